@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The whole public API: a checked CUDA runtime over the driver API, NVRTC and nvJitLink. Nothing is
+// linked or loaded before its first use, and a program that only compiles never needs a driver.
+
+#include <cudacore/buffer.hpp>
+#include <cudacore/context.hpp>
+#include <cudacore/device.hpp>
+#include <cudacore/error.hpp>
+#include <cudacore/event.hpp>
+#include <cudacore/kernel.hpp>
+#include <cudacore/launch.hpp>
+#include <cudacore/linker.hpp>
+#include <cudacore/memory_resource.hpp>
+#include <cudacore/object_code.hpp>
+#include <cudacore/program.hpp>
+#include <cudacore/signature.hpp>
+#include <cudacore/stream.hpp>
+#include <cudacore/system.hpp>

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cudacore {
+
+/// Base of every failure that a CUDA library reported, or that kept one from being called.
+///
+/// what() is one message: the call, the library's name and text for the code, the object, and what to
+/// do next where that is known. Wrong arguments found before any call are std::invalid_argument
+/// (ValueError in Python), TypeMismatchError (TypeError) or std::overflow_error (OverflowError).
+class Error : public std::runtime_error {
+ public:
+  Error(const std::string& message, int code, std::string name, std::string function)
+      : std::runtime_error(message),
+        code_(code),
+        name_(std::move(name)),
+        function_(std::move(function)) {}
+
+  /// The library's result code; 0 where no library was reached.
+  [[nodiscard]] int code() const noexcept { return code_; }
+  /// The code's name, such as "CUDA_ERROR_INVALID_VALUE"; empty where no library was reached.
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  /// The function that failed, such as "cuMemAllocAsync"; empty where none was called.
+  [[nodiscard]] const std::string& function() const noexcept { return function_; }
+
+ private:
+  int code_;
+  std::string name_;
+  std::string function_;
+};
+
+/// CUDA_ERROR_OUT_OF_MEMORY.
+class OutOfMemoryError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// The driver refused a value or a handle: codes 1, 101, 400 and their like.
+class InvalidValueError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// The device, the driver or the library lacks what was asked for.
+class NotSupportedError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A kernel failed while it ran (an illegal address, an assert, a trap) or could not be started.
+class LaunchError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// The context died of an earlier failure; every later call on it raises this without a driver call.
+class ContextLostError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// The process was forked after CUDA was initialised; the child cannot use CUDA.
+class ForkedProcessError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A shared library was not found; what() lists every place tried and the command that cures it.
+class LibraryNotFoundError : public Error {
+ public:
+  LibraryNotFoundError(const std::string& message, std::vector<std::string> tried)
+      : Error(message, 0, {}, {}), tried_(std::move(tried)) {}
+  /// Every place looked in, in order.
+  [[nodiscard]] const std::vector<std::string>& tried() const noexcept { return tried_; }
+
+ private:
+  std::vector<std::string> tried_;
+};
+
+/// libcuda was not found, or found no device.
+class DriverNotFoundError : public LibraryNotFoundError {
+ public:
+  using LibraryNotFoundError::LibraryNotFoundError;
+};
+
+/// NVRTC refused the source. what() shows the first error with the source line it points at.
+class CompileError : public Error {
+ public:
+  CompileError(const std::string& message, int code, std::string name, std::string function,
+               std::string log)
+      : Error(message, code, std::move(name), std::move(function)), log_(std::move(log)) {}
+  /// The compiler's whole log.
+  [[nodiscard]] const std::string& log() const noexcept { return log_; }
+
+ private:
+  std::string log_;
+};
+
+/// nvJitLink refused its inputs.
+class LinkError : public Error {
+ public:
+  LinkError(const std::string& message, int code, std::string name, std::string function,
+            std::string log)
+      : Error(message, code, std::move(name), std::move(function)), log_(std::move(log)) {}
+  /// The linker's whole log.
+  [[nodiscard]] const std::string& log() const noexcept { return log_; }
+
+ private:
+  std::string log_;
+};
+
+/// An argument of the wrong type for a kernel's parameter.
+class TypeMismatchError : public std::invalid_argument {
+ public:
+  using std::invalid_argument::invalid_argument;
+};
+
+/// A wait was given up because the interrupt hook asked for it (Ctrl-C in Python).
+class InterruptedError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace cudacore

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include <cudacore/context.hpp>
+#include <cudacore/handles.hpp>
+
+namespace cudacore {
+
+namespace handle {
+struct EventBox;
+}
+
+/// How an event is made.
+struct EventOptions {
+  bool timing_enabled = false;  ///< may be subtracted from another such event
+  bool blocking_sync = false;   ///< a waiting thread sleeps at once instead of spinning first
+  bool ipc_enabled = false;     ///< not supported yet
+};
+
+/// A point in a stream's work that can be waited for and timed.
+///
+/// A cheap value; copies share one cuEvent, which is destroyed with the last of them.
+class Event {
+ public:
+  /// An event of the current context (cuEventCreate).
+  explicit Event(const EventOptions& options = {});
+  /// An event of the given context.
+  Event(const Context& context, const EventOptions& options);
+  explicit Event(std::shared_ptr<handle::EventBox> box) noexcept : box_(std::move(box)) {}
+
+  /// Drops this object's share of the event; later use throws std::invalid_argument.
+  void close() noexcept { box_.reset(); }
+  [[nodiscard]] bool is_closed() const noexcept { return box_ == nullptr; }
+
+  [[nodiscard]] CUevent handle() const;
+  [[nodiscard]] Context context() const;
+  [[nodiscard]] Device device() const;
+  [[nodiscard]] bool is_timing_enabled() const;
+  [[nodiscard]] bool is_blocking_sync() const;
+
+  /// Whether the work before the last record has finished (cuEventQuery).
+  [[nodiscard]] bool is_done() const;
+  /// Waits for the work before the last record; answers the interrupt hook.
+  void sync() const;
+  /// Milliseconds from `start` to this event (cuEventElapsedTime).
+  /// @throw std::invalid_argument where either has no timing, was never recorded or is not done,
+  /// or where the events are of two devices.
+  [[nodiscard]] float elapsed_since(const Event& start) const;
+
+  [[nodiscard]] const std::shared_ptr<handle::EventBox>& box() const noexcept { return box_; }
+
+ private:
+  std::shared_ptr<handle::EventBox> box_;
+};
+
+}  // namespace cudacore

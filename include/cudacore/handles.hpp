@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The driver's opaque handle types, declared as cuda.h declares them, so that a program may include
+// either header, or both, in any order.
+struct CUctx_st;
+struct CUstream_st;
+struct CUevent_st;
+struct CUlib_st;
+struct CUkern_st;
+struct CUfunc_st;
+struct CUmod_st;
+struct CUmemPoolHandle_st;
+
+using CUdevice = int;
+using CUdeviceptr = unsigned long long;
+using CUcontext = CUctx_st*;
+using CUstream = CUstream_st*;
+using CUevent = CUevent_st*;
+using CUlibrary = CUlib_st*;
+using CUkernel = CUkern_st*;
+using CUfunction = CUfunc_st*;
+using CUmodule = CUmod_st*;
+using CUmemoryPool = CUmemPoolHandle_st*;

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <cudacore/device.hpp>
+#include <cudacore/handles.hpp>
+#include <cudacore/signature.hpp>
+#include <cudacore/stream.hpp>
+
+namespace cudacore {
+
+namespace handle {
+struct KernelBox;
+}
+
+struct LaunchConfig;
+
+/// What can be read, and in part set, of a kernel on one device (CUfunction_attribute).
+enum class KernelAttribute : int {
+  max_threads_per_block = 0,
+  shared_size_bytes = 1,
+  const_size_bytes = 2,
+  local_size_bytes = 3,
+  num_regs = 4,
+  ptx_version = 5,
+  binary_version = 6,
+  cache_mode_ca = 7,
+  max_dynamic_shared_size_bytes = 8,      // settable
+  preferred_shared_memory_carveout = 9,   // settable
+  cluster_size_must_be_set = 10,
+  required_cluster_width = 11,            // settable
+  required_cluster_height = 12,           // settable
+  required_cluster_depth = 13,            // settable
+  non_portable_cluster_size_allowed = 14, // settable
+  cluster_scheduling_policy_preference = 15, // settable
+};
+
+/// A block size and the grid that fills the device with it.
+struct PotentialBlockSize {
+  int min_grid_size = 0;
+  int max_block_size = 0;
+};
+
+/// A function of a loaded library that a launch can start.
+///
+/// A cheap value; copies share one box, which keeps the library loaded. Knows its parameters.
+class Kernel {
+ public:
+  explicit Kernel(std::shared_ptr<handle::KernelBox> box) noexcept : box_(std::move(box)) {}
+  /// A kernel that somebody else loaded; `owner` is kept alive. The driver's parameter sizes are its
+  /// signature unless one is declared.
+  [[nodiscard]] static Kernel from_handle(CUkernel handle, std::shared_ptr<void> owner = nullptr);
+
+  [[nodiscard]] CUkernel handle() const noexcept;
+  /// The readable name, "axpy<float>".
+  [[nodiscard]] const std::string& name() const noexcept;
+  /// The parameters, from the best source there was.
+  [[nodiscard]] const Signature& signature() const noexcept;
+  /// The same kernel with a signature that the user declares: "(float*, int)".
+  /// @throw std::invalid_argument where it contradicts the sizes that the driver knows.
+  [[nodiscard]] Kernel with_signature(const Signature& signature) const;
+
+  /// Reads an attribute (cuKernelGetAttribute).
+  [[nodiscard]] int attribute(KernelAttribute attribute, Device device) const;
+  /// Sets an attribute (cuKernelSetAttribute).
+  /// @throw std::invalid_argument where the attribute cannot be set.
+  void set_attribute(KernelAttribute attribute, int value, Device device) const;
+
+  /// How many blocks of `block_size` threads one multiprocessor can run at once.
+  [[nodiscard]] int max_active_blocks_per_multiprocessor(int block_size,
+                                                         std::size_t dynamic_shared_memory) const;
+  /// The block size of best occupancy; dynamic shared memory in bytes for each block.
+  [[nodiscard]] PotentialBlockSize max_potential_block_size(std::size_t dynamic_shared_memory,
+                                                            int block_size_limit) const;
+  /// The same, where the shared memory depends on the block size.
+  [[nodiscard]] PotentialBlockSize max_potential_block_size(
+      const std::function<std::size_t(int)>& dynamic_shared_memory, int block_size_limit) const;
+  [[nodiscard]] std::size_t available_dynamic_shared_memory_per_block(int blocks_per_multiprocessor,
+                                                                      int block_size) const;
+  [[nodiscard]] int max_potential_cluster_size(const LaunchConfig& config,
+                                               const Stream& stream) const;
+  [[nodiscard]] int max_active_clusters(const LaunchConfig& config, const Stream& stream) const;
+
+  [[nodiscard]] const std::shared_ptr<handle::KernelBox>& box() const noexcept { return box_; }
+  friend bool operator==(const Kernel& a, const Kernel& b) noexcept {
+    return a.handle() == b.handle();
+  }
+
+ private:
+  std::shared_ptr<handle::KernelBox> box_;
+};
+
+}  // namespace cudacore

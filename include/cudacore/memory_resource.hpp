@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include <cudacore/buffer.hpp>
+#include <cudacore/device.hpp>
+#include <cudacore/handles.hpp>
+#include <cudacore/stream.hpp>
+
+namespace cudacore {
+
+namespace handle {
+struct PoolBox;
+}
+
+/// Where buffers come from and go back to. Derive from it to bring an allocator of your own.
+///
+/// Held by shared_ptr: every buffer keeps its resource alive.
+class MemoryResource : public std::enable_shared_from_this<MemoryResource> {
+ public:
+  MemoryResource() = default;
+  MemoryResource(const MemoryResource&) = delete;
+  MemoryResource& operator=(const MemoryResource&) = delete;
+  virtual ~MemoryResource() = default;
+
+  /// `size` bytes, usable on `stream` from now on; resources that are not stream-ordered ignore it.
+  [[nodiscard]] virtual Buffer allocate(std::size_t size, const std::optional<Stream>& stream) = 0;
+  /// Takes memory back. Called by the last Buffer; may throw, but a buffer's end only reports it.
+  virtual void deallocate(CUdeviceptr pointer, std::size_t size,
+                          const std::optional<Stream>& stream) = 0;
+
+  [[nodiscard]] virtual bool is_device_accessible() const = 0;
+  [[nodiscard]] virtual bool is_host_accessible() const = 0;
+  [[nodiscard]] virtual bool is_managed() const { return false; }
+  /// The owning device, -1 where the memory belongs to none.
+  [[nodiscard]] virtual int device_id() const = 0;
+};
+
+/// The counters and settings of a memory pool (CUmemPool_attribute).
+enum class PoolAttribute : int {
+  reuse_follow_event_dependencies = 1,
+  reuse_allow_opportunistic = 2,
+  reuse_allow_internal_dependencies = 3,
+  release_threshold = 4,
+  reserved_mem_current = 5,
+  reserved_mem_high = 6,
+  used_mem_current = 7,
+  used_mem_high = 8,
+};
+
+/// A resource over a stream-ordered memory pool (cuMemAllocFromPoolAsync, cuMemFreeAsync).
+class PoolMemoryResource : public MemoryResource {
+ public:
+  [[nodiscard]] Buffer allocate(std::size_t size, const std::optional<Stream>& stream) final;
+  void deallocate(CUdeviceptr pointer, std::size_t size,
+                  const std::optional<Stream>& stream) final;
+
+  [[nodiscard]] CUmemoryPool handle() const noexcept;
+  /// Whether the pool is destroyed with this object.
+  [[nodiscard]] bool is_handle_owned() const noexcept;
+  /// Reads a counter or a setting (cuMemPoolGetAttribute).
+  [[nodiscard]] std::uint64_t attribute(PoolAttribute attribute) const;
+  /// Changes a setting; the two high-water marks take only 0 (cuMemPoolSetAttribute).
+  void set_attribute(PoolAttribute attribute, std::uint64_t value) const;
+  /// Gives unused memory back to the system, keeping `min_bytes_to_keep` (cuMemPoolTrimTo).
+  void trim(std::size_t min_bytes_to_keep = 0) const;
+
+  [[nodiscard]] bool is_device_accessible() const override { return true; }
+
+ protected:
+  explicit PoolMemoryResource(std::shared_ptr<handle::PoolBox> pool) noexcept
+      : pool_(std::move(pool)) {}
+
+ private:
+  std::shared_ptr<handle::PoolBox> pool_;
+};
+
+struct DeviceMemoryResourceOptions {
+  bool ipc_enabled = false;  ///< not supported yet
+  std::size_t max_size = 0;  ///< bytes the pool may reach; 0 for the device's own limit
+};
+
+/// A pool of device memory. Without options, the device's current pool, told to keep what is freed;
+/// with options, a pool of its own.
+class DeviceMemoryResource final : public PoolMemoryResource {
+ public:
+  explicit DeviceMemoryResource(Device device,
+                                const std::optional<DeviceMemoryResourceOptions>& options = {});
+  [[nodiscard]] bool is_host_accessible() const override { return false; }
+  [[nodiscard]] int device_id() const override { return device_.id(); }
+
+ private:
+  Device device_;
+};
+
+struct PinnedMemoryResourceOptions {
+  bool ipc_enabled = false;    ///< not supported yet
+  std::size_t max_size = 0;    ///< bytes the pool may reach; 0 for no limit
+  std::optional<int> numa_id;  ///< the host NUMA node; any where unset
+};
+
+/// A pool of page-locked host memory that every device reaches.
+class PinnedMemoryResource final : public PoolMemoryResource {
+ public:
+  explicit PinnedMemoryResource(const PinnedMemoryResourceOptions& options = {});
+  [[nodiscard]] bool is_host_accessible() const override { return true; }
+  [[nodiscard]] int device_id() const override { return -1; }
+  /// The NUMA node, -1 where none was asked for.
+  [[nodiscard]] int numa_id() const noexcept { return numa_id_; }
+
+ private:
+  int numa_id_;
+};
+
+/// Where managed memory prefers to live.
+enum class ManagedLocation : std::uint8_t { none, device, host, host_numa };
+
+struct ManagedMemoryResourceOptions {
+  std::optional<int> preferred_location;                          ///< device or NUMA node
+  ManagedLocation preferred_location_type = ManagedLocation::none;
+};
+
+/// A pool of managed memory, which moves between host and devices by itself (driver 13.0).
+class ManagedMemoryResource final : public PoolMemoryResource {
+ public:
+  explicit ManagedMemoryResource(const ManagedMemoryResourceOptions& options = {});
+  [[nodiscard]] bool is_host_accessible() const override { return true; }
+  [[nodiscard]] bool is_managed() const override { return true; }
+  [[nodiscard]] int device_id() const override;
+  [[nodiscard]] const ManagedMemoryResourceOptions& options() const noexcept { return options_; }
+
+ private:
+  ManagedMemoryResourceOptions options_;
+};
+
+/// Page-locked host memory straight from cuMemAllocHost; not stream-ordered.
+class LegacyPinnedMemoryResource final : public MemoryResource {
+ public:
+  [[nodiscard]] Buffer allocate(std::size_t size, const std::optional<Stream>& stream) override;
+  void deallocate(CUdeviceptr pointer, std::size_t size,
+                  const std::optional<Stream>& stream) override;
+  [[nodiscard]] bool is_device_accessible() const override { return true; }
+  [[nodiscard]] bool is_host_accessible() const override { return true; }
+  [[nodiscard]] int device_id() const override { return -1; }
+};
+
+/// Device memory straight from cuMemAlloc, for devices without pools; not stream-ordered.
+class SynchronousMemoryResource final : public MemoryResource {
+ public:
+  explicit SynchronousMemoryResource(Device device) : device_(device) {}
+  [[nodiscard]] Buffer allocate(std::size_t size, const std::optional<Stream>& stream) override;
+  void deallocate(CUdeviceptr pointer, std::size_t size,
+                  const std::optional<Stream>& stream) override;
+  [[nodiscard]] bool is_device_accessible() const override { return true; }
+  [[nodiscard]] bool is_host_accessible() const override { return false; }
+  [[nodiscard]] int device_id() const override { return device_.id(); }
+
+ private:
+  Device device_;
+};
+
+}  // namespace cudacore

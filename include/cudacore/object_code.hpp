@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <cudacore/buffer.hpp>
+#include <cudacore/handles.hpp>
+#include <cudacore/signature.hpp>
+
+namespace cudacore {
+
+class Kernel;
+
+/// What an object code is made of.
+enum class CodeType : std::uint8_t { ptx, cubin, ltoir, fatbin, object, library };
+
+[[nodiscard]] std::string_view to_string(CodeType type) noexcept;
+/// @throw std::invalid_argument listing the names there are.
+[[nodiscard]] CodeType code_type_from_string(std::string_view name);
+
+/// Compiled code: the bytes, the names in them, and, once a kernel is asked for, the library loaded
+/// into the driver.
+///
+/// A cheap value; copies share the bytes and the library, which is unloaded when the last copy,
+/// kernel and global of it are gone. Everything but get_kernel(), get_global() and handle() works
+/// without a driver.
+class ObjectCode {
+ public:
+  /// What a compiler knows beyond the bytes.
+  struct Details {
+    std::string name;                                   ///< for messages
+    std::map<std::string, std::string> symbol_mapping;  ///< name expression → symbol
+    std::string ptx;      ///< the PTX that a cubin was made from; empty where there is none
+    std::string source;   ///< the CUDA C++ text, for parameter names; empty where unknown
+    std::vector<KernelEntry> known_kernels;  ///< what is known of the kernels beyond the bytes
+  };
+
+  ObjectCode(std::vector<std::byte> code, CodeType type, Details details = {});
+  /// Reads a whole file.
+  [[nodiscard]] static ObjectCode from_file(const std::filesystem::path& path, CodeType type,
+                                            Details details = {});
+
+  [[nodiscard]] const std::vector<std::byte>& code() const noexcept;
+  [[nodiscard]] CodeType code_type() const noexcept;
+  [[nodiscard]] const std::string& name() const noexcept;
+  [[nodiscard]] const std::map<std::string, std::string>& symbol_mapping() const noexcept;
+  /// What was said about the code when it was made.
+  [[nodiscard]] const Details& details() const noexcept;
+  /// The PTX kept beside a cubin, or the code itself where it is PTX; empty where there is none.
+  [[nodiscard]] std::string_view ptx() const noexcept;
+
+  /// The kernels inside, read from the PTX or the ELF file.
+  /// @throw NotSupportedError for code that has no readable names (LTO IR, fatbin, object, library).
+  [[nodiscard]] const std::vector<KernelEntry>& kernels() const;
+  /// The signature of a kernel; `name` as in get_kernel().
+  [[nodiscard]] Signature signature(std::string_view name) const;
+
+  /// A kernel by its symbol, its name expression, or its plain C++ name (cuLibraryGetKernel).
+  /// @throw std::invalid_argument listing the kernels there are.
+  [[nodiscard]] Kernel get_kernel(std::string_view name) const;
+  /// The memory of a `__device__`, `__constant__` or `__managed__` variable, on the current
+  /// context's device (cuLibraryGetGlobal); `name` is its symbol, name expression or plain C++ name.
+  [[nodiscard]] Buffer get_global(std::string_view name) const;
+  /// The loaded library (cuLibraryLoadData on first use).
+  [[nodiscard]] CUlibrary handle() const;
+
+  friend bool operator==(const ObjectCode& a, const ObjectCode& b) noexcept {
+    return a.state_ == b.state_;
+  }
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace cudacore
