@@ -101,7 +101,7 @@ class DeviceMemoryResource final : public PoolMemoryResource {
 struct PinnedMemoryResourceOptions {
   bool ipc_enabled = false;    ///< not supported yet
   std::size_t max_size = 0;    ///< bytes the pool may reach; 0 for no limit
-  std::optional<int> numa_id;  ///< the host NUMA node; any where unset
+  std::optional<int> numa_id{};  ///< the host NUMA node; any where unset
 };
 
 /// A pool of page-locked host memory that every device reaches.
@@ -121,7 +121,7 @@ class PinnedMemoryResource final : public PoolMemoryResource {
 enum class ManagedLocation : std::uint8_t { none, device, host, host_numa };
 
 struct ManagedMemoryResourceOptions {
-  std::optional<int> preferred_location;                          ///< device or NUMA node
+  std::optional<int> preferred_location{};                        ///< device or NUMA node
   ManagedLocation preferred_location_type = ManagedLocation::none;
 };
 

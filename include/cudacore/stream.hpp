@@ -18,7 +18,7 @@ struct StreamBox;
 /// How a stream is made.
 struct StreamOptions {
   bool nonblocking = true;      ///< does not wait for the legacy default stream
-  std::optional<int> priority;  ///< lower is more urgent; the device's default where unset
+  std::optional<int> priority{};  ///< lower is more urgent; the device's default where unset
 };
 
 /// An ordered queue of work on one device.

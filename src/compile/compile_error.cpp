@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/compile_error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+
+#include "compile/cxx_text.hpp"
+#include "compile/nvrtc_compilation.hpp"
+#include "cudacore/error.hpp"
+#include "cudacore/signature.hpp"
+
+namespace cudacore::compile {
+
+namespace {
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    lines.push_back(line);
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+  }
+  return lines;
+}
+
+/// Whether `text` starts with "error   :" or "fatal   :".
+bool starts_with_severity(std::string_view text) {
+  for (const std::string_view word : {"error", "fatal"}) {
+    if (text.starts_with(word) && cxx::trim(text.substr(word.size())).starts_with(':')) return true;
+  }
+  return false;
+}
+
+/// Whether a line only sums up: "ptxas fatal   : Ptx assembly aborted due to errors".
+bool sums_up(std::string_view line) {
+  return line.starts_with("ERROR") || line.ends_with("aborted due to errors");
+}
+
+/// Whether a line of a log tells of an error: "k.cu(3): error: …", "Catastrophic error: …",
+/// "nvrtc: error: …", "ptxas fatal   : …", "ptxas application ptx input, line 4; fatal   : …",
+/// "error   : …", "unrecognized option: …".
+bool tells_of_error(std::string_view line) {
+  if (line.starts_with(' ')) return false;
+  for (const std::string_view start :
+       {"nvrtc: error", "Catastrophic error:", "ERROR", "unrecognized option"}) {
+    if (line.starts_with(start)) return true;
+  }
+  if (starts_with_severity(line)) return true;
+  if (line.starts_with("ptxas ")) {
+    const std::size_t place = line.find("; ");
+    if (starts_with_severity(line.substr(std::string_view("ptxas ").size()))) return true;
+    if (place != std::string_view::npos) return starts_with_severity(line.substr(place + 2));
+  }
+  const std::size_t place = line.find("): ");
+  if (place == std::string_view::npos) return false;
+  const std::string_view rest = line.substr(place + 3);
+  return rest.starts_with("error:") || rest.starts_with("error #") ||
+         rest.starts_with("catastrophic error:") || rest.starts_with("internal error:");
+}
+
+/// Sets file and line from "k.cu(3): error: …".
+void read_place(std::string_view line, FirstError& error) {
+  const std::size_t close = line.find("): ");
+  if (close == std::string_view::npos) return;
+  const std::size_t open = line.rfind('(', close);
+  if (open == std::string_view::npos || open == 0) return;
+  std::size_t number = 0;
+  const auto [end, result] = std::from_chars(line.data() + open + 1, line.data() + close, number);
+  if (result != std::errc() || end != line.data() + close) return;
+  error.file = line.substr(0, open);
+  error.line = number;
+}
+
+/// The line that an error points at, where the text it is in is at hand.
+std::optional<std::string_view> source_line(const FirstError& error, const CompiledSource& source) {
+  std::string_view text;
+  if (error.file == source.name) {
+    text = source.text;
+  } else {
+    // NVRTC may spell the name of an included header with a folder before it.
+    const auto header = std::find_if(
+        source.headers->begin(), source.headers->end(),
+        [&](const auto& entry) { return std::string_view(error.file).ends_with(entry.first); });
+    if (header == source.headers->end()) return std::nullopt;
+    text = header->second;
+  }
+  const std::vector<std::string_view> lines = lines_of(text);
+  if (error.line == 0 || error.line > lines.size()) return std::nullopt;
+  return lines[error.line - 1];
+}
+
+/// The header that could not be opened, empty where the error is another. NVRTC says "cannot" where
+/// there were folders to search, else "could not".
+std::string_view missing_header(std::string_view error) {
+  constexpr std::string_view key = " open source file \"";
+  const std::size_t start = error.find(key);
+  if (start == std::string_view::npos) return {};
+  const std::string_view rest = error.substr(start + key.size());
+  return rest.substr(0, rest.find('"'));
+}
+
+/// Whether a header is one of those that NVIDIA's wheels carry.
+bool is_nvidia_header(std::string_view header) {
+  constexpr std::array<std::string_view, 11> starts = {
+      "cuda/",  "cub/",  "thrust/",      "nv/",         "cooperative_groups", "cuda_",
+      "cuda.h", "mma.h", "vector_types", "cuComplex.h", "math_constants.h"};
+  return std::any_of(starts.begin(), starts.end(),
+                     [&](std::string_view start) { return header.starts_with(start); });
+}
+
+/// What to do about a header that was not found.
+std::string missing_header_advice(std::string_view header, const CompiledSource& source) {
+  constexpr std::string_view include_flag = "--include-path=";
+  std::string folders;
+  for (const std::string& flag : source.flags) {
+    if (flag.starts_with(include_flag)) folders += "\n  " + flag.substr(include_flag.size());
+  }
+  std::string advice = "\nSearched for " + std::string(header) + " in: ";
+  advice += folders.empty() ? "no folder" : folders;
+  if (is_nvidia_header(header)) {
+    advice +=
+        "\nIt is one of CUDA's own headers; install them with: pip install 'cudacore[cu13]' "
+        "(cudacore[cu12] for CUDA 12)";
+  } else if (header.find('/') == std::string_view::npos &&
+             header.find('.') == std::string_view::npos) {
+    advice +=
+        "\nThe host's C++ standard library cannot be used in device code; CUDA's has the same "
+        "header as <cuda/std/" +
+        std::string(header) + ">";
+  } else {
+    advice += "\nAdd its folder to the option include_path, or its text to the option headers";
+  }
+  return advice;
+}
+
+}  // namespace
+
+FirstError first_error(std::string_view log) {
+  FirstError error;
+  const std::vector<std::string_view> lines = lines_of(log);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (!tells_of_error(lines[i])) continue;
+    if (!error.text.empty()) {
+      if (!sums_up(lines[i])) ++error.more;
+      continue;
+    }
+    error.text = lines[i];
+    read_place(lines[i], error);
+    for (std::size_t j = i + 1; j < lines.size() && j <= i + 2 && lines[j].starts_with("  "); ++j) {
+      error.excerpt += (error.excerpt.empty() ? "" : "\n") + std::string(lines[j]);
+    }
+  }
+  return error;
+}
+
+std::string explain_log(std::string_view log, const CompiledSource& source) {
+  const FirstError error = first_error(log);
+  if (error.text.empty()) return demangle_all(cxx::trim(log));
+  std::string message = demangle_all(error.text);
+  if (!error.excerpt.empty()) {
+    message += "\n" + error.excerpt;
+  } else if (const auto line = source_line(error, source)) {
+    message += "\n  " + std::string(*line);
+  }
+  if (error.more != 0) {
+    message += "\n(and " + std::to_string(error.more) +
+               (error.more == 1 ? " more error" : " more errors") + "; see .log)";
+  }
+  const std::string_view header = missing_header(error.text);
+  if (!header.empty()) message += missing_header_advice(header, source);
+  return message;
+}
+
+void throw_compile_error(int result, const std::string& log, const CompiledSource& source) {
+  constexpr const char* function = "nvrtcCompileProgram";
+  const driver::NvrtcApi& api = driver::nvrtc();
+  const std::string name = api.nvrtcGetErrorString(result);
+  const std::string start = std::string(function) + " failed on \"" + source.name + "\": " + name +
+                            " (" + nvrtc_version(api) + ")\n";
+  if (result == nvrtc_out_of_memory) throw OutOfMemoryError(start + log, result, name, function);
+  if (result == nvrtc_invalid_option && log.find("unrecognized option") != std::string::npos) {
+    throw NotSupportedError(start + std::string(cxx::trim(log)) + "\nThis NVRTC (" +
+                                api.path.string() +
+                                ") has no such flag; leave the option out, or upgrade it: "
+                                "pip install -U 'cudacore[cu13]'",
+                            result, name, function);
+  }
+  std::string message = start + explain_log(log, source);
+  if (result == nvrtc_builtin_operation_failure) {
+    message += "\nNVRTC needs libnvrtc-builtins of its own version beside " + api.path.string() +
+               "; reinstall it";
+  }
+  throw CompileError(message, result, name, function, log);
+}
+
+std::string demangle_all(std::string_view text) {
+  std::string readable;
+  std::size_t i = 0;
+  while (i < text.size()) {
+    const std::size_t start = text.find("_Z", i);
+    if (start == std::string_view::npos) break;
+    readable += text.substr(i, start - i);
+    std::size_t end = start;
+    while (end < text.size() && cxx::is_word_char(text[end])) ++end;
+    const bool inside_word = start > 0 && cxx::is_word_char(text[start - 1]);
+    const std::string_view word = text.substr(start, end - start);
+    readable += inside_word ? std::string(word) : demangle(word);
+    i = end;
+  }
+  readable += text.substr(std::min(i, text.size()));
+  return readable;
+}
+
+}  // namespace cudacore::compile

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudacore::compile {
+
+/// The first error that a compiler's log tells of, and how many follow.
+struct FirstError {
+  std::string file;      ///< empty where the error is at no place in the source
+  std::size_t line = 0;  ///< from 1; 0 where there is none
+  std::string text;      ///< the whole line of the log
+  std::string excerpt;   ///< the source line and the caret below it, where the log shows them
+  std::size_t more = 0;  ///< further errors
+};
+
+/// Reads a log of NVRTC, ptxas or nvJitLink; text is empty where it tells of no error.
+[[nodiscard]] FirstError first_error(std::string_view log);
+
+/// What was compiled, for the message of an error.
+struct CompiledSource {
+  std::string name;                                   ///< what NVRTC calls the source
+  std::string_view text;                              ///< the source
+  const std::map<std::string, std::string>* headers;  ///< in-memory headers, by name
+  std::span<const std::string> flags;                 ///< the command line
+};
+
+/// The message for a log: the first error, the source line it points at, the count of further
+/// errors, and advice where the cure is known.
+[[nodiscard]] std::string explain_log(std::string_view log, const CompiledSource& source);
+
+/// Raises what a failed nvrtcCompileProgram stands for: CompileError, NotSupportedError for a flag
+/// that this NVRTC does not know, OutOfMemoryError.
+[[noreturn]] void throw_compile_error(int result, const std::string& log,
+                                      const CompiledSource& source);
+
+/// The text with every mangled symbol in it made readable.
+[[nodiscard]] std::string demangle_all(std::string_view text);
+
+}  // namespace cudacore::compile

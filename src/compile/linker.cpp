@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cudacore/linker.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+
+#include "compile/architecture.hpp"
+#include "compile/flags.hpp"
+#include "compile/nvjitlink_session.hpp"
+#include "cudacore/error.hpp"
+
+namespace cudacore {
+
+using compile::FlagRule;
+
+struct Linker::LastLink {
+  mutable std::mutex mutex;
+  std::string error_log;
+  std::string info_log;
+
+  void set(std::string error, std::string info) {
+    const std::lock_guard lock(mutex);
+    error_log = std::move(error);
+    info_log = std::move(info);
+  }
+};
+
+std::vector<std::string> LinkerOptions::nvjitlink_flags() const {
+  std::vector<std::string> flags;
+  if (arch) flags.push_back("-arch=" + *arch);
+#define CUDACORE_LINKER_OPTION(type, name, rule, flag) \
+  compile::append_flag<FlagRule::rule>(flags, "nvJitLink", #name, flag, name);
+#include "cudacore/linker_options.def"
+#undef CUDACORE_LINKER_OPTION
+  return flags;
+}
+
+namespace {
+
+bool is_ltoir(const ObjectCode& input) { return input.code_type() == CodeType::ltoir; }
+
+/// The options with what the inputs and the target ask for filled in.
+/// @throw std::invalid_argument where they contradict each other.
+LinkerOptions complete(LinkerOptions options, std::span<const ObjectCode> inputs, CodeType target) {
+  const bool any_ltoir = std::any_of(inputs.begin(), inputs.end(), is_ltoir);
+  if (target != CodeType::cubin && target != CodeType::ptx) {
+    throw std::invalid_argument("the linker makes \"cubin\" or \"ptx\", not \"" +
+                                std::string(to_string(target)) + "\"");
+  }
+  if (target == CodeType::cubin && options.ptx.value_or(false)) {
+    throw std::invalid_argument(
+        "the option ptx asks for PTX and the target is \"cubin\": link to \"ptx\"");
+  }
+  if (target == CodeType::ptx) {
+    const auto other = std::find_if_not(inputs.begin(), inputs.end(), is_ltoir);
+    if (other != inputs.end()) {
+      throw std::invalid_argument("linking to \"ptx\" takes LTO IR only, and \"" + other->name() +
+                                  "\" is " + std::string(to_string(other->code_type())) +
+                                  ": compile it to \"ltoir\"");
+    }
+    options.ptx = true;
+  }
+  if (any_ltoir) {
+    if (options.link_time_optimization == false) {
+      throw std::invalid_argument(
+          "LTO IR cannot be linked with link_time_optimization=False; leave it out");
+    }
+    options.link_time_optimization = true;
+  } else if (options.link_time_optimization.value_or(false)) {
+    throw std::invalid_argument(
+        "link_time_optimization needs an input that is LTO IR: compile one to \"ltoir\"");
+  }
+  return options;
+}
+
+/// The kernels of an input as far as they can be read; LTO IR and host objects tell of none.
+std::vector<KernelEntry> kernels_of(const ObjectCode& input) {
+  if (input.code_type() != CodeType::ptx && input.code_type() != CodeType::cubin) {
+    return input.details().known_kernels;
+  }
+  try {
+    return input.kernels();
+  } catch (const std::invalid_argument&) {
+    // nvJitLink took the input, so it is sound; only what it would have told is missed.
+    return {};
+  }
+}
+
+/// What the inputs tell of the kernels in the output, each symbol once.
+ObjectCode::Details merge_details(std::span<const ObjectCode> inputs, std::string name) {
+  ObjectCode::Details details;
+  details.name = std::move(name);
+  for (const ObjectCode& input : inputs) {
+    details.symbol_mapping.insert(input.symbol_mapping().begin(), input.symbol_mapping().end());
+    if (const std::string& source = input.details().source; !source.empty()) {
+      details.source += source + '\n';
+    }
+    for (const KernelEntry& kernel : kernels_of(input)) {
+      const auto same = [&](const KernelEntry& entry) { return entry.symbol == kernel.symbol; };
+      if (std::none_of(details.known_kernels.begin(), details.known_kernels.end(), same)) {
+        details.known_kernels.push_back(kernel);
+      }
+    }
+  }
+  return details;
+}
+
+}  // namespace
+
+Linker::Linker(std::vector<ObjectCode> inputs, LinkerOptions options)
+    : inputs_(std::move(inputs)),
+      options_(std::move(options)),
+      last_(std::make_shared<LastLink>()) {
+  if (inputs_.empty()) throw std::invalid_argument("Linker needs at least one object code");
+}
+
+ObjectCode Linker::link(CodeType target) {
+  LinkerOptions options = complete(options_, inputs_, target);
+  const compile::Architecture architecture =
+      options.arch ? compile::parse_architecture(*options.arch) : compile::current_architecture();
+  options.arch = target == CodeType::ptx ? architecture.compute() : architecture.sm();
+  const std::string name = options.name.value_or("default_linker");
+  try {
+    compile::NvJitLinkSession session(name, architecture, options.nvjitlink_flags());
+    for (const ObjectCode& input : inputs_) session.add(input);
+    session.complete();
+    last_->set(session.error_log(), session.info_log());
+    return ObjectCode(target == CodeType::ptx ? session.ptx() : session.cubin(), target,
+                      merge_details(inputs_, name));
+  } catch (const LinkError& error) {
+    last_->set(error.log(), {});
+    throw;
+  }
+}
+
+std::string Linker::error_log() const {
+  const std::lock_guard lock(last_->mutex);
+  return last_->error_log;
+}
+
+std::string Linker::info_log() const {
+  const std::lock_guard lock(last_->mutex);
+  return last_->info_log;
+}
+
+}  // namespace cudacore

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/nvjitlink_session.hpp"
+
+#include <array>
+#include <utility>
+
+#include "compile/compile_error.hpp"
+#include "cudacore/error.hpp"
+
+namespace cudacore::compile {
+
+namespace {
+
+/// nvJitLinkResult, which the library has no names for.
+constexpr std::array<const char*, 19> result_names = {
+    "NVJITLINK_SUCCESS",
+    "NVJITLINK_ERROR_UNRECOGNIZED_OPTION",
+    "NVJITLINK_ERROR_MISSING_ARCH",
+    "NVJITLINK_ERROR_INVALID_INPUT",
+    "NVJITLINK_ERROR_PTX_COMPILE",
+    "NVJITLINK_ERROR_NVVM_COMPILE",
+    "NVJITLINK_ERROR_INTERNAL",
+    "NVJITLINK_ERROR_THREADPOOL",
+    "NVJITLINK_ERROR_UNRECOGNIZED_INPUT",
+    "NVJITLINK_ERROR_FINALIZE",
+    "NVJITLINK_ERROR_NULL_INPUT",
+    "NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS",
+    "NVJITLINK_ERROR_INCORRECT_INPUT_TYPE",
+    "NVJITLINK_ERROR_ARCH_MISMATCH",
+    "NVJITLINK_ERROR_OUTDATED_LIBRARY",
+    "NVJITLINK_ERROR_MISSING_FATBIN",
+    "NVJITLINK_ERROR_UNRECOGNIZED_ARCH",
+    "NVJITLINK_ERROR_UNSUPPORTED_ARCH",
+    "NVJITLINK_ERROR_LTO_NOT_ENABLED",
+};
+constexpr int unrecognized_option = 1;
+constexpr int outdated_library = 14;
+
+std::string result_name(int result) {
+  if (result < 0 || static_cast<std::size_t>(result) >= result_names.size()) {
+    return "nvJitLinkResult " + std::to_string(result);
+  }
+  return result_names[static_cast<std::size_t>(result)];
+}
+
+std::string version_text(const driver::NvJitLinkApi& api) {
+  return "nvJitLink " + std::to_string(api.major) + "." + std::to_string(api.minor);
+}
+
+/// The newest architecture of nvJitLink 12, which may crash on one it does not know; later ones
+/// report it.
+int newest_architecture(const driver::NvJitLinkApi& api) {
+  if (api.major > 12) return 999;
+  if (api.minor >= 9) return 121;
+  return api.minor == 8 ? 120 : 90;
+}
+
+driver::NvJitLinkInput input_type(CodeType type) {
+  switch (type) {
+    case CodeType::ptx:
+      return driver::nvjitlink_ptx;
+    case CodeType::cubin:
+      return driver::nvjitlink_cubin;
+    case CodeType::ltoir:
+      return driver::nvjitlink_ltoir;
+    case CodeType::fatbin:
+      return driver::nvjitlink_fatbin;
+    case CodeType::object:
+      return driver::nvjitlink_object;
+    case CodeType::library:
+      return driver::nvjitlink_library;
+  }
+  throw std::invalid_argument("no such CodeType: " + std::to_string(static_cast<int>(type)));
+}
+
+using SizeFunction = int (*)(driver::NvJitLinkHandle, std::size_t*);
+using TextFunction = int (*)(driver::NvJitLinkHandle, char*);
+
+/// A log of the session; empty where the library will not give it.
+std::string read_log(driver::NvJitLinkHandle handle, SizeFunction size_of, TextFunction read) {
+  std::size_t size = 0;
+  if (handle == nullptr || size_of(handle, &size) != 0 || size == 0) return {};
+  // One more: some versions count the final NUL and some do not, but all write it.
+  std::string text(size + 1, '\0');
+  if (read(handle, text.data()) != 0) return {};
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+NvJitLinkSession::NvJitLinkSession(std::string name, const Architecture& architecture,
+                                   std::span<const std::string> flags)
+    : api_(driver::nvjitlink()), name_(std::move(name)) {
+  if (architecture.number > newest_architecture(api_)) {
+    throw NotSupportedError(version_text(api_) + " (" + api_.path.string() + ") does not know " +
+                                architecture.sm() + "; upgrade it: pip install -U 'cudacore[cu13]'",
+                            0, {}, "nvJitLinkCreate");
+  }
+  std::vector<const char*> options;
+  options.reserve(flags.size());
+  for (const std::string& flag : flags) options.push_back(flag.c_str());
+  const int result =
+      api_.nvJitLinkCreate(&handle_, static_cast<unsigned>(options.size()), options.data());
+  if (result == 0) return;
+  const std::string log = error_log();
+  // A failed creation may leave a handle to read the log from; the destructor will not run.
+  if (handle_ != nullptr) api_.nvJitLinkDestroy(&handle_);
+  throw_error(result, "nvJitLinkCreate", architecture.sm(), log);
+}
+
+NvJitLinkSession::~NvJitLinkSession() {
+  // Fails only for a handle that is not nvJitLink's.
+  api_.nvJitLinkDestroy(&handle_);
+}
+
+void NvJitLinkSession::add(const ObjectCode& input) {
+  std::vector<std::byte> text;  // PTX must end with a NUL
+  if (input.code_type() == CodeType::ptx) {
+    text.reserve(input.code().size() + 1);
+    text = input.code();
+    text.push_back(std::byte{0});
+  }
+  const std::vector<std::byte>& code = text.empty() ? input.code() : text;
+  check(api_.nvJitLinkAddData(handle_, input_type(input.code_type()), code.data(), code.size(),
+                              input.name().c_str()),
+        "nvJitLinkAddData",
+        std::string(to_string(input.code_type())) + " \"" + input.name() + "\"");
+}
+
+void NvJitLinkSession::complete() {
+  check(api_.nvJitLinkComplete(handle_), "nvJitLinkComplete", "\"" + name_ + "\"");
+}
+
+std::vector<std::byte> NvJitLinkSession::cubin() const {
+  std::size_t size = 0;
+  check(api_.nvJitLinkGetLinkedCubinSize(handle_, &size), "nvJitLinkGetLinkedCubinSize", name_);
+  std::vector<std::byte> code(size);
+  check(api_.nvJitLinkGetLinkedCubin(handle_, code.data()), "nvJitLinkGetLinkedCubin", name_);
+  return code;
+}
+
+std::vector<std::byte> NvJitLinkSession::ptx() const {
+  std::size_t size = 0;
+  check(api_.nvJitLinkGetLinkedPtxSize(handle_, &size), "nvJitLinkGetLinkedPtxSize", name_);
+  std::vector<std::byte> text(size);
+  check(api_.nvJitLinkGetLinkedPtx(handle_, reinterpret_cast<char*>(text.data())),
+        "nvJitLinkGetLinkedPtx", name_);
+  while (!text.empty() && text.back() == std::byte{0}) text.pop_back();
+  return text;
+}
+
+std::string NvJitLinkSession::error_log() const {
+  return read_log(handle_, api_.nvJitLinkGetErrorLogSize, api_.nvJitLinkGetErrorLog);
+}
+
+std::string NvJitLinkSession::info_log() const {
+  return read_log(handle_, api_.nvJitLinkGetInfoLogSize, api_.nvJitLinkGetInfoLog);
+}
+
+void NvJitLinkSession::check(int result, const char* function, std::string_view object) const {
+  if (result != 0) throw_error(result, function, object, error_log());
+}
+
+void NvJitLinkSession::throw_error(int result, const char* function, std::string_view object,
+                                   const std::string& log) const {
+  const std::string code = result_name(result);
+  std::string message = std::string(function) + " failed on " + std::string(object) + ": " + code +
+                        " (" + version_text(api_) + ")";
+  if (result == unrecognized_option) {
+    throw NotSupportedError(message + "\n" + log + "This nvJitLink (" + api_.path.string() +
+                                ") has no such flag; leave the option out, or upgrade it: "
+                                "pip install -U 'cudacore[cu13]'",
+                            result, code, function);
+  }
+  const FirstError error = first_error(log);
+  if (!log.empty()) message += "\n" + demangle_all(error.text.empty() ? log : error.text);
+  if (error.more != 0) {
+    message += "\n(and " + std::to_string(error.more) +
+               (error.more == 1 ? " more error" : " more errors") + "; see .log)";
+  }
+  if (log.find("Undefined reference") != std::string::npos) {
+    message += "\nAdd the object code that defines it, compiled with relocatable_device_code=True";
+  }
+  if (result == outdated_library) {
+    message += "\nAn input was made by a newer compiler than this nvJitLink (" +
+               api_.path.string() + "): pip install -U 'cudacore[cu13]'";
+  }
+  throw LinkError(message, result, code, function, log);
+}
+
+}  // namespace cudacore::compile

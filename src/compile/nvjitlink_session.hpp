@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compile/architecture.hpp"
+#include "cudacore/object_code.hpp"
+#include "driver/nvjitlink_api.hpp"
+
+namespace cudacore::compile {
+
+/// One nvJitLinkHandle, linked once.
+class NvJitLinkSession {
+ public:
+  /// @param name for messages.
+  /// @param flags the command line, with -arch.
+  /// @throw NotSupportedError for an architecture that this nvJitLink cannot know or a flag that it
+  /// does not; LinkError.
+  NvJitLinkSession(std::string name, const Architecture& architecture,
+                   std::span<const std::string> flags);
+  ~NvJitLinkSession();
+  NvJitLinkSession(const NvJitLinkSession&) = delete;
+  NvJitLinkSession& operator=(const NvJitLinkSession&) = delete;
+
+  /// @throw LinkError
+  void add(const ObjectCode& input);
+  /// @throw LinkError
+  void complete();
+
+  [[nodiscard]] std::vector<std::byte> cubin() const;
+  [[nodiscard]] std::vector<std::byte> ptx() const;
+  [[nodiscard]] std::string error_log() const;
+  [[nodiscard]] std::string info_log() const;
+
+ private:
+  void check(int result, const char* function, std::string_view object) const;
+  [[noreturn]] void throw_error(int result, const char* function, std::string_view object,
+                                const std::string& log) const;
+
+  const driver::NvJitLinkApi& api_;
+  std::string name_;
+  driver::NvJitLinkHandle handle_ = nullptr;
+};
+
+}  // namespace cudacore::compile

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/nvrtc_compilation.hpp"
+
+#include <utility>
+
+#include "cudacore/error.hpp"
+
+namespace cudacore::compile {
+
+namespace {
+
+/// Text that NVRTC writes with a final NUL, which is dropped.
+std::string without_nul(std::string text) {
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+std::string nvrtc_version(const driver::NvrtcApi& api) {
+  return "NVRTC " + std::to_string(api.major) + "." + std::to_string(api.minor);
+}
+
+void check_nvrtc(const driver::NvrtcApi& api, int result, const char* function,
+                 const std::string& object) {
+  if (result == nvrtc_success) return;
+  const std::string name = api.nvrtcGetErrorString(result);
+  const std::string message = std::string(function) + " failed on " + object + ": " + name + " (" +
+                              nvrtc_version(api) + ")";
+  if (result == nvrtc_out_of_memory) throw OutOfMemoryError(message, result, name, function);
+  throw Error(message, result, name, function);
+}
+
+NvrtcCompilation::NvrtcCompilation(const std::string& source, std::string name,
+                                   const std::map<std::string, std::string>& headers)
+    : api_(driver::nvrtc()), name_(std::move(name)) {
+  std::vector<const char*> texts;
+  std::vector<const char*> names;
+  for (const auto& [header, text] : headers) {
+    names.push_back(header.c_str());
+    texts.push_back(text.c_str());
+  }
+  check_nvrtc(api_,
+              api_.nvrtcCreateProgram(&program_, source.c_str(), name_.c_str(),
+                                      static_cast<int>(headers.size()), texts.data(), names.data()),
+              "nvrtcCreateProgram", "\"" + name_ + "\"");
+}
+
+NvrtcCompilation::~NvrtcCompilation() {
+  // Fails only for a handle that is not NVRTC's.
+  api_.nvrtcDestroyProgram(&program_);
+}
+
+void NvrtcCompilation::add_name_expression(const std::string& expression) {
+  check_nvrtc(api_, api_.nvrtcAddNameExpression(program_, expression.c_str()),
+              "nvrtcAddNameExpression", "\"" + expression + "\"");
+}
+
+int NvrtcCompilation::compile(std::span<const std::string> flags) {
+  std::vector<const char*> options;
+  options.reserve(flags.size());
+  for (const std::string& flag : flags) options.push_back(flag.c_str());
+  return api_.nvrtcCompileProgram(program_, static_cast<int>(options.size()), options.data());
+}
+
+std::string NvrtcCompilation::log() const {
+  std::size_t size = 0;
+  check_nvrtc(api_, api_.nvrtcGetProgramLogSize(program_, &size), "nvrtcGetProgramLogSize", name_);
+  std::string text(size, '\0');
+  check_nvrtc(api_, api_.nvrtcGetProgramLog(program_, text.data()), "nvrtcGetProgramLog", name_);
+  return without_nul(std::move(text));
+}
+
+std::string NvrtcCompilation::ptx() const {
+  std::size_t size = 0;
+  check_nvrtc(api_, api_.nvrtcGetPTXSize(program_, &size), "nvrtcGetPTXSize", name_);
+  std::string text(size, '\0');
+  check_nvrtc(api_, api_.nvrtcGetPTX(program_, text.data()), "nvrtcGetPTX", name_);
+  return without_nul(std::move(text));
+}
+
+std::vector<std::byte> NvrtcCompilation::cubin() const {
+  std::size_t size = 0;
+  check_nvrtc(api_, api_.nvrtcGetCUBINSize(program_, &size), "nvrtcGetCUBINSize", name_);
+  std::vector<std::byte> code(size);
+  check_nvrtc(api_, api_.nvrtcGetCUBIN(program_, reinterpret_cast<char*>(code.data())),
+              "nvrtcGetCUBIN", name_);
+  return code;
+}
+
+std::vector<std::byte> NvrtcCompilation::ltoir() const {
+  std::size_t size = 0;
+  check_nvrtc(api_, api_.nvrtcGetLTOIRSize(program_, &size), "nvrtcGetLTOIRSize", name_);
+  std::vector<std::byte> code(size);
+  check_nvrtc(api_, api_.nvrtcGetLTOIR(program_, reinterpret_cast<char*>(code.data())),
+              "nvrtcGetLTOIR", name_);
+  return code;
+}
+
+std::string NvrtcCompilation::lowered_name(const std::string& expression) const {
+  const char* symbol = nullptr;
+  check_nvrtc(api_, api_.nvrtcGetLoweredName(program_, expression.c_str(), &symbol),
+              "nvrtcGetLoweredName", "\"" + expression + "\"");
+  return symbol;
+}
+
+int NvrtcCompilation::pch_create_status() const {
+  if (api_.nvrtcGetPCHCreateStatus == nullptr) {
+    throw NotSupportedError(nvrtc_version(api_) + " (" + api_.path.string() +
+                                ") has no precompiled headers, which came with 12.8; leave the "
+                                "options pch and create_pch out, or upgrade it: "
+                                "pip install -U 'cudacore[cu13]'",
+                            0, {}, "nvrtcGetPCHCreateStatus");
+  }
+  return api_.nvrtcGetPCHCreateStatus(program_);
+}
+
+void NvrtcCompilation::grow_pch_heap() const {
+  std::size_t size = 0;
+  check_nvrtc(api_, api_.nvrtcGetPCHHeapSizeRequired(program_, &size),
+              "nvrtcGetPCHHeapSizeRequired", name_);
+  check_nvrtc(api_, api_.nvrtcSetPCHHeapSize(size), "nvrtcSetPCHHeapSize", std::to_string(size));
+}
+
+}  // namespace cudacore::compile

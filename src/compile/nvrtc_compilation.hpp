@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "driver/nvrtc_api.hpp"
+
+namespace cudacore::compile {
+
+/// The nvrtcResult values that are told apart.
+enum NvrtcResult : int {
+  nvrtc_success = 0,
+  nvrtc_out_of_memory = 1,
+  nvrtc_invalid_option = 5,
+  nvrtc_builtin_operation_failure = 7,
+  nvrtc_name_expression_not_valid = 10,
+  nvrtc_no_pch_create_attempted = 13,
+  nvrtc_pch_create_heap_exhausted = 14,
+};
+
+/// "NVRTC 13.0".
+[[nodiscard]] std::string nvrtc_version(const driver::NvrtcApi& api);
+
+/// Does nothing on success.
+/// @throw OutOfMemoryError, Error that names the function and the object.
+void check_nvrtc(const driver::NvrtcApi& api, int result, const char* function,
+                 const std::string& object);
+
+/// One nvrtcProgram, compiled once.
+class NvrtcCompilation {
+ public:
+  /// @param headers in-memory headers, by the name that an #include gives them.
+  NvrtcCompilation(const std::string& source, std::string name,
+                   const std::map<std::string, std::string>& headers);
+  ~NvrtcCompilation();
+  NvrtcCompilation(const NvrtcCompilation&) = delete;
+  NvrtcCompilation& operator=(const NvrtcCompilation&) = delete;
+
+  void add_name_expression(const std::string& expression);
+  /// The result code of nvrtcCompileProgram.
+  [[nodiscard]] int compile(std::span<const std::string> flags);
+
+  [[nodiscard]] std::string log() const;
+  [[nodiscard]] std::string ptx() const;
+  [[nodiscard]] std::vector<std::byte> cubin() const;
+  [[nodiscard]] std::vector<std::byte> ltoir() const;
+  /// The symbol of a name expression.
+  [[nodiscard]] std::string lowered_name(const std::string& expression) const;
+  /// What nvrtcGetPCHCreateStatus says.
+  /// @throw NotSupportedError for an NVRTC without precompiled headers.
+  [[nodiscard]] int pch_create_status() const;
+  /// Makes NVRTC's heap for precompiled headers as large as this compilation needed.
+  void grow_pch_heap() const;
+
+ private:
+  const driver::NvrtcApi& api_;
+  std::string name_;
+  driver::NvrtcProgram program_ = nullptr;
+};
+
+}  // namespace cudacore::compile

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cudacore/program.hpp"
+
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+
+#include "compile/architecture.hpp"
+#include "compile/bundled_headers.hpp"
+#include "compile/compile_error.hpp"
+#include "compile/nvrtc_compilation.hpp"
+#include "compile/program_options.hpp"
+#include "cudacore/error.hpp"
+#include "cudacore/linker.hpp"
+#include "cudacore/system.hpp"
+
+namespace cudacore {
+
+struct Program::LastCompile {
+  mutable std::mutex mutex;
+  std::string log;
+  std::optional<PchStatus> pch_status;
+
+  void set(std::string text, std::optional<PchStatus> status) {
+    const std::lock_guard lock(mutex);
+    log = std::move(text);
+    pch_status = status;
+  }
+};
+
+namespace {
+
+using compile::Architecture;
+
+void check_no_nul(std::string_view text, std::string_view what) {
+  if (const std::size_t place = text.find('\0'); place != std::string_view::npos) {
+    throw std::invalid_argument(std::string(what) + " holds a NUL byte at index " +
+                                std::to_string(place) + ", where a C string would end");
+  }
+}
+
+std::string_view describe(SourceType type) {
+  switch (type) {
+    case SourceType::cxx:
+      return "CUDA C++";
+    case SourceType::ptx:
+      return "PTX";
+    case SourceType::ltoir:
+      return "LTO IR";
+  }
+  return "?";
+}
+
+std::vector<std::byte> to_bytes(std::string_view text) {
+  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
+  return {begin, begin + text.size()};
+}
+
+/// What is compiled for: a target and an architecture.
+struct Goal {
+  CodeType target = CodeType::cubin;
+  Architecture architecture;
+};
+
+/// The goal of a C++ program; a device that NVRTC does not know yet runs PTX of the newest that it
+/// does.
+Goal choose_goal(std::optional<CodeType> target, const std::optional<std::string>& arch) {
+  Goal goal{target.value_or(CodeType::cubin),
+            arch ? compile::parse_architecture(*arch) : compile::current_architecture()};
+  if (compile::nvrtc_knows(goal.architecture)) return goal;
+  const bool may_be_ptx = !arch && (!target || *target == CodeType::ptx);
+  if (!may_be_ptx) compile::throw_unknown_to_nvrtc(goal.architecture);
+  return {CodeType::ptx, compile::newest_for(goal.architecture)};
+}
+
+/// The NVRTC command line for a goal: the user's flags, then CUDA's own headers.
+std::vector<std::string> command_line(const ProgramOptions& options, const Goal& goal) {
+  const bool dlto = options.link_time_optimization.value_or(false);
+  if (dlto && goal.target != CodeType::ltoir) {
+    throw std::invalid_argument("link_time_optimization makes LTO IR, not \"" +
+                                std::string(to_string(goal.target)) +
+                                "\": compile to \"ltoir\", and link that with Linker");
+  }
+  std::vector<std::string> flags{"--gpu-architecture=" + (goal.target == CodeType::ptx
+                                                              ? goal.architecture.compute()
+                                                              : goal.architecture.sm())};
+  ProgramOptions others = options;
+  others.arch.reset();
+  for (std::string& flag : others.nvrtc_flags(goal.target)) flags.push_back(std::move(flag));
+  if (options.use_bundled_headers.value_or(false)) {
+    flags.push_back(compile::bundled_headers_flag());
+  } else {
+    for (const auto& folder : system::include_directories()) {
+      flags.push_back("--include-path=" + folder.string());
+    }
+  }
+  return flags;
+}
+
+bool makes_pch(const ProgramOptions& options) {
+  return options.pch.value_or(false) || options.create_pch.has_value();
+}
+
+bool touches_pch(const ProgramOptions& options) {
+  return makes_pch(options) || options.use_pch.has_value();
+}
+
+PchStatus pch_status(int result) {
+  switch (result) {
+    case compile::nvrtc_success:
+      return PchStatus::created;
+    case compile::nvrtc_no_pch_create_attempted:
+      return PchStatus::not_attempted;
+    default:
+      return PchStatus::failed;
+  }
+}
+
+std::vector<std::byte> code_of(const compile::NvrtcCompilation& compilation, CodeType target) {
+  switch (target) {
+    case CodeType::cubin:
+      return compilation.cubin();
+    case CodeType::ltoir:
+      return compilation.ltoir();
+    default:
+      return to_bytes(compilation.ptx());
+  }
+}
+
+/// The text to look for parameter names in: the source and the headers that came with it.
+std::string all_sources(const std::string& code,
+                        const std::map<std::string, std::string>& headers) {
+  std::string text = code;
+  for (const auto& [name, header] : headers) text += "\n" + header;
+  return text;
+}
+
+/// One compilation: its inputs and, after run(), what came of it.
+struct Compilation {
+  const std::string& code;
+  const std::string& name;
+  const ProgramOptions& options;
+  std::span<const std::string> name_expressions;
+  std::vector<std::string> flags;
+
+  std::string log;
+  std::optional<PchStatus> pch;
+  int result = 0;
+
+  [[nodiscard]] std::unique_ptr<compile::NvrtcCompilation> run() {
+    // The heap of precompiled headers belongs to the process.
+    static std::mutex pch_mutex;
+    std::unique_lock<std::mutex> lock;
+    if (touches_pch(options)) lock = std::unique_lock(pch_mutex);
+    auto compilation = attempt();
+    if (!makes_pch(options)) return compilation;
+    int status = compilation->pch_create_status();
+    if (status == compile::nvrtc_pch_create_heap_exhausted) {
+      compilation->grow_pch_heap();
+      compilation = attempt();
+      status = compilation->pch_create_status();
+    }
+    pch = pch_status(status);
+    return compilation;
+  }
+
+ private:
+  [[nodiscard]] std::unique_ptr<compile::NvrtcCompilation> attempt() {
+    auto compilation = std::make_unique<compile::NvrtcCompilation>(code, name, options.headers);
+    for (const std::string& expression : name_expressions) {
+      compilation->add_name_expression(expression);
+    }
+    result = compilation->compile(flags);
+    log = compilation->log();
+    return compilation;
+  }
+};
+
+}  // namespace
+
+Program::Program(std::string code, SourceType type, ProgramOptions options)
+    : code_(std::move(code)),
+      type_(type),
+      options_(std::move(options)),
+      last_(std::make_shared<LastCompile>()) {
+  if (type_ == SourceType::ptx) {
+    while (code_.ends_with('\0')) code_.pop_back();  // compilers end it with one
+  }
+  if (type_ != SourceType::ltoir) check_no_nul(code_, "the source");
+  if (code_.empty()) throw std::invalid_argument("the source is empty");
+  for (const auto& [name, text] : options_.headers) {
+    check_no_nul(name, "a header's name");
+    check_no_nul(text, "the header \"" + name + "\"");
+  }
+  if (type_ != SourceType::cxx) (void)compile::linker_options(options_, describe(type_));
+}
+
+ObjectCode Program::compile(std::optional<CodeType> target,
+                            std::span<const std::string> name_expressions) {
+  if (target && *target != CodeType::cubin && *target != CodeType::ptx &&
+      *target != CodeType::ltoir) {
+    throw std::invalid_argument("a program compiles to \"ptx\", \"cubin\" or \"ltoir\", not \"" +
+                                std::string(to_string(*target)) + "\"");
+  }
+  return type_ == SourceType::cxx ? compile_cxx(target, name_expressions)
+                                  : compile_linked(target, name_expressions);
+}
+
+ObjectCode Program::compile_cxx(std::optional<CodeType> target,
+                                std::span<const std::string> name_expressions) {
+  for (const std::string& expression : name_expressions) {
+    check_no_nul(expression, "a name expression");
+  }
+  const Goal goal = choose_goal(target, options_.arch);
+  const std::string name = options_.name.value_or("default_program");
+  Compilation compilation{code_, name, options_, name_expressions, command_line(options_, goal),
+                          {},    {},   0};
+  const auto program = compilation.run();
+  last_->set(compilation.log, compilation.pch);
+  if (compilation.result != compile::nvrtc_success) {
+    compile::throw_compile_error(compilation.result, compilation.log,
+                                 {name, code_, &options_.headers, compilation.flags});
+  }
+  ObjectCode::Details details;
+  details.name = name;
+  details.source = all_sources(code_, options_.headers);
+  for (const std::string& expression : name_expressions) {
+    details.symbol_mapping[expression] = program->lowered_name(expression);
+  }
+  if (goal.target == CodeType::cubin) details.ptx = program->ptx();
+  return {code_of(*program, goal.target), goal.target, std::move(details)};
+}
+
+ObjectCode Program::compile_linked(std::optional<CodeType> target,
+                                   std::span<const std::string> name_expressions) {
+  const std::string source(describe(type_));
+  if (!name_expressions.empty()) {
+    throw std::invalid_argument("name expressions name C++ templates; a program in " + source +
+                                " has none: ask for its kernels by name");
+  }
+  const CodeType type = type_ == SourceType::ptx ? CodeType::ptx : CodeType::ltoir;
+  const CodeType goal = target.value_or(CodeType::cubin);
+  if (goal == CodeType::ltoir) {
+    throw std::invalid_argument("a program in " + source +
+                                " cannot be compiled to \"ltoir\"; only "
+                                "CUDA C++ can");
+  }
+  LinkerOptions options = compile::linker_options(options_, source);
+  options.name = options_.name.value_or("default_program");
+  ObjectCode::Details details;
+  details.name = *options.name;
+  ObjectCode input(to_bytes(code_), type, details);
+  if (goal == type) return input;
+
+  Linker linker({std::move(input)}, std::move(options));
+  try {
+    ObjectCode linked = linker.link(goal);
+    last_->set(linker.error_log() + linker.info_log(), std::nullopt);
+    if (type != CodeType::ptx) return linked;
+    details = linked.details();
+    details.ptx = code_;
+    return {linked.code(), goal, std::move(details)};
+  } catch (const LinkError&) {
+    last_->set(linker.error_log(), std::nullopt);
+    throw;
+  }
+}
+
+std::string_view Program::backend() const noexcept {
+  return type_ == SourceType::cxx ? "NVRTC" : "nvJitLink";
+}
+
+std::string Program::log() const {
+  const std::lock_guard lock(last_->mutex);
+  return last_->log;
+}
+
+std::optional<PchStatus> Program::pch_status() const {
+  const std::lock_guard lock(last_->mutex);
+  return last_->pch_status;
+}
+
+}  // namespace cudacore

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudacore::compile {
+
+/// A `__device__`, `__constant__` or `__managed__` variable of a module.
+struct VariableEntry {
+  std::string symbol;  ///< the name to ask the driver for: "_ZN2ns5tableE"
+  std::string name;    ///< the readable name: "ns::table"
+};
+
+/// The variables that a PTX module declares at its top level, in order.
+[[nodiscard]] std::vector<VariableEntry> variables_in_ptx(std::string_view ptx);
+
+/// The variables of a cubin.
+/// @throw std::invalid_argument where the bytes are not a CUDA ELF file.
+[[nodiscard]] std::vector<VariableEntry> variables_in_cubin(std::span<const std::byte> cubin);
+
+/// The symbol of the one variable that `name` means: its symbol, its readable name, or that without
+/// namespaces where only one has it.
+/// @throw std::invalid_argument listing the candidates, or all there are.
+[[nodiscard]] std::string find_variable(std::span<const VariableEntry> variables,
+                                        std::string_view name);
+
+}  // namespace cudacore::compile

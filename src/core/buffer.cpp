@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cudacore/buffer.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+#include "core/calls.hpp"
+#include "cudacore/memory_resource.hpp"
+
+namespace cudacore {
+
+namespace {
+
+const handle::BufferBox& open(const Buffer& buffer) { return require_open(buffer.box(), "Buffer"); }
+
+std::string describe(CUdeviceptr pointer, std::size_t size) {
+  return "a buffer of " + handle::format_bytes(size) + " at " + handle::format_address(pointer);
+}
+
+/// What the driver knows of an address; `unknown` for memory it has never seen.
+template <typename T>
+T pointer_attribute(CUdeviceptr pointer, CUpointer_attribute attribute, T unknown) {
+  if (pointer == 0) return unknown;
+  const ContextCall call(handle::current_context());
+  T value{};
+  const CUresult result = call.api().cuPointerGetAttribute(&value, attribute, pointer);
+  if (result == CUDA_ERROR_INVALID_VALUE) return unknown;
+  if (result != CUDA_SUCCESS) {
+    handle::throw_driver_error(result, "cuPointerGetAttribute",
+                               "address " + handle::format_address(pointer), call.context().get());
+  }
+  return value;
+}
+
+unsigned memory_type(CUdeviceptr pointer) {
+  return pointer_attribute<unsigned>(pointer, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, 0);
+}
+
+bool is_managed_memory(CUdeviceptr pointer) {
+  return pointer_attribute<int>(pointer, CU_POINTER_ATTRIBUTE_IS_MANAGED, 0) != 0;
+}
+
+void require_size(const char* what, std::size_t given, const handle::BufferBox& box) {
+  if (given == box.size) return;
+  throw std::invalid_argument(std::string(what) + " has " + std::to_string(given) +
+                              " bytes, but the buffer has " + std::to_string(box.size) +
+                              ": a copy needs the same size on both sides");
+}
+
+void copy(CUdeviceptr destination, CUdeviceptr source, std::size_t size, const Stream& stream) {
+  const StreamCall call(require_open(stream.box(), "Stream"));
+  if (size == 0) return;
+  call.check(call.api().cuMemcpyAsync(destination, source, size, call.stream()), "cuMemcpyAsync");
+}
+
+}  // namespace
+
+Buffer Buffer::from_handle(CUdeviceptr pointer, std::size_t size,
+                           std::shared_ptr<MemoryResource> resource, std::shared_ptr<void> owner,
+                           std::optional<Stream> stream) {
+  auto box = std::make_shared<handle::BufferBox>();
+  if (stream) box->stream = release_stream(*stream);
+  box->owner = std::move(owner);
+  box->resource = std::move(resource);
+  box->size = size;
+  box->pointer = pointer;
+  return Buffer(std::move(box));
+}
+
+void Buffer::close(const std::optional<Stream>& stream) {
+  if (box_ == nullptr) return;
+  if (stream) set_deallocation_stream(*stream);
+  box_.reset();
+}
+
+void Buffer::set_deallocation_stream(const Stream& stream) const {
+  open(*this);
+  std::shared_ptr<handle::StreamBox> chosen = release_stream(stream);
+  const std::scoped_lock lock(box_->mutex);
+  box_->stream.swap(chosen);
+}
+
+CUdeviceptr Buffer::handle() const noexcept { return box_ != nullptr ? box_->pointer : 0; }
+
+std::size_t Buffer::size() const noexcept { return box_ != nullptr ? box_->size : 0; }
+
+int Buffer::device_id() const {
+  const handle::BufferBox& box = open(*this);
+  if (box.resource != nullptr) return box.resource->device_id();
+  if (memory_type(box.pointer) != CU_MEMORYTYPE_DEVICE) return -1;
+  return pointer_attribute<int>(box.pointer, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, -1);
+}
+
+bool Buffer::is_device_accessible() const {
+  const handle::BufferBox& box = open(*this);
+  if (box.resource != nullptr) return box.resource->is_device_accessible();
+  return memory_type(box.pointer) != 0;
+}
+
+bool Buffer::is_host_accessible() const {
+  const handle::BufferBox& box = open(*this);
+  if (box.resource != nullptr) return box.resource->is_host_accessible();
+  return memory_type(box.pointer) != CU_MEMORYTYPE_DEVICE || is_managed_memory(box.pointer);
+}
+
+bool Buffer::is_managed() const {
+  const handle::BufferBox& box = open(*this);
+  if (box.resource != nullptr) return box.resource->is_managed();
+  return is_managed_memory(box.pointer);
+}
+
+std::shared_ptr<MemoryResource> Buffer::memory_resource() const { return open(*this).resource; }
+
+std::byte* Buffer::host_pointer() const {
+  const handle::BufferBox& box = open(*this);
+  if (!is_host_accessible()) {
+    throw std::invalid_argument(describe(box.pointer, box.size) +
+                                " lives on a device: copy_to() host memory to read it");
+  }
+  return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(box.pointer));
+}
+
+void Buffer::copy_from(const Buffer& source, const Stream& stream) const {
+  const handle::BufferBox& box = open(*this);
+  const handle::BufferBox& from = open(source);
+  require_size("the source buffer", from.size, box);
+  copy(box.pointer, from.pointer, box.size, stream);
+}
+
+void Buffer::copy_from(std::span<const std::byte> source, const Stream& stream) const {
+  const handle::BufferBox& box = open(*this);
+  require_size("the source", source.size(), box);
+  copy(box.pointer, reinterpret_cast<std::uintptr_t>(source.data()), box.size, stream);
+}
+
+void Buffer::copy_to(std::span<std::byte> destination, const Stream& stream) const {
+  const handle::BufferBox& box = open(*this);
+  require_size("the destination", destination.size(), box);
+  copy(reinterpret_cast<std::uintptr_t>(destination.data()), box.pointer, box.size, stream);
+}
+
+void Buffer::fill(std::uint32_t value, std::size_t width, const Stream& stream) const {
+  const handle::BufferBox& box = open(*this);
+  if (width != 1 && width != 2 && width != 4) {
+    throw std::invalid_argument("a fill pattern has 1, 2 or 4 bytes, not " + std::to_string(width));
+  }
+  if (width < 4 && value >> (8 * width) != 0) {
+    throw std::overflow_error("the fill value " + std::to_string(value) + " does not fit " +
+                              std::to_string(width) + (width == 1 ? " byte" : " bytes"));
+  }
+  if (box.size % width != 0) {
+    throw std::invalid_argument("a buffer of " + std::to_string(box.size) +
+                                " bytes cannot be filled with a pattern of " +
+                                std::to_string(width) + ": its size is no multiple");
+  }
+  const StreamCall call(require_open(stream.box(), "Stream"));
+  if (box.size == 0) return;
+  const driver::DriverApi& api = call.api();
+  if (width == 1) {
+    call.check(api.cuMemsetD8Async(box.pointer, static_cast<unsigned char>(value), box.size,
+                                   call.stream()),
+               "cuMemsetD8Async");
+  } else if (width == 2) {
+    call.check(api.cuMemsetD16Async(box.pointer, static_cast<unsigned short>(value), box.size / 2,
+                                    call.stream()),
+               "cuMemsetD16Async");
+  } else {
+    call.check(api.cuMemsetD32Async(box.pointer, value, box.size / 4, call.stream()),
+               "cuMemsetD32Async");
+  }
+}
+
+}  // namespace cudacore

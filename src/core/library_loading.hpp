@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cudacore/object_code.hpp"
+#include "driver/driver_api.hpp"
+#include "handle/boxes.hpp"
+
+namespace cudacore {
+
+/// Loads code into the driver (cuLibraryLoadData) and, since the driver reports what is wrong with
+/// it only when it is used, into the current context as well.
+/// @throw std::invalid_argument for a type that cannot be loaded and for damaged code; CompileError
+/// with the JIT compiler's log for PTX; NotSupportedError where the code is for another GPU or its
+/// PTX is too new for the driver.
+[[nodiscard]] std::shared_ptr<handle::LibraryBox> load_library(const std::vector<std::byte>& code,
+                                                               CodeType type,
+                                                               const std::string& name);
+
+/// The sizes and offsets of a kernel's parameters (cuKernelGetParamInfo); unset where the driver,
+/// before 12.4, does not tell.
+[[nodiscard]] std::optional<Signature> measured_parameters(const driver::DriverApi& api,
+                                                           CUkernel kernel);
+
+/// The symbols of a library's kernels (cuLibraryEnumerateKernels).
+/// @throw NotSupportedError where the driver is older than 12.4.
+[[nodiscard]] std::vector<std::string> kernel_symbols(const driver::DriverApi& api,
+                                                      const handle::LibraryBox& library,
+                                                      const std::string& name);
+
+}  // namespace cudacore

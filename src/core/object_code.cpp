@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cudacore/object_code.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <fstream>
+#include <functional>
+#include <mutex>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "compile/variables.hpp"
+#include "core/library_loading.hpp"
+#include "cudacore/error.hpp"
+#include "cudacore/kernel.hpp"
+#include "handle/boxes.hpp"
+#include "handle/check.hpp"
+
+namespace cudacore {
+
+namespace {
+
+/// The names of the types, in the order of CodeType.
+constexpr std::array<std::string_view, 6> type_names = {"ptx",    "cubin",  "ltoir",
+                                                        "fatbin", "object", "library"};
+
+std::string_view text_of(const std::vector<std::byte>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+const KernelEntry* find_symbol(const std::vector<KernelEntry>& entries, std::string_view symbol) {
+  const auto entry = std::find_if(entries.begin(), entries.end(), [&](const KernelEntry& kernel) {
+    return kernel.symbol == symbol;
+  });
+  return entry != entries.end() ? &*entry : nullptr;
+}
+
+/// The kernels of a cubin, with what its PTX and others know of them.
+std::vector<KernelEntry> read_cubin(const std::vector<std::byte>& code,
+                                    const ObjectCode::Details& details) {
+  std::vector<KernelEntry> entries = kernels_in_cubin(code);
+  const std::vector<KernelEntry> from_ptx =
+      details.ptx.empty() ? std::vector<KernelEntry>() : kernels_in_ptx(details.ptx);
+  for (KernelEntry& entry : entries) {
+    for (const auto* known : {&from_ptx, &details.known_kernels}) {
+      if (const KernelEntry* better = find_symbol(*known, entry.symbol)) {
+        entry.signature = merge(better->signature, entry.signature);
+      }
+    }
+  }
+  return entries;
+}
+
+}  // namespace
+
+std::string_view to_string(CodeType type) noexcept {
+  return type_names[static_cast<std::size_t>(type)];
+}
+
+CodeType code_type_from_string(std::string_view name) {
+  const auto found = std::find(type_names.begin(), type_names.end(), name);
+  if (found != type_names.end()) return static_cast<CodeType>(found - type_names.begin());
+  std::string message = "no code type \"" + std::string(name) + "\"; there are";
+  for (const std::string_view known : type_names) message += " \"" + std::string(known) + "\"";
+  throw std::invalid_argument(message);
+}
+
+struct ObjectCode::State {
+  std::vector<std::byte> code;
+  CodeType type = CodeType::cubin;
+  Details details;
+
+  std::once_flag kernels_once;
+  std::vector<KernelEntry> kernels;
+
+  std::mutex mutex;  ///< guards what follows
+  std::shared_ptr<handle::LibraryBox> library;
+  /// By symbol, and by every name asked for.
+  std::map<std::string, std::shared_ptr<handle::KernelBox>, std::less<>> loaded_kernels;
+
+  [[nodiscard]] bool is_readable() const noexcept {
+    return type == CodeType::ptx || type == CodeType::cubin;
+  }
+
+  /// "cubin \"axpy\"", for messages.
+  [[nodiscard]] std::string describe() const {
+    return std::string(to_string(type)) + " \"" + details.name + "\"";
+  }
+
+  [[nodiscard]] std::string_view ptx() const noexcept {
+    return type == CodeType::ptx ? text_of(code) : std::string_view(details.ptx);
+  }
+
+  [[nodiscard]] std::vector<KernelEntry> read_kernels() const {
+    std::vector<KernelEntry> entries =
+        type == CodeType::ptx ? kernels_in_ptx(ptx()) : read_cubin(code, details);
+    if (type == CodeType::ptx) {
+      for (KernelEntry& entry : entries) {
+        if (const KernelEntry* known = find_symbol(details.known_kernels, entry.symbol)) {
+          entry.signature = merge(known->signature, entry.signature);
+        }
+      }
+    }
+    if (!details.source.empty()) {
+      for (KernelEntry& entry : entries) name_parameters(entry.signature, details.source);
+    }
+    return entries;
+  }
+
+  /// The entry that a name means.
+  /// @throw std::invalid_argument listing what there is.
+  [[nodiscard]] const KernelEntry& find(const std::vector<KernelEntry>& entries,
+                                        std::string_view name) const {
+    if (const auto mapped = details.symbol_mapping.find(std::string(name));
+        mapped != details.symbol_mapping.end()) {
+      if (const KernelEntry* entry = find_symbol(entries, mapped->second)) return *entry;
+    }
+    return entries[find_kernel(entries, name)];
+  }
+
+  /// With the mutex held.
+  const std::shared_ptr<handle::LibraryBox>& load() {
+    if (!library) library = load_library(code, type, details.name);
+    return library;
+  }
+
+  /// The entry of a kernel in code that only the driver can read; the mutex is held.
+  [[nodiscard]] KernelEntry ask_driver(std::string_view name) {
+    const driver::DriverApi& api = driver::api();
+    std::vector<KernelEntry> entries;
+    for (std::string& symbol : kernel_symbols(api, *load(), details.name)) {
+      entries.push_back(describe_kernel(std::move(symbol)));
+    }
+    return find(entries, name);
+  }
+
+  /// Builds the box of a kernel; the mutex is held.
+  [[nodiscard]] std::shared_ptr<handle::KernelBox> make_kernel(const KernelEntry& entry) {
+    const driver::DriverApi& api = driver::api();
+    auto box = std::make_shared<handle::KernelBox>();
+    box->library = load();
+    box->name = entry.name;
+    handle::check(api.cuLibraryGetKernel(&box->kernel, box->library->library, entry.symbol.c_str()),
+                  "cuLibraryGetKernel", "kernel \"" + entry.name + "\" of " + describe());
+    Signature signature = entry.signature;
+    const std::optional<Signature> measured = measured_parameters(api, box->kernel);
+    if (measured) {
+      signature = measured->params.size() == signature.params.size()
+                      ? merge(std::move(signature), *measured)
+                      : describe_kernel(entry.symbol, measured).signature;
+    }
+    if (!details.source.empty()) name_parameters(signature, details.source);
+    const bool known = measured || is_readable() || !signature.params.empty();
+    box->plan(std::move(signature));
+    box->has_signature = known;
+    return box;
+  }
+};
+
+ObjectCode::ObjectCode(std::vector<std::byte> code, CodeType type, Details details)
+    : state_(std::make_shared<State>()) {
+  if (type == CodeType::ptx) {
+    while (!code.empty() && code.back() == std::byte{0}) code.pop_back();
+  }
+  if (code.empty()) {
+    throw std::invalid_argument("object code \"" + details.name + "\" is empty");
+  }
+  state_->code = std::move(code);
+  state_->type = type;
+  state_->details = std::move(details);
+}
+
+ObjectCode ObjectCode::from_file(const std::filesystem::path& path, CodeType type,
+                                 Details details) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  std::vector<std::byte> code;
+  if (file) {
+    const std::streamoff size = file.tellg();
+    if (size > 0) {
+      code.resize(static_cast<std::size_t>(size));
+      file.seekg(0);
+      file.read(reinterpret_cast<char*>(code.data()), size);
+    }
+  }
+  if (!file) {
+    throw std::filesystem::filesystem_error(
+        "cannot read object code", path,
+        std::error_code(errno != 0 ? errno : EIO, std::generic_category()));
+  }
+  if (details.name.empty()) details.name = path.filename().string();
+  return {std::move(code), type, std::move(details)};
+}
+
+const std::vector<std::byte>& ObjectCode::code() const noexcept { return state_->code; }
+
+CodeType ObjectCode::code_type() const noexcept { return state_->type; }
+
+const std::string& ObjectCode::name() const noexcept { return state_->details.name; }
+
+const std::map<std::string, std::string>& ObjectCode::symbol_mapping() const noexcept {
+  return state_->details.symbol_mapping;
+}
+
+const ObjectCode::Details& ObjectCode::details() const noexcept { return state_->details; }
+
+std::string_view ObjectCode::ptx() const noexcept { return state_->ptx(); }
+
+const std::vector<KernelEntry>& ObjectCode::kernels() const {
+  if (!state_->is_readable()) {
+    throw NotSupportedError("the kernels in " + state_->describe() +
+                                " cannot be listed: only PTX and cubins can be read. Link it to a "
+                                "cubin, or ask for a kernel by name",
+                            0, {}, {});
+  }
+  std::call_once(state_->kernels_once, [&] { state_->kernels = state_->read_kernels(); });
+  return state_->kernels;
+}
+
+Signature ObjectCode::signature(std::string_view name) const {
+  return state_->find(kernels(), name).signature;
+}
+
+Kernel ObjectCode::get_kernel(std::string_view name) const {
+  State& state = *state_;
+  const std::lock_guard lock(state.mutex);
+  auto& loaded = state.loaded_kernels;
+  if (const auto known = loaded.find(name); known != loaded.end()) return Kernel(known->second);
+  // Code that cannot be read at all is left to load_library() to refuse.
+  if (!state.is_readable()) (void)state.load();
+  const KernelEntry entry =
+      state.is_readable() ? state.find(kernels(), name) : state.ask_driver(name);
+  auto& box = loaded[entry.symbol];
+  if (!box) {
+    try {
+      box = state.make_kernel(entry);
+    } catch (...) {
+      loaded.erase(entry.symbol);
+      throw;
+    }
+  }
+  return Kernel(loaded.emplace(name, box).first->second);
+}
+
+Buffer ObjectCode::get_global(std::string_view name) const {
+  State& state = *state_;
+  std::string symbol;
+  for (const std::string& spelling : {std::string(name), "&" + std::string(name)}) {
+    if (const auto mapped = symbol_mapping().find(spelling); mapped != symbol_mapping().end()) {
+      symbol = mapped->second;
+      break;
+    }
+  }
+  if (symbol.empty() && state.is_readable()) {
+    symbol = compile::find_variable(state.ptx().empty() ? compile::variables_in_cubin(state.code)
+                                                        : compile::variables_in_ptx(state.ptx()),
+                                    name);
+  } else if (symbol.empty()) {
+    symbol = name;
+  }
+
+  std::shared_ptr<handle::LibraryBox> library;
+  {
+    const std::lock_guard lock(state.mutex);
+    library = state.load();
+  }
+  const driver::DriverApi& api = driver::api();
+  handle::ContextBox& context = *handle::current_context();
+  handle::throw_if_lost(context);
+  CUdeviceptr pointer = 0;
+  std::size_t size = 0;
+  const char* function = "cuLibraryGetGlobal";
+  CUresult result = api.cuLibraryGetGlobal(&pointer, &size, library->library, symbol.c_str());
+  if (result == CUDA_ERROR_NOT_FOUND) {
+    function = "cuLibraryGetManaged";
+    result = api.cuLibraryGetManaged(&pointer, &size, library->library, symbol.c_str());
+  }
+  if (result == CUDA_ERROR_NOT_FOUND) {
+    throw std::invalid_argument("no variable \"" + std::string(name) + "\" in " + state.describe() +
+                                "; it may have been optimised away, or need its mangled symbol");
+  }
+  handle::check(result, function, "variable \"" + std::string(name) + "\" of " + state.describe(),
+                &context);
+  return Buffer::from_handle(pointer, size, nullptr, library);
+}
+
+CUlibrary ObjectCode::handle() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->load()->library;
+}
+
+}  // namespace cudacore

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/driver_api.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "cudacore/error.hpp"
+#include "driver/process.hpp"
+#include "driver/shared_library.hpp"
+
+namespace cudacore::driver {
+
+namespace {
+
+constexpr int oldest_version = 12000;
+
+enum Need : bool { optional = false, required = true };
+
+/// The table that api() hands out: the real one, once loaded, or one that a test installed.
+constinit std::atomic<const DriverApi*> active{nullptr};
+constinit std::atomic<const DriverApi*> loaded{nullptr};
+
+using GetProcAddress = decltype(&::cuGetProcAddress);
+using GetVersion = decltype(&::cuDriverGetVersion);
+
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+[[noreturn]] void throw_too_old(const SharedLibrary& library, int version) {
+  throw NotSupportedError("the NVIDIA driver (" + library.path.string() + ") speaks CUDA " +
+                              version_text(version) + ", but cudacore needs CUDA " +
+                              version_text(oldest_version) +
+                              " or later: install driver 525 or later",
+                          0, {}, "cuDriverGetVersion");
+}
+
+[[noreturn]] void throw_stub(const SharedLibrary& library) {
+  throw DriverNotFoundError(
+      library.path.string() +
+          " is the toolkit's stub, not a driver: take its folder out of LD_LIBRARY_PATH, and "
+          "install the NVIDIA driver or, in a container, run with --gpus all",
+      {library.path.string()});
+}
+
+[[noreturn]] void throw_no_device(const SharedLibrary& library, int version) {
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  std::string message = "cuInit found no device (CUDA_ERROR_NO_DEVICE): the driver " +
+                        library.path.string() + " (CUDA " + version_text(version) +
+                        ") is there, but no GPU is visible to this process. ";
+  if (visible != nullptr) {
+    message += "CUDA_VISIBLE_DEVICES is \"" + std::string(visible) +
+               "\": unset it, or name a device that `nvidia-smi -L` lists.";
+  } else {
+    message += "See whether `nvidia-smi -L` lists one; in a container, run with --gpus all.";
+  }
+  throw DriverNotFoundError(message, {library.path.string()});
+}
+
+/// Fills the table's pointers.
+void resolve(DriverApi& table, const SharedLibrary& library, GetProcAddress get_proc_address) {
+  const auto find = [&](std::string_view key, int since, Need need) -> void* {
+    void* address = nullptr;
+    CUdriverProcAddressQueryResult status{};
+    const CUresult result =
+        get_proc_address(key.data(), &address, since, CU_GET_PROC_ADDRESS_LEGACY_STREAM, &status);
+    if (result == CUDA_ERROR_STUB_LIBRARY) throw_stub(library);
+    if (result == CUDA_SUCCESS && address != nullptr) return address;
+    if (need == required) {
+      throw NotSupportedError("the NVIDIA driver (" + library.path.string() +
+                                  "), which speaks CUDA " + version_text(table.version) +
+                                  ", has no " + std::string(key) + " of CUDA " +
+                                  version_text(since) + ", which cudacore needs",
+                              static_cast<int>(result), {}, std::string(key));
+    }
+    return nullptr;
+  };
+#define CUDACORE_DRIVER_SYMBOL(name, key, since, need) \
+  table.name = reinterpret_cast<decltype(table.name)>(find(key, since, need));
+#include "driver/symbols.def"
+#undef CUDACORE_DRIVER_SYMBOL
+}
+
+void initialise(const DriverApi& table, const SharedLibrary& library) {
+  const CUresult result = table.cuInit(0);
+  if (result == CUDA_SUCCESS) return;
+  if (result == CUDA_ERROR_STUB_LIBRARY) throw_stub(library);
+  if (result == CUDA_ERROR_NO_DEVICE) throw_no_device(library, table.version);
+  const char* name = nullptr;
+  const char* text = nullptr;
+  table.cuGetErrorName(result, &name);
+  table.cuGetErrorString(result, &text);
+  const std::string known_name = name != nullptr ? name : "";
+  throw Error("cuInit failed with the driver " + library.path.string() + " (CUDA " +
+                  version_text(table.version) + "): " + known_name + " (" +
+                  std::to_string(static_cast<int>(result)) +
+                  "): " + (text != nullptr ? text : "an unknown error") +
+                  ". See whether `nvidia-smi` works",
+              static_cast<int>(result), known_name, "cuInit");
+}
+
+std::unique_ptr<DriverApi> load() {
+  const SharedLibrary library = open_driver();
+  const auto get_version = reinterpret_cast<GetVersion>(library.symbol("cuDriverGetVersion"));
+  const auto get_proc_address =
+      reinterpret_cast<GetProcAddress>(library.symbol("cuGetProcAddress_v2"));
+  if (get_version == nullptr) {
+    throw DriverNotFoundError(library.path.string() +
+                                  " is no CUDA driver: it has no "
+                                  "cuDriverGetVersion",
+                              {library.path.string()});
+  }
+  auto table = std::make_unique<DriverApi>();
+  table->path = library.path;
+  if (get_version(&table->version) == CUDA_ERROR_STUB_LIBRARY) throw_stub(library);
+  if (get_proc_address == nullptr || table->version < oldest_version) {
+    throw_too_old(library, table->version);
+  }
+  resolve(*table, library, get_proc_address);
+  initialise(*table, library);
+  return table;
+}
+
+[[noreturn]] void throw_forked() {
+  throw ForkedProcessError(
+      "this process was forked after CUDA was initialised, and the driver does not work in the "
+      "child. Start workers with the \"spawn\" method "
+      "(multiprocessing.set_start_method(\"spawn\")), "
+      "or fork before the first use of CUDA",
+      static_cast<int>(CUDA_ERROR_NOT_INITIALIZED), "CUDA_ERROR_NOT_INITIALIZED", {});
+}
+
+const DriverApi& load_once() {
+  if (is_forked_child()) throw_forked();
+  static std::mutex mutex;
+  static std::exception_ptr failure;
+  const std::scoped_lock lock(mutex);
+  if (const DriverApi* table = active.load(std::memory_order_acquire)) return *table;
+  if (failure != nullptr) std::rethrow_exception(failure);
+  try {
+    std::unique_ptr<DriverApi> table = load();
+    watch_process();
+    loaded.store(table.get(), std::memory_order_release);
+    active.store(table.get(), std::memory_order_release);
+    return *table.release();  // lives as long as the driver, which is never closed
+  } catch (...) {
+    failure = std::current_exception();
+    throw;
+  }
+}
+
+}  // namespace
+
+const DriverApi& api() {
+  const DriverApi* table = active.load(std::memory_order_acquire);
+  if (table != nullptr && !is_forked_child()) [[likely]]
+    return *table;
+  return load_once();
+}
+
+const DriverApi* api_for_cleanup() noexcept {
+  if (is_forked_child() || is_exiting()) return nullptr;
+  return active.load(std::memory_order_acquire);
+}
+
+void install_for_testing(const DriverApi* table) noexcept {
+  active.store(table != nullptr ? table : loaded.load(std::memory_order_acquire),
+               std::memory_order_release);
+}
+
+void throw_missing_symbol(const char* function, int since) {
+  const DriverApi& table = api();
+  throw NotSupportedError(std::string(function) + " needs a driver of CUDA " + version_text(since) +
+                              " or later; this one (" + table.path.string() + ") speaks CUDA " +
+                              version_text(table.version) + ": update the NVIDIA driver",
+                          0, {}, function);
+}
+
+}  // namespace cudacore::driver

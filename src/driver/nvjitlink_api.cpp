@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/nvjitlink_api.hpp"
+
+#include <string>
+
+#include "cudacore/error.hpp"
+#include "driver/shared_library.hpp"
+
+namespace cudacore::driver {
+
+namespace {
+
+constexpr const char* cure = "pip install 'cudacore[cu13]'";
+
+[[noreturn]] void throw_missing(const SharedLibrary& library, const std::string& name) {
+  throw NotSupportedError("nvJitLink at " + library.path.string() + " has no function " + name +
+                              "; cudacore needs 12.3 or later: " + cure,
+                          0, {}, name);
+}
+
+/// The function of the library's own version, whose behaviour its header promises; else the plain
+/// one.
+template <typename Function>
+void resolve(const SharedLibrary& library, const std::string& name, const std::string& version,
+             Function*& function) {
+  void* address = library.symbol(("__" + name + version).c_str());
+  if (address == nullptr) address = library.symbol(name.c_str());
+  if (address == nullptr) throw_missing(library, name);
+  function = reinterpret_cast<Function*>(address);
+}
+
+NvJitLinkApi open_nvjitlink() {
+  const SharedLibrary library = open_library({
+      .title = "nvJitLink",
+      .sonames = {"libnvJitLink.so.13", "libnvJitLink.so.12"},
+      .wheel_folders = {"nvidia/cu13/lib", "nvidia/nvjitlink/lib"},
+      .cure = cure,
+  });
+  using VersionFunction = int(unsigned*, unsigned*);
+  auto* version_function = reinterpret_cast<VersionFunction*>(library.symbol("nvJitLinkVersion"));
+  if (version_function == nullptr) throw_missing(library, "nvJitLinkVersion");
+  unsigned major = 0;
+  unsigned minor = 0;
+  if (const int result = version_function(&major, &minor); result != 0) {
+    throw Error("nvJitLinkVersion failed with code " + std::to_string(result) + " on " +
+                    library.path.string(),
+                result, {}, "nvJitLinkVersion");
+  }
+  NvJitLinkApi api;
+  api.path = library.path;
+  api.major = static_cast<int>(major);
+  api.minor = static_cast<int>(minor);
+  const std::string version = "_" + std::to_string(major) + "_" + std::to_string(minor);
+#define CUDACORE_NVJITLINK_SYMBOL(name, result, parameters) \
+  resolve(library, #name, version, api.name);
+#include "driver/nvjitlink_symbols.def"
+#undef CUDACORE_NVJITLINK_SYMBOL
+  return api;
+}
+
+}  // namespace
+
+const NvJitLinkApi& nvjitlink() {
+  // Asked before the lock that guards the table; see wheel_roots().
+  (void)wheel_roots();
+  static const NvJitLinkApi api = open_nvjitlink();
+  return api;
+}
+
+}  // namespace cudacore::driver

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+
+namespace cudacore::driver {
+
+using NvJitLinkHandle = struct NvJitLinkState*;
+
+/// nvJitLinkInputType
+enum NvJitLinkInput : int {
+  nvjitlink_cubin = 1,
+  nvjitlink_ptx = 2,
+  nvjitlink_ltoir = 3,
+  nvjitlink_fatbin = 4,
+  nvjitlink_object = 5,
+  nvjitlink_library = 6,
+};
+
+/// Pointers to nvJitLink's functions; results are its result codes, 0 for success.
+struct NvJitLinkApi {
+#define CUDACORE_NVJITLINK_SYMBOL(name, result, parameters) result(*name) parameters = nullptr;
+#include "driver/nvjitlink_symbols.def"
+#undef CUDACORE_NVJITLINK_SYMBOL
+  int major = 0;
+  int minor = 0;
+  std::filesystem::path path;
+};
+
+/// The table; opens nvJitLink on first use.
+/// @throw LibraryNotFoundError; NotSupportedError for one older than 12.3, which cannot say its version.
+[[nodiscard]] const NvJitLinkApi& nvjitlink();
+
+}  // namespace cudacore::driver

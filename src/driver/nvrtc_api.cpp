@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/nvrtc_api.hpp"
+
+#include <string>
+#include <string_view>
+
+#include "cudacore/error.hpp"
+#include "driver/shared_library.hpp"
+
+namespace cudacore::driver {
+
+namespace {
+
+enum class Need { required, optional };
+
+template <typename Function>
+void resolve(const SharedLibrary& library, const char* name, Need need, Function*& function) {
+  function = reinterpret_cast<Function*>(library.symbol(name));
+  if (function == nullptr && need == Need::required) {
+    throw NotSupportedError("NVRTC at " + library.path.string() + " has no function " + name +
+                                "; install a newer one: pip install 'cudacore[cu13]'",
+                            0, {}, name);
+  }
+}
+
+NvrtcApi open_nvrtc() {
+  const SharedLibrary library = open_library({
+      .title = "NVRTC",
+      .sonames = {"libnvrtc.so.13", "libnvrtc.so.12"},
+      .wheel_folders = {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"},
+      .cure = "pip install 'cudacore[cu13]'",
+  });
+  NvrtcApi api;
+  api.path = library.path;
+#define CUDACORE_NVRTC_SYMBOL(name, need, result, parameters) \
+  resolve(library, #name, Need::need, api.name);
+#include "driver/nvrtc_symbols.def"
+#undef CUDACORE_NVRTC_SYMBOL
+  if (const int result = api.nvrtcVersion(&api.major, &api.minor); result != 0) {
+    throw Error(
+        "nvrtcVersion failed on " + library.path.string() + ": " + api.nvrtcGetErrorString(result),
+        result, api.nvrtcGetErrorString(result), "nvrtcVersion");
+  }
+  // Toolkit libraries have no run path: NVRTC would find its other half only where ldconfig knows
+  // it.
+  preload(library.path.parent_path() /
+          ("libnvrtc-builtins.so." + std::to_string(api.major) + "." + std::to_string(api.minor)));
+  return api;
+}
+
+}  // namespace
+
+const NvrtcApi& nvrtc() {
+  // Asked before the lock that guards the table; see wheel_roots().
+  (void)wheel_roots();
+  static const NvrtcApi api = open_nvrtc();
+  return api;
+}
+
+}  // namespace cudacore::driver

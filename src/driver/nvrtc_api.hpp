@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+
+namespace cudacore::driver {
+
+using NvrtcProgram = struct NvrtcProgramState*;
+
+/// Pointers to NVRTC's functions; results are its result codes, 0 for success.
+struct NvrtcApi {
+#define CUDACORE_NVRTC_SYMBOL(name, need, result, parameters) result(*name) parameters = nullptr;
+#include "driver/nvrtc_symbols.def"
+#undef CUDACORE_NVRTC_SYMBOL
+  int major = 0;
+  int minor = 0;
+  std::filesystem::path path;
+};
+
+/// The table; opens NVRTC on first use.
+/// @throw LibraryNotFoundError
+[[nodiscard]] const NvrtcApi& nvrtc();
+
+}  // namespace cudacore::driver

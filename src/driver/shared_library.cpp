@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/shared_library.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include "cudacore/error.hpp"
+
+namespace cudacore::driver {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct WheelRoots {
+  std::mutex mutex;
+  std::function<std::vector<fs::path>()> ask;
+  std::unique_ptr<const std::vector<fs::path>> found;
+  std::atomic<const std::vector<fs::path>*> published{nullptr};
+};
+
+WheelRoots& wheel_root_storage() {
+  static WheelRoots storage;
+  return storage;
+}
+
+/// The folders of a toolkit or a conda prefix that hold libraries, relative to its root.
+std::vector<fs::path> toolkit_library_folders(const fs::path& root) {
+  return {root / "lib64", root / "lib", root / target_folder / "lib"};
+}
+
+/// Where a loaded library lies; the name it was asked for by where the loader does not tell.
+fs::path path_of(void* handle, const fs::path& asked) {
+  link_map* map = nullptr;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr || map->l_name[0] == '\0') {
+    return asked;
+  }
+  std::error_code error;
+  const fs::path real = fs::canonical(map->l_name, error);
+  return error ? fs::path(map->l_name) : real;
+}
+
+/// Opens libraries one after another and notes why each attempt failed.
+class Search {
+ public:
+  std::optional<SharedLibrary> open_loaded(const std::string& soname) {
+    if (void* handle = dlopen(soname.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD)) {
+      return SharedLibrary{handle, path_of(handle, soname)};
+    }
+    tried_.push_back(soname + ": not loaded in this process yet");
+    return std::nullopt;
+  }
+
+  std::optional<SharedLibrary> open_file(const fs::path& file) {
+    if (std::find(files_.begin(), files_.end(), file) != files_.end()) return std::nullopt;
+    files_.push_back(file);
+    std::error_code error;
+    if (!fs::exists(file, error)) {
+      tried_.push_back(file.string() + ": no such file");
+      return std::nullopt;
+    }
+    return open(file, file.string());
+  }
+
+  std::optional<SharedLibrary> open_by_loader(const std::string& soname) {
+    return open(soname, "the system loader");
+  }
+
+  void note(std::string line) { tried_.push_back(std::move(line)); }
+
+  [[nodiscard]] const std::vector<std::string>& tried() const noexcept { return tried_; }
+  [[nodiscard]] std::string list() const {
+    std::string text;
+    for (const std::string& line : tried_) text += "\n  " + line;
+    return text;
+  }
+
+ private:
+  std::optional<SharedLibrary> open(const fs::path& name, const std::string& place) {
+    if (void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+      return SharedLibrary{handle, path_of(handle, name)};
+    }
+    const char* why = dlerror();
+    tried_.push_back(place + ": " + (why != nullptr ? why : "dlopen failed"));
+    return std::nullopt;
+  }
+
+  std::vector<std::string> tried_;
+  std::vector<fs::path> files_;
+};
+
+}  // namespace
+
+void* SharedLibrary::symbol(const char* name) const noexcept { return dlsym(handle, name); }
+
+const std::vector<fs::path>& wheel_roots() {
+  WheelRoots& storage = wheel_root_storage();
+  if (const auto* known = storage.published.load(std::memory_order_acquire)) return *known;
+  std::function<std::vector<fs::path>()> ask;
+  {
+    const std::lock_guard lock(storage.mutex);
+    ask = storage.ask;
+  }
+  // Not under the lock: the question may need Python's GIL, whose holder may wait for the lock.
+  auto answer =
+      std::make_unique<const std::vector<fs::path>>(ask ? ask() : std::vector<fs::path>{});
+  const std::lock_guard lock(storage.mutex);
+  if (!storage.found) {
+    storage.found = std::move(answer);
+    storage.ask = nullptr;
+    storage.published.store(storage.found.get(), std::memory_order_release);
+  }
+  return *storage.found;
+}
+
+void set_wheel_roots(std::function<std::vector<fs::path>()> roots) {
+  WheelRoots& storage = wheel_root_storage();
+  const std::lock_guard lock(storage.mutex);
+  if (!storage.found) storage.ask = std::move(roots);
+}
+
+std::vector<fs::path> toolkit_roots() {
+  std::vector<fs::path> roots;
+  for (const char* variable : {"CUDA_PATH", "CUDA_HOME"}) {
+    const char* value = std::getenv(variable);
+    if (value == nullptr || *value == '\0') continue;
+    if (std::find(roots.begin(), roots.end(), fs::path(value)) == roots.end()) {
+      roots.emplace_back(value);
+    }
+  }
+  return roots;
+}
+
+fs::path conda_prefix() {
+  const char* prefix = std::getenv("CONDA_PREFIX");
+  return prefix != nullptr ? prefix : "";
+}
+
+SharedLibrary open_library(const LibraryPlaces& places) {
+  Search search;
+  for (const std::string& soname : places.sonames) {
+    if (auto library = search.open_loaded(soname)) return *std::move(library);
+  }
+
+  if (wheel_roots().empty()) search.note("NVIDIA's wheels: no site-packages folder is known");
+  for (const fs::path& root : wheel_roots()) {
+    for (const std::string& soname : places.sonames) {
+      for (const std::string& folder : places.wheel_folders) {
+        if (auto library = search.open_file(root / folder / soname)) return *std::move(library);
+      }
+    }
+  }
+
+  const auto open_below = [&](const fs::path& root) -> std::optional<SharedLibrary> {
+    for (const std::string& soname : places.sonames) {
+      for (const fs::path& folder : toolkit_library_folders(root)) {
+        if (auto library = search.open_file(folder / soname)) return library;
+      }
+    }
+    return std::nullopt;
+  };
+  if (const fs::path prefix = conda_prefix(); !prefix.empty()) {
+    if (auto library = open_below(prefix)) return *std::move(library);
+  } else {
+    search.note("conda: CONDA_PREFIX is not set");
+  }
+
+  for (const std::string& soname : places.sonames) {
+    if (auto library = search.open_by_loader(soname)) return *std::move(library);
+  }
+
+  const std::vector<fs::path> toolkits = toolkit_roots();
+  if (toolkits.empty()) search.note("CUDA_PATH, CUDA_HOME: not set");
+  for (const fs::path& root : toolkits) {
+    if (auto library = open_below(root)) return *std::move(library);
+  }
+
+  throw LibraryNotFoundError(std::string(places.title) + " could not be opened. Tried, in order:" +
+                                 search.list() + "\nInstall it with: " + std::string(places.cure),
+                             search.tried());
+}
+
+void preload(const fs::path& file) noexcept { (void)dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL); }
+
+SharedLibrary open_driver() {
+  constexpr const char* soname = "libcuda.so.1";
+  Search search;
+  if (auto library = search.open_loaded(soname)) return *std::move(library);
+  if (auto library = search.open_by_loader(soname)) return *std::move(library);
+  throw DriverNotFoundError(
+      "the CUDA driver (" + std::string(soname) +
+          ") could not be opened. Tried, in order:" + search.list() +
+          "\nCompiling, linking and inspecting code for an explicit arch work without it. To run "
+          "kernels, install NVIDIA's driver; in a container, install nvidia-container-toolkit on "
+          "the "
+          "host and start the container with --gpus all; under WSL, install the driver in Windows.",
+      search.tried());
+}
+
+}  // namespace cudacore::driver

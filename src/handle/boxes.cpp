@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "handle/boxes.hpp"
+
+#include <cstdio>
+#include <exception>
+
+#include "cudacore/error.hpp"
+#include "cudacore/stream.hpp"
+#include "driver/process.hpp"
+#include "handle/check.hpp"
+
+namespace cudacore::handle {
+
+StreamBox::~StreamBox() {
+  if (!owned || stream == nullptr) return;
+  const driver::DriverApi* api = driver::api_for_cleanup();
+  if (api == nullptr) return;
+  const CUresult result = api->cuStreamDestroy(stream);
+  if (result != CUDA_SUCCESS) report_unraisable(result, "cuStreamDestroy", context.get());
+}
+
+EventBox::~EventBox() {
+  if (event == nullptr) return;
+  const driver::DriverApi* api = driver::api_for_cleanup();
+  if (api == nullptr) return;
+  const CUresult result = api->cuEventDestroy(event);
+  if (result != CUDA_SUCCESS) report_unraisable(result, "cuEventDestroy", context.get());
+}
+
+PoolBox::~PoolBox() {
+  if (!owned || pool == nullptr) return;
+  const driver::DriverApi* api = driver::api_for_cleanup();
+  if (api == nullptr) return;
+  const CUresult result = api->cuMemPoolDestroy(pool);
+  if (result != CUDA_SUCCESS) report_unraisable(result, "cuMemPoolDestroy");
+}
+
+BufferBox::~BufferBox() {
+  if (resource == nullptr || pointer == 0) return;
+  // Not api_for_cleanup(): a user's resource may serve memory that no driver knows.
+  if (driver::is_forked_child() || driver::is_exiting()) return;
+  try {
+    resource->deallocate(pointer, size,
+                         stream != nullptr ? std::optional(Stream(stream)) : std::nullopt);
+  } catch (const ContextLostError&) {  // whoever lost it has been told
+  } catch (const std::exception& error) {
+    char message[512];
+    std::snprintf(message, sizeof(message), "a buffer of %zu bytes at 0x%llx was not released: %s",
+                  size, pointer, error.what());
+    report_unraisable(message);
+  } catch (...) {
+    report_unraisable("a memory resource raised something unknown while a buffer was released");
+  }
+}
+
+LibraryBox::~LibraryBox() {
+  if (!owned || library == nullptr) return;
+  const driver::DriverApi* api = driver::api_for_cleanup();
+  if (api == nullptr) return;
+  const CUresult result = api->cuLibraryUnload(library);
+  if (result != CUDA_SUCCESS) report_unraisable(result, "cuLibraryUnload");
+}
+
+}  // namespace cudacore::handle

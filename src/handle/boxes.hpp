@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cudacore/memory_resource.hpp"
+#include "cudacore/signature.hpp"
+#include "driver/driver_api.hpp"
+#include "handle/packing.hpp"
+
+// What owns the driver's handles. Every public object holds a shared_ptr to a box; a box holds the
+// boxes it depends on, so that nothing is destroyed while something made from it lives:
+//
+//   BufferBox → MemoryResource → PoolBox → ContextBox
+//             → StreamBox → ContextBox
+//   EventBox  → ContextBox
+//   KernelBox → LibraryBox
+//
+// A box is allocated before the driver call that fills it, so that no failure leaks a handle. The
+// destructors are noexcept, need no Python, and report what fails to system::set_log_hook's hook.
+
+namespace cudacore::handle {
+
+/// Limits a launch is checked against, read once.
+struct DeviceLimits {
+  std::array<unsigned, 3> block{};
+  std::array<unsigned, 3> grid{};
+  unsigned threads_per_block = 0;
+  std::size_t shmem_per_block = 0;        ///< without opting in
+  std::size_t shmem_per_block_optin = 0;  ///< with
+  bool cluster_launch = false;
+  bool cooperative_launch = false;
+};
+
+/// The names of the last launches on a context, for the message of the error that one of them causes.
+/// Writers are lock-free; a torn history only ever misreports which kernels, never crashes: the names
+/// are interned and never freed.
+class LaunchHistory {
+ public:
+  void add(const char* kernel, CUstream stream = nullptr) noexcept {
+    const auto index = next_.fetch_add(1, std::memory_order_relaxed) % names_.size();
+    streams_[index].store(stream, std::memory_order_relaxed);
+    names_[index].store(kernel, std::memory_order_relaxed);
+  }
+  /// Where the history stands now; hand it to synced() once a wait that began here has succeeded.
+  [[nodiscard]] std::uint64_t mark() const noexcept { return next_.load(std::memory_order_relaxed); }
+  void synced(std::uint64_t mark) noexcept { synced_.store(mark, std::memory_order_relaxed); }
+  /// The same for a wait on one stream: forgets what was launched there before the mark.
+  void synced(std::uint64_t mark, CUstream stream) noexcept;
+  /// The kernels launched since the last good synchronisation, newest last, each once.
+  [[nodiscard]] std::vector<std::string> since_sync() const;
+
+ private:
+  std::array<std::atomic<const char*>, 64> names_{};
+  std::array<std::atomic<CUstream>, 64> streams_{};
+  std::atomic<std::uint64_t> next_{0};
+  std::atomic<std::uint64_t> synced_{0};
+};
+
+/// A name that lives for ever; equal names share one copy.
+[[nodiscard]] const char* intern(const std::string& name);
+
+struct ContextBox {
+  CUcontext context = nullptr;
+  int device = 0;
+  unsigned long long id = 0;  ///< cuCtxGetId: tells a context from its successor after a reset
+  DeviceLimits limits;
+  LaunchHistory history;
+  std::atomic<bool> lost{false};
+  std::string lost_reason;  ///< written once, before `lost` is set
+  int lost_code = 0;        ///< the driver's code, written with lost_reason
+};
+
+/// The primary context of a device, retained on first use, never released. Any thread.
+[[nodiscard]] const std::shared_ptr<ContextBox>& primary_context(int device);
+/// The box of the calling thread's current context; device 0's primary, made current, if there is none.
+[[nodiscard]] const std::shared_ptr<ContextBox>& current_context();
+/// The box of a context somebody made; always the same box for the same context.
+[[nodiscard]] const std::shared_ptr<ContextBox>& context_box(CUcontext context);
+
+/// Makes a context current for a scope. Where none was current before, it stays current after.
+class ContextScope {
+ public:
+  ContextScope(const driver::DriverApi& api, const ContextBox& context);
+  ~ContextScope();
+  ContextScope(const ContextScope&) = delete;
+  ContextScope& operator=(const ContextScope&) = delete;
+
+ private:
+  const driver::DriverApi* api_;
+  CUcontext previous_ = nullptr;
+  bool restore_ = false;
+};
+
+struct StreamBox {
+  std::shared_ptr<ContextBox> context;  ///< null: whatever is current (the default streams)
+  CUstream stream = nullptr;
+  bool owned = false;
+  std::shared_ptr<void> owner;
+  StreamBox() = default;
+  StreamBox(const StreamBox&) = delete;
+  StreamBox& operator=(const StreamBox&) = delete;
+  ~StreamBox();
+
+  /// The context that work on this stream runs in.
+  [[nodiscard]] const std::shared_ptr<ContextBox>& work_context() const {
+    return context ? context : current_context();
+  }
+};
+
+struct EventBox {
+  std::shared_ptr<ContextBox> context;
+  CUevent event = nullptr;
+  bool timing = false;
+  bool blocking = false;
+  EventBox() = default;
+  EventBox(const EventBox&) = delete;
+  EventBox& operator=(const EventBox&) = delete;
+  ~EventBox();
+};
+
+struct PoolBox {
+  CUmemoryPool pool = nullptr;
+  bool owned = false;
+  PoolBox() = default;
+  PoolBox(const PoolBox&) = delete;
+  PoolBox& operator=(const PoolBox&) = delete;
+  ~PoolBox();
+};
+
+struct BufferBox {
+  CUdeviceptr pointer = 0;
+  std::size_t size = 0;
+  std::shared_ptr<MemoryResource> resource;  ///< null: wrapped memory, nothing to free
+  std::shared_ptr<StreamBox> stream;         ///< what the release is ordered on
+  std::shared_ptr<void> owner;
+  mutable std::mutex mutex;                  ///< guards stream
+
+  static constexpr int any_device = -1;   ///< every device reaches it
+  static constexpr int not_asked = -2;
+  static constexpr int host_only = -3;    ///< no device reaches it
+  /// What a launch checks the memory against; asked of the resource once.
+  std::atomic<int> device{not_asked};
+  BufferBox() = default;
+  BufferBox(const BufferBox&) = delete;
+  BufferBox& operator=(const BufferBox&) = delete;
+  ~BufferBox();
+};
+
+struct LibraryBox {
+  CUlibrary library = nullptr;
+  std::vector<std::byte> code;  ///< the driver reads it lazily
+  bool owned = false;
+  std::shared_ptr<void> owner;
+  LibraryBox() = default;
+  LibraryBox(const LibraryBox&) = delete;
+  LibraryBox& operator=(const LibraryBox&) = delete;
+  ~LibraryBox();
+};
+
+/// What a launch must know of a kernel on one device, filled on the first launch there.
+struct KernelOnDevice {
+  CUcontext context = nullptr;    ///< where `function` is valid
+  CUfunction function = nullptr;
+  unsigned max_threads = 0;       ///< of this kernel, by its registers
+  std::size_t static_shmem = 0;
+  std::atomic<std::size_t> dynamic_shmem{0};  ///< what is opted in to so far
+};
+
+struct KernelBox {
+  static constexpr int max_devices = 64;
+
+  std::shared_ptr<LibraryBox> library;
+  CUkernel kernel = nullptr;
+  Signature signature;
+  std::vector<Slot> slots;            ///< the packing plan: one for each parameter
+  std::size_t parameter_bytes = 0;    ///< of the packed buffer
+  bool has_signature = false;         ///< false: nothing known, not even the count
+  std::string name;
+  const char* interned_name = nullptr;
+  std::array<std::atomic<KernelOnDevice*>, max_devices> on_device{};
+  KernelBox() = default;
+  KernelBox(const KernelBox&) = delete;
+  KernelBox& operator=(const KernelBox&) = delete;
+  ~KernelBox();
+
+  /// Sets the signature and makes the packing plan from it.
+  void plan(Signature value);
+  /// The state for a context's device; resolves it on first use.
+  [[nodiscard]] KernelOnDevice& on(const ContextBox& context) {
+    KernelOnDevice* state = on_device[static_cast<std::size_t>(context.device)].load(
+        std::memory_order_acquire);
+    return state != nullptr ? *state : resolve(context);
+  }
+
+ private:
+  KernelOnDevice& resolve(const ContextBox& context);
+};
+
+}  // namespace cudacore::handle

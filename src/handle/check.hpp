@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "driver/driver_api.hpp"
+
+namespace cudacore::handle {
+
+struct ContextBox;
+
+/// Raises the exception that a driver code stands for: what was called, the driver's name and text for
+/// the code, the object, advice. A sticky code marks the context as lost and names the kernels
+/// launched since the last good synchronisation.
+[[noreturn]] void throw_driver_error(CUresult result, const char* function, std::string_view object,
+                                     ContextBox* context);
+
+/// Does nothing on success. `object` says on what the call was made: "stream 0x55.. of device 0".
+inline void check(CUresult result, const char* function, std::string_view object = {},
+                  ContextBox* context = nullptr) {
+  if (result != CUDA_SUCCESS) [[unlikely]] {
+    throw_driver_error(result, function, object, context);
+  }
+}
+
+/// Raises ContextLostError, without a driver call, where the context is lost.
+void throw_if_lost(const ContextBox& context);
+
+/// Counts a failure that cannot be thrown and tells the log hook. For deleters. With a context, a
+/// sticky code marks it as lost, and nothing more is said of a context that is lost already.
+void report_unraisable(CUresult result, const char* function,
+                       ContextBox* context = nullptr) noexcept;
+void report_unraisable(const char* message) noexcept;
+
+/// Waits by polling `query` until it stops returning CUDA_ERROR_NOT_READY: spins for a while, then
+/// sleeps for ever longer parts of the time waited, and asks the interrupt hook every 20 ms.
+/// Without an interrupt hook, the driver's own blocking call is the better choice.
+/// @throw InterruptedError where the hook says so.
+[[nodiscard]] CUresult wait_until_ready(CUresult (*query)(void*), void* argument,
+                                        bool spin = true);
+
+/// Makes a blocking driver call that has no query to poll, such as cuCtxSynchronize, on a thread of
+/// its own, and asks the interrupt hook every 20 ms. A wait that is given up leaves the thread behind
+/// until the driver returns.
+/// @throw InterruptedError where the hook says so.
+[[nodiscard]] CUresult wait_on_thread(const std::shared_ptr<ContextBox>& context,
+                                      CUresult (*wait)(const driver::DriverApi&, void*),
+                                      void* argument);
+
+}  // namespace cudacore::handle

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "handle/hooks.hpp"
+
+#include <atomic>
+#include <cstdio>
+
+#include "cudacore/system.hpp"
+#include "handle/boxes.hpp"
+#include "handle/check.hpp"
+#include "handle/sticky.hpp"
+
+namespace cudacore {
+
+namespace {
+
+using LogHook = void (*)(const char* message);
+
+void write_to_stderr(const char* message) { std::fprintf(stderr, "cudacore: %s\n", message); }
+
+constinit std::atomic<handle::InterruptHook> interrupt{nullptr};
+constinit std::atomic<LogHook> log{write_to_stderr};
+constinit std::atomic<unsigned long long> unraisable{0};
+
+}  // namespace
+
+namespace system {
+
+void set_interrupt_hook(bool (*hook)()) noexcept { interrupt.store(hook); }
+
+void set_log_hook(void (*hook)(const char* message)) noexcept {
+  log.store(hook != nullptr ? hook : write_to_stderr);
+}
+
+unsigned long long unraisable_errors() noexcept { return unraisable.load(); }
+
+}  // namespace system
+
+namespace handle {
+
+InterruptHook interrupt_hook() noexcept { return interrupt.load(); }
+
+void report_unraisable(const char* message) noexcept {
+  unraisable.fetch_add(1);
+  try {
+    log.load()(message);
+  } catch (...) {  // a hook that throws has nobody left to tell
+    write_to_stderr(message);
+  }
+}
+
+void report_unraisable(CUresult result, const char* function, ContextBox* context) noexcept {
+  const bool over = result == CUDA_ERROR_DEINITIALIZED || result == CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  if (over) return;  // the driver has released the object with everything else
+  const driver::DriverApi* api = driver::api_for_cleanup();
+  if (context != nullptr && context->lost.load(std::memory_order_acquire)) return;
+  if (context != nullptr && is_sticky(result)) {
+    try {
+      mark_lost(*context, result, function);
+    } catch (...) {  // out of memory: the next call on the context will find out
+    }
+  }
+  const char* name = nullptr;
+  if (api != nullptr) api->cuGetErrorName(result, &name);
+  char message[256];
+  std::snprintf(message, sizeof(message), "%s failed while an object was released: %s (%d)",
+                function, name != nullptr ? name : "unknown error", static_cast<int>(result));
+  report_unraisable(message);
+}
+
+}  // namespace handle
+
+}  // namespace cudacore

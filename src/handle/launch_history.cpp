@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <mutex>
+#include <unordered_set>
+
+#include "handle/boxes.hpp"
+
+namespace cudacore::handle {
+
+void LaunchHistory::synced(std::uint64_t mark, CUstream stream) noexcept {
+  const std::uint64_t kept = std::min<std::uint64_t>(mark, names_.size());
+  const std::uint64_t first = std::max(mark - kept, synced_.load(std::memory_order_relaxed));
+  const std::uint64_t end = next_.load(std::memory_order_relaxed);
+  for (std::uint64_t i = first; i < mark; ++i) {
+    if (end - i > names_.size()) continue;  // a newer launch has taken the place
+    const std::size_t place = i % names_.size();
+    const char* name = names_[place].load(std::memory_order_relaxed);
+    if (name == nullptr || streams_[place].load(std::memory_order_relaxed) != stream) continue;
+    names_[place].compare_exchange_strong(name, nullptr, std::memory_order_relaxed);
+  }
+}
+
+std::vector<std::string> LaunchHistory::since_sync() const {
+  const std::uint64_t end = next_.load(std::memory_order_relaxed);
+  const std::uint64_t kept = std::min<std::uint64_t>(end, names_.size());
+  const std::uint64_t first = std::max(end - kept, synced_.load(std::memory_order_relaxed));
+  std::vector<std::string> newest_first;
+  for (std::uint64_t i = end; i > first; --i) {
+    const char* name = names_[(i - 1) % names_.size()].load(std::memory_order_relaxed);
+    if (name == nullptr) continue;
+    if (std::find(newest_first.begin(), newest_first.end(), name) == newest_first.end()) {
+      newest_first.emplace_back(name);
+    }
+  }
+  std::reverse(newest_first.begin(), newest_first.end());
+  return newest_first;
+}
+
+const char* intern(const std::string& name) {
+  static std::mutex mutex;
+  // Never freed: histories point at the names until the process ends.
+  static auto& names = *std::make_unique<std::unordered_set<std::string>>().release();
+  const std::scoped_lock lock(mutex);
+  return names.insert(name).first->c_str();
+}
+
+}  // namespace cudacore::handle

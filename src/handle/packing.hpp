@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "cudacore/signature.hpp"
+
+namespace cudacore::handle {
+
+/// One step of a kernel's packing plan: what the parameter takes, and where its bytes go in the
+/// buffer that a launch lays out.
+struct Slot {
+  ParamKind kind = ParamKind::opaque;
+  ParamKind pointee = ParamKind::opaque;
+  std::uint32_t size = 0;
+  std::uint32_t offset = 0;  ///< aligned for the type; not the driver's offset
+};
+
+/// What became of an attempt to pack a number.
+enum class PackResult : std::uint8_t { ok, overflow, mismatch };
+
+/// A plain integer into the type that a slot declares, range-checked. `negative` tells how to read
+/// `bits`: two's complement of a negative number, or an unsigned one.
+[[nodiscard]] PackResult pack_integer(const Slot& slot, std::uint64_t bits, bool negative,
+                                      unsigned char* destination) noexcept;
+/// A plain floating-point number; to float, half and bfloat16 it is rounded to nearest even.
+[[nodiscard]] PackResult pack_real(const Slot& slot, double value,
+                                   unsigned char* destination) noexcept;
+[[nodiscard]] PackResult pack_boolean(const Slot& slot, bool value,
+                                      unsigned char* destination) noexcept;
+[[nodiscard]] PackResult pack_complex(const Slot& slot, double real, double imaginary,
+                                      unsigned char* destination) noexcept;
+/// A value of exactly the given kind and size, as NumPy, ctypes and C++ have them.
+[[nodiscard]] PackResult pack_exact(const Slot& slot, ParamKind kind, std::size_t size,
+                                    const void* value, unsigned char* destination) noexcept;
+/// An address.
+[[nodiscard]] PackResult pack_pointer(const Slot& slot, std::uint64_t address,
+                                      unsigned char* destination) noexcept;
+/// The bytes of a struct.
+[[nodiscard]] PackResult pack_bytes(const Slot& slot, const void* bytes, std::size_t size,
+                                    unsigned char* destination) noexcept;
+
+/// IEEE binary16 and bfloat16 bits of a double, rounded once, to nearest even.
+[[nodiscard]] std::uint16_t to_float16(double value) noexcept;
+[[nodiscard]] std::uint16_t to_bfloat16(double value) noexcept;
+
+}  // namespace cudacore::handle

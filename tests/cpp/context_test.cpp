@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cudacore/context.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cudacore/device.hpp"
+#include "cudacore/error.hpp"
+#include "cudacore/launch.hpp"
+#include "cudacore/memory_resource.hpp"
+#include "cudacore/system.hpp"
+#include "fake_driver.hpp"
+#include "handle/boxes.hpp"
+#include "handle/check.hpp"
+#include "handle/describe.hpp"
+
+namespace cudacore {
+namespace {
+
+using testing::FakeDriver;
+using testing::FakeKernel;
+
+std::vector<std::string>& reports() {
+  static std::vector<std::string> list;
+  return list;
+}
+
+class ContextTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    reports().clear();
+    system::set_log_hook([](const char* message) { reports().emplace_back(message); });
+  }
+  void TearDown() override {
+    system::set_interrupt_hook(nullptr);
+    system::set_log_hook(nullptr);
+  }
+
+  /// One that no other test has seen, current.
+  Context foreign(int device = 0) {
+    FakeDriver::set_current(fake.create_context(device));
+    return Context::current();
+  }
+
+  FakeDriver& fake = FakeDriver::fresh();
+};
+
+template <typename Exception>
+std::string message_of(const std::function<void()>& function) {
+  try {
+    function();
+  } catch (const Exception& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {};
+}
+
+TEST_F(ContextTest, PrimaryIsRetainedOnce) {
+  const Context first = Device(3).context();
+  EXPECT_EQ(fake.count("cuDevicePrimaryCtxRetain"), 1);
+  EXPECT_EQ(Device(3).context(), first);
+  EXPECT_EQ(fake.count("cuDevicePrimaryCtxRetain"), 1);
+  EXPECT_EQ(first.device(), Device(3));
+  EXPECT_EQ(FakeDriver::current(), nullptr);  // looking changes nothing
+}
+
+TEST_F(ContextTest, CurrentFallsBackToDeviceZero) {
+  EXPECT_EQ(Context::current(), Device(0).context());
+  EXPECT_EQ(FakeDriver::current(), Device(0).context().handle());
+  EXPECT_EQ(Device::current(), Device(0));
+}
+
+TEST_F(ContextTest, AForeignContextHasOneBox) {
+  const Context context = foreign(2);
+  EXPECT_EQ(context.device(), Device(2));
+  EXPECT_EQ(Context::current(), context);
+  FakeDriver::set_current(nullptr);
+  EXPECT_EQ(Context(handle::context_box(context.handle())), context);
+}
+
+TEST_F(ContextTest, ScopesRestore) {
+  const Context a = foreign();
+  const Context b = Device(0).context();
+  fake.forget_calls();
+  {
+    const handle::ContextScope same(fake.table(), *a.box());
+    EXPECT_EQ(fake.count("cuCtxSetCurrent"), 0);
+    const handle::ContextScope other(fake.table(), *b.box());
+    EXPECT_EQ(FakeDriver::current(), b.handle());
+  }
+  EXPECT_EQ(FakeDriver::current(), a.handle());
+  FakeDriver::set_current(nullptr);
+  { const handle::ContextScope kept(fake.table(), *b.box()); }
+  EXPECT_EQ(FakeDriver::current(), b.handle());
+}
+
+TEST_F(ContextTest, AnyThreadMayUseAnyObject) {
+  const Context context = foreign();
+  const Stream stream(context, {});
+  std::thread([&] {
+    const Event event = stream.record();
+    event.sync();
+    const Buffer buffer = stream.device().allocate(8, stream);
+    stream.sync();
+  }).join();
+  EXPECT_EQ(fake.live("pool memory"), 0);
+}
+
+TEST_F(ContextTest, AStickyErrorNamesTheSuspectsAndLosesTheContext) {
+  const Context context = foreign();
+  const Stream stream(context, {});
+  FakeKernel early{.symbol = "_Z5earlyv"};
+  FakeKernel good{.symbol = "_Z4goodv"};
+  FakeKernel bad{.symbol = "_Z3badv"};
+  launch(stream, {}, Kernel::from_handle(reinterpret_cast<CUkernel>(&early)));
+  context.sync();
+  launch(stream, {}, Kernel::from_handle(reinterpret_cast<CUkernel>(&good)));
+  const Kernel kernel = Kernel::from_handle(reinterpret_cast<CUkernel>(&bad));
+  launch(stream, {}, kernel);
+  launch(stream, {}, kernel);
+  fake.fail_function("cuStreamSynchronize", CUDA_ERROR_ILLEGAL_ADDRESS);
+  const std::string first = message_of<LaunchError>([&] { stream.sync(); });
+  EXPECT_EQ(first,
+            "cuStreamSynchronize failed on stream " +
+                handle::format_address(reinterpret_cast<std::uintptr_t>(stream.handle())) +
+                " of device 0 (Fake GPU): CUDA_ERROR_ILLEGAL_ADDRESS (700): what the driver says. "
+                "Suspects are the kernels launched since the last good synchronisation, newest "
+                "last: good, bad. The context is unusable from here on: restart the process, and "
+                "run it under `compute-sanitizer` to find the access.");
+  EXPECT_TRUE(context.is_lost());
+  fake.clear_faults();
+  fake.forget_calls();
+  const std::string second = message_of<ContextLostError>([&] { stream.sync(); });
+  EXPECT_NE(second.find("CUDA_ERROR_ILLEGAL_ADDRESS (700)"), std::string::npos) << second;
+  EXPECT_NE(second.find("good, bad"), std::string::npos) << second;
+  EXPECT_THROW(launch(stream, {}, kernel), ContextLostError);
+  EXPECT_THROW(context.sync(), ContextLostError);
+  EXPECT_THROW((void)Event(context, {}), ContextLostError);
+  EXPECT_EQ(fake.count("cuStreamSynchronize") + fake.count("cuLaunchKernelEx"), 0);
+  EXPECT_FALSE(Device(0).context().is_lost());
+}
+
+TEST_F(ContextTest, AnErrorWithNoContextFallsOnTheCurrentOne) {
+  const Context context = foreign();
+  EXPECT_THROW(handle::check(CUDA_ERROR_LAUNCH_FAILED, "cuSomething"), LaunchError);
+  EXPECT_TRUE(context.is_lost());
+}
+
+TEST_F(ContextTest, DeletersOfALostContextReportOnce) {
+  const Context context = foreign();
+  const unsigned long long before = system::unraisable_errors();
+  {
+    const Stream a(context, {});
+    const Stream b(context, {});
+    const Event event(context, {});
+    const Buffer buffer = Device(0).allocate(8, a);
+    fake.fail_call(1, CUDA_ERROR_ILLEGAL_ADDRESS, true);
+  }
+  EXPECT_EQ(system::unraisable_errors(), before + 1);
+  EXPECT_EQ(fake.live(), 0);
+  EXPECT_TRUE(context.is_lost());
+}
+
+TEST_F(ContextTest, CodesBecomeExceptions) {
+  const auto check = [](int code) { handle::check(static_cast<CUresult>(code), "cuCall", "it"); };
+  foreign();
+  EXPECT_THROW(check(2), OutOfMemoryError);
+  for (const int code : {1, 101, 200, 201, 400, 500}) EXPECT_THROW(check(code), InvalidValueError);
+  for (const int code : {209, 222, 801}) EXPECT_THROW(check(code), NotSupportedError);
+  for (const int code : {4, 709}) EXPECT_THROW(check(code), ContextLostError);
+  for (const int code : {701, 720}) EXPECT_THROW(check(code), LaunchError);
+  for (const int code : {700, 702, 710, 714, 715, 716, 717, 718, 719, 721}) {
+    foreign();
+    EXPECT_THROW(check(code), LaunchError) << code;
+    EXPECT_TRUE(Context::current().is_lost()) << code;
+  }
+  try {
+    check(999);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "cuCall failed on it: CUDA_ERROR_OTHER (999): what the driver says");
+    EXPECT_EQ(error.code(), 999);
+    EXPECT_EQ(error.name(), "CUDA_ERROR_OTHER");
+    EXPECT_EQ(error.function(), "cuCall");
+  }
+}
+
+TEST_F(ContextTest, AMissingFunctionNamesBothVersions) {
+  EXPECT_EQ(message_of<NotSupportedError>([] { driver::throw_missing_symbol("cuNew", 13020); }),
+            "cuNew needs a driver of CUDA 13.2 or later; this one (fake) speaks CUDA 13.0: update "
+            "the NVIDIA driver");
+}
+
+TEST(History, NamesEachKernelOnceNewestLast) {
+  handle::LaunchHistory history;
+  const char* a = handle::intern("a");
+  const char* b = handle::intern("b");
+  EXPECT_EQ(handle::intern(std::string("a")), a);
+  history.add(a);
+  const std::uint64_t mark = history.mark();
+  history.add(b);
+  history.add(a);
+  history.add(b);
+  EXPECT_EQ(history.since_sync(), (std::vector<std::string>{"a", "b"}));
+  history.synced(mark);
+  EXPECT_EQ(history.since_sync(), (std::vector<std::string>{"a", "b"}));
+  history.synced(history.mark());
+  EXPECT_TRUE(history.since_sync().empty());
+}
+
+TEST(History, ForgetsOneStream) {
+  handle::LaunchHistory history;
+  const auto first = reinterpret_cast<CUstream>(std::uintptr_t{0x10});
+  const auto second = reinterpret_cast<CUstream>(std::uintptr_t{0x20});
+  history.add(handle::intern("a"), first);
+  history.add(handle::intern("b"), second);
+  const std::uint64_t mark = history.mark();
+  history.add(handle::intern("c"), first);
+  history.synced(mark, first);
+  EXPECT_EQ(history.since_sync(), (std::vector<std::string>{"b", "c"}));
+}
+
+TEST(History, KeepsTheLastAndStandsManyThreads) {
+  handle::LaunchHistory history;
+  const auto stream = reinterpret_cast<CUstream>(std::uintptr_t{0x10});
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&history, stream, name = handle::intern("k" + std::to_string(i))] {
+      for (int j = 0; j < 2000; ++j) {
+        history.add(name, stream);
+        if (j % 100 == 0) history.synced(history.mark(), stream);
+        if (j % 100 == 50) (void)history.since_sync();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (int i = 0; i < 64; ++i) history.add(handle::intern("last"), stream);
+  EXPECT_EQ(history.since_sync(), std::vector<std::string>{"last"});
+}
+
+class Waiting : public ContextTest {
+ protected:
+  Stream stream{Device(0).context(), {}};
+};
+
+TEST_F(Waiting, BlocksInTheDriverWithoutAHook) {
+  stream.sync();
+  Device(0).create_event().sync();
+  Device(0).sync();
+  EXPECT_EQ(fake.count("cuStreamSynchronize"), 1);
+  EXPECT_EQ(fake.count("cuEventSynchronize"), 1);
+  EXPECT_EQ(fake.count("cuStreamQuery") + fake.count("cuEventQuery"), 0);
+}
+
+TEST_F(Waiting, PollsWithAHook) {
+  system::set_interrupt_hook([] { return false; });
+  fake.queries_until_ready = 5;
+  stream.sync();
+  EXPECT_EQ(fake.count("cuStreamQuery"), 6);
+  fake.queries_until_ready = 300;
+  const Event event(Device(0).context(), {.blocking_sync = true});
+  event.sync();
+  EXPECT_EQ(fake.count("cuEventQuery"), 301);
+  Device(0).sync();
+  Device(0).default_stream().sync();
+  EXPECT_EQ(fake.count("cuStreamSynchronize"), 1);
+}
+
+TEST_F(Waiting, AnsweringTheHookTakesLessThanATenthOfASecond) {
+  static std::chrono::steady_clock::time_point raised;
+  raised = {};
+  system::set_interrupt_hook([] {
+    raised = std::chrono::steady_clock::now();
+    return true;
+  });
+  fake.queries_until_ready = 1 << 30;
+  const Event event = Device(0).create_event();
+  fake.busy = true;
+  for (const auto& wait : std::vector<std::function<void()>>{
+           [&] { stream.sync(); }, [&] { event.sync(); }, [] { Device(0).sync(); }}) {
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_THROW(wait(), InterruptedError);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(100));
+  }
+  fake.busy = false;
+  fake.queries_until_ready = 0;
+  stream.sync();
+  Device(0).sync();
+}
+
+TEST_F(Waiting, FailuresOfAPollAreThrown) {
+  system::set_interrupt_hook([] { return false; });
+  fake.fail_function("cuStreamQuery", CUDA_ERROR_INVALID_VALUE);
+  EXPECT_THROW(stream.sync(), InvalidValueError);
+  fake.fail_function("cuCtxSynchronize", CUDA_ERROR_INVALID_VALUE);
+  EXPECT_THROW(Device(0).sync(), InvalidValueError);
+}
+
+TEST_F(Waiting, IsDoneAsksOnce) {
+  fake.queries_until_ready = 2;
+  EXPECT_FALSE(stream.is_done());
+  EXPECT_FALSE(Device(0).create_event().is_done());
+  EXPECT_TRUE(stream.is_done());
+}
+
+TEST_F(Waiting, ElapsedTimeSaysWhatIsWrong) {
+  const Context context = Device(0).context();
+  const Event start(context, {.timing_enabled = true});
+  const Event end(context, {.timing_enabled = true});
+  EXPECT_EQ(end.elapsed_since(start), 1.5F);
+  EXPECT_THROW((void)end.elapsed_since(Event(context, {})), std::invalid_argument);
+  EXPECT_THROW((void)end.elapsed_since(Event(Device(2).context(), {.timing_enabled = true})),
+               std::invalid_argument);
+  fake.fail_function("cuEventElapsedTime", CUDA_ERROR_NOT_READY);
+  EXPECT_NE(message_of<std::invalid_argument>([&] { (void)end.elapsed_since(start); }).find("sync"),
+            std::string::npos);
+  fake.fail_function("cuEventElapsedTime", CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_NE(
+      message_of<std::invalid_argument>([&] { (void)end.elapsed_since(start); }).find("recorded"),
+      std::string::npos);
+}
+
+TEST_F(Waiting, PriorityMustBeInTheDevicesRange) {
+  EXPECT_THROW(Device(0).create_stream({.priority = 1}), std::invalid_argument);
+  EXPECT_THROW(Device(0).create_stream({.priority = -6}), std::invalid_argument);
+  EXPECT_EQ(Device(0).create_stream({.priority = -5}).priority(), -1);
+}
+
+TEST_F(ContextTest, DevicesTellOfThemselves) {
+  const Device device(0);
+  EXPECT_EQ(Device::all().size(), 4U);
+  EXPECT_EQ(device.name(), "Fake GPU");
+  EXPECT_EQ(device.uuid(), "f0f1f2f3-f4f5-f6f7-f8f9-fafbfcfdfeff");
+  EXPECT_EQ(device.pci_bus_id(), "0000:41:00.0");
+  EXPECT_EQ(device.arch(), "90");
+  EXPECT_EQ(device.memory_info().free, std::size_t{1} << 30);
+  EXPECT_EQ(device.attribute(CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID), -1);
+  fake.forget_calls();
+  EXPECT_EQ(device.attribute(CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID), -1);
+  EXPECT_EQ(fake.count("cuDeviceGetAttribute"), 0);
+  EXPECT_EQ(message_of<std::invalid_argument>([] { Device{4}; }),
+            "there is no device 4: the driver shows 4 devices, 0 to 3");
+  EXPECT_THROW(Device{-1}, std::invalid_argument);
+}
+
+TEST_F(ContextTest, AttributesAreThoseOfCudaCore) {
+  const auto attributes = device_attributes();
+  EXPECT_EQ(attributes.size(), 143U);
+  for (std::size_t i = 1; i < attributes.size(); ++i) {
+    EXPECT_LT(attributes[i - 1].attribute, attributes[i].attribute);
+  }
+  EXPECT_EQ(attributes[0].name, "max_threads_per_block");
+  EXPECT_EQ(attributes[0].attribute, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  EXPECT_FALSE(attributes[0].is_bool);
+}
+
+}  // namespace
+}  // namespace cudacore

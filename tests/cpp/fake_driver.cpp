@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fake_driver.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace cudacore::testing {
+
+namespace {
+
+thread_local CUcontext current_context = nullptr;
+
+/// Leaves the next test with the real driver.
+class Uninstall : public ::testing::EmptyTestEventListener {
+ public:
+  void OnTestEnd(const ::testing::TestInfo& /*info*/) override {
+    driver::install_for_testing(nullptr);
+  }
+};
+
+}  // namespace
+
+FakeDriver::FakeDriver() {
+  fill_table(table_);
+  ::testing::UnitTest::GetInstance()->listeners().Append(std::make_unique<Uninstall>().release());
+}
+
+FakeDriver& FakeDriver::get() {
+  static FakeDriver& driver = *std::unique_ptr<FakeDriver>(new FakeDriver).release();
+  return driver;
+}
+
+FakeDriver& FakeDriver::fresh() {
+  FakeDriver& driver = get();
+  driver::install_for_testing(&driver.table_);
+  driver.clear_faults();
+  driver.forget_calls();
+  driver.queries_until_ready = 0;
+  driver.busy = false;
+  driver.last_launch = {};
+  driver.free_streams.clear();
+  const std::scoped_lock lock(driver.mutex_);
+  driver.ledger_.clear();
+  driver.misuses_ = 0;
+  current_context = nullptr;
+  return driver;
+}
+
+void FakeDriver::fail_call(int k, CUresult code, bool sticky) {
+  const std::scoped_lock lock(mutex_);
+  fault_ = {.countdown = k, .code = code, .sticky = sticky, .function = {}};
+  fired_ = false;
+}
+
+void FakeDriver::fail_function(const std::string& name, CUresult code) {
+  const std::scoped_lock lock(mutex_);
+  fault_ = {.countdown = 0, .code = code, .sticky = true, .function = name};
+  fired_ = false;
+}
+
+void FakeDriver::clear_faults() {
+  const std::scoped_lock lock(mutex_);
+  fault_ = {};
+  fired_ = false;
+}
+
+bool FakeDriver::fired() const {
+  const std::scoped_lock lock(mutex_);
+  return fired_;
+}
+
+std::string FakeDriver::fired_function() const {
+  const std::scoped_lock lock(mutex_);
+  return fired_function_;
+}
+
+int FakeDriver::live() const {
+  const std::scoped_lock lock(mutex_);
+  return static_cast<int>(ledger_.size());
+}
+
+int FakeDriver::live(const std::string& kind) const {
+  const std::scoped_lock lock(mutex_);
+  return static_cast<int>(std::count_if(ledger_.begin(), ledger_.end(),
+                                        [&](const auto& entry) { return entry.second == kind; }));
+}
+
+int FakeDriver::misuses() const {
+  const std::scoped_lock lock(mutex_);
+  return misuses_;
+}
+
+std::vector<std::string> FakeDriver::calls() const {
+  const std::scoped_lock lock(mutex_);
+  return calls_;
+}
+
+int FakeDriver::count(const std::string& function) const {
+  const std::scoped_lock lock(mutex_);
+  return static_cast<int>(std::count(calls_.begin(), calls_.end(), function));
+}
+
+void FakeDriver::forget_calls() {
+  const std::scoped_lock lock(mutex_);
+  calls_.clear();
+}
+
+CUcontext FakeDriver::create_context(int device) {
+  const std::scoped_lock lock(mutex_);
+  next_handle_ += 16;
+  const auto context = reinterpret_cast<CUcontext>(next_handle_);
+  context_device_[context] = device;
+  context_id_[context] = context_id_.size();
+  return context;
+}
+
+CUcontext FakeDriver::current() { return current_context; }
+
+void FakeDriver::set_current(CUcontext context) { current_context = context; }
+
+CUresult FakeDriver::enter(const char* function) {
+  const std::scoped_lock lock(mutex_);
+  calls_.emplace_back(function);
+  if (fault_.code == CUDA_SUCCESS) return CUDA_SUCCESS;
+  const bool strikes = fault_.function.empty()
+                           ? (--fault_.countdown == 0 || (fault_.sticky && fault_.countdown < 0))
+                           : fault_.function == function;
+  if (!strikes) return CUDA_SUCCESS;
+  if (!fired_) fired_function_ = function;
+  fired_ = true;
+  return fault_.code;
+}
+
+void FakeDriver::add(const std::string& kind, const void* handle) {
+  const std::scoped_lock lock(mutex_);
+  ledger_[handle] = kind;
+}
+
+bool FakeDriver::remove(const std::string& kind, const void* handle) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = ledger_.find(handle);
+  if (found == ledger_.end() || found->second != kind) {
+    ++misuses_;
+    return false;
+  }
+  ledger_.erase(found);
+  return true;
+}
+
+}  // namespace cudacore::testing

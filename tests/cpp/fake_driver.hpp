@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "driver/driver_api.hpp"
+
+namespace cudacore::testing {
+
+/// What the last cuLaunchKernelEx was given.
+struct FakeLaunch {
+  CUlaunchConfig config{};
+  std::vector<CUlaunchAttribute> attributes;
+  CUfunction function = nullptr;
+  std::vector<std::vector<unsigned char>> parameters;  ///< as many and as large as the kernel's
+};
+
+struct FakeKernel {
+  std::string symbol = "kernel";
+  int max_threads = 1024;
+  int static_shmem = 0;
+  int dynamic_shmem = 48 * 1024;
+  std::vector<std::size_t> parameter_sizes{};
+};
+
+/// A driver made of a table of functions that keep a ledger of live handles, write down every call
+/// and fail the one they are told to. Device 0 has all features, device 1 neither pools nor
+/// clusters nor cooperative launches; both show the limits of an H200.
+///
+/// One for the process, like the real one: contexts live on from test to test.
+class FakeDriver {
+ public:
+  static constexpr int devices = 4;
+
+  /// The driver, installed, with its ledger checked, no faults, and no context current.
+  static FakeDriver& fresh();
+  static FakeDriver& get();
+
+  [[nodiscard]] const driver::DriverApi& table() const { return table_; }
+  [[nodiscard]] driver::DriverApi& table() { return table_; }
+
+  /// Makes the k-th call from now on (counted from 1) fail, or every one from the k-th on.
+  void fail_call(int k, CUresult code, bool sticky = false);
+  /// Makes every call of a function fail, as named in the driver's documentation.
+  void fail_function(const std::string& name, CUresult code);
+  void clear_faults();
+  /// Whether a fault has struck since fail_call() or fail_function().
+  [[nodiscard]] bool fired() const;
+  /// Where it struck first.
+  [[nodiscard]] std::string fired_function() const;
+
+  /// Handles that were made and not destroyed; a primary context is none.
+  [[nodiscard]] int live() const;
+  [[nodiscard]] int live(const std::string& kind) const;
+  /// Handles destroyed twice, or never made.
+  [[nodiscard]] int misuses() const;
+  [[nodiscard]] std::vector<std::string> calls() const;
+  [[nodiscard]] int count(const std::string& function) const;
+  void forget_calls();
+
+  /// A context as another library would make it.
+  [[nodiscard]] CUcontext create_context(int device);
+  [[nodiscard]] static CUcontext current();
+  static void set_current(CUcontext context);
+
+  /// How many queries will still say CUDA_ERROR_NOT_READY.
+  std::atomic<int> queries_until_ready{0};
+  /// Keeps cuCtxSynchronize from returning.
+  std::atomic<bool> busy{false};
+  FakeLaunch last_launch;
+  /// Streams on which memory was released, in order.
+  std::vector<CUstream> free_streams;
+
+ private:
+  FakeDriver();
+  friend struct FakeCalls;
+
+  struct Fault {
+    int countdown = 0;
+    CUresult code = CUDA_SUCCESS;
+    bool sticky = false;
+    std::string function;
+  };
+
+  /// What a call begins with: writes it down and says whether it fails.
+  CUresult enter(const char* function);
+  void add(const std::string& kind, const void* handle);
+  bool remove(const std::string& kind, const void* handle);
+
+  mutable std::mutex mutex_;
+  driver::DriverApi table_;
+  Fault fault_;
+  bool fired_ = false;
+  std::string fired_function_;
+  std::vector<std::string> calls_;
+  std::map<const void*, std::string> ledger_;
+  int misuses_ = 0;
+  std::uintptr_t next_handle_ = 0x1000;
+  std::map<CUcontext, int> context_device_;
+  std::map<CUcontext, unsigned long long> context_id_;
+  std::array<CUcontext, devices> primary_{};
+  std::map<int, CUmemoryPool> default_pool_;
+  std::map<std::pair<CUmemoryPool, int>, std::uint64_t> pool_attributes_;
+};
+
+/// Points the table at functions that work on FakeDriver::get().
+void fill_table(driver::DriverApi& table);
+
+}  // namespace cudacore::testing
