@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Pythonic CUDA runtime: devices, streams, memory, compilation and checked launches.
+
+The names and call shapes are those of ``cuda.core``. Importing this package loads no CUDA library
+and needs neither a driver nor a GPU; each library is opened on first use.
+
+Examples
+--------
+>>> import cudacore as cc
+>>> device = cc.Device()
+>>> device.set_current()
+>>> program = cc.Program("__global__ void fill(int* p, int v) { p[threadIdx.x] = v; }", "c++")
+>>> kernel = program.compile().get_kernel("fill")
+>>> with device.create_stream() as stream, device.allocate(4 * 32) as buffer:
+...     kernel[1, 32](buffer, 7)
+...     stream.sync()
+"""
+
+from cudacore import system
+from cudacore._core import (
+    LEGACY_DEFAULT_STREAM,
+    PER_THREAD_DEFAULT_STREAM,
+    Buffer,
+    CompileError,
+    ComputeCapability,
+    Context,
+    ContextLostError,
+    CUDAError,
+    Device,
+    DeviceMemoryResource,
+    DeviceMemoryResourceOptions,
+    DeviceProperties,
+    DriverNotFoundError,
+    Event,
+    EventOptions,
+    ForkedProcessError,
+    InvalidValueError,
+    Kernel,
+    KernelAttributes,
+    KernelOccupancy,
+    LaunchConfig,
+    Launcher,
+    LaunchError,
+    LegacyPinnedMemoryResource,
+    LibraryNotFoundError,
+    Linker,
+    LinkerOptions,
+    LinkError,
+    ManagedMemoryResource,
+    ManagedMemoryResourceOptions,
+    MaxPotentialBlockSizeOccupancyResult,
+    MemoryInfo,
+    MemoryPoolAttributes,
+    MemoryResource,
+    NotSupportedError,
+    ObjectCode,
+    OutOfMemoryError,
+    ParamInfo,
+    PinnedMemoryResource,
+    PinnedMemoryResourceOptions,
+    Program,
+    ProgramOptions,
+    Signature,
+    Stream,
+    StreamOptions,
+    SynchronousMemoryResource,
+    __version__,
+    current_stream,
+    driver_library,
+    include_directories,
+    launch,
+    num_devices,
+    nvjitlink_library,
+    nvrtc_architectures,
+    nvrtc_library,
+    unraisable_errors,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cudacore import typing
+
+__all__ = [
+    "LEGACY_DEFAULT_STREAM",
+    "PER_THREAD_DEFAULT_STREAM",
+    "Buffer",
+    "CUDAError",
+    "CompileError",
+    "ComputeCapability",
+    "Context",
+    "ContextLostError",
+    "Device",
+    "DeviceMemoryResource",
+    "DeviceMemoryResourceOptions",
+    "DeviceProperties",
+    "DriverNotFoundError",
+    "Event",
+    "EventOptions",
+    "ForkedProcessError",
+    "InvalidValueError",
+    "Kernel",
+    "KernelAttributes",
+    "KernelOccupancy",
+    "LaunchConfig",
+    "LaunchError",
+    "Launcher",
+    "LegacyPinnedMemoryResource",
+    "LibraryNotFoundError",
+    "LinkError",
+    "Linker",
+    "LinkerOptions",
+    "ManagedMemoryResource",
+    "ManagedMemoryResourceOptions",
+    "MaxPotentialBlockSizeOccupancyResult",
+    "MemoryInfo",
+    "MemoryPoolAttributes",
+    "MemoryResource",
+    "NotSupportedError",
+    "ObjectCode",
+    "OutOfMemoryError",
+    "ParamInfo",
+    "PinnedMemoryResource",
+    "PinnedMemoryResourceOptions",
+    "Program",
+    "ProgramOptions",
+    "Signature",
+    "Stream",
+    "StreamOptions",
+    "SynchronousMemoryResource",
+    "__version__",
+    "current_stream",
+    "driver_library",
+    "include_directories",
+    "launch",
+    "num_devices",
+    "nvjitlink_library",
+    "nvrtc_architectures",
+    "nvrtc_library",
+    "system",
+    "typing",
+    "unraisable_errors",
+]
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        # The module pulls in enum and typing, which most programs never need.
+        if name == "typing":
+            import importlib  # noqa: PLC0415
+
+            return importlib.import_module("cudacore.typing")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``python -m cudacore``: what was found on this machine, and the main job on its GPU."""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from cudacore import _core, _mandelbrot, _png, system
+
+FAILED = 1
+MISSING = 3
+
+CHECKED_PIXELS = 2000
+COMPILE_ONLY_ARCH = 90
+
+GO_ON = """\
+Nothing was drawn: that takes a GPU and its driver. To go on:
+  - install NVIDIA's driver (https://www.nvidia.com/drivers), or start the container with its GPU
+    (docker run --gpus all), until 'nvidia-smi' lists a device; then run this again;
+  - without a GPU, name an architecture, as in ProgramOptions(arch="sm_90"): compiling, linking and
+    inspecting need no driver."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        By default those of the process.
+
+    Returns
+    -------
+    int
+        The exit status: 0 where the image was drawn and agrees with the host's, 1 where something
+        failed, 3 where a library or a device is missing.
+    """
+    options = _parser().parse_args(arguments)
+    view = _mandelbrot.View(options.width, options.height, options.iterations)
+    try:
+        return _run(view, options.output)
+    except _core.LibraryNotFoundError as error:
+        print(f"\nerror: {error}", file=sys.stderr)
+        return MISSING
+    except (_core.CUDAError, OSError) as error:
+        print(f"\nerror: {error}", file=sys.stderr)
+        return FAILED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m cudacore",
+        description="Print what cudacore finds on this machine, draw the Mandelbrot set on its "
+        "GPU, and check the image against the host.",
+        epilog="Exit status: 0 drawn and checked, 1 failed, 3 a library or a device is missing.",
+    )
+    parser.add_argument("--version", action="version", version=f"cudacore {_core.__version__}")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=Path("mandelbrot.png"),
+        metavar="FILE",
+        help="the image (default: %(default)s)",
+    )
+    for name, default, text in (
+        ("width", 1600, "pixels in a row"),
+        ("height", 1000, "rows of pixels"),
+        ("iterations", 1500, "iterations before a point is taken to lie in the set"),
+    ):
+        parser.add_argument(
+            f"--{name}",
+            type=_positive,
+            default=default,
+            metavar="N",
+            help=f"{text} (default: %(default)s)",
+        )
+    return parser
+
+
+def _positive(text: str) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if not 0 < value < 2**31:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to {2**31 - 1}")
+    return value
+
+
+def _run(view: _mandelbrot.View, output: Path) -> int:
+    _say("cudacore", f"{_core.__version__}, Python {sys.version.split()[0]}")
+    has_driver = _report_library("driver", _core.driver_library)
+    has_nvrtc = _report_library("NVRTC", _core.nvrtc_library)
+    _report_library("nvJitLink", _core.nvjitlink_library)
+    device = _report_devices() if has_driver else None
+    code = _compile(device) if has_nvrtc else None
+    if device is None:
+        print(f"\n{GO_ON}")
+    if device is None or code is None:
+        return MISSING
+
+    picture = _draw(device, code, _mandelbrot.EXACT, view)
+    _draw(device, code, _mandelbrot.FAST, view)
+    count = min(CHECKED_PIXELS, view.width * view.height)
+    agreeing = _mandelbrot.count_agreeing(picture.pixels, view, count)
+    _say(
+        "check",
+        f"{agreeing} of {count} pixels of {_mandelbrot.EXACT} agree with the host's own "
+        f"computation, each channel within {_mandelbrot.TOLERANCE} of 255",
+    )
+    _png.write_rgb(output, view.width, view.height, picture.pixels)
+    _say("image", str(output.resolve()))
+    if agreeing < count:
+        print("\nerror: the device and the host do not agree; see check above", file=sys.stderr)
+        return FAILED
+    return 0
+
+
+def _report_library(title: str, find: Callable[[], tuple[tuple[int, int], str]]) -> bool:
+    try:
+        (major, minor), path = find()
+    except _core.LibraryNotFoundError as error:
+        _say(title, f"missing. {error}")
+        return False
+    _say(title, f"{major}.{minor:<5} {path}")
+    return True
+
+
+def _report_devices() -> _core.Device | None:
+    devices = system.get_devices()
+    if not devices:
+        _say("device", "none: the driver is there but shows no GPU; look at CUDA_VISIBLE_DEVICES")
+        return None
+    for device in devices:
+        _say(
+            f"device {device.device_id}",
+            f"{device.name}, sm_{device.arch}, "
+            f"{device.properties.multiprocessor_count} multiprocessors",
+        )
+    # To ask for the memory makes a context, so only the device that draws is asked.
+    devices[0].set_current()
+    memory = devices[0].mem_info
+    _say("memory", f"{memory.free / 2**30:.1f} of {memory.total / 2**30:.1f} GiB free on device 0")
+    return devices[0]
+
+
+def _compile(device: _core.Device | None) -> _core.ObjectCode:
+    if device is None:
+        known = _core.nvrtc_architectures()
+        arch = f"sm_{COMPILE_ONLY_ARCH if COMPILE_ONLY_ARCH in known else max(known)}"
+    else:
+        arch = f"sm_{device.arch}"
+    begin = time.perf_counter()
+    code = _mandelbrot.compile_kernel(None if device else arch)
+    elapsed_ms = 1e3 * (time.perf_counter() - begin)
+    _say("compile", f"{elapsed_ms:.1f} ms: for {arch}, {len(code.code)} bytes of {code.code_type}")
+    for name in (_mandelbrot.EXACT, _mandelbrot.FAST):
+        _say("signature", str(code.signature(name)))
+    return code
+
+
+def _draw(
+    device: _core.Device, code: _core.ObjectCode, name: str, view: _mandelbrot.View
+) -> _mandelbrot.Picture:
+    picture = _mandelbrot.draw(device, code.get_kernel(name), view)
+    _say(
+        "kernel",
+        f"{picture.kernel_ms:.3f} ms: {name}, {view.width} x {view.height} pixels of 4 samples, "
+        f"up to {view.iterations} iterations each",
+    )
+    # Events tell half a microsecond apart, which a tiny image may not take.
+    rate = len(picture.pixels) / max(picture.copy_ms, 5e-4) / 1e6
+    _say("copy", f"{picture.copy_ms:.3f} ms: {len(picture.pixels)} bytes, {rate:.1f} GB/s")
+    return picture
+
+
+def _say(title: str, text: str) -> None:
+    print(f"{title:<10} {text}".replace("\n", "\n" + " " * 11))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/argument.hpp"
+
+#include <string>
+#include <string_view>
+
+#include "bindings/host_buffer.hpp"
+#include "bindings/scalar_type.hpp"
+#include "bindings/values.hpp"
+#include "core/argument_errors.hpp"
+#include "cudacore/error.hpp"
+
+namespace cudacore::bindings {
+
+namespace {
+
+using handle::BufferBox;
+using handle::KernelBox;
+using handle::PackResult;
+using handle::Slot;
+
+std::string given(PyObject* object) {
+  if (object == Py_None) {
+    return "None";
+  }
+  const std::string name = type_name(object);
+  if (PyLong_CheckExact(object) != 0 || PyFloat_CheckExact(object) != 0 ||
+      PyBool_Check(object) != 0 || PyComplex_CheckExact(object) != 0) {
+    return "a Python " + name;
+  }
+  return "a " + name;
+}
+
+[[noreturn]] void mismatch(const KernelBox& kernel, std::size_t index, PyObject* object,
+                           std::string_view advice = {}) {
+  std::string message = mismatch_message(kernel, index, given(object));
+  if (!advice.empty()) {
+    message.append(": ").append(advice);
+  }
+  throw TypeMismatchError(message);
+}
+
+[[noreturn]] void overflow(const KernelBox& kernel, std::size_t index, PyObject* object) {
+  throw std::overflow_error(
+      overflow_message(kernel, index, py::repr(py::handle(object)).cast<std::string>()));
+}
+
+void finish(PackResult result, const KernelBox& kernel, std::size_t index, PyObject* object) {
+  if (result == PackResult::mismatch) [[unlikely]] {
+    mismatch(kernel, index, object);
+  }
+  if (result == PackResult::overflow) [[unlikely]] {
+    overflow(kernel, index, object);
+  }
+}
+
+void pack_long(const KernelBox& kernel, std::size_t index, const Slot& slot, PyObject* object,
+               unsigned char* destination) {
+  int overflowed = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(object, &overflowed);
+  PackResult result = PackResult::overflow;
+  if (overflowed == 0) {
+    result = handle::pack_integer(slot, static_cast<std::uint64_t>(value), value < 0, destination);
+  } else if (overflowed > 0) {
+    const unsigned long long large = PyLong_AsUnsignedLongLong(object);
+    if (PyErr_Occurred() != nullptr) {
+      PyErr_Clear();
+    } else {
+      result = handle::pack_integer(slot, large, false, destination);
+    }
+  }
+  finish(result, kernel, index, object);
+}
+
+/// The device that a buffer's memory belongs to, as BufferBox::device has it.
+int ask_device(const BufferBox& box) {
+  int device = BufferBox::any_device;
+  if (box.resource != nullptr) {
+    if (!box.resource->is_device_accessible()) {
+      device = BufferBox::host_only;
+    } else if (!box.resource->is_host_accessible() && !box.resource->is_managed()) {
+      device = box.resource->device_id();
+    }
+  }
+  return device;
+}
+
+void pack_buffer(const KernelBox& kernel, std::size_t index, const Slot& slot, const Buffer& buffer,
+                 PyObject* object, int device, unsigned char* destination) {
+  BufferBox* box = buffer.box().get();
+  if (box == nullptr) [[unlikely]] {
+    throw std::invalid_argument(mismatch_message(kernel, index, "a closed Buffer"));
+  }
+  int owner = box->device.load(std::memory_order_relaxed);
+  if (owner == BufferBox::not_asked) [[unlikely]] {
+    owner = ask_device(*box);
+    box->device.store(owner, std::memory_order_relaxed);
+  }
+  if (owner != device && owner != BufferBox::any_device) [[unlikely]] {
+    if (owner == BufferBox::host_only) {
+      mismatch(kernel, index, object, "its memory lives on the host, where no kernel reaches it");
+    }
+    mismatch(kernel, index, object,
+             "its memory is on device " + std::to_string(owner) + ", and the launch is on device " +
+                 std::to_string(device) + "; copy it there with Buffer.copy_to");
+  }
+  finish(handle::pack_pointer(slot, box->pointer, destination), kernel, index, object);
+}
+
+void pack_bytes_of(const KernelBox& kernel, std::size_t index, const Slot& slot, PyObject* object,
+                   unsigned char* destination) {
+  if (slot.kind == ParamKind::pointer) {
+    mismatch(kernel, index, object,
+             "it lives on the host; copy it to a Buffer first (Buffer.copy_from)");
+  }
+  const HostBuffer host(object, false, "a struct argument");
+  const auto bytes = host.bytes();
+  if (handle::pack_bytes(slot, bytes.data(), bytes.size(), destination) != PackResult::ok) {
+    mismatch(kernel, index, object,
+             "it has " + std::to_string(bytes.size()) + " bytes, the parameter " +
+                 std::to_string(slot.size));
+  }
+}
+
+/// A NumPy, ml_dtypes or ctypes value.
+void pack_scalar(const KernelBox& kernel, std::size_t index, const Slot& slot,
+                 const ScalarType& scalar, PyObject* object, unsigned char* destination) {
+  PackResult result = PackResult::mismatch;
+  if (scalar.access == ScalarType::Access::at_offset) {
+    result = handle::pack_exact(slot, scalar.kind, scalar.size, scalar_bytes(object), destination);
+  } else if (scalar.access == ScalarType::Access::as_float) {
+    const auto number = py::reinterpret_steal<py::object>(PyNumber_Float(object));
+    if (!number) {
+      throw py::error_already_set();
+    }
+    const std::uint16_t bits = handle::to_bfloat16(PyFloat_AS_DOUBLE(number.ptr()));
+    result = handle::pack_exact(slot, scalar.kind, scalar.size, &bits, destination);
+  } else if (scalar.kind == ParamKind::structure) {
+    pack_bytes_of(kernel, index, slot, object, destination);
+    return;
+  } else {
+    const HostBuffer host(object, false, "a scalar argument");
+    const void* bytes = host.bytes().data();
+    if (scalar.kind == ParamKind::pointer) {
+      std::uint64_t address = 0;
+      std::memcpy(&address, bytes, sizeof(address));
+      result = handle::pack_pointer(slot, address, destination);
+    } else {
+      result = handle::pack_exact(slot, scalar.kind, scalar.size, bytes, destination);
+    }
+  }
+  finish(result, kernel, index, object);
+}
+
+bool has(PyObject* object, const char* name) {
+  const py::object value = py::getattr(py::handle(object), name, py::none());
+  return !value.is_none();
+}
+
+/// Whatever has no fast way: arrays, bytes, subclasses of numbers, other libraries' handles.
+void pack_other(const KernelBox& kernel, std::size_t index, const Slot& slot, PyObject* object,
+                unsigned char* destination) {
+  if (PyLong_Check(object) != 0) {
+    pack_long(kernel, index, slot, object, destination);
+    return;
+  }
+  if (PyFloat_Check(object) != 0) {
+    finish(handle::pack_real(slot, PyFloat_AS_DOUBLE(object), destination), kernel, index, object);
+    return;
+  }
+  if (has(object, "__cuda_array_interface__")) {
+    throw NotSupportedError(
+        mismatch_message(kernel, index, given(object)) +
+            ": arrays of other libraries are not supported yet; pass the address, such as "
+            "array.data.ptr (CuPy) or tensor.data_ptr() (PyTorch)",
+        0, {}, {});
+  }
+  if (has(object, "__array_interface__") || has(object, "__dlpack__")) {
+    mismatch(kernel, index, object,
+             slot.kind == ParamKind::pointer
+                 ? "it lives on the host; copy it to a Buffer first (Buffer.copy_from)"
+                 : "it is an array; pass one element, such as array.item()");
+  }
+  if (PyObject_CheckBuffer(object) != 0) {
+    pack_bytes_of(kernel, index, slot, object, destination);
+    return;
+  }
+  const bool is_address = slot.kind == ParamKind::pointer && PyUnicode_Check(object) == 0 &&
+                          Py_TYPE(object)->tp_as_number != nullptr &&
+                          Py_TYPE(object)->tp_as_number->nb_int != nullptr &&
+                          Py_TYPE(object)->tp_as_number->nb_float == nullptr;
+  if (PyIndex_Check(object) != 0 || is_address) {
+    const auto number = py::reinterpret_steal<py::object>(
+        PyIndex_Check(object) != 0 ? PyNumber_Index(object) : PyNumber_Long(object));
+    if (!number) {
+      throw py::error_already_set();
+    }
+    pack_long(kernel, index, slot, number.ptr(), destination);
+    return;
+  }
+  mismatch(kernel, index, object);
+}
+
+}  // namespace
+
+void pack_by_slot(const KernelBox& kernel, std::size_t index, const Slot& slot, PyObject* object,
+                  int device, unsigned char* destination) {
+  if (const auto* buffer = get_if<Buffer>(object)) {
+    pack_buffer(kernel, index, slot, *buffer, object, device, destination);
+  } else if (PyLong_CheckExact(object) != 0) {
+    pack_long(kernel, index, slot, object, destination);
+  } else if (PyFloat_CheckExact(object) != 0) {
+    finish(handle::pack_real(slot, PyFloat_AS_DOUBLE(object), destination), kernel, index, object);
+  } else if (PyBool_Check(object) != 0) {
+    finish(handle::pack_boolean(slot, object == Py_True, destination), kernel, index, object);
+  } else if (object == Py_None) {
+    finish(slot.kind == ParamKind::pointer ? handle::pack_pointer(slot, 0, destination)
+                                           : PackResult::mismatch,
+           kernel, index, object);
+  } else if (PyComplex_CheckExact(object) != 0) {
+    const Py_complex value = PyComplex_AsCComplex(object);
+    finish(handle::pack_complex(slot, value.real, value.imag, destination), kernel, index, object);
+  } else if (const ScalarType& scalar = scalar_type(object);
+             scalar.access != ScalarType::Access::none) {
+    pack_scalar(kernel, index, slot, scalar, object, destination);
+  } else {
+    pack_other(kernel, index, slot, object, destination);
+  }
+}
+
+void pack_argument(const KernelBox& kernel, std::size_t index, PyObject* object, int device,
+                   unsigned char* destination) {
+  pack_by_slot(kernel, index, kernel.slots[index], object, device, destination);
+}
+
+Slot slot_for(const KernelBox& kernel, std::size_t index, PyObject* object) {
+  Slot slot;
+  if (get_if<Buffer>(object) != nullptr || object == Py_None) {
+    slot.kind = ParamKind::pointer;
+    slot.size = sizeof(std::uint64_t);
+    return slot;
+  }
+  const ScalarType& scalar = scalar_type(object);
+  if (scalar.access == ScalarType::Access::none) {
+    throw TypeMismatchError(unknown_signature_message(kernel, index, given(object)));
+  }
+  slot.kind = scalar.kind;
+  slot.size = scalar.size;
+  if (scalar.kind == ParamKind::structure) {
+    slot.size = static_cast<std::uint32_t>(
+        HostBuffer(object, false, "a struct argument").bytes().size());
+  }
+  return slot;
+}
+
+}  // namespace cudacore::bindings

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <cstddef>
+
+#include "handle/boxes.hpp"
+
+namespace cudacore::bindings {
+
+/// Checks a Python object against a kernel's parameter and writes exactly the bytes that the
+/// parameter declares. `device` is where the kernel will run.
+/// @throw TypeMismatchError, std::overflow_error, std::invalid_argument (a closed buffer),
+/// NotSupportedError (another library's device array), each naming the kernel and the parameter.
+void pack_argument(const handle::KernelBox& kernel, std::size_t index, PyObject* object, int device,
+                   unsigned char* destination);
+
+/// The plan for one argument of a kernel of which nothing is known: the object itself must say its
+/// exact type.
+/// @throw TypeMismatchError for plain numbers, whose type only a signature can tell.
+[[nodiscard]] handle::Slot slot_for(const handle::KernelBox& kernel, std::size_t index,
+                                    PyObject* object);
+
+/// As pack_argument(), by a plan that is not the kernel's own.
+void pack_by_slot(const handle::KernelBox& kernel, std::size_t index, const handle::Slot& slot,
+                  PyObject* object, int device, unsigned char* destination);
+
+}  // namespace cudacore::bindings

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "bindings/dlpack.hpp"
+#include "bindings/errors.hpp"
+#include "bindings/host_buffer.hpp"
+#include "bindings/keywords.hpp"
+#include "bindings/values.hpp"
+#include "handle/boxes.hpp"
+
+namespace cudacore::bindings {
+
+namespace {
+
+constexpr char how_made[] = "Device.allocate(), MemoryResource.allocate() or Buffer.from_handle()";
+
+/// The arguments that copies, fills and closes share: one value and a stream.
+struct ValueAndStream {
+  py::object values[2] = {py::none(), py::none()};
+
+  ValueAndStream(const char* function, const char* const (&names)[2], std::size_t positional,
+                 PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+    parse_keywords(function, names, values, positional, args, count, keywords);
+  }
+};
+
+constexpr const char* from_names[] = {"src", "stream"};
+constexpr const char* to_names[] = {"dst", "stream"};
+constexpr const char* fill_names[] = {"value", "stream"};
+constexpr const char* close_names[] = {"stream", ""};
+
+PyObject* copy_from(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  return guarded([&]() -> PyObject* {
+    const ValueAndStream given("Buffer.copy_from", from_names, 1, args, count, keywords);
+    const Buffer& destination = *get_if<Buffer>(self);
+    const Stream stream = to_stream(given.values[1]);
+    if (const auto* source = get_if<Buffer>(given.values[0].ptr())) {
+      const py::gil_scoped_release release;
+      destination.copy_from(*source, stream);
+    } else {
+      const HostBuffer host(given.values[0], false, "Buffer.copy_from: src");
+      const py::gil_scoped_release release;
+      destination.copy_from(host.bytes(), stream);
+    }
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* copy_to(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  return guarded([&]() -> PyObject* {
+    ValueAndStream given("Buffer.copy_to", to_names, 1, args, count, keywords);
+    const Buffer& source = *get_if<Buffer>(self);
+    const Stream stream = to_stream(given.values[1]);
+    py::object& destination = given.values[0];
+    if (destination.is_none()) {
+      const std::shared_ptr<MemoryResource> resource = source.memory_resource();
+      if (resource == nullptr) {
+        throw py::value_error(
+            "Buffer.copy_to: the buffer wraps memory of no resource, so dst must be given");
+      }
+      destination = py::cast(resource->allocate(source.size(), stream));
+    }
+    if (const auto* buffer = get_if<Buffer>(destination.ptr())) {
+      const py::gil_scoped_release release;
+      buffer->copy_from(source, stream);
+    } else {
+      const HostBuffer host(destination, true, "Buffer.copy_to: dst");
+      const py::gil_scoped_release release;
+      source.copy_to(host.bytes(), stream);
+    }
+    return destination.release().ptr();
+  });
+}
+
+PyObject* fill(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  return guarded([&]() -> PyObject* {
+    const ValueAndStream given("Buffer.fill", fill_names, 1, args, count, keywords);
+    const Buffer& buffer = *get_if<Buffer>(self);
+    const Stream stream = to_stream(given.values[1]);
+    const py::object& value = given.values[0];
+    std::uint32_t pattern = 0;
+    std::size_t width = 1;
+    if (PyLong_Check(value.ptr()) != 0 && PyBool_Check(value.ptr()) == 0) {
+      int overflow = 0;
+      const long number = PyLong_AsLongAndOverflow(value.ptr(), &overflow);
+      if (overflow != 0 || number < 0 || number > 255) {
+        PyErr_Format(PyExc_OverflowError,
+                     "Buffer.fill: an int fills single bytes and must lie in 0 .. 255, not %R; "
+                     "give bytes or a NumPy scalar of 2 or 4 bytes for a wider pattern",
+                     value.ptr());
+        throw py::error_already_set();
+      }
+      pattern = static_cast<std::uint32_t>(number);
+    } else {
+      const HostBuffer host(value, false, "Buffer.fill: value");
+      width = host.bytes().size();
+      if (width != 1 && width != 2 && width != 4) {
+        throw py::value_error("Buffer.fill: a pattern has 1, 2 or 4 bytes, not " +
+                              std::to_string(width));
+      }
+      std::memcpy(&pattern, host.bytes().data(), width);
+    }
+    const py::gil_scoped_release release;
+    buffer.fill(pattern, width, stream);
+    return Py_NewRef(Py_None);
+  });
+}
+
+PyObject* close(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  return guarded([&]() -> PyObject* {
+    Buffer& buffer = *get_if<Buffer>(self);
+    std::optional<Stream> stream;
+    if (count != 0 || keywords != nullptr) {
+      const ValueAndStream given("Buffer.close", close_names, 1, args, count, keywords);
+      stream = to_optional_stream(given.values[0]);
+    }
+    buffer.close(stream);
+    Py_RETURN_NONE;
+  });
+}
+
+PyMethodDef copy_from_definition =
+    fast_method("copy_from", reinterpret_cast<void*>(&copy_from),
+                "copy_from($self, src, *, stream=None)\n--\n\n"
+                "Copies the whole of another buffer, or of a host object, into this one\n"
+                "(cuMemcpyAsync). Sizes must agree.\n\n"
+                "Parameters\n----------\n"
+                "src : Buffer or object with the buffer protocol\n"
+                "    Pageable host memory is staged before the call returns; pinned memory must\n"
+                "    stay as it is until the stream has passed the copy.\n"
+                "stream : Stream or None\n    The current stream where None.\n\n"
+                "Raises\n------\nValueError\n    Where the sizes differ or a buffer is closed.");
+PyMethodDef copy_to_definition =
+    fast_method("copy_to", reinterpret_cast<void*>(&copy_to),
+                "copy_to($self, dst=None, *, stream=None)\n--\n\n"
+                "Copies the whole buffer into another, or into a writable host object\n"
+                "(cuMemcpyAsync). Sizes must agree.\n\n"
+                "Parameters\n----------\n"
+                "dst : Buffer, writable object with the buffer protocol, or None\n"
+                "    Where None, a new buffer of the same memory resource.\n"
+                "stream : Stream or None\n    The current stream where None.\n\n"
+                "Returns\n-------\nobject\n    dst, or the new buffer.\n\n"
+                "Raises\n------\nValueError\n    Where the sizes differ or a buffer is closed.");
+PyMethodDef fill_definition =
+    fast_method("fill", reinterpret_cast<void*>(&fill),
+                "fill($self, value, *, stream=None)\n--\n\n"
+                "Fills the buffer with a repeated pattern (cuMemsetD8Async, D16, D32).\n\n"
+                "Parameters\n----------\n"
+                "value : int or object with the buffer protocol\n"
+                "    An int in 0 .. 255 for each byte, or 1, 2 or 4 bytes.\n"
+                "stream : Stream or None\n    The current stream where None.\n\n"
+                "Raises\n------\nValueError\n"
+                "    Where the buffer's size is no multiple of the pattern's.");
+PyMethodDef close_definition =
+    fast_method("close", reinterpret_cast<void*>(&close),
+                "close($self, stream=None)\n--\n\n"
+                "Gives the memory back to its resource, ordered on a stream (cuMemFreeAsync).\n"
+                "Using the buffer later raises ValueError; closing it again does nothing.\n\n"
+                "Parameters\n----------\n"
+                "stream : Stream or None\n    The stream of the allocation where None.");
+
+std::string repr(const Buffer& self) {
+  if (self.is_closed()) {
+    return "<Buffer, closed>";
+  }
+  char address[32];
+  std::snprintf(address, sizeof(address), "0x%llx", self.handle());
+  return "<Buffer of " + std::to_string(self.size()) + " bytes at " + address + ">";
+}
+
+}  // namespace
+
+void bind_buffer(py::module_& module) {
+  HeapClass<Buffer>(module, "cudacore.Buffer",
+                    "A range of memory that a device, the host, or both can reach.\n\n"
+                    "Goes back to its memory resource when the last reference does, ordered on the\n"
+                    "stream of the allocation.\n\n"
+                    "Examples\n--------\n"
+                    ">>> dev = cudacore.Device()\n"
+                    ">>> stream = dev.create_stream()\n"
+                    ">>> with dev.allocate(4, stream=stream) as buffer:\n"
+                    "...     buffer.copy_from(b\"abcd\", stream=stream)\n"
+                    "...     back = buffer.copy_to(bytearray(4), stream=stream)\n"
+                    ">>> stream.sync()\n"
+                    ">>> back\n"
+                    "bytearray(b'abcd')",
+                    refuse_new<how_made>)
+      .def_static(
+          "from_handle",
+          [](py::handle pointer, std::size_t size, py::handle mr, py::object owner,
+             py::handle stream) {
+            const auto address =
+                pointer.is_none() ? 0 : to_address(pointer, "Buffer.from_handle: ptr");
+            if (!mr.is_none() && !owner.is_none()) {
+              throw py::value_error("Buffer.from_handle: give mr or owner, not both");
+            }
+            return Buffer::from_handle(
+                address, size,
+                mr.is_none() ? nullptr : to_memory_resource(mr),
+                owner.is_none() ? nullptr : keep_alive(std::move(owner)),
+                to_optional_stream(stream));
+          },
+          py::arg("ptr"), py::arg("size"), py::arg("mr") = py::none(),
+          py::arg("owner") = py::none(), py::kw_only(), py::arg("stream") = py::none(),
+          "Wraps memory that somebody else allocated.\n\n"
+          "Parameters\n----------\n"
+          "ptr : int or None\n    The address.\n"
+          "size : int\n    Bytes.\n"
+          "mr : MemoryResource or None\n    Its ``deallocate`` is called at the end.\n"
+          "owner : object\n    Kept alive until the end; nothing is freed. Not with `mr`.\n"
+          "stream : Stream or None\n    What the release is ordered on.\n\n"
+          "Returns\n-------\nBuffer")
+      .def_fast(close_definition)
+      .def_fast(copy_from_definition)
+      .def_fast(copy_to_definition)
+      .def_fast(fill_definition)
+      .def(
+          "set_deallocation_stream",
+          [](const Buffer& self, py::handle stream) {
+            if (stream.is_none()) {
+              throw py::type_error("Buffer.set_deallocation_stream: stream must not be None");
+            }
+            self.set_deallocation_stream(to_stream(stream));
+          },
+          py::arg("stream"), "Sets the stream that the memory's release will be ordered on.")
+      .def_property_readonly(
+          "is_closed", [](const Buffer& self) { return self.is_closed(); }, "bool: Whether closed.")
+      .def_property_readonly(
+          "handle", [](const Buffer& self) { return self.handle(); },
+          "int: The address; 0 once closed.")
+      .def_property_readonly(
+          "size", [](const Buffer& self) { return self.size(); }, "int: Bytes; 0 once closed.")
+      .def_property_readonly(
+          "device_id", [](const Buffer& self) { return self.device_id(); },
+          "int: The device that owns the memory, -1 for host memory.")
+      .def_property_readonly(
+          "is_device_accessible", [](const Buffer& self) { return self.is_device_accessible(); },
+          "bool: Whether a kernel can reach it.")
+      .def_property_readonly(
+          "is_host_accessible", [](const Buffer& self) { return self.is_host_accessible(); },
+          "bool: Whether the host can reach it.")
+      .def_property_readonly(
+          "is_managed", [](const Buffer& self) { return self.is_managed(); },
+          "bool: Whether it moves between host and device by itself.")
+      .def_property_readonly(
+          "is_mapped", [](const Buffer&) { return false; },
+          "bool: Always False: memory of other processes is not supported yet.")
+      .def_property_readonly(
+          "memory_resource", [](const Buffer& self) { return self.memory_resource(); },
+          "MemoryResource or None: Where the memory goes back to.")
+      .def_property_readonly(
+          "owner",
+          [](const Buffer& self) {
+            return self.is_closed() ? py::object(py::none()) : kept_object(self.box()->owner);
+          },
+          "object: What `from_handle` was given to keep alive.")
+      .def("__dlpack__", &dlpack_capsule, py::kw_only(), py::arg("stream") = py::none(),
+           py::arg("max_version") = py::none(), py::arg("dl_device") = py::none(),
+           py::arg("copy") = py::none(),
+           "A DLPack capsule that shows the memory as a 1-D array of int8.")
+      .def("__dlpack_device__", &dlpack_device, "(device type, ordinal) in DLPack's codes.")
+      .def("__enter__", [](py::object self) { return self; })
+      .def("__exit__", [](Buffer& self, const py::args&) { self.close(); })
+      .def(
+          "__eq__",
+          [](const Buffer& self, py::handle other) -> py::object {
+            const auto* buffer = get_if<Buffer>(other.ptr());
+            return buffer == nullptr ? py::reinterpret_borrow<py::object>(Py_NotImplemented)
+                                     : py::bool_(self.handle() == buffer->handle() &&
+                                                 self.size() == buffer->size());
+          },
+          py::is_operator())
+      .def("__hash__",
+           [](const Buffer& self) {
+             return std::hash<unsigned long long>{}(self.handle()) ^ self.size();
+           })
+      .def("__repr__", &repr);
+}
+
+}  // namespace cudacore::bindings

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include "bindings/options.hpp"
+#include "bindings/values.hpp"
+
+namespace cudacore::bindings {
+
+namespace {
+
+constexpr char how_made[] = "Device.context or Device.set_current()";
+
+}  // namespace
+
+void bind_context(py::module_& module) {
+  HeapClass<Context>(module, "cudacore.Context",
+                     "A CUDA context: the state of one device in this process.\n\n"
+                     "The primary context of a device is retained once, on first use, and shared with\n"
+                     "every library that uses the CUDA runtime. A context of another library is\n"
+                     "borrowed, never destroyed.",
+                     refuse_new<how_made>)
+      .def_property_readonly(
+          "handle",
+          [](const Context& self) { return reinterpret_cast<std::uintptr_t>(self.handle()); },
+          "int: The CUcontext.")
+      .def_property_readonly(
+          "device", [](const Context& self) { return device_object(self.device().id()); },
+          "Device: The device it belongs to.")
+      .def_property_readonly(
+          "is_green", [](const Context& self) { return self.is_green(); },
+          "bool: Whether it has only part of the device's multiprocessors; always False.")
+      .def_property_readonly(
+          "is_lost", [](const Context& self) { return self.is_lost(); },
+          "bool: Whether a kernel's failure has made it unusable; see `ContextLostError`.")
+      .def_property_readonly(
+          "is_closed", [](const Context&) { return false; },
+          "bool: Always False: a primary context lives as long as the process.")
+      .def(
+          "create_stream",
+          [](const Context& self, py::handle options) {
+            return Stream(self, to_stream_options(options));
+          },
+          py::arg("options") = py::none(),
+          "Makes a stream of this context (cuStreamCreateWithPriority).\n\n"
+          "Parameters\n----------\noptions : StreamOptions, dict or None\n\n"
+          "Returns\n-------\nStream")
+      .def(
+          "close", [](const Context&) {},
+          "Does nothing: primary and borrowed contexts are not this object's to destroy.")
+      .def(
+          "sync", [](const Context& self) { self.sync(); },
+          py::call_guard<py::gil_scoped_release>(),
+          "Waits for all work of the context (cuCtxSynchronize); answers Ctrl-C.")
+      .def(
+          "__eq__",
+          [](const Context& self, py::handle other) -> py::object {
+            const auto* context = get_if<Context>(other.ptr());
+            return context == nullptr ? py::reinterpret_borrow<py::object>(Py_NotImplemented)
+                                      : py::bool_(self == *context);
+          },
+          py::is_operator())
+      .def("__hash__",
+           [](const Context& self) { return std::hash<const void*>{}(self.box().get()); })
+      .def("__repr__", [](const Context& self) {
+        return "<Context of device " + std::to_string(self.device().id()) +
+               (self.is_lost() ? ", lost>" : ">");
+      });
+}
+
+}  // namespace cudacore::bindings

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include "bindings/errors.hpp"
+#include "bindings/keywords.hpp"
+#include "bindings/options.hpp"
+#include "bindings/values.hpp"
+
+namespace cudacore::bindings {
+
+/// The attributes of one device; each is read once and kept.
+struct DeviceProperties {
+  Device device;
+};
+
+}  // namespace cudacore::bindings
+
+namespace pybind11::detail {
+
+template <>
+struct type_caster<cudacore::bindings::DeviceProperties>
+    : cudacore::bindings::HeapCaster<cudacore::bindings::DeviceProperties> {};
+
+}  // namespace pybind11::detail
+
+namespace cudacore::bindings {
+
+namespace {
+
+constexpr char properties_made[] = "Device.properties";
+
+// Never released: Python objects in statics outlive the interpreter.
+PyObject* compute_capability_type = nullptr;
+PyObject* memory_info_type = nullptr;
+
+/// The thread's Device objects, by ordinal: they die with the thread's state.
+py::dict thread_devices() {
+  PyObject* state = PyThreadState_GetDict();
+  if (state == nullptr) {
+    throw std::runtime_error("Device: the calling thread has no Python state");
+  }
+  const auto dict = py::reinterpret_borrow<py::dict>(state);
+  const py::str key("cudacore devices");
+  if (!dict.contains(key)) {
+    dict[key] = py::dict();
+  }
+  return dict[key];
+}
+
+PyObject* new_device(PyTypeObject* /*type*/, PyObject* args, PyObject* kwargs) {
+  return guarded([&]() -> PyObject* {
+    static constexpr const char* keywords[] = {"device_id", nullptr};
+    PyObject* id = Py_None;
+    if (PyArg_ParseTupleAndKeywords(args, kwargs, "|O:Device", const_cast<char**>(keywords), &id) ==
+        0) {
+      throw py::error_already_set();
+    }
+    return device_object(to_device(id).id()).release().ptr();
+  });
+}
+
+py::object set_current(const PyDevice& self, py::handle context) {
+  if (context.is_none()) {
+    self.device.set_current();
+    return py::none();
+  }
+  const auto* wanted = get_if<Context>(context.ptr());
+  if (wanted == nullptr) {
+    throw py::type_error("Device.set_current: ctx must be a Context or None, not " +
+                         type_name(context));
+  }
+  if (wanted->device() != self.device) {
+    throw py::value_error("Device.set_current: ctx belongs to device " +
+                          std::to_string(wanted->device().id()) + ", not to device " +
+                          std::to_string(self.device.id()));
+  }
+  const Context previous = Context::current();
+  wanted->set_current();
+  return py::cast(previous);
+}
+
+Stream create_stream(const PyDevice& self, py::handle object, py::handle options) {
+  if (object.is_none()) {
+    return Stream(self.device.context(), to_stream_options(options));
+  }
+  if (!options.is_none()) {
+    throw py::value_error("Device.create_stream: obj is a stream already; options are for a new one");
+  }
+  return to_stream(object);
+}
+
+const std::shared_ptr<MemoryResource>& resource_of(PyDevice& self) {
+  if (self.memory_resource == nullptr) {
+    self.memory_resource = self.device.memory_resource();
+  }
+  return self.memory_resource;
+}
+
+PyObject* allocate(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  return guarded([&]() {
+    PyDevice& device = *get_if<PyDevice>(self);
+    static_cast<void>(resource_of(device));
+    return allocate_on_device(device, args, count, names);
+  });
+}
+
+PyMethodDef allocate_definition = fast_method(
+    "allocate", reinterpret_cast<void*>(&allocate),
+    "allocate($self, size, *, stream=None)\n--\n\n"
+    "Allocates from `memory_resource`, ordered on a stream.\n\n"
+    "Parameters\n----------\n"
+    "size : int\n    Bytes.\n"
+    "stream : Stream or None\n    The current stream where None.\n\n"
+    "Returns\n-------\nBuffer\n\n"
+    "Raises\n------\nOutOfMemoryError");
+
+/// A named tuple type, from collections, which Python itself has loaded already.
+PyObject* named_tuple(py::module_& module, const char* name, const char* fields) {
+  py::object type = py::module_::import("collections").attr("namedtuple")(
+      name, fields, py::arg("module") = "cudacore");
+  module.attr(name) = type;
+  return type.release().ptr();
+}
+
+void bind_properties(py::module_& module) {
+  HeapClass<DeviceProperties> type(module, "cudacore.DeviceProperties",
+                                   "The attributes of a device (cuDeviceGetAttribute).\n\n"
+                                   "0 or False for an attribute that the driver does not know.",
+                                   refuse_new<properties_made>);
+  for (const DeviceAttribute& attribute : device_attributes()) {
+    const std::string name(attribute.name);
+    const int number = attribute.attribute;
+    if (attribute.is_bool) {
+      type.def_property_readonly(
+          name.c_str(),
+          [number](const DeviceProperties& self) { return self.device.attribute(number) != 0; },
+          "bool: The device attribute of this name.");
+    } else {
+      type.def_property_readonly(
+          name.c_str(),
+          [number](const DeviceProperties& self) { return self.device.attribute(number); },
+          "int: The device attribute of this name.");
+    }
+  }
+  type.def("__repr__", [](const DeviceProperties& self) {
+    return "<DeviceProperties of device " + std::to_string(self.device.id()) + ">";
+  });
+}
+
+}  // namespace
+
+py::object device_object(int ordinal) {
+  py::dict devices = thread_devices();
+  const py::int_ key(ordinal);
+  if (!devices.contains(key)) {
+    devices[key] = py::cast(PyDevice{Device(ordinal), nullptr});
+  }
+  return devices[key];
+}
+
+void bind_device(py::module_& module) {
+  compute_capability_type = named_tuple(module, "ComputeCapability", "major minor");
+  memory_info_type = named_tuple(module, "MemoryInfo", "free total");
+  bind_properties(module);
+
+  HeapClass<PyDevice>(module, "cudacore.Device",
+                      "Device(device_id=None)\n--\n\n"
+                      "A GPU.\n\n"
+                      "Each thread has one Device object for each GPU. No call is needed before it\n"
+                      "is used: the primary context is retained and made current where a call needs\n"
+                      "it.\n\n"
+                      "Parameters\n----------\n"
+                      "device_id : int, Device or None\n"
+                      "    The ordinal. None is the device of the thread's current context, device 0\n"
+                      "    where there is none.\n\n"
+                      "Raises\n------\n"
+                      "ValueError\n    There is no such device.\n"
+                      "DriverNotFoundError\n    There is no driver, or no GPU.\n\n"
+                      "Examples\n--------\n"
+                      ">>> dev = cudacore.Device()\n"
+                      ">>> dev.compute_capability >= (7, 5)\n"
+                      "True",
+                      &new_device)
+      .def_static(
+          "get_all_devices",
+          []() {
+            py::list devices;
+            for (const Device device : Device::all()) {
+              devices.append(device_object(device.id()));
+            }
+            return py::tuple(devices);
+          },
+          "All devices the driver shows (cuDeviceGetCount).\n\nReturns\n-------\ntuple of Device")
+      .def_property_readonly(
+          "device_id", [](const PyDevice& self) { return self.device.id(); }, "int: The ordinal.")
+      .def_property_readonly(
+          "name", [](const PyDevice& self) { return self.device.name(); },
+          "str: Such as ``NVIDIA H200`` (cuDeviceGetName).")
+      .def_property_readonly(
+          "uuid", [](const PyDevice& self) { return self.device.uuid(); },
+          "str: 8-4-4-4-12 hexadecimal digits (cuDeviceGetUuid).")
+      .def_property_readonly(
+          "pci_bus_id", [](const PyDevice& self) { return self.device.pci_bus_id(); },
+          "str: Such as ``0000:41:00.0`` (cuDeviceGetPCIBusId).")
+      .def_property_readonly(
+          "compute_capability",
+          [](const PyDevice& self) {
+            const ComputeCapability capability = self.device.compute_capability();
+            return py::handle(compute_capability_type)(capability.major, capability.minor);
+          },
+          "ComputeCapability: (major, minor).")
+      .def_property_readonly(
+          "arch", [](const PyDevice& self) { return self.device.arch(); },
+          "str: The digits of the compute capability, such as ``90``.")
+      .def_property_readonly(
+          "properties", [](const PyDevice& self) { return DeviceProperties{self.device}; },
+          "DeviceProperties: All attributes of the device.")
+      .def_property_readonly(
+          "mem_info",
+          [](const PyDevice& self) {
+            const MemoryInfo info = self.device.memory_info();
+            return py::handle(memory_info_type)(info.free, info.total);
+          },
+          "MemoryInfo: (free, total) bytes of device memory (cuMemGetInfo).")
+      .def_property_readonly(
+          "context", [](const PyDevice& self) { return self.device.context(); },
+          "Context: The primary context, retained on first use (cuDevicePrimaryCtxRetain).")
+      .def_property(
+          "memory_resource", &resource_of,
+          [](PyDevice& self, py::handle resource) {
+            self.memory_resource = to_memory_resource(resource);
+          },
+          "MemoryResource: What `allocate` uses, for this thread. By default the device's current\n"
+          "memory pool, or cuMemAlloc on a device without pools.")
+      .def_property_readonly(
+          "default_stream", [](const PyDevice& self) { return self.device.default_stream(); },
+          "Stream: The legacy default stream of this device.")
+      .def(
+          "can_access_peer",
+          [](const PyDevice& self, py::handle peer) {
+            return self.device.can_access_peer(to_device(peer));
+          },
+          py::arg("peer"),
+          "Whether kernels here can reach another device's memory (cuDeviceCanAccessPeer).\n\n"
+          "Parameters\n----------\npeer : Device or int\n\nReturns\n-------\nbool")
+      .def("set_current", &set_current, py::arg("ctx") = py::none(),
+           "Makes this device the calling thread's current one (cuCtxSetCurrent).\n\n"
+           "Parameters\n----------\n"
+           "ctx : Context or None\n    The primary context where None.\n\n"
+           "Returns\n-------\nContext or None\n"
+           "    The context that was current before, where ctx was given.")
+      .def("create_stream", &create_stream, py::arg("obj") = py::none(),
+           py::arg("options") = py::none(),
+           "Makes a stream of this device (cuStreamCreateWithPriority), or wraps one.\n\n"
+           "Parameters\n----------\n"
+           "obj : anything with ``__cuda_stream__``, or None\n    A stream to wrap.\n"
+           "options : StreamOptions, dict or None\n\n"
+           "Returns\n-------\nStream")
+      .def(
+          "create_event",
+          [](const PyDevice& self, py::handle options) {
+            return Event(self.device.context(), to_event_options(options));
+          },
+          py::arg("options") = py::none(),
+          "Makes an event of this device (cuEventCreate).\n\n"
+          "Parameters\n----------\noptions : EventOptions, dict or None\n\nReturns\n-------\nEvent")
+      .def_fast(allocate_definition)
+      .def(
+          "sync", [](const PyDevice& self) { self.device.sync(); },
+          py::call_guard<py::gil_scoped_release>(),
+          "Waits for all work of the device in this process (cuCtxSynchronize); answers Ctrl-C.")
+      .def("__int__", [](const PyDevice& self) { return self.device.id(); })
+      .def("__index__", [](const PyDevice& self) { return self.device.id(); })
+      .def(
+          "__eq__",
+          [](const PyDevice& self, py::handle other) -> py::object {
+            const auto* device = get_if<PyDevice>(other.ptr());
+            return device == nullptr ? py::reinterpret_borrow<py::object>(Py_NotImplemented)
+                                     : py::bool_(self.device == device->device);
+          },
+          py::is_operator())
+      .def("__hash__", [](const PyDevice& self) { return std::hash<int>{}(self.device.id()); })
+      .def("__reduce__",
+           [](const PyDevice& self) {
+             return py::make_tuple(py::handle(reinterpret_cast<PyObject*>(heap_type<PyDevice>)),
+                                   py::make_tuple(self.device.id()));
+           })
+      .def("__repr__", [](const PyDevice& self) {
+        return "<Device " + std::to_string(self.device.id()) + " (" + self.device.name() + ")>";
+      });
+}
+
+}  // namespace cudacore::bindings

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include "bindings/errors.hpp"
+#include "bindings/values.hpp"
+
+namespace cudacore::bindings {
+
+namespace {
+
+constexpr char how_made[] = "Device.create_event() or Stream.record()";
+
+}  // namespace
+
+void bind_event(py::module_& module) {
+  HeapClass<Event>(module, "cudacore.Event",
+                   "A point in a stream's work that can be waited for and timed.\n\n"
+                   "Made by `Device.create_event` or `Stream.record`. The difference of two events\n"
+                   "with ``timing_enabled`` is the time between them in milliseconds.\n\n"
+                   "Examples\n--------\n"
+                   ">>> dev = cudacore.Device()\n"
+                   ">>> stream = dev.create_stream()\n"
+                   ">>> start = stream.record(options={\"timing_enabled\": True})\n"
+                   ">>> end = stream.record(options={\"timing_enabled\": True})\n"
+                   ">>> end.sync()\n"
+                   ">>> end - start >= 0.0\n"
+                   "True",
+                   refuse_new<how_made>)
+      .def(
+          "close", [](Event& self) { self.close(); },
+          "Gives the event up (cuEventDestroy). Using it later raises ValueError; closing it again\n"
+          "does nothing.")
+      .def_property_readonly(
+          "is_closed", [](const Event& self) { return self.is_closed(); }, "bool: Whether closed.")
+      .def_property_readonly(
+          "handle", [](const Event& self) { return reinterpret_cast<std::uintptr_t>(self.handle()); },
+          "int: The CUevent.")
+      .def_property_readonly(
+          "is_timing_enabled", [](const Event& self) { return self.is_timing_enabled(); },
+          "bool: Whether it can be subtracted from another.")
+      .def_property_readonly(
+          "is_blocking_sync", [](const Event& self) { return self.is_blocking_sync(); },
+          "bool: Whether a waiting thread sleeps at once instead of spinning first.")
+      .def_property_readonly(
+          "is_ipc_enabled", [](const Event&) { return false; },
+          "bool: Always False: sharing events between processes is not supported yet.")
+      .def_property_readonly(
+          "is_done", [](const Event& self) { return self.is_done(); },
+          "bool: Whether the work before the last record has finished (cuEventQuery).")
+      .def_property_readonly(
+          "device", [](const Event& self) { return device_object(self.device().id()); },
+          "Device: The device it belongs to.")
+      .def_property_readonly(
+          "context", [](const Event& self) { return self.context(); },
+          "Context: The context it belongs to.")
+      .def(
+          "sync", [](const Event& self) { self.sync(); }, py::call_guard<py::gil_scoped_release>(),
+          "Waits for the work before the last record; answers Ctrl-C.")
+      .def(
+          "__sub__",
+          [](const Event& self, py::handle other) -> py::object {
+            const auto* start = get_if<Event>(other.ptr());
+            return start == nullptr ? py::reinterpret_borrow<py::object>(Py_NotImplemented)
+                                    : py::float_(self.elapsed_since(*start));
+          },
+          py::is_operator(),
+          "Milliseconds from the other event to this one (cuEventElapsedTime).\n\n"
+          "Raises\n------\nValueError\n"
+          "    Where either has no timing, was never recorded, or is not done.")
+      .def("__enter__", [](py::object self) { return self; })
+      .def("__exit__", [](Event& self, const py::args&) { self.close(); })
+      .def(
+          "__eq__",
+          [](const Event& self, py::handle other) -> py::object {
+            const auto* event = get_if<Event>(other.ptr());
+            return event == nullptr ? py::reinterpret_borrow<py::object>(Py_NotImplemented)
+                                    : py::bool_(self.box() == event->box());
+          },
+          py::is_operator())
+      .def("__hash__", [](const Event& self) { return std::hash<const void*>{}(self.box().get()); })
+      .def("__repr__", [](const Event& self) {
+        return self.is_closed() ? std::string("<Event, closed>")
+                                : "<Event of device " + std::to_string(self.device().id()) +
+                                      (self.is_timing_enabled() ? ", timing>" : ">");
+      });
+}
+
+}  // namespace cudacore::bindings

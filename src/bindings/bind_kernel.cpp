@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <string>
+
+#include "bindings/code_values.hpp"
+#include "bindings/errors.hpp"
+#include "bindings/values.hpp"
+#include "cudacore/object_code.hpp"
+#include "handle/boxes.hpp"
+
+namespace cudacore::bindings {
+
+/// The attributes of a kernel, on the current device or on a chosen one.
+struct KernelAttributes {
+  Kernel kernel;
+  std::optional<Device> device;
+
+  [[nodiscard]] Device target() const { return device ? *device : Device::current(); }
+};
+
+/// The occupancy queries of a kernel.
+struct KernelOccupancy {
+  Kernel kernel;
+};
+
+}  // namespace cudacore::bindings
+
+namespace pybind11::detail {
+
+template <>
+struct type_caster<cudacore::bindings::KernelAttributes>
+    : cudacore::bindings::HeapCaster<cudacore::bindings::KernelAttributes> {};
+template <>
+struct type_caster<cudacore::bindings::KernelOccupancy>
+    : cudacore::bindings::HeapCaster<cudacore::bindings::KernelOccupancy> {};
+
+}  // namespace pybind11::detail
+
+namespace cudacore::bindings {
+
+namespace {
+
+constexpr char kernel_made[] = "ObjectCode.get_kernel() or Kernel.from_handle()";
+constexpr char attributes_made[] = "Kernel.attributes";
+constexpr char occupancy_made[] = "Kernel.occupancy";
+
+PyObject* block_size_type = nullptr;
+
+struct AttributeField {
+  const char* name;
+  KernelAttribute attribute;
+  bool is_bool;
+  bool settable;
+  const char* doc;
+};
+
+constexpr AttributeField attribute_fields[] = {
+    {"max_threads_per_block", KernelAttribute::max_threads_per_block, false, false,
+     "int: The most threads a block of this kernel can have, by its registers."},
+    {"shared_size_bytes", KernelAttribute::shared_size_bytes, false, false,
+     "int: Static shared memory of a block, in bytes."},
+    {"const_size_bytes", KernelAttribute::const_size_bytes, false, false,
+     "int: Constant memory of the user's, in bytes."},
+    {"local_size_bytes", KernelAttribute::local_size_bytes, false, false,
+     "int: Local memory of a thread, in bytes; more than 0 hints at spilled registers."},
+    {"num_regs", KernelAttribute::num_regs, false, false, "int: Registers of a thread."},
+    {"ptx_version", KernelAttribute::ptx_version, false, false,
+     "int: The virtual architecture it was compiled for, 10 * major + minor."},
+    {"binary_version", KernelAttribute::binary_version, false, false,
+     "int: The real architecture it was compiled for, 10 * major + minor."},
+    {"cache_mode_ca", KernelAttribute::cache_mode_ca, true, false,
+     "bool: Whether it was compiled to cache global loads in L1."},
+    {"max_dynamic_shared_size_bytes", KernelAttribute::max_dynamic_shared_size_bytes, false, true,
+     "int: The most dynamic shared memory a launch may ask for, in bytes. Settable; a launch that\n"
+     "needs more than 48 KiB raises it by itself."},
+    {"preferred_shared_memory_carveout", KernelAttribute::preferred_shared_memory_carveout, false,
+     true, "int: Preferred share of L1 for shared memory, in percent; -1 for the default. Settable."},
+    {"cluster_size_must_be_set", KernelAttribute::cluster_size_must_be_set, true, false,
+     "bool: Whether a launch must give a cluster size."},
+    {"required_cluster_width", KernelAttribute::required_cluster_width, false, true,
+     "int: Blocks of a cluster in x; 0 where any. Settable."},
+    {"required_cluster_height", KernelAttribute::required_cluster_height, false, true,
+     "int: Blocks of a cluster in y; 0 where any. Settable."},
+    {"required_cluster_depth", KernelAttribute::required_cluster_depth, false, true,
+     "int: Blocks of a cluster in z; 0 where any. Settable."},
+    {"non_portable_cluster_size_allowed", KernelAttribute::non_portable_cluster_size_allowed, true,
+     true, "bool: Whether clusters of more than 8 blocks are allowed. Settable."},
+    {"cluster_scheduling_policy_preference",
+     KernelAttribute::cluster_scheduling_policy_preference, false, true,
+     "int: 0 default, 1 spread, 2 load balancing. Settable."},
+};
+
+int to_int(py::handle value, const char* what) {
+  if (PyIndex_Check(value.ptr()) == 0) {
+    throw py::type_error(std::string(what) + " must be an int, not " + type_name(value));
+  }
+  const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+  int overflow = 0;
+  const long result = number ? PyLong_AsLongAndOverflow(number.ptr(), &overflow) : -1;
+  if (PyErr_Occurred() != nullptr) {
+    throw py::error_already_set();
+  }
+  if (overflow != 0 || result != static_cast<int>(result)) {
+    throw std::overflow_error(std::string(what) + " does not fit 32 bits");
+  }
+  return static_cast<int>(result);
+}
+
+void bind_attributes(py::module_& module) {
+  HeapClass<KernelAttributes> type(
+      module, "cudacore.KernelAttributes",
+      "What can be read, and in part set, of a kernel on the current device\n"
+      "(cuKernelGetAttribute, cuKernelSetAttribute). ``kernel.attributes[device]`` is for another.",
+      refuse_new<attributes_made>);
+  type.def(
+      "__getitem__",
+      [](const KernelAttributes& self, py::handle device) {
+        return KernelAttributes{self.kernel, to_device(device)};
+      },
+      py::arg("device"), "The attributes on a device, by its ordinal.");
+  for (const AttributeField& field : attribute_fields) {
+    const auto get = [&field](const KernelAttributes& self) -> py::object {
+      const int value = self.kernel.attribute(field.attribute, self.target());
+      return field.is_bool ? py::object(py::bool_(value != 0)) : py::object(py::int_(value));
+    };
+    if (field.settable) {
+      type.def_property(
+          field.name, get,
+          [&field](const KernelAttributes& self, py::handle value) {
+            self.kernel.set_attribute(field.attribute, to_int(value, field.name), self.target());
+          },
+          field.doc);
+    } else {
+      type.def_property_readonly(field.name, get, field.doc);
+    }
+  }
+  type.def("__repr__", [](const KernelAttributes& self) {
+    return "<KernelAttributes of " + self.kernel.name() + ">";
+  });
+}
+
+py::object potential_block_size(const KernelOccupancy& self, py::handle needed, int limit) {
+  PotentialBlockSize result;
+  if (PyCallable_Check(needed.ptr()) != 0) {
+    // The driver calls back on this thread, with the GIL held throughout. What the function raises
+    // cannot pass the driver's frames: it waits here until they are gone.
+    std::optional<py::error_already_set> raised;
+    result = self.kernel.max_potential_block_size(
+        [&](int block_size) -> std::size_t {
+          if (raised) {
+            return 0;
+          }
+          try {
+            return to_byte_count(needed(block_size), "the function for shared memory");
+          } catch (py::error_already_set& error) {
+            raised = std::move(error);
+          } catch (...) {
+            set_python_error();
+            raised.emplace();
+          }
+          return 0;
+        },
+        limit);
+    if (raised) {
+      throw std::move(*raised);
+    }
+  } else {
+    result = self.kernel.max_potential_block_size(
+        to_byte_count(needed, "KernelOccupancy.max_potential_block_size"), limit);
+  }
+  return py::handle(block_size_type)(result.min_grid_size, result.max_block_size);
+}
+
+void bind_occupancy(py::module_& module) {
+  py::object result = py::module_::import("collections")
+                          .attr("namedtuple")("MaxPotentialBlockSizeOccupancyResult",
+                                              "min_grid_size max_block_size",
+                                              py::arg("module") = "cudacore");
+  module.attr("MaxPotentialBlockSizeOccupancyResult") = result;
+  block_size_type = result.release().ptr();
+
+  HeapClass<KernelOccupancy>(module, "cudacore.KernelOccupancy",
+                             "How many blocks of a kernel the current device runs at once.",
+                             refuse_new<occupancy_made>)
+      .def(
+          "max_active_blocks_per_multiprocessor",
+          [](const KernelOccupancy& self, int block_size, std::size_t shared) {
+            return self.kernel.max_active_blocks_per_multiprocessor(block_size, shared);
+          },
+          py::arg("block_size"), py::arg("dynamic_shared_memory_size"),
+          "Blocks that one multiprocessor runs at once\n"
+          "(cuOccupancyMaxActiveBlocksPerMultiprocessor).\n\n"
+          "Parameters\n----------\n"
+          "block_size : int\n    Threads in a block.\n"
+          "dynamic_shared_memory_size : int\n    Bytes for each block.\n\n"
+          "Returns\n-------\nint")
+      .def("max_potential_block_size", &potential_block_size,
+           py::arg("dynamic_shared_memory_needed"), py::arg("block_size_limit"),
+           "The block size of best occupancy (cuOccupancyMaxPotentialBlockSize).\n\n"
+           "Parameters\n----------\n"
+           "dynamic_shared_memory_needed : int or callable\n"
+           "    Bytes for each block, or a function from the block size to them.\n"
+           "block_size_limit : int\n    0 for the most that the kernel allows.\n\n"
+           "Returns\n-------\nMaxPotentialBlockSizeOccupancyResult\n"
+           "    (min_grid_size, max_block_size)")
+      .def(
+          "available_dynamic_shared_memory_per_block",
+          [](const KernelOccupancy& self, int blocks, int block_size) {
+            return self.kernel.available_dynamic_shared_memory_per_block(blocks, block_size);
+          },
+          py::arg("num_blocks_per_multiprocessor"), py::arg("block_size"),
+          "Bytes of dynamic shared memory that each of so many blocks could have\n"
+          "(cuOccupancyAvailableDynamicSMemPerBlock).\n\n"
+          "Returns\n-------\nint")
+      .def(
+          "max_potential_cluster_size",
+          [](const KernelOccupancy& self, py::handle config, py::handle stream) {
+            return self.kernel.max_potential_cluster_size(to_launch_config(config),
+                                                          to_stream(stream));
+          },
+          py::arg("config"), py::kw_only(), py::arg("stream") = py::none(),
+          "The most blocks a cluster can have (cuOccupancyMaxPotentialClusterSize).\n\n"
+          "Returns\n-------\nint")
+      .def(
+          "max_active_clusters",
+          [](const KernelOccupancy& self, py::handle config, py::handle stream) {
+            return self.kernel.max_active_clusters(to_launch_config(config), to_stream(stream));
+          },
+          py::arg("config"), py::kw_only(), py::arg("stream") = py::none(),
+          "The most clusters the device runs at once (cuOccupancyMaxActiveClusters).\n\n"
+          "Returns\n-------\nint")
+      .def("__repr__", [](const KernelOccupancy& self) {
+        return "<KernelOccupancy of " + self.kernel.name() + ">";
+      });
+}
+
+/// kernel[config], kernel[grid, block], kernel[grid, block, stream], kernel[grid, block, stream, shmem]
+Launcher bind_shape(const Kernel& kernel, py::handle shape) {
+  if (get_if<LaunchConfig>(shape.ptr()) != nullptr) {
+    return {kernel, to_launch_config(shape), std::nullopt};
+  }
+  const Py_ssize_t count = PyTuple_Check(shape.ptr()) != 0 ? PyTuple_GET_SIZE(shape.ptr()) : 0;
+  if (count < 2 || count > 4) {
+    throw py::type_error("kernel[...] takes a LaunchConfig, or grid, block and perhaps stream and "
+                         "shmem_size: kernel[grid, block](...)");
+  }
+  const auto parts = py::reinterpret_borrow<py::tuple>(shape);
+  py::dict fields;
+  fields["grid"] = parts[0];
+  fields["block"] = parts[1];
+  if (count == 4) {
+    fields["shmem_size"] = parts[3];
+  }
+  return {kernel, to_launch_config(fields),
+          count >= 3 ? to_optional_stream(parts[2]) : std::nullopt};
+}
+
+}  // namespace
+
+void bind_kernel(py::module_& module) {
+  bind_attributes(module);
+  bind_occupancy(module);
+  HeapClass<Kernel>(module, "cudacore.Kernel",
+                    "A function of a loaded library that a launch can start.\n\n"
+                    "``kernel[grid, block](*args)`` queues it on the current stream,\n"
+                    "``kernel[grid, block, stream, shmem_size](*args)`` on another.\n\n"
+                    "Examples\n--------\n"
+                    ">>> dev = cudacore.Device()\n"
+                    ">>> code = \"__global__ void scale(float* x, float a) { x[threadIdx.x] *= a; }\"\n"
+                    ">>> kernel = cudacore.Program(code, \"c++\").compile().get_kernel(\"scale\")\n"
+                    ">>> str(kernel.signature)\n"
+                    "'scale(float* x, float a)'\n"
+                    ">>> x = dev.allocate(128)\n"
+                    ">>> kernel[1, 32](x, 2)",
+                    refuse_new<kernel_made>)
+      .def_static(
+          "from_handle",
+          [](py::handle handle, py::object mod) {
+            return Kernel::from_handle(
+                reinterpret_cast<CUkernel>(to_address(handle, "Kernel.from_handle: handle")),
+                mod.is_none() ? nullptr : keep_alive(std::move(mod)));
+          },
+          py::arg("handle"), py::arg("mod") = py::none(),
+          "Wraps a CUkernel that somebody else loaded.\n\n"
+          "Parameters\n----------\n"
+          "handle : int\n    The CUkernel.\n"
+          "mod : object\n    Kept alive as long as the kernel.\n\n"
+          "Returns\n-------\nKernel")
+      .def_property_readonly(
+          "name", [](const Kernel& self) { return self.name(); },
+          "str: The readable name, such as ``axpy<float>``.")
+      .def_property_readonly(
+          "handle",
+          [](const Kernel& self) { return reinterpret_cast<std::uintptr_t>(self.handle()); },
+          "int: The CUkernel.")
+      .def_property_readonly(
+          "signature", [](const Kernel& self) { return self.signature(); },
+          "Signature: The parameters, from the best source there was.")
+      .def_property_readonly(
+          "attributes",
+          [](const Kernel& self) { return KernelAttributes{self, std::nullopt}; },
+          "KernelAttributes: Registers, shared memory and the like.")
+      .def_property_readonly(
+          "occupancy", [](const Kernel& self) { return KernelOccupancy{self}; },
+          "KernelOccupancy: How many blocks the device runs at once.")
+      .def_property_readonly(
+          "num_arguments", [](const Kernel& self) { return self.signature().params.size(); },
+          "int: How many parameters it has.")
+      .def_property_readonly(
+          "arguments_info",
+          [](const Kernel& self) {
+            py::list parameters;
+            for (const Param& param : self.signature().params) {
+              parameters.append(py::cast(param));
+            }
+            return parameters;
+          },
+          "list of ParamInfo: Each parameter's type, offset and size.")
+      .def(
+          "with_signature",
+          [](const Kernel& self, py::handle signature) {
+            return self.with_signature(to_signature(signature));
+          },
+          py::arg("signature"),
+          "The same kernel with a declared signature, for code that tells too little.\n\n"
+          "Parameters\n----------\n"
+          "signature : str or Signature\n    Such as ``(float* x, int n)``.\n\n"
+          "Returns\n-------\nKernel\n\n"
+          "Raises\n------\nValueError\n    It contradicts the sizes that the code tells.")
+      .def("__getitem__", &bind_shape, py::arg("shape"),
+           "A launcher: ``kernel[grid, block, stream, shmem_size]`` or ``kernel[config]``.")
+      .def(
+          "__eq__",
+          [](const Kernel& self, py::handle other) -> py::object {
+            const auto* kernel = get_if<Kernel>(other.ptr());
+            return kernel == nullptr ? py::reinterpret_borrow<py::object>(Py_NotImplemented)
+                                     : py::bool_(self == *kernel);
+          },
+          py::is_operator())
+      .def("__hash__",
+           [](const Kernel& self) { return std::hash<const void*>{}(self.handle()); })
+      .def("__repr__", [](const Kernel& self) { return "<Kernel " + self.signature().str() + ">"; });
+}
+
+}  // namespace cudacore::bindings

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings/code_values.hpp"
+#include "bindings/errors.hpp"
+#include "bindings/options.hpp"
+#include "bindings/values.hpp"
+
+namespace cudacore::bindings {
+
+namespace {
+
+std::vector<ObjectCode> to_inputs(const py::tuple& args) {
+  std::vector<ObjectCode> inputs;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const py::object argument = args[i];
+    const auto* input = get_if<ObjectCode>(argument.ptr());
+    if (input == nullptr) {
+      const bool listed = py::isinstance<py::list>(argument) || py::isinstance<py::tuple>(argument);
+      throw py::type_error("Linker: argument " + std::to_string(i + 1) +
+                           " must be an ObjectCode, not " + type_name(argument) +
+                           (listed ? "; give the object codes one by one: Linker(*codes)" : ""));
+    }
+    inputs.push_back(*input);
+  }
+  return inputs;
+}
+
+PyObject* create(PyTypeObject* /*type*/, PyObject* args, PyObject* kwargs) {
+  return guarded([&] {
+    py::object options = py::none();
+    if (kwargs != nullptr) {
+      for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(kwargs)) {
+        if (PyUnicode_CompareWithASCIIString(key.ptr(), "options") != 0) {
+          throw py::type_error("Linker has no argument '" + key.cast<std::string>() +
+                               "'; it takes object codes and options=");
+        }
+        options = py::reinterpret_borrow<py::object>(value);
+      }
+    }
+    return make_object<PyLinker>({std::make_shared<Linker>(
+        to_inputs(py::reinterpret_borrow<py::tuple>(args)), to_linker_options(options))});
+  });
+}
+
+constexpr char class_doc[] =
+    "Linker(*object_codes, options=None)\n--\n\n"
+    "Links object codes into one with nvJitLink, optimising across LTO IR.\n\n"
+    "Where ``options.arch`` is set, neither a driver nor a device is needed.\n\n"
+    "Parameters\n----------\n"
+    "*object_codes : ObjectCode\n"
+    "    One or more; those that refer to one another were compiled with\n"
+    "    ``relocatable_device_code`` or to LTO IR.\n"
+    "options : LinkerOptions or mapping, optional\n    How they are linked.\n\n"
+    "Raises\n------\n"
+    "TypeError\n    An argument has the wrong type.\n"
+    "ValueError\n    There are no object codes.\n\n"
+    "Examples\n--------\n"
+    ">>> options = {\"arch\": \"sm_90\", \"relocatable_device_code\": True}\n"
+    ">>> one = cudacore.Program(\"__device__ int f() { return 7; }\", \"c++\", options)\n"
+    ">>> source = \"extern __device__ int f(); __global__ void g(int* p) { *p = f(); }\"\n"
+    ">>> two = cudacore.Program(source, \"c++\", options)\n"
+    ">>> codes = [program.compile(\"cubin\") for program in (one, two)]\n"
+    ">>> linker = cudacore.Linker(*codes, options={\"arch\": \"sm_90\"})\n"
+    ">>> linker.link().kernels\n"
+    "('g',)";
+
+constexpr char link_doc[] =
+    "Links (nvJitLinkComplete).\n\n"
+    "Parameters\n----------\n"
+    "target_type : {\"cubin\", \"ptx\"}, default \"cubin\"\n"
+    "    What to make; PTX only from LTO IR.\n\n"
+    "Returns\n-------\nObjectCode\n\n"
+    "Raises\n------\n"
+    "LinkError\n    nvJitLink refused the inputs; ``.log`` holds all it said.\n"
+    "ValueError\n    The linker is closed, or the inputs cannot be linked to this target.\n"
+    "LibraryNotFoundError\n    nvJitLink is not installed.\n"
+    "DriverNotFoundError\n    ``options.arch`` is None, and there is no driver.";
+
+}  // namespace
+
+void bind_linker(py::module_& module) {
+  HeapClass<PyLinker>(module, "cudacore.Linker", class_doc, &create)
+      .def(
+          "link",
+          [](const PyLinker& self, const py::object& target_type) {
+            const std::shared_ptr<Linker> linker = self.get("Linker");
+            const CodeType target = to_code_type(target_type, "target_type");
+            const py::gil_scoped_release release;
+            return linker->link(target);
+          },
+          py::arg("target_type") = "cubin", link_doc)
+      .def(
+          "get_error_log", [](const PyLinker& self) { return self.get("Linker")->error_log(); },
+          "What the last link() found wrong, a str (nvJitLinkGetErrorLog).")
+      .def(
+          "get_info_log", [](const PyLinker& self) { return self.get("Linker")->info_log(); },
+          "What else the last link() said, a str (nvJitLinkGetInfoLog).")
+      .def(
+          "close", [](PyLinker& self) { self.shared.reset(); },
+          "Gives the inputs up. Using the linker later raises ValueError; closing it again does\n"
+          "nothing. Code linked by it stays.")
+      .def_property_readonly(
+          "is_closed", [](const PyLinker& self) { return self.shared == nullptr; },
+          "bool: Whether closed.")
+      .def_static(
+          "which_backend", [] { return "nvJitLink"; },
+          "The library that links, a str: always ``nvJitLink``.")
+      .def("__repr__", [](const PyLinker& self) {
+        if (self.shared == nullptr) {
+          return std::string("<Linker, closed>");
+        }
+        const std::string name = self.shared->options().name.value_or("");
+        return name.empty() ? std::string("<Linker>") : "<Linker '" + name + "'>";
+      });
+}
+
+}  // namespace cudacore::bindings

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "bindings/errors.hpp"
+#include "bindings/keywords.hpp"
+#include "bindings/options.hpp"
+#include "bindings/values.hpp"
+
+namespace cudacore::bindings {
+
+namespace {
+
+/// A memory resource written in Python: each call goes to the Python object's method.
+class PyMemoryResource : public MemoryResource {
+ public:
+  Buffer allocate(std::size_t size, const std::optional<Stream>& stream) override {
+    const py::gil_scoped_acquire acquire;
+    const py::object made = self().attr("allocate")(size, py::arg("stream") = stream);
+    const auto* buffer = get_if<Buffer>(made.ptr());
+    if (buffer == nullptr) {
+      throw py::type_error(type_name(self()) + ".allocate must return a Buffer, not " +
+                           type_name(made));
+    }
+    return *buffer;
+  }
+  void deallocate(CUdeviceptr pointer, std::size_t size,
+                  const std::optional<Stream>& stream) override {
+    const py::gil_scoped_acquire acquire;
+    self().attr("deallocate")(pointer, size, py::arg("stream") = stream);
+  }
+  bool is_device_accessible() const override { return read<bool>("is_device_accessible"); }
+  bool is_host_accessible() const override { return read<bool>("is_host_accessible"); }
+  bool is_managed() const override { return read<bool>("is_managed"); }
+  int device_id() const override { return read<int>("device_id"); }
+
+ private:
+  [[nodiscard]] py::object self() const {
+    return py::cast(static_cast<const MemoryResource*>(this));
+  }
+  template <typename T>
+  [[nodiscard]] T read(const char* name) const {
+    const py::gil_scoped_acquire acquire;
+    return self().attr(name).cast<T>();
+  }
+};
+
+[[noreturn]] void not_defined(const py::object& self, const char* member) {
+  const std::string message =
+      type_name(self) + " must define " + member + ": MemoryResource itself has no memory";
+  PyErr_SetString(PyExc_NotImplementedError, message.c_str());
+  throw py::error_already_set();
+}
+
+constexpr const char* allocate_names[] = {"size", "stream"};
+
+Buffer allocate_from(MemoryResource& resource, const char* function, PyObject* const* args,
+                     Py_ssize_t count, PyObject* names) {
+  py::object values[2] = {py::object(), py::none()};
+  parse_keywords(function, allocate_names, values, 1, args, count, names);
+  if (!values[0]) {
+    throw py::type_error(std::string(function) + " needs a size");
+  }
+  return resource.allocate(to_byte_count(values[0], function), to_stream(values[1]));
+}
+
+/// allocate(size, *, stream=None) of a final class T: the instance is known to hold a T.
+template <typename T>
+PyObject* allocate(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  return guarded([&]() -> PyObject* {
+    auto* instance = reinterpret_cast<py::detail::instance*>(self);
+    auto* resource = static_cast<T*>(instance->get_value_and_holder().value_ptr());
+    if (resource == nullptr) {
+      throw py::value_error("MemoryResource.allocate: __init__ was never called");
+    }
+    return make_object(
+        allocate_from(*resource, "MemoryResource.allocate", args, count, names));
+  });
+}
+
+template <typename T>
+inline PyMethodDef allocate_definition =
+    fast_method("allocate", reinterpret_cast<void*>(&allocate<T>),
+                "allocate($self, size, *, stream=None)\n--\n\n"
+                "Allocates memory, usable on the stream from now on.\n\n"
+                "Parameters\n----------\n"
+                "size : int\n    Bytes.\n"
+                "stream : Stream or None\n    The current stream where None.\n\n"
+                "Returns\n-------\nBuffer\n\n"
+                "Raises\n------\nOutOfMemoryError");
+
+/// What every class written in C++ has.
+template <typename T, typename Class>
+void add_members(Class& type) {
+  type.attr("allocate") = py::reinterpret_steal<py::object>(PyDescr_NewMethod(
+      reinterpret_cast<PyTypeObject*>(type.ptr()), &allocate_definition<T>));
+  type.def(
+          "deallocate",
+          [](T& self, py::handle pointer, std::size_t size, py::handle stream) {
+            self.deallocate(to_address(pointer, "MemoryResource.deallocate: ptr"), size,
+                            to_optional_stream(stream));
+          },
+          py::arg("ptr"), py::arg("size"), py::kw_only(), py::arg("stream") = py::none(),
+          "Takes memory back; `Buffer.close` calls it.\n\n"
+          "Parameters\n----------\n"
+          "ptr : int\n    The address.\n"
+          "size : int\n    Bytes.\n"
+          "stream : Stream or None\n    What the release is ordered on.")
+      .def_property_readonly("is_device_accessible",
+                             [](const T& self) { return self.is_device_accessible(); },
+                             "bool: Whether kernels can reach the memory.")
+      .def_property_readonly("is_host_accessible",
+                             [](const T& self) { return self.is_host_accessible(); },
+                             "bool: Whether the host can reach the memory.")
+      .def_property_readonly("is_managed", [](const T& self) { return self.is_managed(); },
+                             "bool: Whether the memory moves by itself.")
+      .def_property_readonly("device_id", [](const T& self) { return self.device_id(); },
+                             "int: The device that owns the memory, -1 where none does.");
+}
+
+/// A view of a pool's counters and settings.
+struct PoolAttributes {
+  std::shared_ptr<PoolMemoryResource> pool;
+
+  [[nodiscard]] std::uint64_t get(PoolAttribute attribute) const {
+    return pool->attribute(attribute);
+  }
+};
+
+template <typename Class>
+void add_flag(Class& type, const char* name, PoolAttribute attribute, const char* doc) {
+  type.def_property(
+      name, [attribute](const PoolAttributes& self) { return self.get(attribute) != 0; },
+      [attribute](const PoolAttributes& self, bool value) {
+        self.pool->set_attribute(attribute, value ? 1 : 0);
+      },
+      doc);
+}
+
+template <typename Class>
+void add_setting(Class& type, const char* name, PoolAttribute attribute, const char* doc) {
+  type.def_property(
+      name, [attribute](const PoolAttributes& self) { return self.get(attribute); },
+      [attribute, name](const PoolAttributes& self, py::handle value) {
+        self.pool->set_attribute(attribute, to_address(value, name));
+      },
+      doc);
+}
+
+void bind_attributes(py::module_& module) {
+  py::class_<PoolAttributes> type(module, "MemoryPoolAttributes", py::is_final(),
+                                  "The counters and settings of a memory pool\n"
+                                  "(cuMemPoolGetAttribute, cuMemPoolSetAttribute). Sizes in bytes.");
+  add_flag(type, "reuse_follow_event_dependencies", PoolAttribute::reuse_follow_event_dependencies,
+           "bool: Whether freed memory may be used again on a stream that waits for the free.");
+  add_flag(type, "reuse_allow_opportunistic", PoolAttribute::reuse_allow_opportunistic,
+           "bool: Whether memory whose free has happened may be used again on any stream.");
+  add_flag(type, "reuse_allow_internal_dependencies",
+           PoolAttribute::reuse_allow_internal_dependencies,
+           "bool: Whether the driver may add waits in order to use memory again.");
+  add_setting(type, "release_threshold", PoolAttribute::release_threshold,
+              "int: How much unused memory is kept at a synchronisation.");
+  type.def_property_readonly(
+      "reserved_mem_current",
+      [](const PoolAttributes& self) { return self.get(PoolAttribute::reserved_mem_current); },
+      "int: What the pool holds now.");
+  add_setting(type, "reserved_mem_high", PoolAttribute::reserved_mem_high,
+              "int: The most it has held; set to 0 to start over.");
+  type.def_property_readonly(
+      "used_mem_current",
+      [](const PoolAttributes& self) { return self.get(PoolAttribute::used_mem_current); },
+      "int: What is in use now.");
+  add_setting(type, "used_mem_high", PoolAttribute::used_mem_high,
+              "int: The most that was in use; set to 0 to start over.");
+  type.def("__repr__", [](const PoolAttributes& self) {
+    return "<MemoryPoolAttributes, used " +
+           std::to_string(self.get(PoolAttribute::used_mem_current)) + " of " +
+           std::to_string(self.get(PoolAttribute::reserved_mem_current)) + " bytes>";
+  });
+}
+
+void bind_base(py::module_& module) {
+  py::class_<MemoryResource, PyMemoryResource, std::shared_ptr<MemoryResource>>(
+      module, "MemoryResource",
+      "Where buffers come from and go back to.\n\n"
+      "Derive from it to bring an allocator of your own: define ``allocate``, which returns\n"
+      "``Buffer.from_handle(ptr, size, mr=self, stream=stream)``, ``deallocate``,\n"
+      "``is_device_accessible``, ``is_host_accessible`` and ``device_id``.")
+      .def(py::init<>())
+      .def(
+          "allocate",
+          [](const py::object& self, py::handle, py::handle) { not_defined(self, "allocate"); },
+          py::arg("size"), py::kw_only(), py::arg("stream") = py::none(),
+          "Allocates memory; a subclass defines it.")
+      .def(
+          "deallocate",
+          [](const py::object& self, py::handle, py::handle, py::handle) {
+            not_defined(self, "deallocate");
+          },
+          py::arg("ptr"), py::arg("size"), py::kw_only(), py::arg("stream") = py::none(),
+          "Takes memory back; a subclass defines it.")
+      .def_property_readonly(
+          "is_device_accessible",
+          [](const py::object& self) { not_defined(self, "is_device_accessible"); },
+          "bool: Whether kernels can reach the memory.")
+      .def_property_readonly(
+          "is_host_accessible",
+          [](const py::object& self) { not_defined(self, "is_host_accessible"); },
+          "bool: Whether the host can reach the memory.")
+      .def_property_readonly("is_managed", [](const py::object&) { return false; },
+                             "bool: Whether the memory moves by itself.")
+      .def_property_readonly(
+          "device_id", [](const py::object& self) { not_defined(self, "device_id"); },
+          "int: The device that owns the memory, -1 where none does.");
+}
+
+void bind_pool_base(py::module_& module) {
+  py::class_<PoolMemoryResource, MemoryResource, std::shared_ptr<PoolMemoryResource>>(
+      module, "_PoolMemoryResource", "A resource over a stream-ordered memory pool.")
+      .def_property_readonly(
+          "attributes",
+          [](const std::shared_ptr<PoolMemoryResource>& self) { return PoolAttributes{self}; },
+          "MemoryPoolAttributes: The pool's counters and settings.")
+      .def_property_readonly(
+          "handle",
+          [](const PoolMemoryResource& self) {
+            return reinterpret_cast<std::uintptr_t>(self.handle());
+          },
+          "int: The CUmemoryPool.")
+      .def_property_readonly(
+          "is_handle_owned", [](const PoolMemoryResource& self) { return self.is_handle_owned(); },
+          "bool: Whether the pool is destroyed with this object.")
+      .def_property_readonly("is_ipc_enabled", [](const PoolMemoryResource&) { return false; },
+                             "bool: Always False: sharing between processes is not supported yet.")
+      .def_property_readonly("is_mapped", [](const PoolMemoryResource&) { return false; },
+                             "bool: Always False: see `is_ipc_enabled`.")
+      .def(
+          "trim",
+          [](const PoolMemoryResource& self, py::handle keep) {
+            self.trim(to_byte_count(keep, "MemoryResource.trim"));
+          },
+          py::arg("min_bytes_to_keep") = 0,
+          "Gives unused memory back to the system (cuMemPoolTrimTo).\n\n"
+          "Parameters\n----------\n"
+          "min_bytes_to_keep : int\n    Bytes that the pool may go on holding.");
+}
+
+py::object preferred_location(const ManagedMemoryResource& self) {
+  static constexpr const char* names[] = {nullptr, "device", "host", "host_numa"};
+  const ManagedMemoryResourceOptions& options = self.options();
+  const char* name = names[static_cast<std::size_t>(options.preferred_location_type)];
+  return name == nullptr ? py::object(py::none())
+                         : py::object(py::make_tuple(name, options.preferred_location));
+}
+
+void bind_pools(py::module_& module) {
+  py::class_<DeviceMemoryResource, PoolMemoryResource, std::shared_ptr<DeviceMemoryResource>>
+      device(module, "DeviceMemoryResource", py::is_final(),
+             "A pool of device memory (cuMemAllocFromPoolAsync).\n\n"
+             "Parameters\n----------\n"
+             "device_id : Device or int\n"
+             "options : DeviceMemoryResourceOptions, dict or None\n"
+             "    With options, a pool of its own (cuMemPoolCreate). Without, the device's current\n"
+             "    pool, told to keep what is freed.\n\n"
+             "Examples\n--------\n"
+             ">>> dev = cudacore.Device()\n"
+             ">>> pool = cudacore.DeviceMemoryResource(dev, {\"max_size\": 1 << 20})\n"
+             ">>> buffer = pool.allocate(4096, stream=dev.create_stream())\n"
+             ">>> pool.attributes.used_mem_current >= 4096\n"
+             "True");
+  device.def(py::init([](py::handle id, py::handle options) {
+               return std::make_shared<DeviceMemoryResource>(to_device(id),
+                                                             to_device_pool_options(options));
+             }),
+             py::arg("device_id"), py::arg("options") = py::none());
+  add_members<DeviceMemoryResource>(device);
+
+  py::class_<PinnedMemoryResource, PoolMemoryResource, std::shared_ptr<PinnedMemoryResource>>
+      pinned(module, "PinnedMemoryResource", py::is_final(),
+             "A pool of page-locked host memory that every device reaches.\n\n"
+             "Parameters\n----------\n"
+             "options : PinnedMemoryResourceOptions, dict or None\n\n"
+             "Raises\n------\n"
+             "NotSupportedError\n"
+             "    The driver has no host pools; use `LegacyPinnedMemoryResource`.");
+  pinned.def(py::init([](py::handle options) {
+               return std::make_shared<PinnedMemoryResource>(to_pinned_pool_options(options));
+             }),
+             py::arg("options") = py::none());
+  pinned.def_property_readonly("numa_id", &PinnedMemoryResource::numa_id,
+                               "int: The host NUMA node, -1 where none was asked for.");
+  add_members<PinnedMemoryResource>(pinned);
+
+  py::class_<ManagedMemoryResource, PoolMemoryResource, std::shared_ptr<ManagedMemoryResource>>
+      managed(module, "ManagedMemoryResource", py::is_final(),
+              "A pool of managed memory, which moves between host and devices by itself.\n\n"
+              "Parameters\n----------\n"
+              "options : ManagedMemoryResourceOptions, dict or None\n\n"
+              "Raises\n------\n"
+              "NotSupportedError\n    The driver is older than 13.0.");
+  managed.def(py::init([](py::handle options) {
+                return std::make_shared<ManagedMemoryResource>(to_managed_pool_options(options));
+              }),
+              py::arg("options") = py::none());
+  managed.def_property_readonly(
+      "preferred_location", &preferred_location,
+      "tuple or None: Where the memory prefers to live: (kind, device or NUMA node).");
+  add_members<ManagedMemoryResource>(managed);
+}
+
+void bind_others(py::module_& module) {
+  py::class_<LegacyPinnedMemoryResource, MemoryResource,
+             std::shared_ptr<LegacyPinnedMemoryResource>>
+      legacy(module, "LegacyPinnedMemoryResource", py::is_final(),
+             "Page-locked host memory straight from cuMemAllocHost; not stream-ordered.");
+  legacy.def(py::init<>());
+  add_members<LegacyPinnedMemoryResource>(legacy);
+
+  py::class_<SynchronousMemoryResource, MemoryResource, std::shared_ptr<SynchronousMemoryResource>>
+      synchronous(module, "SynchronousMemoryResource", py::is_final(),
+                  "Device memory straight from cuMemAlloc, for devices without pools.\n\n"
+                  "Parameters\n----------\ndevice_id : Device or int");
+  synchronous.def(py::init([](py::handle id) {
+                    return std::make_shared<SynchronousMemoryResource>(to_device(id));
+                  }),
+                  py::arg("device_id"));
+  add_members<SynchronousMemoryResource>(synchronous);
+}
+
+}  // namespace
+
+std::shared_ptr<MemoryResource> to_memory_resource(py::handle object) {
+  if (!py::isinstance<MemoryResource>(object)) {
+    throw py::type_error("expected a MemoryResource, not " + type_name(object));
+  }
+  // The Python object itself is kept: a subclass's methods live there.
+  auto* resource = object.cast<MemoryResource*>();
+  return {keep_alive(py::reinterpret_borrow<py::object>(object)), resource};
+}
+
+PyObject* allocate_on_device(PyDevice& device, PyObject* const* args, Py_ssize_t count,
+                             PyObject* names) {
+  return make_object(
+      allocate_from(*device.memory_resource, "Device.allocate", args, count, names));
+}
+
+void bind_memory_resource(py::module_& module) {
+  bind_base(module);
+  bind_pool_base(module);
+  bind_attributes(module);
+  bind_pools(module);
+  bind_others(module);
+}
+
+}  // namespace cudacore::bindings

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <string>
+
+#include "bindings/errors.hpp"
+#include "bindings/keywords.hpp"
+#include "bindings/options.hpp"
+#include "bindings/values.hpp"
+
+namespace cudacore::bindings {
+
+namespace {
+
+constexpr char how_made[] = "Device.create_stream() or Stream.from_handle()";
+
+/// record(event=None, options=None)
+PyObject* record(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  return guarded([&]() -> PyObject* {
+    const Stream& stream = *get_if<Stream>(self);
+    if (names == nullptr && count == 1) {
+      if (const auto* event = get_if<Event>(args[0])) {
+        {
+          const py::gil_scoped_release release;
+          stream.record(*event);
+        }
+        return Py_NewRef(args[0]);
+      }
+    }
+    static constexpr const char* keywords[] = {"event", "options"};
+    py::object values[2] = {py::none(), py::none()};
+    parse_keywords("Stream.record", keywords, values, 2, args, count, names);
+    if (!values[0].is_none()) {
+      const auto* event = get_if<Event>(values[0].ptr());
+      if (event == nullptr) {
+        throw py::type_error("Stream.record: event must be an Event or None, not " +
+                             type_name(values[0]));
+      }
+      if (!values[1].is_none()) {
+        throw py::value_error("Stream.record: options are for a new event; give one or the other");
+      }
+      const py::gil_scoped_release release;
+      stream.record(*event);
+    } else {
+      values[0] = py::cast(stream.record(to_event_options(values[1])));
+    }
+    return values[0].release().ptr();
+  });
+}
+
+PyMethodDef record_definition = fast_method(
+    "record", reinterpret_cast<void*>(&record),
+    "record($self, event=None, options=None)\n--\n\n"
+    "Records an event after all work queued so far (cuEventRecord).\n\n"
+    "Parameters\n----------\n"
+    "event : Event or None\n    The event to record again; a new one where None.\n"
+    "options : EventOptions, dict or None\n    How to make a new event.\n\n"
+    "Returns\n-------\nEvent\n    The event that was recorded.\n");
+
+void wait(const Stream& self, py::handle other) {
+  if (const auto* event = get_if<Event>(other.ptr())) {
+    self.wait(*event);
+  } else if (other.is_none()) {
+    throw py::type_error("Stream.wait: event_or_stream must be an Event or a stream, not NoneType");
+  } else {
+    const Stream stream = to_stream(other);
+    const py::gil_scoped_release release;
+    self.wait(stream);
+  }
+}
+
+void add_callback(const Stream& self, py::function callback, const py::args& args) {
+  struct Call {
+    py::function function;
+    py::args args;
+  };
+  // The call's references are dropped under the GIL, or left behind at interpreter exit.
+  auto call = std::shared_ptr<Call>(new Call{std::move(callback), args}, [](Call* done) {
+    if (Py_IsInitialized() == 0) {
+      return;
+    }
+    const PyGILState_STATE state = PyGILState_Ensure();
+    delete done;
+    PyGILState_Release(state);
+  });
+  const py::gil_scoped_release release;
+  self.add_callback([call]() {
+    if (Py_IsInitialized() == 0) {
+      return;
+    }
+    const py::gil_scoped_acquire acquire;
+    try {
+      call->function(*call->args);
+    } catch (py::error_already_set& error) {
+      error.restore();
+      PyErr_WriteUnraisable(call->function.ptr());
+    }
+  });
+}
+
+std::string repr(const Stream& self) {
+  if (self.is_closed()) {
+    return "<Stream, closed>";
+  }
+  const auto handle = reinterpret_cast<std::uintptr_t>(self.handle());
+  if (handle == 1) {
+    return "<Stream, legacy default>";
+  }
+  if (handle == 2) {
+    return "<Stream, per-thread default>";
+  }
+  return "<Stream of device " + std::to_string(self.device().id()) + ">";
+}
+
+}  // namespace
+
+void bind_stream(py::module_& module) {
+  HeapClass<Stream>(module, "cudacore.Stream",
+                    "An ordered queue of work on one device.\n\n"
+                    "Made by `Device.create_stream`. ``with stream:`` makes it the thread's current\n"
+                    "stream, which everything that takes a stream uses when it is given none.\n\n"
+                    "Examples\n--------\n"
+                    ">>> dev = cudacore.Device()\n"
+                    ">>> stream = dev.create_stream()\n"
+                    ">>> with stream:\n"
+                    "...     buffer = dev.allocate(1024)\n"
+                    ">>> stream.sync()\n"
+                    ">>> stream.is_done\n"
+                    "True",
+                    refuse_new<how_made>)
+      .def_static(
+          "from_handle",
+          [](py::handle handle, py::object owner) {
+            return Stream::from_handle(
+                reinterpret_cast<CUstream>(to_address(handle, "Stream.from_handle: handle")),
+                owner.is_none() ? nullptr : keep_alive(std::move(owner)));
+          },
+          py::arg("handle"), py::arg("owner") = py::none(),
+          "Wraps a cuStream that somebody else owns; it is never destroyed here.\n\n"
+          "Parameters\n----------\n"
+          "handle : int\n    The CUstream.\n"
+          "owner : object\n    Kept alive as long as the stream.\n\n"
+          "Returns\n-------\nStream")
+      .def_fast(record_definition)
+      .def("wait", &wait, py::arg("event_or_stream"),
+           "Makes later work of this stream wait for an event's last record, or for all that is now\n"
+           "queued on another stream (cuStreamWaitEvent). The host does not wait.\n\n"
+           "Parameters\n----------\n"
+           "event_or_stream : Event, Stream or anything with ``__cuda_stream__``")
+      .def(
+          "sync", [](const Stream& self) { self.sync(); }, py::call_guard<py::gil_scoped_release>(),
+          "Waits until all queued work has finished (cuStreamSynchronize); answers Ctrl-C.\n\n"
+          "Raises\n------\nLaunchError\n"
+          "    A kernel failed; the message names those launched since the last good wait.")
+      .def("add_callback", &add_callback, py::arg("callback"),
+           "Calls a Python function on a driver thread after all work queued so far\n"
+           "(cuLaunchHostFunc). It must not call CUDA. An exception that leaves it is reported by\n"
+           "`sys.unraisablehook`.\n\n"
+           "Parameters\n----------\n"
+           "callback : callable\n*args\n    Given to the callback.")
+      .def(
+          "close", [](Stream& self) { self.close(); },
+          "Gives the stream up (cuStreamDestroy); the driver finishes what is queued. Using it later\n"
+          "raises ValueError; closing it again does nothing.")
+      .def_property_readonly(
+          "is_closed", [](const Stream& self) { return self.is_closed(); }, "bool: Whether closed.")
+      .def_property_readonly(
+          "handle",
+          [](const Stream& self) { return reinterpret_cast<std::uintptr_t>(self.handle()); },
+          "int: The CUstream.")
+      .def_property_readonly(
+          "is_nonblocking", [](const Stream& self) { return self.is_nonblocking(); },
+          "bool: Whether it does not wait for the legacy default stream.")
+      .def_property_readonly(
+          "priority", [](const Stream& self) { return self.priority(); },
+          "int: The priority in force; lower is more urgent.")
+      .def_property_readonly(
+          "device", [](const Stream& self) { return device_object(self.device().id()); },
+          "Device: The device its work runs on.")
+      .def_property_readonly(
+          "context", [](const Stream& self) { return self.context(); },
+          "Context: The context its work runs in.")
+      .def_property_readonly(
+          "is_done", [](const Stream& self) { return self.is_done(); },
+          "bool: Whether all queued work has finished (cuStreamQuery).")
+      .def(
+          "__cuda_stream__",
+          [](const Stream& self) {
+            return py::make_tuple(0, reinterpret_cast<std::uintptr_t>(self.handle()));
+          },
+          "The stream protocol: (0, address).")
+      .def("__enter__",
+           [](py::object self) {
+             const Stream& stream = *get_if<Stream>(self.ptr());
+             static_cast<void>(stream.handle());
+             push_current_stream(stream);
+             return self;
+           })
+      .def("__exit__",
+           [](const Stream& self, const py::args&) { pop_current_stream(self); })
+      .def(
+          "__eq__",
+          [](const Stream& self, py::handle other) -> py::object {
+            const auto* stream = get_if<Stream>(other.ptr());
+            return stream == nullptr ? py::reinterpret_borrow<py::object>(Py_NotImplemented)
+                                     : py::bool_(self == *stream);
+          },
+          py::is_operator())
+      .def("__hash__",
+           [](const Stream& self) {
+             return std::hash<const void*>{}(self.is_closed() ? nullptr : self.handle());
+           })
+      .def("__repr__", &repr);
+
+  module.attr("LEGACY_DEFAULT_STREAM") = py::cast(Stream::legacy_default());
+  module.attr("PER_THREAD_DEFAULT_STREAM") = py::cast(Stream::per_thread_default());
+  module.def(
+      "current_stream", []() { return current_stream(); },
+      "The thread's current stream: set by ``with stream:``, else the legacy default stream.\n\n"
+      "Returns\n-------\nStream");
+}
+
+}  // namespace cudacore::bindings

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <pybind11/pybind11.h>
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings/values.hpp"
+#include "cudacore/system.hpp"
+
+namespace cudacore::bindings {
+
+namespace {
+
+py::str to_str(const std::filesystem::path& path) {
+  const std::string& text = path.native();
+  PyObject* decoded =
+      PyUnicode_DecodeFSDefaultAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
+  if (decoded == nullptr) {
+    throw py::error_already_set();
+  }
+  return py::reinterpret_steal<py::str>(decoded);
+}
+
+/// Calls a function without the GIL: opening a compiler's library takes long, and so does asking
+/// it.
+template <typename Function>
+auto without_gil(const Function& function) {
+  const py::gil_scoped_release release;
+  return function();
+}
+
+py::tuple library(system::Library (*find)()) {
+  const system::Library found = without_gil(find);
+  return py::make_tuple(py::make_tuple(found.version.major, found.version.minor),
+                        to_str(found.path));
+}
+
+/// Asks cudacore._paths; called by whatever thread first looks for a library, with the GIL or not.
+std::vector<std::filesystem::path> wheel_roots() {
+  std::vector<std::filesystem::path> roots;
+  if (Py_IsInitialized() == 0) {
+    return roots;
+  }
+  const py::gil_scoped_acquire gil;
+  const py::object answer = py::module_::import("cudacore._paths").attr("wheel_roots")();
+  for (const py::handle root : answer) {
+    PyObject* encoded = nullptr;
+    if (PyUnicode_FSConverter(root.ptr(), &encoded) == 0) {
+      throw py::error_already_set();
+    }
+    roots.emplace_back(std::string(py::reinterpret_steal<py::bytes>(encoded)));
+  }
+  return roots;
+}
+
+}  // namespace
+
+void bind_system(py::module_& module) {
+  system::set_wheel_roots(&wheel_roots);
+
+  module.def(
+      "driver_library", [] { return library(&system::driver); },
+      "The CUDA version that the driver speaks (cuDriverGetVersion), and where libcuda lies.\n\n"
+      "Returns\n-------\n"
+      "tuple\n    ``((major, minor), path)``.\n\n"
+      "Raises\n------\n"
+      "DriverNotFoundError\n    There is no driver; the message lists every place looked in.");
+  module.def(
+      "nvrtc_library", [] { return library(&system::nvrtc); },
+      "The version of NVRTC (nvrtcVersion), and where it lies.\n\n"
+      "Returns\n-------\n"
+      "tuple\n    ``((major, minor), path)``.\n\n"
+      "Raises\n------\n"
+      "LibraryNotFoundError\n    NVRTC is not installed; the message lists every place looked "
+      "in.\n\n"
+      "Examples\n--------\n"
+      ">>> (major, minor), path = cudacore.nvrtc_library()\n"
+      ">>> major >= 12\n"
+      "True");
+  module.def(
+      "nvjitlink_library", [] { return library(&system::nvjitlink); },
+      "The version of nvJitLink (nvJitLinkVersion), and where it lies.\n\n"
+      "Returns\n-------\n"
+      "tuple\n    ``((major, minor), path)``.\n\n"
+      "Raises\n------\n"
+      "LibraryNotFoundError\n"
+      "    nvJitLink is not installed; the message lists every place looked in.\n\n"
+      "Examples\n--------\n"
+      ">>> (major, minor), path = cudacore.nvjitlink_library()\n"
+      ">>> major >= 12\n"
+      "True");
+  module.def(
+      "nvrtc_architectures",
+      [] {
+        py::list architectures;
+        for (const int architecture : without_gil(&system::nvrtc_architectures)) {
+          architectures.append(architecture);
+        }
+        return architectures;
+      },
+      "The architectures that NVRTC compiles for (nvrtcGetSupportedArchs).\n\n"
+      "Returns\n-------\n"
+      "list of int\n    Such as 75, 80, 90.\n\n"
+      "Raises\n------\n"
+      "LibraryNotFoundError\n    NVRTC is not installed.\n\n"
+      "Examples\n--------\n"
+      ">>> 90 in cudacore.nvrtc_architectures()\n"
+      "True");
+  module.def(
+      "include_directories",
+      [] {
+        py::list folders;
+        for (const auto& folder : without_gil(&system::include_directories)) {
+          folders.append(to_str(folder));
+        }
+        return folders;
+      },
+      "The folders with CUDA's own headers that programs see, in search order.\n\n"
+      "Returns\n-------\n"
+      "list of str\n    Empty where there are none.\n\n"
+      "Raises\n------\n"
+      "LibraryNotFoundError\n    NVRTC, whose version the headers must fit, is not installed.\n\n"
+      "Examples\n--------\n"
+      ">>> all(isinstance(folder, str) for folder in cudacore.include_directories())\n"
+      "True");
+  module.def(
+      "num_devices", [] { return without_gil(&system::num_devices); },
+      "How many devices the driver shows (cuDeviceGetCount).\n\n"
+      "Returns\n-------\n"
+      "int\n    0 where the driver finds none.\n\n"
+      "Raises\n------\n"
+      "DriverNotFoundError\n    There is no driver.");
+  module.def("unraisable_errors", &system::unraisable_errors,
+             "How many failures could not be raised: in a buffer's or a stream's end, in a "
+             "callback. Each\n"
+             "was reported to standard error.\n\n"
+             "Returns\n-------\n"
+             "int\n\n"
+             "Examples\n--------\n"
+             ">>> cudacore.unraisable_errors()\n"
+             "0");
+}
+
+}  // namespace cudacore::bindings

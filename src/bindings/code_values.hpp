@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "bindings/heap_type.hpp"
+#include "cudacore/linker.hpp"
+#include "cudacore/object_code.hpp"
+#include "cudacore/program.hpp"
+#include "cudacore/signature.hpp"
+
+// What the Python types around compiled code hold: ParamInfo a Param, Signature and ObjectCode the
+// C++ types of the same name.
+
+namespace cudacore::bindings {
+
+/// A Program or Linker that can be closed. A call that runs without the GIL keeps its own share, so
+/// that closing meanwhile is safe.
+template <typename T>
+struct Closable {
+  std::shared_ptr<T> shared;
+
+  /// @throw std::invalid_argument after close().
+  [[nodiscard]] std::shared_ptr<T> get(const char* type) const {
+    if (shared == nullptr) {
+      throw pybind11::value_error(std::string("this ") + type + " is closed; make a new one");
+    }
+    return shared;
+  }
+};
+
+using PyProgram = Closable<Program>;
+using PyLinker = Closable<Linker>;
+
+/// A str, or the text in bytes; `what` names the argument for messages.
+[[nodiscard]] std::string to_name(pybind11::handle object, const char* what);
+/// One of the names of CodeType.
+[[nodiscard]] CodeType to_code_type(pybind11::handle object, const char* what);
+/// A Signature, or a str that declares one.
+[[nodiscard]] Signature to_signature(pybind11::handle object);
+/// The name of a kind: "float32".
+[[nodiscard]] std::string_view to_string(ParamKind kind) noexcept;
+
+}  // namespace cudacore::bindings
+
+namespace pybind11::detail {
+
+template <>
+struct type_caster<cudacore::Param> : cudacore::bindings::HeapCaster<cudacore::Param> {};
+template <>
+struct type_caster<cudacore::Signature> : cudacore::bindings::HeapCaster<cudacore::Signature> {};
+template <>
+struct type_caster<cudacore::ObjectCode> : cudacore::bindings::HeapCaster<cudacore::ObjectCode> {};
+template <>
+struct type_caster<cudacore::bindings::PyProgram>
+    : cudacore::bindings::HeapCaster<cudacore::bindings::PyProgram> {};
+template <>
+struct type_caster<cudacore::bindings::PyLinker>
+    : cudacore::bindings::HeapCaster<cudacore::bindings::PyLinker> {};
+
+}  // namespace pybind11::detail

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/dlpack.hpp"
+
+#include <memory>
+#include <string>
+
+#include "bindings/values.hpp"
+
+namespace cudacore::bindings {
+
+namespace {
+
+// The C ABI of DLPack, https://dmlc.github.io/dlpack/latest/c_api.html.
+struct DlDeviceAbi {
+  std::int32_t type;
+  std::int32_t ordinal;
+};
+
+struct DlTensor {
+  void* data;
+  DlDeviceAbi device;
+  std::int32_t dimensions;
+  std::uint8_t type_code;
+  std::uint8_t type_bits;
+  std::uint16_t type_lanes;
+  std::int64_t* shape;
+  std::int64_t* strides;
+  std::uint64_t byte_offset;
+};
+
+struct DlManagedTensor {
+  DlTensor tensor;
+  void* context;
+  void (*deleter)(DlManagedTensor*);
+};
+
+struct DlManagedTensorVersioned {
+  std::uint32_t major;
+  std::uint32_t minor;
+  void* context;
+  void (*deleter)(DlManagedTensorVersioned*);
+  std::uint64_t flags;
+  DlTensor tensor;
+};
+
+constexpr char unversioned_name[] = "dltensor";
+constexpr char versioned_name[] = "dltensor_versioned";
+
+/// A managed tensor with what it points at; the buffer's share keeps the memory.
+template <typename Managed>
+struct Export {
+  Managed managed{};
+  Buffer buffer;
+  std::int64_t shape = 0;
+  std::int64_t stride = 1;
+
+  explicit Export(const Buffer& source) : buffer(source) {}
+  static void drop(Managed* managed) { delete static_cast<Export*>(managed->context); }
+};
+
+template <typename Managed>
+constexpr const char* capsule_name() {
+  return std::is_same_v<Managed, DlManagedTensor> ? unversioned_name : versioned_name;
+}
+
+/// A capsule that nobody consumed frees the tensor; a consumer renames it first.
+template <typename Managed>
+void destroy_capsule(PyObject* capsule) {
+  if (PyCapsule_IsValid(capsule, capsule_name<Managed>()) != 0) {
+    auto* managed =
+        static_cast<Managed*>(PyCapsule_GetPointer(capsule, capsule_name<Managed>()));
+    managed->deleter(managed);
+  }
+}
+
+DlDeviceAbi device_of(const Buffer& buffer) {
+  if (buffer.is_managed()) {
+    return {static_cast<std::int32_t>(DlDevice::cuda_managed), 0};
+  }
+  if (buffer.is_host_accessible()) {
+    return {static_cast<std::int32_t>(buffer.is_device_accessible() ? DlDevice::cuda_host
+                                                                    : DlDevice::cpu),
+            0};
+  }
+  return {static_cast<std::int32_t>(DlDevice::cuda), buffer.device_id()};
+}
+
+template <typename Managed>
+py::object make_capsule(const Buffer& buffer, DlDeviceAbi device) {
+  auto state = std::make_unique<Export<Managed>>(buffer);
+  state->shape = static_cast<std::int64_t>(buffer.size());
+  state->managed.context = state.get();
+  state->managed.deleter = &Export<Managed>::drop;
+  DlTensor& tensor = state->managed.tensor;
+  tensor.data = reinterpret_cast<void*>(buffer.handle());
+  tensor.device = device;
+  tensor.dimensions = 1;
+  tensor.type_code = 0;
+  tensor.type_bits = 8;
+  tensor.type_lanes = 1;
+  tensor.shape = &state->shape;
+  tensor.strides = &state->stride;
+  if constexpr (std::is_same_v<Managed, DlManagedTensorVersioned>) {
+    state->managed.major = 1;
+  }
+  auto capsule = py::reinterpret_steal<py::object>(
+      PyCapsule_New(&state->managed, capsule_name<Managed>(), &destroy_capsule<Managed>));
+  if (!capsule) {
+    throw py::error_already_set();
+  }
+  static_cast<void>(state.release());
+  return capsule;
+}
+
+}  // namespace
+
+py::tuple dlpack_device(const Buffer& buffer) {
+  const DlDeviceAbi device = device_of(buffer);
+  return py::make_tuple(device.type, device.ordinal);
+}
+
+py::object dlpack_capsule(const Buffer& buffer, py::handle stream, py::handle max_version,
+                          py::handle dl_device, py::handle copy) {
+  if (buffer.is_closed()) {
+    throw py::value_error("Buffer.__dlpack__: the buffer is closed");
+  }
+  if (!stream.is_none() && PyLong_Check(stream.ptr()) == 0) {
+    throw py::type_error("Buffer.__dlpack__: stream must be an int or None, not " +
+                         type_name(stream));
+  }
+  if (!copy.is_none() && copy.cast<bool>()) {
+    throw py::buffer_error("Buffer.__dlpack__: cannot copy; use Buffer.copy_to");
+  }
+  DlDeviceAbi device = device_of(buffer);
+  if (!dl_device.is_none()) {
+    const auto [type, ordinal] = dl_device.cast<std::pair<std::int32_t, std::int32_t>>();
+    const bool host_view =
+        type == static_cast<std::int32_t>(DlDevice::cpu) && buffer.is_host_accessible();
+    if (!host_view && (type != device.type || ordinal != device.ordinal)) {
+      throw py::buffer_error("Buffer.__dlpack__: the memory is on DLPack device (" +
+                             std::to_string(device.type) + ", " + std::to_string(device.ordinal) +
+                             "), not (" + std::to_string(type) + ", " + std::to_string(ordinal) +
+                             "); copy it with Buffer.copy_to");
+    }
+    device = {type, ordinal};
+  }
+  if (!max_version.is_none() &&
+      max_version.cast<std::pair<std::uint32_t, std::uint32_t>>().first >= 1) {
+    return make_capsule<DlManagedTensorVersioned>(buffer, device);
+  }
+  return make_capsule<DlManagedTensor>(buffer, device);
+}
+
+}  // namespace cudacore::bindings

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/keywords.hpp"
+
+#include <string>
+#include <vector>
+
+namespace cudacore::bindings {
+
+namespace py = pybind11;
+
+void parse_keywords(const char* function, std::span<const char* const> keywords,
+                    std::span<py::object> values, std::size_t positional, PyObject* const* args,
+                    Py_ssize_t count, PyObject* names) {
+  const auto given = static_cast<std::size_t>(count);
+  if (given > positional) {
+    throw py::type_error(std::string(function) + " takes at most " + std::to_string(positional) +
+                         " positional arguments, but " + std::to_string(given) + " were given");
+  }
+  for (std::size_t i = 0; i < given; ++i) {
+    values[i] = py::reinterpret_borrow<py::object>(args[i]);
+  }
+  const Py_ssize_t named = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
+  for (Py_ssize_t n = 0; n < named; ++n) {
+    PyObject* name = PyTuple_GET_ITEM(names, n);
+    std::size_t i = 0;
+    while (i < keywords.size() && PyUnicode_CompareWithASCIIString(name, keywords[i]) != 0) {
+      ++i;
+    }
+    if (i == keywords.size()) {
+      throw py::type_error(std::string(function) + " has no argument '" +
+                           py::handle(name).cast<std::string>() + "'");
+    }
+    if (i < given) {
+      throw py::type_error(std::string(function) + " was given '" + keywords[i] + "' twice");
+    }
+    values[i] = py::reinterpret_borrow<py::object>(args[given + static_cast<std::size_t>(n)]);
+  }
+}
+
+}  // namespace cudacore::bindings

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <span>
+
+namespace cudacore::bindings {
+
+/// Sorts the arguments of a METH_FASTCALL | METH_KEYWORDS function into `values`, one for each
+/// keyword, which keep what they held where nothing was given. The first `positional` may also be
+/// given by place.
+/// @throw pybind11::type_error that names the function and the argument.
+void parse_keywords(const char* function, std::span<const char* const> keywords,
+                    std::span<pybind11::object> values, std::size_t positional,
+                    PyObject* const* args, Py_ssize_t count, PyObject* names);
+
+/// The definition of such a function, as a hot method of a type.
+[[nodiscard]] inline PyMethodDef fast_method(const char* name, void* function,
+                                             const char* doc) noexcept {
+  return {name, reinterpret_cast<PyCFunction>(function), METH_FASTCALL | METH_KEYWORDS, doc};
+}
+
+}  // namespace cudacore::bindings

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <pybind11/pybind11.h>
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "bindings/argument.hpp"
+#include "bindings/errors.hpp"
+#include "bindings/values.hpp"
+#include "core/argument_errors.hpp"
+#include "core/launch_path.hpp"
+#include "cudacore/error.hpp"
+#include "handle/check.hpp"
+
+// The launch from Python. One function serves launch(), kernel[...](...) and bound launchers; it
+// packs into a buffer on the stack, and lets the GIL go only around the driver call: a full queue
+// behind a host callback that needs the GIL would hang otherwise.
+
+namespace cudacore::bindings {
+
+namespace {
+
+constexpr std::size_t stack_bytes = 4096;
+constexpr std::size_t stack_parameters = 512;
+
+void queue(const driver::DriverApi& api, const handle::StreamBox& stream, handle::KernelBox& kernel,
+           const LaunchConfig& config, void** parameters) {
+  PyThreadState* const state = PyEval_SaveThread();
+  CUresult result = CUDA_SUCCESS;
+  try {
+    result = enqueue(api, stream, kernel, config, parameters);
+  } catch (...) {
+    PyEval_RestoreThread(state);
+    throw;
+  }
+  PyEval_RestoreThread(state);
+  if (result != CUDA_SUCCESS) [[unlikely]] {
+    throw_launch_error(result, stream, kernel, config);
+  }
+}
+
+/// Packs by the kernel's plan into `bytes`, leaving the addresses in `parameters`.
+void pack_all(const handle::KernelBox& kernel, PyObject* const* args, std::size_t count, int device,
+              unsigned char* bytes, void** parameters) {
+  for (std::size_t i = 0; i < count; ++i) {
+    unsigned char* destination = bytes + kernel.slots[i].offset;
+    parameters[i] = destination;
+    pack_argument(kernel, i, args[i], device, destination);
+  }
+}
+
+/// The launch of a kernel whose signature nobody knows: each argument says its own exact type.
+void launch_unknown(const driver::DriverApi& api, const handle::StreamBox& stream,
+                    handle::KernelBox& kernel, const LaunchConfig& config, PyObject* const* args,
+                    std::size_t count, int device) {
+  struct alignas(16) Unit {
+    unsigned char bytes[16];
+  };
+  std::vector<std::vector<Unit>> values(count);
+  std::vector<void*> parameters(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const handle::Slot slot = slot_for(kernel, i, args[i]);
+    values[i].resize(slot.size / sizeof(Unit) + 1);
+    parameters[i] = values[i].data();
+    pack_by_slot(kernel, i, slot, args[i], device, values[i].data()->bytes);
+  }
+  queue(api, stream, kernel, config, parameters.data());
+}
+
+void launch_packed_from_python(const Stream& stream, const LaunchConfig& config,
+                               const Kernel& target, PyObject* const* args, std::size_t count) {
+  handle::KernelBox& kernel = *target.box();
+  const handle::StreamBox* box = stream.box().get();
+  if (box == nullptr) [[unlikely]] {
+    throw std::invalid_argument("launch of " + kernel.name + ": the stream is closed");
+  }
+  const driver::DriverApi& api = driver::api();
+  const int device = box->work_context()->device;
+  if (!kernel.has_signature) [[unlikely]] {
+    launch_unknown(api, *box, kernel, config, args, count, device);
+    return;
+  }
+  if (count != kernel.slots.size()) [[unlikely]] {
+    throw TypeMismatchError(count_message(kernel, count));
+  }
+  if (kernel.parameter_bytes <= stack_bytes && count <= stack_parameters) [[likely]] {
+    alignas(16) unsigned char bytes[stack_bytes];
+    void* parameters[stack_parameters];
+    pack_all(kernel, args, count, device, bytes, parameters);
+    queue(api, *box, kernel, config, parameters);
+  } else {
+    std::vector<std::max_align_t> bytes(kernel.parameter_bytes / sizeof(std::max_align_t) + 1);
+    std::vector<void*> parameters(count);
+    pack_all(kernel, args, count, device, reinterpret_cast<unsigned char*>(bytes.data()),
+             parameters.data());
+    queue(api, *box, kernel, config, parameters.data());
+  }
+}
+
+/// launch(stream, config, kernel, *kernel_args)
+PyObject* launch(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) {
+  return guarded([&]() -> PyObject* {
+    if (count < 3) {
+      throw py::type_error("launch(stream, config, kernel, *kernel_args) takes at least 3 "
+                           "arguments, but " + std::to_string(count) + " were given");
+    }
+    const auto* kernel = get_if<Kernel>(args[2]);
+    if (kernel == nullptr) [[unlikely]] {
+      throw py::type_error("launch: kernel must be a Kernel, not " + type_name(args[2]));
+    }
+    const auto* stream = get_if<Stream>(args[0]);
+    const auto* config = get_if<LaunchConfig>(args[1]);
+    const auto given = static_cast<std::size_t>(count - 3);
+    if (stream != nullptr && config != nullptr) [[likely]] {
+      launch_packed_from_python(*stream, *config, *kernel, args + 3, given);
+    } else {
+      launch_packed_from_python(to_stream(args[0]), to_launch_config(args[1]), *kernel, args + 3,
+                                given);
+    }
+    Py_RETURN_NONE;
+  });
+}
+
+/// launcher(*kernel_args)
+PyObject* call_launcher(PyObject* self, PyObject* const* args, std::size_t flags,
+                        PyObject* keywords) {
+  return guarded([&]() -> PyObject* {
+    if (keywords != nullptr && PyTuple_GET_SIZE(keywords) != 0) {
+      throw py::type_error("a launch takes no keyword arguments");
+    }
+    const Launcher& launcher = *get_if<Launcher>(self);
+    launch_packed_from_python(launcher.stream ? *launcher.stream : current_stream(),
+                              launcher.config, launcher.kernel, args,
+                              static_cast<std::size_t>(PyVectorcall_NARGS(flags)));
+    Py_RETURN_NONE;
+  });
+}
+
+PyMethodDef functions[] = {
+    {"launch", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&launch)), METH_FASTCALL,
+     "launch(stream, config, kernel, /, *kernel_args)\n--\n\n"
+     "Queues a kernel on a stream (cuLaunchKernelEx).\n\n"
+     "Each argument is checked against the kernel's own signature; plain Python numbers become\n"
+     "exactly the type that the kernel declares.\n\n"
+     "Parameters\n----------\n"
+     "stream : Stream, anything with ``__cuda_stream__``, or None\n"
+     "    The current stream where None.\n"
+     "config : LaunchConfig or dict\n"
+     "kernel : Kernel\n"
+     "*kernel_args\n    Buffers, numbers, NumPy and ctypes scalars, None, structs as bytes.\n\n"
+     "Raises\n------\n"
+     "TypeError\n    An argument does not fit; the message names the parameter and both types.\n"
+     "OverflowError\n    An int is outside the parameter's range.\n"
+     "ValueError\n    A buffer or the stream is closed, or the shape is past the device's limits.\n\n"
+     "Examples\n--------\n"
+     ">>> dev = cudacore.Device()\n"
+     ">>> stream = dev.create_stream()\n"
+     ">>> code = \"__global__ void set(int* out, int value) { *out = value; }\"\n"
+     ">>> kernel = cudacore.Program(code, \"c++\").compile().get_kernel(\"set\")\n"
+     ">>> out = dev.allocate(4, stream=stream)\n"
+     ">>> cudacore.launch(stream, cudacore.LaunchConfig(grid=1, block=1), kernel, out, 42)\n"
+     ">>> int.from_bytes(out.copy_to(bytearray(4), stream=stream), \"little\")\n"
+     "42"},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+constexpr char how_made[] = "kernel[grid, block] or kernel[grid, block, stream, shmem_size]";
+
+}  // namespace
+
+void bind_launch(py::module_& module) {
+  if (PyModule_AddFunctions(module.ptr(), functions) != 0) {
+    throw py::error_already_set();
+  }
+  HeapClass<Launcher>(module, "cudacore.Launcher",
+                      "A kernel bound to a shape and, perhaps, a stream: ``kernel[grid, block]``.\n\n"
+                      "Calling it with the kernel's arguments queues the kernel; it may be kept and\n"
+                      "called often.",
+                      refuse_new<how_made>, &call_launcher)
+      .def_property_readonly(
+          "kernel", [](const Launcher& self) { return self.kernel; }, "Kernel: What it launches.")
+      .def_property_readonly(
+          "config", [](const Launcher& self) { return self.config; },
+          "LaunchConfig: The shape it launches with.")
+      .def_property_readonly(
+          "stream", [](const Launcher& self) { return self.stream; },
+          "Stream or None: Where it launches; the current stream where None.")
+      .def("__repr__", [](py::object self) {
+        return "<Launcher of " + get_if<Launcher>(self.ptr())->kernel.name() + ">";
+      });
+}
+
+}  // namespace cudacore::bindings

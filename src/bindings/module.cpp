@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <pybind11/pybind11.h>
+
+#include "bindings/errors.hpp"
+#include "bindings/values.hpp"
+#include "cudacore/system.hpp"
+#include "driver/process.hpp"
+
+namespace {
+
+namespace py = pybind11;
+
+/// Runs the signal handlers that are due; true where one raised, leaving its error set.
+bool python_was_interrupted() {
+  const PyGILState_STATE state = PyGILState_Ensure();
+  const bool interrupted = PyErr_CheckSignals() != 0;
+  PyGILState_Release(state);
+  return interrupted;
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_core, module) {
+  using namespace cudacore::bindings;
+  py::options options;
+  options.disable_function_signatures();
+
+  module.doc() = "The extension module behind cudacore; import cudacore instead.";
+  module.attr("__version__") = CUDACORE_VERSION;
+
+  bind_errors(module);
+  bind_options(module);
+  bind_context(module);
+  bind_event(module);
+  bind_stream(module);
+  bind_buffer(module);
+  bind_memory_resource(module);
+  bind_device(module);
+  bind_signature(module);
+  bind_object_code(module);
+  bind_program(module);
+  bind_linker(module);
+  bind_kernel(module);
+  bind_launch_config(module);
+  bind_launch(module);
+  bind_system(module);
+
+  cudacore::system::set_interrupt_hook(&python_was_interrupted);
+  module.attr("_set_exiting") = py::cpp_function(&cudacore::driver::set_exiting);
+  py::module_::import("atexit").attr("register")(module.attr("_set_exiting"));
+}

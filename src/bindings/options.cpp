@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/options.hpp"
+
+#include <string_view>
+
+#include "bindings/option_class.hpp"
+#include "bindings/options_docs.hpp"
+
+namespace cudacore::bindings {
+
+namespace {
+
+/// The range of an int field of ProgramOptions or LinkerOptions: all of them count something.
+constexpr FieldSpec flag_field(const char* owner, const char* name, const char* doc,
+                               const char* rule, const char* flag) {
+  FieldSpec spec{owner, name, doc, rule, flag};
+  spec.minimum = 0;
+  if (std::string_view(name) == "optimization_level") {
+    spec.maximum = 3;
+  }
+  return spec;
+}
+
+constexpr FieldSpec count_field(const char* owner, const char* name, const char* doc) {
+  FieldSpec spec{owner, name, doc};
+  spec.minimum = 0;
+  return spec;
+}
+
+constexpr char ipc_doc[] = "Sharing with other processes, which is not supported yet.";
+constexpr char max_size_doc[] = "Bytes the pool may reach; 0 for no limit but the memory itself.";
+
+}  // namespace
+
+template <>
+struct OptionTable<StreamOptions> {
+  static constexpr char qualified_name[] = "cudacore.StreamOptions";
+  static constexpr char name[] = "StreamOptions";
+  static constexpr char summary[] = "How a stream is made (cuStreamCreateWithPriority).";
+  static constexpr char example[] =
+      ">>> cudacore.StreamOptions(priority=-1)\nStreamOptions(priority=-1)";
+  static constexpr char tool[] = "";
+  static constexpr bool positional = true;
+  static constexpr std::array fields = {
+      make_field<&StreamOptions::nonblocking>(
+          {name, "nonblocking", "Whether it does not wait for the legacy default stream."}),
+      make_field<&StreamOptions::priority>(
+          {name, "priority", "Lower is more urgent; the device's default where None."}),
+  };
+};
+
+template <>
+struct OptionTable<EventOptions> {
+  static constexpr char qualified_name[] = "cudacore.EventOptions";
+  static constexpr char name[] = "EventOptions";
+  static constexpr char summary[] = "How an event is made (cuEventCreate).";
+  static constexpr char example[] =
+      ">>> cudacore.EventOptions(timing_enabled=True)\nEventOptions(timing_enabled=True)";
+  static constexpr char tool[] = "";
+  static constexpr bool positional = true;
+  static constexpr std::array fields = {
+      make_field<&EventOptions::timing_enabled>(
+          {name, "timing_enabled", "Whether it may be subtracted from another such event."}),
+      make_field<&EventOptions::blocking_sync>(
+          {name, "blocking_sync",
+           "Whether a waiting thread sleeps at once, instead of spinning first."}),
+      make_field<&EventOptions::ipc_enabled>({name, "ipc_enabled", ipc_doc}),
+  };
+};
+
+template <>
+struct OptionTable<DeviceMemoryResourceOptions> {
+  static constexpr char qualified_name[] = "cudacore.DeviceMemoryResourceOptions";
+  static constexpr char name[] = "DeviceMemoryResourceOptions";
+  static constexpr char summary[] = "How a pool of device memory is made (cuMemPoolCreate).";
+  static constexpr char example[] =
+      ">>> cudacore.DeviceMemoryResourceOptions(max_size=2**30).max_size\n1073741824";
+  static constexpr char tool[] = "";
+  static constexpr bool positional = true;
+  static constexpr std::array fields = {
+      make_field<&DeviceMemoryResourceOptions::ipc_enabled>({name, "ipc_enabled", ipc_doc}),
+      make_field<&DeviceMemoryResourceOptions::max_size>({name, "max_size", max_size_doc}),
+  };
+};
+
+template <>
+struct OptionTable<PinnedMemoryResourceOptions> {
+  static constexpr char qualified_name[] = "cudacore.PinnedMemoryResourceOptions";
+  static constexpr char name[] = "PinnedMemoryResourceOptions";
+  static constexpr char summary[] =
+      "How a pool of page-locked host memory is made (cuMemPoolCreate).";
+  static constexpr char example[] =
+      ">>> cudacore.PinnedMemoryResourceOptions(numa_id=0)\nPinnedMemoryResourceOptions(numa_id=0)";
+  static constexpr char tool[] = "";
+  static constexpr bool positional = true;
+  static constexpr std::array fields = {
+      make_field<&PinnedMemoryResourceOptions::ipc_enabled>({name, "ipc_enabled", ipc_doc}),
+      make_field<&PinnedMemoryResourceOptions::max_size>({name, "max_size", max_size_doc}),
+      make_field<&PinnedMemoryResourceOptions::numa_id>(
+          count_field(name, "numa_id", "The host's NUMA node; any where None.")),
+  };
+};
+
+template <>
+struct OptionTable<ManagedMemoryResourceOptions> {
+  static constexpr char qualified_name[] = "cudacore.ManagedMemoryResourceOptions";
+  static constexpr char name[] = "ManagedMemoryResourceOptions";
+  static constexpr char summary[] = "How a pool of managed memory is made (cuMemPoolCreate).";
+  static constexpr char example[] =
+      ">>> options = cudacore.ManagedMemoryResourceOptions(0, \"device\")\n"
+      ">>> options.preferred_location_type\n'device'";
+  static constexpr char tool[] = "";
+  static constexpr bool positional = true;
+  static constexpr std::array fields = {
+      make_field<&ManagedMemoryResourceOptions::preferred_location>(
+          {name, "preferred_location", "The ordinal of a device, or the number of a NUMA node."}),
+      make_field<&ManagedMemoryResourceOptions::preferred_location_type>(
+          {name, "preferred_location_type", "What preferred_location counts."}),
+  };
+};
+
+template <>
+struct OptionTable<ProgramOptions> {
+  static constexpr char qualified_name[] = "cudacore.ProgramOptions";
+  static constexpr char name[] = "ProgramOptions";
+  static constexpr char summary[] =
+      "How a program is compiled. What is left None is as NVRTC has it by itself.";
+  static constexpr char example[] =
+      ">>> options = cudacore.ProgramOptions(arch=\"sm_90\", define_macro=(\"N\", \"4\"))\n"
+      ">>> options.define_macro\n[('N', '4')]\n"
+      ">>> options.debug = True\n"
+      ">>> options\nProgramOptions(arch='sm_90', debug=True, define_macro=[('N', '4')])";
+  static constexpr char tool[] = "NVRTC";
+  static constexpr bool positional = false;
+  static constexpr std::array fields = {
+#define CUDACORE_PROGRAM_OPTION(type, field, rule, flag) \
+  make_field<&ProgramOptions::field>(flag_field(name, #field, program_docs::field, #rule, flag)),
+#include "cudacore/program_options.def"
+#undef CUDACORE_PROGRAM_OPTION
+  };
+};
+
+template <>
+struct OptionTable<LinkerOptions> {
+  static constexpr char qualified_name[] = "cudacore.LinkerOptions";
+  static constexpr char name[] = "LinkerOptions";
+  static constexpr char summary[] =
+      "How object codes are linked. What is left None is as nvJitLink has it by itself.";
+  static constexpr char example[] =
+      ">>> cudacore.LinkerOptions(arch=\"sm_90\", link_time_optimization=True)\n"
+      "LinkerOptions(arch='sm_90', link_time_optimization=True)";
+  static constexpr char tool[] = "nvJitLink";
+  static constexpr bool positional = false;
+  static constexpr std::array fields = {
+#define CUDACORE_LINKER_OPTION(type, field, rule, flag) \
+  make_field<&LinkerOptions::field>(flag_field(name, #field, linker_docs::field, #rule, flag)),
+#include "cudacore/linker_options.def"
+#undef CUDACORE_LINKER_OPTION
+  };
+};
+
+StreamOptions to_stream_options(py::handle object) {
+  return OptionClass<StreamOptions>::from_python(object);
+}
+
+EventOptions to_event_options(py::handle object) {
+  return OptionClass<EventOptions>::from_python(object);
+}
+
+std::optional<DeviceMemoryResourceOptions> to_device_pool_options(py::handle object) {
+  if (object.is_none()) {
+    return std::nullopt;
+  }
+  return OptionClass<DeviceMemoryResourceOptions>::from_python(object);
+}
+
+PinnedMemoryResourceOptions to_pinned_pool_options(py::handle object) {
+  return OptionClass<PinnedMemoryResourceOptions>::from_python(object);
+}
+
+ManagedMemoryResourceOptions to_managed_pool_options(py::handle object) {
+  return OptionClass<ManagedMemoryResourceOptions>::from_python(object);
+}
+
+ProgramOptions to_program_options(py::handle object) {
+  return OptionClass<ProgramOptions>::from_python(object);
+}
+
+LinkerOptions to_linker_options(py::handle object) {
+  return OptionClass<LinkerOptions>::from_python(object);
+}
+
+void bind_options(py::module_& module) {
+  OptionClass<StreamOptions>::add(module);
+  OptionClass<EventOptions>::add(module);
+  OptionClass<DeviceMemoryResourceOptions>::add(module);
+  OptionClass<PinnedMemoryResourceOptions>::add(module);
+  OptionClass<ManagedMemoryResourceOptions>::add(module);
+  OptionClass<ProgramOptions>::add(module);
+  OptionClass<LinkerOptions>::add(module);
+}
+
+}  // namespace cudacore::bindings

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "bindings/heap_type.hpp"
+#include "cudacore/context.hpp"
+#include "cudacore/device.hpp"
+#include "cudacore/event.hpp"
+#include "cudacore/kernel.hpp"
+#include "cudacore/launch.hpp"
+#include "cudacore/memory_resource.hpp"
+#include "cudacore/stream.hpp"
+
+// What the Python types hold, and how arguments of several shapes become it.
+
+namespace cudacore::bindings {
+
+/// A Device object: one for each thread and ordinal, with the thread's choice of memory resource.
+struct PyDevice {
+  Device device;
+  std::shared_ptr<MemoryResource> memory_resource;
+};
+
+/// A kernel bound to a shape and, perhaps, a stream.
+struct Launcher {
+  Kernel kernel;
+  LaunchConfig config;
+  std::optional<Stream> stream;  ///< unset: the current stream at each call
+};
+
+/// Keeps a Python object alive from C++; lets go of it with the GIL, or not at all once the
+/// interpreter is on its way out.
+[[nodiscard]] std::shared_ptr<void> keep_alive(py::object object);
+/// The object that keep_alive() was given, None for any other owner.
+[[nodiscard]] py::object kept_object(const std::shared_ptr<void>& owner);
+
+/// The calling thread's Device object for an ordinal.
+[[nodiscard]] py::object device_object(int ordinal);
+/// A Device or an int; None is the current device.
+[[nodiscard]] Device to_device(py::handle object);
+/// A Stream, anything with __cuda_stream__, or None for the current stream.
+[[nodiscard]] Stream to_stream(py::handle object);
+/// As to_stream(), but None stays unset.
+[[nodiscard]] std::optional<Stream> to_optional_stream(py::handle object);
+/// A MemoryResource, kept alive with the Python object that it is.
+[[nodiscard]] std::shared_ptr<MemoryResource> to_memory_resource(py::handle object);
+/// Device.allocate(size, *, stream=None), once the device has its resource.
+[[nodiscard]] PyObject* allocate_on_device(PyDevice& device, PyObject* const* args,
+                                           Py_ssize_t count, PyObject* names);
+/// A LaunchConfig or a mapping of its fields.
+[[nodiscard]] LaunchConfig to_launch_config(py::handle object);
+/// An int, or anything whose int() is an address or a handle (cuda.bindings objects).
+[[nodiscard]] unsigned long long to_address(py::handle object, const char* what);
+
+/// A number of bytes: an int that is not negative. `what` begins the message.
+[[nodiscard]] std::size_t to_byte_count(py::handle object, const char* what);
+
+/// The calling thread's current stream: set by `with stream:`, else the legacy default stream.
+[[nodiscard]] const Stream& current_stream();
+void push_current_stream(const Stream& stream);
+void pop_current_stream(const Stream& stream);
+
+/// The type's name as a message shows it: "numpy.int64", "int".
+[[nodiscard]] std::string type_name(py::handle object);
+
+// One function for each file bind_*.cpp.
+void bind_options(py::module_& module);
+void bind_device(py::module_& module);
+void bind_context(py::module_& module);
+void bind_stream(py::module_& module);
+void bind_event(py::module_& module);
+void bind_buffer(py::module_& module);
+void bind_memory_resource(py::module_& module);
+void bind_signature(py::module_& module);
+void bind_object_code(py::module_& module);
+void bind_program(py::module_& module);
+void bind_linker(py::module_& module);
+void bind_kernel(py::module_& module);
+void bind_launch_config(py::module_& module);
+void bind_launch(py::module_& module);
+void bind_system(py::module_& module);
+
+}  // namespace cudacore::bindings
+
+namespace pybind11::detail {
+
+template <>
+struct type_caster<cudacore::bindings::PyDevice>
+    : cudacore::bindings::HeapCaster<cudacore::bindings::PyDevice> {};
+template <>
+struct type_caster<cudacore::Context> : cudacore::bindings::HeapCaster<cudacore::Context> {};
+template <>
+struct type_caster<cudacore::Stream> : cudacore::bindings::HeapCaster<cudacore::Stream> {};
+template <>
+struct type_caster<cudacore::Event> : cudacore::bindings::HeapCaster<cudacore::Event> {};
+template <>
+struct type_caster<cudacore::Buffer> : cudacore::bindings::HeapCaster<cudacore::Buffer> {};
+template <>
+struct type_caster<cudacore::Kernel> : cudacore::bindings::HeapCaster<cudacore::Kernel> {};
+template <>
+struct type_caster<cudacore::LaunchConfig>
+    : cudacore::bindings::HeapCaster<cudacore::LaunchConfig> {};
+template <>
+struct type_caster<cudacore::bindings::Launcher>
+    : cudacore::bindings::HeapCaster<cudacore::bindings::Launcher> {};
+
+}  // namespace pybind11::detail
