@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rows.hpp"
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+
+namespace bench {
+
+namespace {
+
+constexpr std::array<const char*, 4> kCycle{"float*", "int", "float", "double"};
+constexpr std::array<const char*, 4> kFour{"float*", "float*", "float", "int"};
+constexpr unsigned kThreads = 32;
+constexpr std::size_t kMebibyte = std::size_t{1} << 20;
+constexpr std::size_t kKibibyte = std::size_t{1} << 10;
+
+// The mix that benchmarks/kernels.py gives the Python peers.
+const char* parameter_type(std::size_t count, std::size_t index) {
+  return count <= kFour.size() ? kFour.at(index) : kCycle.at(index % kCycle.size());
+}
+
+/// Values for an empty kernel's parameters, and the pointers to them that a launch wants.
+struct Arguments {
+  Arguments(std::size_t count, CUdeviceptr pointer) : values(count), pointers(count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::string_view type = parameter_type(count, i);
+      if (type == "float*") {
+        values[i].pointer = pointer;
+      } else if (type == "int") {
+        values[i].i32 = 7;
+      } else if (type == "float") {
+        values[i].f32 = 2.5F;
+      } else {
+        values[i].f64 = 0.125;
+      }
+      pointers[i] = &values[i];
+    }
+  }
+
+  union Value {
+    CUdeviceptr pointer;
+    std::int32_t i32;
+    float f32;
+    double f64;
+  };
+  std::vector<Value> values;
+  std::vector<void*> pointers;
+};
+
+CUfunction load_function(Session& session, const std::vector<char>& cubin, const char* name) {
+  const Driver& driver = session.driver();
+  CUmodule code = nullptr;
+  driver.check(driver.module_load(&code, cubin.data()), "cuModuleLoadData");
+  CUfunction function = nullptr;
+  driver.check(driver.module_function(&function, code, name), "cuModuleGetFunction");
+  return function;
+}
+
+CUfunction as_library_kernel(Session& session, const std::vector<char>& cubin) {
+  const Driver& driver = session.driver();
+  CUlibrary library = nullptr;
+  driver.check(
+      driver.library_load(&library, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+      "cuLibraryLoadData");
+  CUkernel kernel = nullptr;
+  driver.check(driver.library_kernel(&kernel, library, "empty"), "cuLibraryGetKernel");
+  return reinterpret_cast<CUfunction>(kernel);
+}
+
+std::function<void()> settle(Session& session) {
+  return [&session] { session.sync(); };
+}
+
+Case launch(Session& session, CUfunction function, std::size_t count, bool synchronize) {
+  const auto arguments = std::make_shared<Arguments>(count, session.allocate(kMebibyte));
+  const Driver& driver = session.driver();
+  CUstream stream = session.stream();
+  const auto run = [=, &driver](std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+      driver.check(driver.launch_kernel(function, 1, 1, 1, kThreads, 1, 1, 0, stream,
+                                        arguments->pointers.data(), nullptr),
+                   "cuLaunchKernel");
+      if (synchronize) {
+        driver.check(driver.stream_synchronize(stream), "cuStreamSynchronize");
+      }
+    }
+  };
+  return {run, settle(session)};
+}
+
+Case launch_plain(Session& session, std::size_t count, bool synchronize = false) {
+  return launch(session, load_function(session, session.empty_kernel(count), "empty"), count,
+                synchronize);
+}
+
+Case launch_library_kernel(Session& session) {
+  return launch(session, as_library_kernel(session, session.empty_kernel(4)), 4, false);
+}
+
+Case launch_new_config(Session& session) {
+  CUfunction function = load_function(session, session.empty_kernel(4), "empty");
+  const auto arguments = std::make_shared<Arguments>(4, session.allocate(kMebibyte));
+  const Driver& driver = session.driver();
+  CUstream stream = session.stream();
+  const auto run = [=, &driver](std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+      CUlaunchConfig config{};
+      config.gridDimX = config.gridDimY = config.gridDimZ = 1;
+      config.blockDimX = kThreads;
+      config.blockDimY = config.blockDimZ = 1;
+      config.hStream = stream;
+      driver.check(driver.launch_kernel_ex(&config, function, arguments->pointers.data(), nullptr),
+                   "cuLaunchKernelEx");
+    }
+  };
+  return {run, settle(session)};
+}
+
+Case alloc_free(Session& session) {
+  const Driver& driver = session.driver();
+  CUstream stream = session.stream();
+  CUmemoryPool pool = session.pool();
+  const auto run = [=, &driver](std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+      CUdeviceptr pointer = 0;
+      driver.check(driver.alloc_from_pool(&pointer, kMebibyte, pool, stream),
+                   "cuMemAllocFromPoolAsync");
+      driver.check(driver.free_async(pointer, stream), "cuMemFreeAsync");
+    }
+  };
+  return {run, settle(session)};
+}
+
+CUevent new_event(const Driver& driver, unsigned flags) {
+  CUevent event = nullptr;
+  driver.check(driver.event_create(&event, flags), "cuEventCreate");
+  return event;
+}
+
+Case event_record(Session& session) {
+  const Driver& driver = session.driver();
+  CUstream stream = session.stream();
+  CUevent event = new_event(driver, CU_EVENT_DISABLE_TIMING);
+  const auto run = [=, &driver](std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+      driver.check(driver.event_record(event, stream), "cuEventRecord");
+    }
+  };
+  return {run, settle(session)};
+}
+
+Case event_elapsed(Session& session) {
+  const Driver& driver = session.driver();
+  CUevent start = new_event(driver, CU_EVENT_DEFAULT);
+  CUevent end = new_event(driver, CU_EVENT_DEFAULT);
+  driver.check(driver.event_record(start, session.stream()), "cuEventRecord");
+  driver.check(driver.event_record(end, session.stream()), "cuEventRecord");
+  session.sync();
+  const auto run = [=, &driver](std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+      float milliseconds = 0;
+      driver.check(driver.event_elapsed(&milliseconds, start, end), "cuEventElapsedTime");
+    }
+  };
+  return {run, settle(session)};
+}
+
+Case event_create(Session& session) {
+  const Driver& driver = session.driver();
+  (void)session.stream();
+  const auto run = [&driver](std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+      CUevent event = new_event(driver, CU_EVENT_DISABLE_TIMING);
+      driver.check(driver.event_destroy(event), "cuEventDestroy");
+    }
+  };
+  return {run, settle(session)};
+}
+
+Case stream_create(Session& session) {
+  const Driver& driver = session.driver();
+  (void)session.stream();
+  const auto run = [&driver](std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+      CUstream stream = nullptr;
+      driver.check(driver.stream_create(&stream, CU_STREAM_NON_BLOCKING, 0),
+                   "cuStreamCreateWithPriority");
+      driver.check(driver.stream_destroy(stream), "cuStreamDestroy");
+    }
+  };
+  return {run, settle(session)};
+}
+
+Case stream_sync(Session& session) {
+  const Driver& driver = session.driver();
+  CUstream stream = session.stream();
+  const auto run = [=, &driver](std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+      driver.check(driver.stream_synchronize(stream), "cuStreamSynchronize");
+    }
+  };
+  return {run, settle(session)};
+}
+
+Case copy(Session& session, bool to_device) {
+  const Driver& driver = session.driver();
+  CUstream stream = session.stream();
+  void* host = nullptr;
+  driver.check(driver.alloc_host(&host, kKibibyte), "cuMemAllocHost");
+  const CUdeviceptr pinned = reinterpret_cast<CUdeviceptr>(host);
+  const CUdeviceptr device = session.allocate(kKibibyte);
+  const CUdeviceptr target = to_device ? device : pinned;
+  const CUdeviceptr source = to_device ? pinned : device;
+  const auto run = [=, &driver](std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+      driver.check(driver.copy_async(target, source, kKibibyte, stream), "cuMemcpyAsync");
+    }
+  };
+  return {run, settle(session)};
+}
+
+constexpr const char* kSaxpy =
+    "extern \"C\" __global__ void saxpy(float a, const float* x, float* y, int n) {\n"
+    "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "  if (i < n) y[i] = a * x[i] + y[i];\n"
+    "}\n";
+
+Case compile(Session& session) {
+  const Nvrtc& nvrtc = session.nvrtc();
+  const int arch = session.arch();
+  // A source of its own each time: no cache of anybody's can answer.
+  const auto counter = std::make_shared<std::uint64_t>(0);
+  const auto run = [=, &nvrtc](std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+      (void)nvrtc.cubin(kSaxpy + ("// " + std::to_string((*counter)++)), arch);
+    }
+  };
+  return {run, [] {}};
+}
+
+}  // namespace
+
+const Driver& Session::driver() {
+  if (driver_ == nullptr) {
+    driver_ = std::make_unique<Driver>();
+  }
+  return *driver_;
+}
+
+const Nvrtc& Session::nvrtc() {
+  if (nvrtc_ == nullptr) {
+    nvrtc_ = std::make_unique<Nvrtc>(nvrtc_path_);
+  }
+  return *nvrtc_;
+}
+
+CUdevice Session::device() {
+  const Driver& api = driver();
+  api.check(api.device_get(&device_, 0), "cuDeviceGet");
+  return device_;
+}
+
+int Session::arch() {
+  if (!arch_) {
+    const Driver& api = driver();
+    int major = 0;
+    int minor = 0;
+    api.check(api.device_attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device()),
+              "cuDeviceGetAttribute");
+    api.check(api.device_attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device()),
+              "cuDeviceGetAttribute");
+    arch_ = 10 * major + minor;
+  }
+  return *arch_;
+}
+
+CUstream Session::stream() {
+  if (stream_ == nullptr) {
+    const Driver& api = driver();
+    // The process ends with the benchmark: the driver takes everything back then.
+    CUcontext context = nullptr;
+    api.check(api.primary_retain(&context, device()), "cuDevicePrimaryCtxRetain");
+    api.check(api.set_current(context), "cuCtxSetCurrent");
+    api.check(api.stream_create(&stream_, CU_STREAM_NON_BLOCKING, 0), "cuStreamCreateWithPriority");
+  }
+  return stream_;
+}
+
+CUmemoryPool Session::pool() {
+  const Driver& api = driver();
+  (void)stream();
+  CUmemoryPool pool = nullptr;
+  api.check(api.default_pool(&pool, device()), "cuDeviceGetDefaultMemPool");
+  std::uint64_t keep_all = std::numeric_limits<std::uint64_t>::max();
+  api.check(api.pool_set_attribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep_all),
+            "cuMemPoolSetAttribute");
+  return pool;
+}
+
+CUdeviceptr Session::allocate(std::size_t size) {
+  const Driver& api = driver();
+  CUdeviceptr pointer = 0;
+  api.check(api.alloc_from_pool(&pointer, size, pool(), stream()), "cuMemAllocFromPoolAsync");
+  sync();
+  return pointer;
+}
+
+std::vector<char> Session::empty_kernel(std::size_t count) {
+  std::string source = "extern \"C\" __global__ void empty(";
+  for (std::size_t i = 0; i < count; ++i) {
+    source += std::string(i == 0 ? "" : ", ") + parameter_type(count, i) + " a" + std::to_string(i);
+  }
+  (void)stream();
+  return nvrtc().cubin(source + ") {}\n", arch());
+}
+
+void Session::sync() {
+  driver().check(driver().stream_synchronize(stream()), "cuStreamSynchronize");
+}
+
+std::vector<Row> all_rows() {
+  std::vector<Row> rows;
+  for (const std::size_t count : {0U, 1U, 4U, 16U, 64U, 256U}) {
+    rows.push_back({"launch_" + std::to_string(count), {256, 200}, [count](Session& session) {
+                      return launch_plain(session, count);
+                    }});
+  }
+  rows.push_back({"launch_new_config", {256, 200}, launch_new_config});
+  rows.push_back({"launch_library_kernel", {256, 200}, launch_library_kernel});
+  rows.push_back(
+      {"launch_sync", {64, 200}, [](Session& session) { return launch_plain(session, 4, true); }});
+  rows.push_back({"alloc_free", {256, 200}, alloc_free});
+  rows.push_back({"event_record", {256, 200}, event_record});
+  rows.push_back({"event_elapsed", {256, 200}, event_elapsed});
+  rows.push_back({"event_create", {256, 200}, event_create});
+  rows.push_back({"stream_create", {16, 50}, stream_create});
+  rows.push_back({"stream_sync", {256, 200}, stream_sync});
+  rows.push_back({"copy_h2d", {128, 200}, [](Session& session) { return copy(session, true); }});
+  rows.push_back({"copy_d2h", {128, 200}, [](Session& session) { return copy(session, false); }});
+  rows.push_back({"compile", {1, 25}, compile});
+  return rows;
+}
+
+void print_saxpy(Session& session) {
+  constexpr int kCount = 1024;
+  const Driver& driver = session.driver();
+  CUstream stream = session.stream();
+  CUfunction function =
+      load_function(session, session.nvrtc().cubin(kSaxpy, session.arch()), "saxpy");
+  std::vector<float> host(kCount, 1.0F);
+  const std::size_t bytes = host.size() * sizeof(float);
+  CUdeviceptr x = session.allocate(bytes);
+  CUdeviceptr y = session.allocate(bytes);
+  const CUdeviceptr source = reinterpret_cast<CUdeviceptr>(host.data());
+  driver.check(driver.copy_async(x, source, bytes, stream), "cuMemcpyAsync");
+  driver.check(driver.copy_async(y, source, bytes, stream), "cuMemcpyAsync");
+  float a = 2.0F;
+  int n = kCount;
+  std::array<void*, 4> arguments{&a, &x, &y, &n};
+  driver.check(driver.launch_kernel(function, kCount / 128, 1, 1, 128, 1, 1, 0, stream,
+                                    arguments.data(), nullptr),
+               "cuLaunchKernel");
+  driver.check(driver.copy_async(source, y, bytes, stream), "cuMemcpyAsync");
+  session.sync();
+  std::printf("%.1f %.1f\n", static_cast<double>(host.front()), static_cast<double>(host.back()));
+}
+
+}  // namespace bench

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rows that time whole processes: import, and cold process to first result."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+from time import perf_counter, perf_counter_ns
+
+from specification import PEERS
+
+HERE = Path(__file__).resolve().parent
+COLD_SCRIPTS = {
+    "cudacore": "saxpy_cudacore.py",
+    "cuda.core": "saxpy_cuda_core.py",
+    "cupy": "saxpy_cupy.py",
+}
+TIMEOUT_S = 120
+
+
+class ProcessError(Exception):
+    """A process that failed, with the last line it wrote to stderr."""
+
+
+def wall_ns(command: list[str], environment: dict[str, str] | None = None) -> tuple[int, str]:
+    """Run a command; return its wall time in nanoseconds and its output.
+
+    Raises
+    ------
+    ProcessError
+        If it fails or takes longer than TIMEOUT_S.
+    """
+    start = perf_counter_ns()
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            env=environment,
+            timeout=TIMEOUT_S,
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ProcessError(f"{type(error).__name__}: {error}") from error
+    elapsed = perf_counter_ns() - start
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
+        raise ProcessError(lines[-1][:300])
+    return elapsed, done.stdout
+
+
+def cold_wall_ns(command: list[str]) -> int:
+    """Run a saxpy with every cache on disk empty; return its wall time in nanoseconds.
+
+    Raises
+    ------
+    ProcessError
+        If it fails, or prints a wrong result.
+    """
+    with tempfile.TemporaryDirectory() as cache:
+        variables = ("CUPY_CACHE_DIR", "CUDA_CACHE_PATH", "XDG_CACHE_HOME")
+        elapsed, output = wall_ns(command, os.environ | dict.fromkeys(variables, cache))
+    if output.split() != ["3.0", "3.0"]:
+        raise ProcessError(f"wrong result: printed {output.strip()[:80]!r}")
+    return elapsed
+
+
+def summary(samples: list[float]) -> dict[str, object]:
+    """Return a row's cell."""
+    return {
+        "median_ns": round(median(samples), 1),
+        "min_ns": round(min(samples), 1),
+        "n": len(samples),
+        "batch": 1,
+    }
+
+
+def import_cell(peer: str, samples: int, budget_s: float) -> dict[str, object]:
+    """Time `import` in fresh interpreters, alternating with bare ones, over those.
+
+    Stops after `budget_s` seconds, so that a slow import costs fewer samples, not more time.
+    """
+    bare: list[float] = []
+    full: list[float] = []
+    statement = f"import {PEERS[peer][1]}"
+    stop = perf_counter() + budget_s
+    try:
+        wall_ns([sys.executable, "-c", statement])
+        while len(full) < samples and (not full or perf_counter() < stop):
+            bare.append(wall_ns([sys.executable, "-c", "pass"])[0])
+            full.append(wall_ns([sys.executable, "-c", statement])[0])
+    except ProcessError as error:
+        return {"error": str(error)}
+    cell = summary(full)
+    cell["median_ns"] = round(median(full) - median(bare), 1)
+    cell["min_ns"] = round(min(full) - min(bare), 1)
+    cell["bare_median_ns"] = round(median(bare), 1)
+    cell["statement"] = statement
+    return cell
+
+
+def cold_cells(
+    peers: list[str], c_command: list[str] | None, samples: int
+) -> dict[str, dict[str, object]]:
+    """Time fresh processes that compile and run saxpy, each column in turn."""
+    commands = {
+        peer: [sys.executable, str(HERE / "cold" / COLD_SCRIPTS[peer])]
+        for peer in peers
+        if peer in COLD_SCRIPTS
+    }
+    if c_command is not None:
+        commands["c"] = [*c_command, "--cold"]
+    walls: dict[str, list[float]] = {name: [] for name in commands}
+    cells: dict[str, dict[str, object]] = {}
+    for _ in range(samples):
+        for name, command in commands.items():
+            if name in cells:
+                continue
+            try:
+                walls[name].append(cold_wall_ns(command))
+            except ProcessError as error:
+                cells[name] = {"error": str(error)}
+    return cells | {name: summary(wall) for name, wall in walls.items() if name not in cells}
