@@ -20,22 +20,30 @@ namespace cudacore {
 /// Holds a copy of small values and a view of bytes; lives no longer than the call it is made for.
 class Argument {
  public:
-  /// An exact type (a C++ scalar, a NumPy or ctypes scalar) goes only to a parameter of that kind and
-  /// size; a weak one (a Python number) becomes whatever the parameter declares.
-  enum class Form : std::uint8_t { weak_bool, weak_int, weak_uint, weak_float, weak_complex, exact,
-                                   pointer, null, bytes };
+  /// An exact type (a C++ scalar, a NumPy or ctypes scalar) goes only to a parameter of that kind
+  /// and size; a weak one (a Python number) becomes whatever the parameter declares.
+  enum class Form : std::uint8_t {
+    weak_bool,
+    weak_int,
+    weak_uint,
+    weak_float,
+    weak_complex,
+    exact,
+    pointer,
+    null,
+    bytes
+  };
 
-  Argument(std::nullptr_t) noexcept : form_(Form::null) {}
+  explicit Argument(std::nullptr_t) noexcept : form_(Form::null) {}
   /// @throw std::invalid_argument where the buffer is closed.
   explicit Argument(const Buffer& buffer);
   template <typename T>
-    requires(std::is_arithmetic_v<T> && sizeof(T) <= 8)
-  explicit Argument(T value) noexcept
+  requires(std::is_arithmetic_v<T> && sizeof(T) <= 8) explicit Argument(T value) noexcept
       : form_(Form::exact), kind_(kind_of<T>()), size_(sizeof(T)) {
     std::memcpy(value_, &value, sizeof(T));
   }
   template <typename T>
-    requires std::is_pointer_v<T>
+  requires std::is_pointer_v<T>
   explicit Argument(T device_pointer) noexcept
       : form_(Form::pointer),
         kind_(pointee_kind<std::remove_cv_t<std::remove_pointer_t<T>>>()),
@@ -45,21 +53,18 @@ class Argument {
   }
   /// A struct passed by value.
   template <typename T>
-    requires(std::is_class_v<T> && std::is_trivially_copyable_v<T>)
-  explicit Argument(const T& value) noexcept
+  requires(std::is_class_v<T>&& std::is_trivially_copyable_v<T>) explicit Argument(
+      const T& value) noexcept
       : form_(Form::bytes), size_(sizeof(T)), bytes_(reinterpret_cast<const std::byte*>(&value)) {}
 
   /// Plain numbers, which become whatever number the parameter declares: half and bfloat16 too.
-  [[nodiscard]] static Argument weak(bool value) noexcept {
-    return {Form::weak_bool, value, 0};
-  }
+  [[nodiscard]] static Argument weak(bool value) noexcept { return {Form::weak_bool, value, 0}; }
   template <std::signed_integral T>
   [[nodiscard]] static Argument weak(T value) noexcept {
     return {Form::weak_int, static_cast<std::int64_t>(value), 0};
   }
   template <std::unsigned_integral T>
-    requires(!std::same_as<T, bool>)
-  [[nodiscard]] static Argument weak(T value) noexcept {
+  requires(!std::same_as<T, bool>) [[nodiscard]] static Argument weak(T value) noexcept {
     return {Form::weak_uint, static_cast<std::uint64_t>(value), 0};
   }
   template <std::floating_point T>
@@ -88,21 +93,30 @@ class Argument {
 
   template <typename T>
   static constexpr ParamKind pointee_kind() {
-    if constexpr (std::is_arithmetic_v<T>) return kind_of<T>();
-    else return ParamKind::opaque;
+    if constexpr (std::is_arithmetic_v<T>)
+      return kind_of<T>();
+    else
+      return ParamKind::opaque;
   }
   template <typename T>
   static constexpr std::size_t pointee_size() {
-    if constexpr (std::is_arithmetic_v<T>) return sizeof(T);
-    else return 0;
+    if constexpr (std::is_arithmetic_v<T>)
+      return sizeof(T);
+    else
+      return 0;
   }
   template <typename T>
   static constexpr ParamKind kind_of() {
-    if constexpr (std::same_as<T, bool>) return ParamKind::boolean;
-    else if constexpr (std::same_as<T, float>) return ParamKind::float32;
-    else if constexpr (std::same_as<T, double>) return ParamKind::float64;
-    else if constexpr (std::is_signed_v<T>) return ParamKind::sint;
-    else return ParamKind::uint;
+    if constexpr (std::same_as<T, bool>)
+      return ParamKind::boolean;
+    else if constexpr (std::same_as<T, float>)
+      return ParamKind::float32;
+    else if constexpr (std::same_as<T, double>)
+      return ParamKind::float64;
+    else if constexpr (std::is_signed_v<T>)
+      return ParamKind::sint;
+    else
+      return ParamKind::uint;
   }
 
   Form form_;

@@ -28,6 +28,7 @@ class Context {
   [[nodiscard]] CUcontext handle() const noexcept;
   [[nodiscard]] Device device() const noexcept;
   /// Whether the context is a green one, made of part of a device's multiprocessors.
+  // NOLINTNEXTLINE(readability-convert-member-functions-to-static): no context of ours is one yet
   [[nodiscard]] bool is_green() const noexcept { return false; }
   /// Whether a failure has made the context unusable; see ContextLostError.
   [[nodiscard]] bool is_lost() const noexcept;

@@ -90,7 +90,7 @@ class Device {
 
  private:
   struct Known {};
-  Device(int ordinal, Known) noexcept : id_(ordinal) {}
+  Device(int ordinal, Known /*tag*/) noexcept : id_(ordinal) {}
 
   int id_;
 };

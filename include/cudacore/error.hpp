@@ -10,8 +10,8 @@ namespace cudacore {
 
 /// Base of every failure that a CUDA library reported, or that kept one from being called.
 ///
-/// what() is one message: the call, the library's name and text for the code, the object, and what to
-/// do next where that is known. Wrong arguments found before any call are std::invalid_argument
+/// what() is one message: the call, the library's name and text for the code, the object, and what
+/// to do next where that is known. Wrong arguments found before any call are std::invalid_argument
 /// (ValueError in Python), TypeMismatchError (TypeError) or std::overflow_error (OverflowError).
 class Error : public std::runtime_error {
  public:
@@ -58,7 +58,8 @@ class LaunchError : public Error {
   using Error::Error;
 };
 
-/// The context died of an earlier failure; every later call on it raises this without a driver call.
+/// The context died of an earlier failure; every later call on it raises this without a driver
+/// call.
 class ContextLostError : public Error {
  public:
   using Error::Error;

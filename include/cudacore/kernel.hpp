@@ -32,14 +32,14 @@ enum class KernelAttribute : int {
   ptx_version = 5,
   binary_version = 6,
   cache_mode_ca = 7,
-  max_dynamic_shared_size_bytes = 8,      // settable
-  preferred_shared_memory_carveout = 9,   // settable
+  max_dynamic_shared_size_bytes = 8,     // settable
+  preferred_shared_memory_carveout = 9,  // settable
   cluster_size_must_be_set = 10,
-  required_cluster_width = 11,            // settable
-  required_cluster_height = 12,           // settable
-  required_cluster_depth = 13,            // settable
-  non_portable_cluster_size_allowed = 14, // settable
-  cluster_scheduling_policy_preference = 15, // settable
+  required_cluster_width = 11,                // settable
+  required_cluster_height = 12,               // settable
+  required_cluster_depth = 13,                // settable
+  non_portable_cluster_size_allowed = 14,     // settable
+  cluster_scheduling_policy_preference = 15,  // settable
 };
 
 /// A block size and the grid that fills the device with it.
@@ -54,8 +54,8 @@ struct PotentialBlockSize {
 class Kernel {
  public:
   explicit Kernel(std::shared_ptr<handle::KernelBox> box) noexcept : box_(std::move(box)) {}
-  /// A kernel that somebody else loaded; `owner` is kept alive. The driver's parameter sizes are its
-  /// signature unless one is declared.
+  /// A kernel that somebody else loaded; `owner` is kept alive. The driver's parameter sizes are
+  /// its signature unless one is declared.
   [[nodiscard]] static Kernel from_handle(CUkernel handle, std::shared_ptr<void> owner = nullptr);
 
   [[nodiscard]] CUkernel handle() const noexcept;

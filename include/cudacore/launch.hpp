@@ -22,11 +22,11 @@ using Dim3 = std::array<unsigned, 3>;
 struct LaunchConfig {
   Dim3 grid{1, 1, 1};
   Dim3 block{1, 1, 1};
-  std::optional<Dim3> cluster{};           ///< blocks in a cluster (compute capability 9.0)
-  std::size_t shmem_size = 0;              ///< bytes of dynamic shared memory for each block
-  bool is_cooperative = false;             ///< all blocks run at once and can sync the grid
+  std::optional<Dim3> cluster{};  ///< blocks in a cluster (compute capability 9.0)
+  std::size_t shmem_size = 0;     ///< bytes of dynamic shared memory for each block
+  bool is_cooperative = false;    ///< all blocks run at once and can sync the grid
   bool programmatic_stream_serialization = false;  ///< may start before its predecessor ends
-  std::optional<int> priority{};             ///< overrides the stream's
+  std::optional<int> priority{};                   ///< overrides the stream's
 };
 
 /// Queues a kernel on a stream with arguments that are packed already: `arguments[i]` points at the

@@ -30,10 +30,11 @@ struct LinkerOptions {
 class Linker {
  public:
   /// @throw std::invalid_argument where there are no inputs.
-  Linker(std::vector<ObjectCode> inputs, LinkerOptions options = {});
+  explicit Linker(std::vector<ObjectCode> inputs, LinkerOptions options = {});
 
   /// Links to a cubin or, with link_time_optimization and LTO IR inputs, to PTX.
-  /// @throw LinkError with the log.
+  /// @throw LinkError with the log; of its own, with code 0, where two PTX or cubin inputs define
+  /// the same symbol, which nvJitLink does not report.
   [[nodiscard]] ObjectCode link(CodeType target = CodeType::cubin);
 
   [[nodiscard]] const LinkerOptions& options() const noexcept { return options_; }

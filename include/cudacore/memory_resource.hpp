@@ -57,8 +57,7 @@ enum class PoolAttribute : int {
 class PoolMemoryResource : public MemoryResource {
  public:
   [[nodiscard]] Buffer allocate(std::size_t size, const std::optional<Stream>& stream) final;
-  void deallocate(CUdeviceptr pointer, std::size_t size,
-                  const std::optional<Stream>& stream) final;
+  void deallocate(CUdeviceptr pointer, std::size_t size, const std::optional<Stream>& stream) final;
 
   [[nodiscard]] CUmemoryPool handle() const noexcept;
   /// Whether the pool is destroyed with this object.
@@ -99,8 +98,8 @@ class DeviceMemoryResource final : public PoolMemoryResource {
 };
 
 struct PinnedMemoryResourceOptions {
-  bool ipc_enabled = false;    ///< not supported yet
-  std::size_t max_size = 0;    ///< bytes the pool may reach; 0 for no limit
+  bool ipc_enabled = false;      ///< not supported yet
+  std::size_t max_size = 0;      ///< bytes the pool may reach; 0 for no limit
   std::optional<int> numa_id{};  ///< the host NUMA node; any where unset
 };
 
@@ -121,7 +120,7 @@ class PinnedMemoryResource final : public PoolMemoryResource {
 enum class ManagedLocation : std::uint8_t { none, device, host, host_numa };
 
 struct ManagedMemoryResourceOptions {
-  std::optional<int> preferred_location{};                        ///< device or NUMA node
+  std::optional<int> preferred_location{};  ///< device or NUMA node
   ManagedLocation preferred_location_type = ManagedLocation::none;
 };
 

@@ -37,8 +37,8 @@ class ObjectCode {
   struct Details {
     std::string name;                                   ///< for messages
     std::map<std::string, std::string> symbol_mapping;  ///< name expression → symbol
-    std::string ptx;      ///< the PTX that a cubin was made from; empty where there is none
-    std::string source;   ///< the CUDA C++ text, for parameter names; empty where unknown
+    std::string ptx;     ///< the PTX that a cubin was made from; empty where there is none
+    std::string source;  ///< the CUDA C++ text, for parameter names; empty where unknown
     std::vector<KernelEntry> known_kernels;  ///< what is known of the kernels beyond the bytes
   };
 
@@ -57,7 +57,8 @@ class ObjectCode {
   [[nodiscard]] std::string_view ptx() const noexcept;
 
   /// The kernels inside, read from the PTX or the ELF file.
-  /// @throw NotSupportedError for code that has no readable names (LTO IR, fatbin, object, library).
+  /// @throw NotSupportedError for code that has no readable names (LTO IR, fatbin, object,
+  /// library).
   [[nodiscard]] const std::vector<KernelEntry>& kernels() const;
   /// The signature of a kernel; `name` as in get_kernel().
   [[nodiscard]] Signature signature(std::string_view name) const;
@@ -66,7 +67,8 @@ class ObjectCode {
   /// @throw std::invalid_argument listing the kernels there are.
   [[nodiscard]] Kernel get_kernel(std::string_view name) const;
   /// The memory of a `__device__`, `__constant__` or `__managed__` variable, on the current
-  /// context's device (cuLibraryGetGlobal); `name` is its symbol, name expression or plain C++ name.
+  /// context's device (cuLibraryGetGlobal); `name` is its symbol, name expression or plain C++
+  /// name.
   [[nodiscard]] Buffer get_global(std::string_view name) const;
   /// The loaded library (cuLibraryLoadData on first use).
   [[nodiscard]] CUlibrary handle() const;

@@ -39,15 +39,15 @@ enum class PchStatus : std::uint8_t { created, not_attempted, failed };
 
 /// Source text that can be compiled, several times and for several targets.
 ///
-/// Compiles in process with NVRTC (C++), or nvJitLink (PTX and LTO IR to a cubin). Nothing touches the
-/// driver unless the architecture is left open. May be used from several threads at once.
+/// Compiles in process with NVRTC (C++), or nvJitLink (PTX and LTO IR to a cubin). Nothing touches
+/// the driver unless the architecture is left open. May be used from several threads at once.
 class Program {
  public:
   Program(std::string code, SourceType type, ProgramOptions options = {});
 
   /// Compiles. Without `target`: a cubin for the current device. Without options.arch: the current
-  /// device's, or the newest that both the compiler and the device know. C++ compiled to a cubin keeps
-  /// its PTX beside it. `name_expressions` instantiate templates: "axpy<float>".
+  /// device's, or the newest that both the compiler and the device know. C++ compiled to a cubin
+  /// keeps its PTX beside it. `name_expressions` instantiate templates: "axpy<float>".
   /// @throw CompileError with the log, LinkError, std::invalid_argument.
   [[nodiscard]] ObjectCode compile(std::optional<CodeType> target = std::nullopt,
                                    std::span<const std::string> name_expressions = {});

@@ -17,7 +17,7 @@ struct StreamBox;
 
 /// How a stream is made.
 struct StreamOptions {
-  bool nonblocking = true;      ///< does not wait for the legacy default stream
+  bool nonblocking = true;        ///< does not wait for the legacy default stream
   std::optional<int> priority{};  ///< lower is more urgent; the device's default where unset
 };
 

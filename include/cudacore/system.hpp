@@ -37,8 +37,8 @@ void set_wheel_roots(std::function<std::vector<std::filesystem::path>()> roots);
 
 /// Called about every 20 ms while a call waits; true gives the wait up with InterruptedError.
 void set_interrupt_hook(bool (*hook)()) noexcept;
-/// Told of failures that cannot be thrown: in a buffer's or stream's end, in a callback. The default
-/// writes to standard error.
+/// Told of failures that cannot be thrown: in a buffer's or stream's end, in a callback. The
+/// default writes to standard error.
 void set_log_hook(void (*hook)(const char* message)) noexcept;
 /// How many such failures there were.
 [[nodiscard]] unsigned long long unraisable_errors() noexcept;

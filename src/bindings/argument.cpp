@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/argument.hpp"
 
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -54,10 +55,25 @@ void finish(PackResult result, const KernelBox& kernel, std::size_t index, PyObj
   }
 }
 
+/// The value of an int; `overflowed` says which way where it does not fit.
+long long as_long_long(PyObject* object, int& overflowed) {
+#if PY_VERSION_HEX >= 0x030C0000
+  const auto* number = reinterpret_cast<const PyLongObject*>(object);
+  if (PyUnstable_Long_IsCompact(number) != 0) {
+    return PyUnstable_Long_CompactValue(number);
+  }
+#endif
+  return PyLong_AsLongLongAndOverflow(object, &overflowed);
+}
+
 void pack_long(const KernelBox& kernel, std::size_t index, const Slot& slot, PyObject* object,
                unsigned char* destination) {
   int overflowed = 0;
-  const long long value = PyLong_AsLongLongAndOverflow(object, &overflowed);
+  const long long value = as_long_long(object, overflowed);
+  if (overflowed == 0 && value >= slot.lowest && value <= slot.highest) [[likely]] {
+    std::memcpy(destination, &value, sizeof(value));
+    return;
+  }
   PackResult result = PackResult::overflow;
   if (overflowed == 0) {
     result = handle::pack_integer(slot, static_cast<std::uint64_t>(value), value < 0, destination);
@@ -67,6 +83,15 @@ void pack_long(const KernelBox& kernel, std::size_t index, const Slot& slot, PyO
       PyErr_Clear();
     } else {
       result = handle::pack_integer(slot, large, false, destination);
+    }
+  }
+  const bool is_real = slot.kind == ParamKind::float64 || slot.kind == ParamKind::float32;
+  if (result == PackResult::overflow && overflowed != 0 && is_real) {
+    const double rounded = PyLong_AsDouble(object);
+    if (PyErr_Occurred() != nullptr) {
+      PyErr_Clear();
+    } else {
+      result = handle::pack_real(slot, rounded, destination);
     }
   }
   finish(result, kernel, index, object);
@@ -205,19 +230,20 @@ void pack_other(const KernelBox& kernel, std::size_t index, const Slot& slot, Py
 
 void pack_by_slot(const KernelBox& kernel, std::size_t index, const Slot& slot, PyObject* object,
                   int device, unsigned char* destination) {
-  if (const auto* buffer = get_if<Buffer>(object)) {
-    pack_buffer(kernel, index, slot, *buffer, object, device, destination);
-  } else if (PyLong_CheckExact(object) != 0) {
+  const PyTypeObject* type = Py_TYPE(object);
+  if (type == heap_type<Buffer>) {
+    pack_buffer(kernel, index, slot, *get_if<Buffer>(object), object, device, destination);
+  } else if (type == &PyLong_Type) {
     pack_long(kernel, index, slot, object, destination);
-  } else if (PyFloat_CheckExact(object) != 0) {
+  } else if (type == &PyFloat_Type) {
     finish(handle::pack_real(slot, PyFloat_AS_DOUBLE(object), destination), kernel, index, object);
-  } else if (PyBool_Check(object) != 0) {
+  } else if (type == &PyBool_Type) {
     finish(handle::pack_boolean(slot, object == Py_True, destination), kernel, index, object);
   } else if (object == Py_None) {
     finish(slot.kind == ParamKind::pointer ? handle::pack_pointer(slot, 0, destination)
                                            : PackResult::mismatch,
            kernel, index, object);
-  } else if (PyComplex_CheckExact(object) != 0) {
+  } else if (type == &PyComplex_Type) {
     const Py_complex value = PyComplex_AsCComplex(object);
     finish(handle::pack_complex(slot, value.real, value.imag, destination), kernel, index, object);
   } else if (const ScalarType& scalar = scalar_type(object);

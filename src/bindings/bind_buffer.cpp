@@ -3,9 +3,11 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "bindings/dlpack.hpp"
 #include "bindings/errors.hpp"
+#include "bindings/gil.hpp"
 #include "bindings/host_buffer.hpp"
 #include "bindings/keywords.hpp"
 #include "bindings/values.hpp"
@@ -19,7 +21,7 @@ constexpr char how_made[] = "Device.allocate(), MemoryResource.allocate() or Buf
 
 /// The arguments that copies, fills and closes share: one value and a stream.
 struct ValueAndStream {
-  py::object values[2] = {py::none(), py::none()};
+  py::handle values[2] = {Py_None, Py_None};
 
   ValueAndStream(const char* function, const char* const (&names)[2], std::size_t positional,
                  PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
@@ -35,14 +37,16 @@ constexpr const char* close_names[] = {"stream", ""};
 PyObject* copy_from(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   return guarded([&]() -> PyObject* {
     const ValueAndStream given("Buffer.copy_from", from_names, 1, args, count, keywords);
-    const Buffer& destination = *get_if<Buffer>(self);
+    // Copies: another thread may close the objects while the GIL is away.
+    const Buffer destination = *get_if<Buffer>(self);
     const Stream stream = to_stream(given.values[1]);
     if (const auto* source = get_if<Buffer>(given.values[0].ptr())) {
-      const py::gil_scoped_release release;
-      destination.copy_from(*source, stream);
+      const Buffer kept = *source;
+      const ReleaseGil release;
+      destination.copy_from(kept, stream);
     } else {
       const HostBuffer host(given.values[0], false, "Buffer.copy_from: src");
-      const py::gil_scoped_release release;
+      const ReleaseGil release;
       destination.copy_from(host.bytes(), stream);
     }
     Py_RETURN_NONE;
@@ -51,10 +55,10 @@ PyObject* copy_from(PyObject* self, PyObject* const* args, Py_ssize_t count, PyO
 
 PyObject* copy_to(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   return guarded([&]() -> PyObject* {
-    ValueAndStream given("Buffer.copy_to", to_names, 1, args, count, keywords);
-    const Buffer& source = *get_if<Buffer>(self);
+    const ValueAndStream given("Buffer.copy_to", to_names, 1, args, count, keywords);
+    const Buffer source = *get_if<Buffer>(self);
     const Stream stream = to_stream(given.values[1]);
-    py::object& destination = given.values[0];
+    auto destination = py::reinterpret_borrow<py::object>(given.values[0]);
     if (destination.is_none()) {
       const std::shared_ptr<MemoryResource> resource = source.memory_resource();
       if (resource == nullptr) {
@@ -64,11 +68,12 @@ PyObject* copy_to(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObj
       destination = py::cast(resource->allocate(source.size(), stream));
     }
     if (const auto* buffer = get_if<Buffer>(destination.ptr())) {
-      const py::gil_scoped_release release;
-      buffer->copy_from(source, stream);
+      const Buffer kept = *buffer;
+      const ReleaseGil release;
+      kept.copy_from(source, stream);
     } else {
       const HostBuffer host(destination, true, "Buffer.copy_to: dst");
-      const py::gil_scoped_release release;
+      const ReleaseGil release;
       source.copy_to(host.bytes(), stream);
     }
     return destination.release().ptr();
@@ -78,9 +83,9 @@ PyObject* copy_to(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObj
 PyObject* fill(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   return guarded([&]() -> PyObject* {
     const ValueAndStream given("Buffer.fill", fill_names, 1, args, count, keywords);
-    const Buffer& buffer = *get_if<Buffer>(self);
+    const Buffer buffer = *get_if<Buffer>(self);
     const Stream stream = to_stream(given.values[1]);
-    const py::object& value = given.values[0];
+    const py::handle value = given.values[0];
     std::uint32_t pattern = 0;
     std::size_t width = 1;
     if (PyLong_Check(value.ptr()) != 0 && PyBool_Check(value.ptr()) == 0) {
@@ -103,9 +108,11 @@ PyObject* fill(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject
       }
       std::memcpy(&pattern, host.bytes().data(), width);
     }
-    const py::gil_scoped_release release;
-    buffer.fill(pattern, width, stream);
-    return Py_NewRef(Py_None);
+    {
+      const ReleaseGil release;
+      buffer.fill(pattern, width, stream);
+    }
+    Py_RETURN_NONE;
   });
 }
 
@@ -117,7 +124,12 @@ PyObject* close(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObjec
       const ValueAndStream given("Buffer.close", close_names, 1, args, count, keywords);
       stream = to_optional_stream(given.values[0]);
     }
-    buffer.close(stream);
+    if (!buffer.is_closed()) {
+      // What it held ends without the GIL: the release may have to wait for the driver.
+      Buffer ended(std::exchange(buffer, Buffer(nullptr)));
+      const ReleaseGil release;
+      ended.close(stream);
+    }
     Py_RETURN_NONE;
   });
 }
@@ -190,7 +202,7 @@ void bind_buffer(py::module_& module) {
                     refuse_new<how_made>)
       .def_static(
           "from_handle",
-          [](py::handle pointer, std::size_t size, py::handle mr, py::object owner,
+          [](py::handle pointer, py::handle size, py::handle mr, py::object owner,
              py::handle stream) {
             const auto address =
                 pointer.is_none() ? 0 : to_address(pointer, "Buffer.from_handle: ptr");
@@ -198,7 +210,7 @@ void bind_buffer(py::module_& module) {
               throw py::value_error("Buffer.from_handle: give mr or owner, not both");
             }
             return Buffer::from_handle(
-                address, size,
+                address, to_byte_count(size, "Buffer.from_handle"),
                 mr.is_none() ? nullptr : to_memory_resource(mr),
                 owner.is_none() ? nullptr : keep_alive(std::move(owner)),
                 to_optional_stream(stream));
@@ -263,7 +275,12 @@ void bind_buffer(py::module_& module) {
            "A DLPack capsule that shows the memory as a 1-D array of int8.")
       .def("__dlpack_device__", &dlpack_device, "(device type, ordinal) in DLPack's codes.")
       .def("__enter__", [](py::object self) { return self; })
-      .def("__exit__", [](Buffer& self, const py::args&) { self.close(); })
+      .def("__exit__",
+           [](Buffer& self, const py::args&) {
+             Buffer ended(std::exchange(self, Buffer(nullptr)));
+             const ReleaseGil release;
+             ended.close();
+           })
       .def(
           "__eq__",
           [](const Buffer& self, py::handle other) -> py::object {

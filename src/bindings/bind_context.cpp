@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
+#include "bindings/gil.hpp"
 #include "bindings/options.hpp"
 #include "bindings/values.hpp"
 
@@ -49,7 +50,7 @@ void bind_context(py::module_& module) {
           "Does nothing: primary and borrowed contexts are not this object's to destroy.")
       .def(
           "sync", [](const Context& self) { self.sync(); },
-          py::call_guard<py::gil_scoped_release>(),
+          py::call_guard<ReleaseGil>(),
           "Waits for all work of the context (cuCtxSynchronize); answers Ctrl-C.")
       .def(
           "__eq__",

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "bindings/errors.hpp"
+#include "bindings/gil.hpp"
 #include "bindings/keywords.hpp"
 #include "bindings/options.hpp"
 #include "bindings/values.hpp"
@@ -267,7 +268,7 @@ void bind_device(py::module_& module) {
       .def_fast(allocate_definition)
       .def(
           "sync", [](const PyDevice& self) { self.device.sync(); },
-          py::call_guard<py::gil_scoped_release>(),
+          py::call_guard<ReleaseGil>(),
           "Waits for all work of the device in this process (cuCtxSynchronize); answers Ctrl-C.")
       .def("__int__", [](const PyDevice& self) { return self.device.id(); })
       .def("__index__", [](const PyDevice& self) { return self.device.id(); })

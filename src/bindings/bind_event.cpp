@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "bindings/errors.hpp"
+#include "bindings/gil.hpp"
 #include "bindings/values.hpp"
 
 namespace cudacore::bindings {
@@ -54,7 +54,12 @@ void bind_event(py::module_& module) {
           "context", [](const Event& self) { return self.context(); },
           "Context: The context it belongs to.")
       .def(
-          "sync", [](const Event& self) { self.sync(); }, py::call_guard<py::gil_scoped_release>(),
+          "sync",
+          [](const Event& self) {
+            const Event kept = self;
+            const ReleaseGil release;
+            kept.sync();
+          },
           "Waits for the work before the last record; answers Ctrl-C.")
       .def(
           "__sub__",

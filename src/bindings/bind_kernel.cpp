@@ -244,16 +244,18 @@ Launcher bind_shape(const Kernel& kernel, py::handle shape) {
     throw py::type_error("kernel[...] takes a LaunchConfig, or grid, block and perhaps stream and "
                          "shmem_size: kernel[grid, block](...)");
   }
-  const auto parts = py::reinterpret_borrow<py::tuple>(shape);
-  py::dict fields;
-  fields["grid"] = parts[0];
-  fields["block"] = parts[1];
-  if (count == 4) {
-    fields["shmem_size"] = parts[3];
-  }
-  return {kernel, to_launch_config(fields),
-          count >= 3 ? to_optional_stream(parts[2]) : std::nullopt};
+  const auto part = [&](Py_ssize_t i) { return py::handle(PyTuple_GET_ITEM(shape.ptr(), i)); };
+  return {kernel, make_launch_config(part(0), part(1), count == 4 ? part(3) : py::handle()),
+          count >= 3 ? to_optional_stream(part(2)) : std::nullopt};
 }
+
+PyObject* subscript(PyObject* self, PyObject* shape) {
+  return guarded([&]() { return make_object(bind_shape(*get_if<Kernel>(self), shape)); });
+}
+
+PyMethodDef subscript_definition = {
+    "__getitem__", &subscript, METH_O,
+    "A launcher: ``kernel[grid, block, stream, shmem_size]`` or ``kernel[config]``."};
 
 }  // namespace
 
@@ -327,8 +329,7 @@ void bind_kernel(py::module_& module) {
           "signature : str or Signature\n    Such as ``(float* x, int n)``.\n\n"
           "Returns\n-------\nKernel\n\n"
           "Raises\n------\nValueError\n    It contradicts the sizes that the code tells.")
-      .def("__getitem__", &bind_shape, py::arg("shape"),
-           "A launcher: ``kernel[grid, block, stream, shmem_size]`` or ``kernel[config]``.")
+      .def_fast(subscript_definition)
       .def(
           "__eq__",
           [](const Kernel& self, py::handle other) -> py::object {

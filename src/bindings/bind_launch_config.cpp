@@ -160,7 +160,7 @@ py::tuple all_fields(const LaunchConfig& config) {
 /// LaunchConfig(grid=None, cluster=None, block=None, ...), without a tuple or a dict in between.
 PyObject* construct(PyObject* /*type*/, PyObject* const* args, std::size_t flags, PyObject* names) {
   return guarded([&]() -> PyObject* {
-    std::array<py::object, field_count> given;
+    std::array<py::handle, field_count> given;
     parse_keywords("LaunchConfig", field_names, given, field_count, args,
                    PyVectorcall_NARGS(flags), names);
     LaunchConfig config;
@@ -204,6 +204,14 @@ constexpr const char* field_docs[] = {
 };
 
 }  // namespace
+
+LaunchConfig make_launch_config(py::handle grid, py::handle block, py::handle shmem_size) {
+  LaunchConfig config;
+  config.grid = to_dim3(grid, "grid");
+  config.block = to_dim3(block, "block");
+  config.shmem_size = shmem_size ? to_shared_memory(shmem_size) : 0;
+  return config;
+}
 
 LaunchConfig to_launch_config(py::handle object) {
   if (const auto* config = get_if<LaunchConfig>(object.ptr())) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "bindings/gil.hpp"
 #include "bindings/code_values.hpp"
 #include "bindings/errors.hpp"
 #include "bindings/options.hpp"
@@ -91,7 +92,7 @@ void bind_linker(py::module_& module) {
           [](const PyLinker& self, const py::object& target_type) {
             const std::shared_ptr<Linker> linker = self.get("Linker");
             const CodeType target = to_code_type(target_type, "target_type");
-            const py::gil_scoped_release release;
+            const ReleaseGil release;
             return linker->link(target);
           },
           py::arg("target_type") = "cubin", link_doc)

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "bindings/errors.hpp"
+#include "bindings/gil.hpp"
 #include "bindings/keywords.hpp"
 #include "bindings/options.hpp"
 #include "bindings/values.hpp"
@@ -16,8 +17,9 @@ namespace {
 class PyMemoryResource : public MemoryResource {
  public:
   Buffer allocate(std::size_t size, const std::optional<Stream>& stream) override {
-    const py::gil_scoped_acquire acquire;
-    const py::object made = self().attr("allocate")(size, py::arg("stream") = stream);
+    const AcquireGil acquire;
+    const py::object made = run_python(
+        [&] { return self().attr("allocate")(size, py::arg("stream") = to_object(stream)); });
     const auto* buffer = get_if<Buffer>(made.ptr());
     if (buffer == nullptr) {
       throw py::type_error(type_name(self()) + ".allocate must return a Buffer, not " +
@@ -27,8 +29,10 @@ class PyMemoryResource : public MemoryResource {
   }
   void deallocate(CUdeviceptr pointer, std::size_t size,
                   const std::optional<Stream>& stream) override {
-    const py::gil_scoped_acquire acquire;
-    self().attr("deallocate")(pointer, size, py::arg("stream") = stream);
+    const AcquireGil acquire;
+    run_python([&] {
+      self().attr("deallocate")(pointer, size, py::arg("stream") = to_object(stream));
+    });
   }
   bool is_device_accessible() const override { return read<bool>("is_device_accessible"); }
   bool is_host_accessible() const override { return read<bool>("is_host_accessible"); }
@@ -41,7 +45,7 @@ class PyMemoryResource : public MemoryResource {
   }
   template <typename T>
   [[nodiscard]] T read(const char* name) const {
-    const py::gil_scoped_acquire acquire;
+    const AcquireGil acquire;
     return self().attr(name).cast<T>();
   }
 };
@@ -57,12 +61,15 @@ constexpr const char* allocate_names[] = {"size", "stream"};
 
 Buffer allocate_from(MemoryResource& resource, const char* function, PyObject* const* args,
                      Py_ssize_t count, PyObject* names) {
-  py::object values[2] = {py::object(), py::none()};
+  py::handle values[2] = {py::handle(), Py_None};
   parse_keywords(function, allocate_names, values, 1, args, count, names);
   if (!values[0]) {
     throw py::type_error(std::string(function) + " needs a size");
   }
-  return resource.allocate(to_byte_count(values[0], function), to_stream(values[1]));
+  const std::size_t size = to_byte_count(values[0], function);
+  const std::optional<Stream> stream = to_stream(values[1]);
+  const ReleaseGil release;  // a pool that grows may wait for the device
+  return resource.allocate(size, stream);
 }
 
 /// allocate(size, *, stream=None) of a final class T: the instance is known to hold a T.
@@ -251,7 +258,10 @@ py::object preferred_location(const ManagedMemoryResource& self) {
   const ManagedMemoryResourceOptions& options = self.options();
   const char* name = names[static_cast<std::size_t>(options.preferred_location_type)];
   return name == nullptr ? py::object(py::none())
-                         : py::object(py::make_tuple(name, options.preferred_location));
+                         : py::object(py::make_tuple(
+                               name, options.preferred_location
+                                         ? py::object(py::int_(*options.preferred_location))
+                                         : py::object(py::none())));
 }
 
 void bind_pools(py::module_& module) {

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "bindings/gil.hpp"
 #include "bindings/code_values.hpp"
 #include "bindings/errors.hpp"
 #include "bindings/keywords.hpp"
@@ -88,7 +89,7 @@ ObjectCode load(py::handle module, CodeType type, ObjectCode::Details details) {
   if (is_text || py::hasattr(module, "__fspath__")) {
     const std::filesystem::path path = to_path(module);
     try {
-      const py::gil_scoped_release release;
+      const ReleaseGil release;
       return ObjectCode::from_file(path, type, std::move(details));
     } catch (const std::filesystem::filesystem_error& error) {
       raise_os_error(error);
@@ -108,7 +109,7 @@ PyObject* from(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count, PyOb
   return guarded([&] {
     static const std::string function = "ObjectCode.from_" + std::string(to_string(type));
     constexpr std::array<const char*, 3> keywords = {"module", "name", "symbol_mapping"};
-    std::array<py::object, 3> values = {py::object(), py::none(), py::none()};
+    std::array<py::handle, 3> values = {py::handle(), Py_None, Py_None};
     parse_keywords(function.c_str(), keywords, values, 1, args, count, names);
     const auto& [module, name, symbol_mapping] = values;
     if (!module) {
@@ -125,7 +126,7 @@ PyObject* from(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count, PyOb
 
 /// What kernels() gives, without the GIL: a large cubin takes a while to read.
 const std::vector<KernelEntry>& read_kernels(const ObjectCode& self) {
-  const py::gil_scoped_release release;
+  const ReleaseGil release;
   return self.kernels();
 }
 
@@ -172,7 +173,7 @@ std::string repr(const ObjectCode& self) {
 Kernel get_kernel(const ObjectCode& self, const py::object& name, const py::object& signature) {
   const std::string text = to_name(name, "name");
   const auto declared = signature.is_none() ? std::nullopt : std::optional(to_signature(signature));
-  const py::gil_scoped_release release;
+  const ReleaseGil release;
   const Kernel kernel = self.get_kernel(text);
   return declared ? kernel.with_signature(*declared) : kernel;
 }
@@ -368,7 +369,7 @@ void bind_object_code(py::module_& module) {
       .def_property_readonly(
           "handle",
           [](const ObjectCode& self) {
-            const py::gil_scoped_release release;
+            const ReleaseGil release;
             return reinterpret_cast<std::uintptr_t>(self.handle());
           },
           "int: The CUlibrary; loads the code on first use (cuLibraryLoadData).")
@@ -376,7 +377,7 @@ void bind_object_code(py::module_& module) {
           "signature",
           [](const ObjectCode& self, const py::object& name) {
             const std::string text = to_name(name, "name");
-            const py::gil_scoped_release release;
+            const ReleaseGil release;
             return self.signature(text);
           },
           py::arg("name"),
@@ -393,7 +394,7 @@ void bind_object_code(py::module_& module) {
           "get_global",
           [](const ObjectCode& self, const py::object& name) {
             const std::string text = to_name(name, "name");
-            const py::gil_scoped_release release;
+            const ReleaseGil release;
             return self.get_global(text);
           },
           py::arg("name"), get_global_doc)

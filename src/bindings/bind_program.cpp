@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "bindings/gil.hpp"
 #include "bindings/code_values.hpp"
 #include "bindings/errors.hpp"
 #include "bindings/options.hpp"
@@ -140,7 +141,7 @@ ObjectCode compile(const PyProgram& self, const py::object& target_type,
   const py::object write = to_writer(logs);
   try {
     ObjectCode code = [&] {
-      const py::gil_scoped_release release;
+      const ReleaseGil release;
       return program->compile(target, names);
     }();
     write_log(write, program->log());

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "bindings/errors.hpp"
+#include "bindings/gil.hpp"
 #include "bindings/keywords.hpp"
 #include "bindings/options.hpp"
 #include "bindings/values.hpp"
+#include "handle/check.hpp"
 
 namespace cudacore::bindings {
 
@@ -16,18 +19,20 @@ constexpr char how_made[] = "Device.create_stream() or Stream.from_handle()";
 /// record(event=None, options=None)
 PyObject* record(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   return guarded([&]() -> PyObject* {
-    const Stream& stream = *get_if<Stream>(self);
+    // Copies: another thread may close the objects while the GIL is away.
+    const Stream stream = *get_if<Stream>(self);
     if (names == nullptr && count == 1) {
       if (const auto* event = get_if<Event>(args[0])) {
+        const Event kept = *event;
         {
-          const py::gil_scoped_release release;
-          stream.record(*event);
+          const ReleaseGil release;
+          stream.record(kept);
         }
         return Py_NewRef(args[0]);
       }
     }
     static constexpr const char* keywords[] = {"event", "options"};
-    py::object values[2] = {py::none(), py::none()};
+    py::handle values[2] = {Py_None, Py_None};
     parse_keywords("Stream.record", keywords, values, 2, args, count, names);
     if (!values[0].is_none()) {
       const auto* event = get_if<Event>(values[0].ptr());
@@ -38,12 +43,14 @@ PyObject* record(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObje
       if (!values[1].is_none()) {
         throw py::value_error("Stream.record: options are for a new event; give one or the other");
       }
-      const py::gil_scoped_release release;
-      stream.record(*event);
-    } else {
-      values[0] = py::cast(stream.record(to_event_options(values[1])));
+      const Event kept = *event;
+      {
+        const ReleaseGil release;
+        stream.record(kept);
+      }
+      return Py_NewRef(values[0].ptr());
     }
-    return values[0].release().ptr();
+    return make_object(stream.record(to_event_options(values[1])));
   });
 }
 
@@ -57,14 +64,17 @@ PyMethodDef record_definition = fast_method(
     "Returns\n-------\nEvent\n    The event that was recorded.\n");
 
 void wait(const Stream& self, py::handle other) {
+  const Stream waiting = self;
   if (const auto* event = get_if<Event>(other.ptr())) {
-    self.wait(*event);
+    const Event kept = *event;
+    const ReleaseGil release;
+    waiting.wait(kept);
   } else if (other.is_none()) {
     throw py::type_error("Stream.wait: event_or_stream must be an Event or a stream, not NoneType");
   } else {
     const Stream stream = to_stream(other);
-    const py::gil_scoped_release release;
-    self.wait(stream);
+    const ReleaseGil release;
+    waiting.wait(stream);
   }
 }
 
@@ -72,27 +82,32 @@ void add_callback(const Stream& self, py::function callback, const py::args& arg
   struct Call {
     py::function function;
     py::args args;
+
+    Call(py::function called, const py::args& given) : function(std::move(called)), args(given) {}
   };
   // The call's references are dropped under the GIL, or left behind at interpreter exit.
-  auto call = std::shared_ptr<Call>(new Call{std::move(callback), args}, [](Call* done) {
-    if (Py_IsInitialized() == 0) {
+  const auto drop = [](const Call* done) {
+    if (may_take_gil()) {
+      const AcquireGil acquire;
+      const std::unique_ptr<const Call> dropped(done);
+    }
+  };
+  const std::shared_ptr<const Call> call(
+      std::make_unique<const Call>(std::move(callback), args).release(), drop);
+  const Stream stream = self;
+  const ReleaseGil release;
+  stream.add_callback([call]() {
+    if (!may_take_gil()) {
       return;
     }
-    const PyGILState_STATE state = PyGILState_Ensure();
-    delete done;
-    PyGILState_Release(state);
-  });
-  const py::gil_scoped_release release;
-  self.add_callback([call]() {
-    if (Py_IsInitialized() == 0) {
-      return;
-    }
-    const py::gil_scoped_acquire acquire;
-    try {
-      call->function(*call->args);
-    } catch (py::error_already_set& error) {
-      error.restore();
+    const AcquireGil acquire;
+    PyObject* result =
+        run_python([&] { return PyObject_CallObject(call->function.ptr(), call->args.ptr()); });
+    if (result != nullptr) {
+      Py_DECREF(result);
+    } else {
       PyErr_WriteUnraisable(call->function.ptr());
+      handle::count_unraisable();
     }
   });
 }
@@ -147,7 +162,12 @@ void bind_stream(py::module_& module) {
            "Parameters\n----------\n"
            "event_or_stream : Event, Stream or anything with ``__cuda_stream__``")
       .def(
-          "sync", [](const Stream& self) { self.sync(); }, py::call_guard<py::gil_scoped_release>(),
+          "sync",
+          [](const Stream& self) {
+            const Stream kept = self;
+            const ReleaseGil release;
+            kept.sync();
+          },
           "Waits until all queued work has finished (cuStreamSynchronize); answers Ctrl-C.\n\n"
           "Raises\n------\nLaunchError\n"
           "    A kernel failed; the message names those launched since the last good wait.")

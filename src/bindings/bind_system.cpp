@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "bindings/gil.hpp"
 #include "bindings/values.hpp"
 #include "cudacore/system.hpp"
 
@@ -27,7 +28,7 @@ py::str to_str(const std::filesystem::path& path) {
 /// it.
 template <typename Function>
 auto without_gil(const Function& function) {
-  const py::gil_scoped_release release;
+  const ReleaseGil release;
   return function();
 }
 
@@ -40,10 +41,10 @@ py::tuple library(system::Library (*find)()) {
 /// Asks cudacore._paths; called by whatever thread first looks for a library, with the GIL or not.
 std::vector<std::filesystem::path> wheel_roots() {
   std::vector<std::filesystem::path> roots;
-  if (Py_IsInitialized() == 0) {
+  if (!may_take_gil()) {
     return roots;
   }
-  const py::gil_scoped_acquire gil;
+  const AcquireGil gil;
   const py::object answer = py::module_::import("cudacore._paths").attr("wheel_roots")();
   for (const py::handle root : answer) {
     PyObject* encoded = nullptr;

@@ -6,6 +6,8 @@
 #include <exception>
 #include <utility>
 
+#include "bindings/gil.hpp"
+
 namespace cudacore::bindings {
 
 namespace py = pybind11;
@@ -21,6 +23,8 @@ template <typename Body>
 PyObject* guarded(Body&& body) noexcept {
   try {
     return std::forward<Body>(body)();
+  } catch (abi::__forced_unwind&) {
+    park_thread();
   } catch (...) {
     set_python_error();
     return nullptr;

@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "bindings/gil.hpp"
+
 // Python types that hold a C++ value in the object itself. Creating, destroying and unpacking one
 // costs a quarter of what a pybind11 class costs, which decides whether an allocation or an event is
 // as cheap as in C. Their methods are pybind11 functions, except the hot ones, which are METH_FASTCALL.
@@ -16,6 +18,13 @@
 namespace cudacore::bindings {
 
 namespace py = pybind11;
+
+/// Whether the end of a value may wait: for the device, or for a callback that wants the GIL. Types
+/// whose end calls the driver specialise it.
+template <typename T>
+struct EndOf {
+  static constexpr bool may_wait(const T& /*value*/) noexcept { return false; }
+};
 
 /// A Python object that holds a T.
 template <typename T>
@@ -157,6 +166,15 @@ class HeapClass : public py::object {
   }
 
  private:
+  static void end(T& value) noexcept {
+    if (EndOf<T>::may_wait(value)) {
+      const ReleaseGil release;
+      value.~T();
+    } else {
+      value.~T();
+    }
+  }
+
   static int accept_any(PyObject* /*self*/, PyObject* /*args*/, PyObject* /*kwargs*/) { return 0; }
 
   static void deallocate(PyObject* self) {
@@ -165,7 +183,7 @@ class HeapClass : public py::object {
     if (object->weak_references != nullptr) {
       PyObject_ClearWeakRefs(self);
     }
-    object->value().~T();
+    end(object->value());
     PyObject_Free(self);
     Py_DECREF(type);
   }

@@ -9,7 +9,7 @@ namespace cudacore::bindings {
 namespace py = pybind11;
 
 void parse_keywords(const char* function, std::span<const char* const> keywords,
-                    std::span<py::object> values, std::size_t positional, PyObject* const* args,
+                    std::span<py::handle> values, std::size_t positional, PyObject* const* args,
                     Py_ssize_t count, PyObject* names) {
   const auto given = static_cast<std::size_t>(count);
   if (given > positional) {
@@ -17,7 +17,7 @@ void parse_keywords(const char* function, std::span<const char* const> keywords,
                          " positional arguments, but " + std::to_string(given) + " were given");
   }
   for (std::size_t i = 0; i < given; ++i) {
-    values[i] = py::reinterpret_borrow<py::object>(args[i]);
+    values[i] = args[i];
   }
   const Py_ssize_t named = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
   for (Py_ssize_t n = 0; n < named; ++n) {
@@ -33,7 +33,7 @@ void parse_keywords(const char* function, std::span<const char* const> keywords,
     if (i < given) {
       throw py::type_error(std::string(function) + " was given '" + keywords[i] + "' twice");
     }
-    values[i] = py::reinterpret_borrow<py::object>(args[given + static_cast<std::size_t>(n)]);
+    values[i] = args[given + static_cast<std::size_t>(n)];
   }
 }
 

@@ -7,12 +7,12 @@
 
 namespace cudacore::bindings {
 
-/// Sorts the arguments of a METH_FASTCALL | METH_KEYWORDS function into `values`, one for each
-/// keyword, which keep what they held where nothing was given. The first `positional` may also be
-/// given by place.
+/// Sorts the arguments of a METH_FASTCALL | METH_KEYWORDS function into `values`, one borrowed
+/// reference for each keyword, which keep what they held where nothing was given. The first
+/// `positional` may also be given by place.
 /// @throw pybind11::type_error that names the function and the argument.
 void parse_keywords(const char* function, std::span<const char* const> keywords,
-                    std::span<pybind11::object> values, std::size_t positional,
+                    std::span<pybind11::handle> values, std::size_t positional,
                     PyObject* const* args, Py_ssize_t count, PyObject* names);
 
 /// The definition of such a function, as a hot method of a type.

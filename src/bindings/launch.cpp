@@ -3,10 +3,12 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "bindings/argument.hpp"
 #include "bindings/errors.hpp"
+#include "bindings/gil.hpp"
 #include "bindings/values.hpp"
 #include "core/argument_errors.hpp"
 #include "core/launch_path.hpp"
@@ -26,15 +28,11 @@ constexpr std::size_t stack_parameters = 512;
 
 void queue(const driver::DriverApi& api, const handle::StreamBox& stream, handle::KernelBox& kernel,
            const LaunchConfig& config, void** parameters) {
-  PyThreadState* const state = PyEval_SaveThread();
   CUresult result = CUDA_SUCCESS;
-  try {
+  {
+    const ReleaseGil release;
     result = enqueue(api, stream, kernel, config, parameters);
-  } catch (...) {
-    PyEval_RestoreThread(state);
-    throw;
   }
-  PyEval_RestoreThread(state);
   if (result != CUDA_SUCCESS) [[unlikely]] {
     throw_launch_error(result, stream, kernel, config);
   }
@@ -71,7 +69,8 @@ void launch_unknown(const driver::DriverApi& api, const handle::StreamBox& strea
 void launch_packed_from_python(const Stream& stream, const LaunchConfig& config,
                                const Kernel& target, PyObject* const* args, std::size_t count) {
   handle::KernelBox& kernel = *target.box();
-  const handle::StreamBox* box = stream.box().get();
+  // A share of its own: another thread may close the stream while the GIL is away.
+  const std::shared_ptr<handle::StreamBox> box = stream.box();
   if (box == nullptr) [[unlikely]] {
     throw std::invalid_argument("launch of " + kernel.name + ": the stream is closed");
   }
@@ -184,7 +183,7 @@ void bind_launch(py::module_& module) {
           "config", [](const Launcher& self) { return self.config; },
           "LaunchConfig: The shape it launches with.")
       .def_property_readonly(
-          "stream", [](const Launcher& self) { return self.stream; },
+          "stream", [](const Launcher& self) { return to_object(self.stream); },
           "Stream or None: Where it launches; the current stream where None.")
       .def("__repr__", [](py::object self) {
         return "<Launcher of " + get_if<Launcher>(self.ptr())->kernel.name() + ">";

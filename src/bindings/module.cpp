@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 
 #include "bindings/errors.hpp"
+#include "bindings/gil.hpp"
 #include "bindings/values.hpp"
 #include "cudacore/system.hpp"
 #include "driver/process.hpp"
@@ -12,10 +13,13 @@ namespace py = pybind11;
 
 /// Runs the signal handlers that are due; true where one raised, leaving its error set.
 bool python_was_interrupted() {
-  const PyGILState_STATE state = PyGILState_Ensure();
-  const bool interrupted = PyErr_CheckSignals() != 0;
-  PyGILState_Release(state);
-  return interrupted;
+  using cudacore::bindings::AcquireGil;
+  using cudacore::bindings::may_take_gil;
+  if (!may_take_gil()) {
+    return false;
+  }
+  const AcquireGil acquire;
+  return PyErr_CheckSignals() != 0;
 }
 
 }  // namespace
@@ -44,6 +48,13 @@ PYBIND11_MODULE(_core, module) {
   bind_launch_config(module);
   bind_launch(module);
   bind_system(module);
+
+  // What users see is cudacore, whichever module the classes were made in.
+  for (const auto& [name, value] : module.attr("__dict__").cast<py::dict>()) {
+    if (py::isinstance<py::type>(value) && value.attr("__module__").equal(module.attr("__name__"))) {
+      py::setattr(value, "__module__", py::str("cudacore"));
+    }
+  }
 
   cudacore::system::set_interrupt_hook(&python_was_interrupted);
   module.attr("_set_exiting") = py::cpp_function(&cudacore::driver::set_exiting);

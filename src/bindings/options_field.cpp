@@ -348,8 +348,8 @@ std::string field_doc(const FieldSpec& spec, const char* tool) {
   if (rule == "boolean") {
     return text + "=true`` or ``=false``.";
   }
-  if (rule == "dopt") {
-    return text + "=on`` or ``=off``.";
+  if (rule == "digit") {
+    return text + "=1`` or ``=0``.";
   }
   if (rule == "level") {
     return text + "N``.";

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "driver/process.hpp"
+#include "bindings/gil.hpp"
 
 namespace cudacore::bindings {
 
@@ -12,12 +12,10 @@ namespace {
 
 struct ReleaseObject {
   void operator()(void* object) const noexcept {
-    if (driver::is_exiting() || driver::is_forked_child() || Py_IsInitialized() == 0) {
-      return;
+    if (may_take_gil()) {
+      const AcquireGil acquire;
+      Py_DECREF(static_cast<PyObject*>(object));
     }
-    const PyGILState_STATE state = PyGILState_Ensure();
-    Py_DECREF(static_cast<PyObject*>(object));
-    PyGILState_Release(state);
   }
 };
 
@@ -91,6 +89,10 @@ Stream to_stream(py::handle object) {
   const auto address = to_address(pair[1], "the address that __cuda_stream__() returns");
   return Stream::from_handle(reinterpret_cast<CUstream>(address),
                              keep_alive(py::reinterpret_borrow<py::object>(object)));
+}
+
+py::object to_object(const std::optional<Stream>& stream) {
+  return stream ? py::cast(*stream) : py::object(py::none());
 }
 
 std::optional<Stream> to_optional_stream(py::handle object) {

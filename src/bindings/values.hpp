@@ -33,6 +33,25 @@ struct Launcher {
   std::optional<Stream> stream;  ///< unset: the current stream at each call
 };
 
+/// The last share of a buffer gives its memory back.
+template <>
+struct EndOf<Buffer> {
+  static bool may_wait(const Buffer& buffer) noexcept { return buffer.box().use_count() == 1; }
+};
+
+/// The last share of a kernel unloads its library.
+template <>
+struct EndOf<Kernel> {
+  static bool may_wait(const Kernel& kernel) noexcept { return kernel.box().use_count() == 1; }
+};
+
+template <>
+struct EndOf<Launcher> {
+  static bool may_wait(const Launcher& launcher) noexcept {
+    return EndOf<Kernel>::may_wait(launcher.kernel);
+  }
+};
+
 /// Keeps a Python object alive from C++; lets go of it with the GIL, or not at all once the
 /// interpreter is on its way out.
 [[nodiscard]] std::shared_ptr<void> keep_alive(py::object object);
@@ -45,6 +64,8 @@ struct Launcher {
 [[nodiscard]] Device to_device(py::handle object);
 /// A Stream, anything with __cuda_stream__, or None for the current stream.
 [[nodiscard]] Stream to_stream(py::handle object);
+/// The Stream, None where it is unset.
+[[nodiscard]] py::object to_object(const std::optional<Stream>& stream);
 /// As to_stream(), but None stays unset.
 [[nodiscard]] std::optional<Stream> to_optional_stream(py::handle object);
 /// A MemoryResource, kept alive with the Python object that it is.
@@ -54,6 +75,9 @@ struct Launcher {
                                            Py_ssize_t count, PyObject* names);
 /// A LaunchConfig or a mapping of its fields.
 [[nodiscard]] LaunchConfig to_launch_config(py::handle object);
+/// The shape of kernel[grid, block, stream, shmem_size]; the last may be null.
+[[nodiscard]] LaunchConfig make_launch_config(py::handle grid, py::handle block,
+                                              py::handle shmem_size);
 /// An int, or anything whose int() is an address or a handle (cuda.bindings objects).
 [[nodiscard]] unsigned long long to_address(py::handle object, const char* what);
 

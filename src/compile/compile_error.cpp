@@ -30,10 +30,10 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 
 /// Whether `text` starts with "error   :" or "fatal   :".
 bool starts_with_severity(std::string_view text) {
-  for (const std::string_view word : {"error", "fatal"}) {
-    if (text.starts_with(word) && cxx::trim(text.substr(word.size())).starts_with(':')) return true;
-  }
-  return false;
+  constexpr std::array<std::string_view, 2> words = {"error", "fatal"};
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    return text.starts_with(word) && cxx::trim(text.substr(word.size())).starts_with(':');
+  });
 }
 
 /// Whether a line only sums up: "ptxas fatal   : Ptx assembly aborted due to errors".

@@ -232,14 +232,27 @@ Type base_type(const Pieces& pieces, std::size_t& i, std::string_view declaratio
   return type;
 }
 
+/// Keeps note of whether the pieces so far make a reference, which nothing can point at or hold.
+/// @throw std::invalid_argument
+void follow(bool& is_reference, const Piece& piece, std::string_view declaration) {
+  const bool changes = piece.kind != Piece::Kind::word && piece.kind != Piece::Kind::parens;
+  if (is_reference && changes) {
+    throw_not_a_type(declaration, declaration);
+  }
+  is_reference = is_reference || piece.kind == Piece::Kind::reference;
+}
+
 /// "(*)" and what follows it: a pointer or a reference to a function or to an array.
 void apply_declarator(Type& type, const Pieces& pieces, std::size_t& i, std::string_view name,
                       std::string_view declaration, int depth) {
-  const Pieces inner = pieces_of(pieces[i].text, declaration);
+  const std::string_view inside = pieces[i].text;
+  const Pieces inner = pieces_of(inside, declaration);
   std::string symbols;
   int levels = 0;
   bool member = false;
+  bool is_reference = false;
   for (const Piece& piece : inner) {
+    follow(is_reference, piece, declaration);
     if (piece.kind == Piece::Kind::word) {
       if (piece.text != name && !is_cv(piece.text)) {
         throw_not_a_type(piece.text, declaration);
@@ -273,6 +286,9 @@ void apply_declarator(Type& type, const Pieces& pieces, std::size_t& i, std::str
       throw_not_a_type(pieces[i].text, declaration);
     }
   }
+  if (tail.empty() && name.empty()) {
+    throw_not_a_type("(" + std::string(inside) + ")", declaration);
+  }
   const std::string spelled = type.qualified() + " (" + symbols + ")" + tail;
   function ? type.point_at_function() : type.point({});
   if (levels > 1) {
@@ -289,8 +305,10 @@ Type parse_type(const Pieces& pieces, std::string_view name, std::string_view de
                 int depth) {
   std::size_t i = 0;
   Type type = base_type(pieces, i, declaration, depth);
+  bool is_reference = false;
   while (i < pieces.size()) {
     const Piece& piece = pieces[i];
+    follow(is_reference, piece, declaration);
     switch (piece.kind) {
       case Piece::Kind::pointer:
       case Piece::Kind::reference:

@@ -147,7 +147,9 @@ std::vector<ElfFile::Symbol> ElfFile::symbols() const {
     for (std::size_t i = 0; i < section.bytes.size() / symbol_size; ++i) {
       const auto record = section.bytes.at<SymbolRecord>(i * symbol_size);
       const auto type = static_cast<std::uint8_t>(record.info & 0xfU);
-      symbols.push_back({names.string_at(record.name), type, record.other, record.section});
+      const auto binding = static_cast<std::uint8_t>(record.info >> 4U);
+      symbols.push_back(
+          {names.string_at(record.name), type, binding, record.other, record.section});
     }
   }
   return symbols;

@@ -62,8 +62,9 @@ class ElfFile {
 
   struct Symbol {
     std::string_view name;
-    std::uint8_t type = 0;   ///< STT_*
-    std::uint8_t other = 0;  ///< st_other
+    std::uint8_t type = 0;     ///< STT_*
+    std::uint8_t binding = 0;  ///< STB_*
+    std::uint8_t other = 0;    ///< st_other
     std::uint16_t section = 0;
   };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -60,12 +61,26 @@ struct Query {
   }
 };
 
+/// "scale(float*, int)".
+std::string with_types(const KernelEntry& entry) {
+  Signature signature = entry.signature;
+  for (Param& param : signature.params) {
+    param.name.clear();
+  }
+  return signature.str();
+}
+
+/// Overloads are told apart by their parameters also where `full` does not ask for them.
 std::string listed(std::span<const KernelEntry> entries, const Indices& indices, bool full) {
+  std::map<std::string_view, int> uses;
+  for (const KernelEntry& entry : entries) ++uses[entry.name];
   std::string text;
   for (std::size_t i = 0; i < indices.size() && i < max_listed; ++i) {
     const KernelEntry& entry = entries[indices[i]];
     text += i == 0 ? "" : ", ";
-    text += full ? entry.signature.str() : entry.name;
+    text += full                     ? entry.signature.str()
+            : uses[entry.name] > 1 ? with_types(entry)
+                                   : entry.name;
   }
   if (indices.size() > max_listed) {
     text += " and " + std::to_string(indices.size() - max_listed) + " more";

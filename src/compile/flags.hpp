@@ -14,7 +14,7 @@
 namespace cudacore::compile {
 
 /// How a field of ProgramOptions or LinkerOptions becomes a flag; the option tables explain each.
-enum class FlagRule { none, plain, boolean, value, each, level, macro, dopt, unsupported };
+enum class FlagRule { none, plain, boolean, digit, value, each, level, macro, unsupported };
 
 /// Whether a field was set; a false bool of the rules plain and unsupported asks for nothing.
 template <FlagRule rule, typename T>
@@ -48,8 +48,8 @@ void append_flag(std::vector<std::string>& flags, std::string_view tool, std::st
     flags.push_back(text);
   } else if constexpr (rule == FlagRule::boolean) {
     flags.push_back(text + (*field ? "=true" : "=false"));
-  } else if constexpr (rule == FlagRule::dopt) {
-    flags.push_back(text + (*field ? "=on" : "=off"));
+  } else if constexpr (rule == FlagRule::digit) {
+    flags.push_back(text + (*field ? "=1" : "=0"));
   } else if constexpr (rule == FlagRule::value) {
     flags.push_back(text + "=" + flag_text(*field));
   } else if constexpr (rule == FlagRule::level) {

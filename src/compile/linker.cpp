@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compile/architecture.hpp"
+#include "compile/definitions.hpp"
 #include "compile/flags.hpp"
 #include "compile/nvjitlink_session.hpp"
 #include "cudacore/error.hpp"
@@ -124,6 +125,7 @@ ObjectCode Linker::link(CodeType target) {
   options.arch = target == CodeType::ptx ? architecture.compute() : architecture.sm();
   const std::string name = options.name.value_or("default_linker");
   try {
+    compile::check_defined_once(inputs_);
     compile::NvJitLinkSession session(name, architecture, options.nvjitlink_flags());
     for (const ObjectCode& input : inputs_) session.add(input);
     session.complete();

@@ -2,6 +2,9 @@
 #include "cudacore/signature.hpp"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "cxx_text.hpp"
@@ -126,6 +129,7 @@ std::string spell(const Param& param) {
 }
 
 /// What stands in the parentheses of a declaration, or the whole of a bare list.
+/// @throw std::invalid_argument where more than a semicolon follows the parentheses.
 std::string_view parameter_list(std::string_view declaration) {
   declaration = cxx::trim(declaration);
   if (declaration.empty()) {
@@ -140,8 +144,18 @@ std::string_view parameter_list(std::string_view declaration) {
   const std::string_view inside = cxx::trim(function.parameters);
   const bool declarator = !inside.empty() && (inside.front() == '*' || inside.front() == '&' ||
                                               inside.find("::*") != cxx::npos);
-  return function.has_parameters && !declarator && !function.name.empty() ? function.parameters
-                                                                          : declaration;
+  if (!function.has_parameters || declarator || function.name.empty()) {
+    return declaration;
+  }
+  const auto close =
+      static_cast<std::size_t>(function.parameters.data() - declaration.data()) +
+      function.parameters.size();
+  const std::string_view rest = cxx::trim(declaration.substr(close + 1));
+  if (!rest.empty() && rest != ";") {
+    throw std::invalid_argument("'" + std::string(rest) + "' after the parameters of '" +
+                                std::string(function.name) + "'; a signature ends with them");
+  }
+  return function.parameters;
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ std::string place(const handle::KernelBox& kernel, std::size_t index) {
 }
 
 std::string range_text(const Param& param) {
-  const unsigned bits = static_cast<unsigned>(8 * param.size);
+  const auto bits = static_cast<unsigned>(8 * param.size);
   if (bits == 0 || bits > 64) return {};
   const std::string lowest = "-" + std::to_string(std::uint64_t{1} << (bits - 1));
   const std::string highest_signed = std::to_string((std::uint64_t{1} << (bits - 1)) - 1);

@@ -47,6 +47,7 @@ int Device::count() {
 std::vector<Device> Device::all() {
   const int devices = count();
   std::vector<Device> list;
+  list.reserve(static_cast<std::size_t>(devices));
   for (int i = 0; i < devices; ++i) list.push_back(from_known_ordinal(i));
   return list;
 }

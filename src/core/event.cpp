@@ -70,19 +70,19 @@ void Event::sync() const {
   const handle::EventBox& box = open(*this);
   const driver::DriverApi& api = driver::api();
   handle::throw_if_lost(*box.context);
-  if (handle::interrupt_hook() == nullptr) {
-    check(api.cuEventSynchronize(box.event), "cuEventSynchronize", box);
-    return;
+  if (handle::interrupt_hook() != nullptr) {
+    struct Query {
+      const driver::DriverApi* api;
+      CUevent event;
+    } query{&api, box.event};
+    const auto ask = [](void* argument) {
+      const auto& asked = *static_cast<const Query*>(argument);
+      return asked.api->cuEventQuery(asked.event);
+    };
+    check(handle::wait_until_ready(ask, &query, !box.blocking), "cuEventQuery", box);
   }
-  struct Query {
-    const driver::DriverApi* api;
-    CUevent event;
-  } query{&api, box.event};
-  const auto ask = [](void* argument) {
-    const auto& asked = *static_cast<const Query*>(argument);
-    return asked.api->cuEventQuery(asked.event);
-  };
-  check(handle::wait_until_ready(ask, &query, !box.blocking), "cuEventQuery", box);
+  // Also where a query has said that all is done: only this lets memory pools release what was freed.
+  check(api.cuEventSynchronize(box.event), "cuEventSynchronize", box);
 }
 
 float Event::elapsed_since(const Event& start) const {

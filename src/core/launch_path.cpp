@@ -102,6 +102,7 @@ void check_grid(const LaunchConfig& config, const handle::ContextBox& context,
 
 }  // namespace
 
+// NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): clearing unused attributes costs time
 DriverLaunch::DriverLaunch(const LaunchConfig& shape, CUstream stream) noexcept {
   config.gridDimX = shape.grid[0];
   config.gridDimY = shape.grid[1];
@@ -189,9 +190,9 @@ CUresult enqueue(const driver::DriverApi& api, const handle::StreamBox& stream,
   allow_shared_memory(api, context, kernel, state, config.shmem_size);
   const DriverLaunch launch(config, stream.stream);
   // A function belongs to one context; in another of the same device the driver finds it itself.
-  const CUfunction function = state.context == context.context
-                                  ? state.function
-                                  : reinterpret_cast<CUfunction>(kernel.kernel);
+  CUfunction function = state.context == context.context
+                            ? state.function
+                            : reinterpret_cast<CUfunction>(kernel.kernel);
   const handle::ContextScope scope(api, context);
   const CUresult result = api.cuLaunchKernelEx(&launch.config, function, parameters, nullptr);
   if (result == CUDA_SUCCESS) [[likely]]

@@ -10,6 +10,7 @@
 
 #include "compile/compile_error.hpp"
 #include "compile/elf_file.hpp"
+#include "core/read_code.hpp"
 #include "cudacore/device.hpp"
 #include "cudacore/error.hpp"
 #include "handle/check.hpp"
@@ -106,7 +107,7 @@ void check_loadable(const std::vector<std::byte>& code, CodeType type, const std
     case CodeType::ptx:
       return;
     case CodeType::cubin:
-      check_cubin(code);
+      read_code(type, name, [&] { check_cubin(code); });
       return;
     case CodeType::fatbin:
       check_fatbin(code, name);

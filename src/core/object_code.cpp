@@ -13,6 +13,7 @@
 
 #include "compile/variables.hpp"
 #include "core/library_loading.hpp"
+#include "core/read_code.hpp"
 #include "cudacore/error.hpp"
 #include "cudacore/kernel.hpp"
 #include "handle/boxes.hpp"
@@ -94,8 +95,9 @@ struct ObjectCode::State {
   }
 
   [[nodiscard]] std::vector<KernelEntry> read_kernels() const {
-    std::vector<KernelEntry> entries =
-        type == CodeType::ptx ? kernels_in_ptx(ptx()) : read_cubin(code, details);
+    std::vector<KernelEntry> entries = read_code(type, details.name, [&] {
+      return type == CodeType::ptx ? kernels_in_ptx(ptx()) : read_cubin(code, details);
+    });
     if (type == CodeType::ptx) {
       for (KernelEntry& entry : entries) {
         if (const KernelEntry* known = find_symbol(details.known_kernels, entry.symbol)) {
@@ -174,6 +176,11 @@ ObjectCode::ObjectCode(std::vector<std::byte> code, CodeType type, Details detai
 
 ObjectCode ObjectCode::from_file(const std::filesystem::path& path, CodeType type,
                                  Details details) {
+  // A directory opens like a file, and then has no end.
+  if (std::error_code error; std::filesystem::is_directory(path, error)) {
+    throw std::filesystem::filesystem_error("cannot read object code", path,
+                                            std::make_error_code(std::errc::is_a_directory));
+  }
   errno = 0;
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   std::vector<std::byte> code;
@@ -254,9 +261,11 @@ Buffer ObjectCode::get_global(std::string_view name) const {
     }
   }
   if (symbol.empty() && state.is_readable()) {
-    symbol = compile::find_variable(state.ptx().empty() ? compile::variables_in_cubin(state.code)
-                                                        : compile::variables_in_ptx(state.ptx()),
-                                    name);
+    const auto variables = read_code(state.type, state.details.name, [&] {
+      return state.ptx().empty() ? compile::variables_in_cubin(state.code)
+                                 : compile::variables_in_ptx(state.ptx());
+    });
+    symbol = compile::find_variable(variables, name);
   } else if (symbol.empty()) {
     symbol = name;
   }

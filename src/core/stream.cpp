@@ -115,7 +115,7 @@ int Stream::priority() const {
 }
 
 void Stream::record(const Event& event) const {
-  const CUevent recorded = event.handle();
+  CUevent recorded = event.handle();
   const StreamCall call(open(*this));
   call.check(call.api().cuEventRecord(recorded, call.stream()), "cuEventRecord");
 }
@@ -127,7 +127,7 @@ Event Stream::record(const EventOptions& options) const {
 }
 
 void Stream::wait(const Event& event) const {
-  const CUevent awaited = event.handle();
+  CUevent awaited = event.handle();
   const StreamCall call(open(*this));
   call.check(call.api().cuStreamWaitEvent(call.stream(), awaited, CU_EVENT_WAIT_DEFAULT),
              "cuStreamWaitEvent");
@@ -139,21 +139,15 @@ void Stream::sync() const {
   const handle::StreamBox& box = open(*this);
   const StreamCall call(box);
   const std::uint64_t mark = call.context()->history.mark();
-  if (handle::interrupt_hook() == nullptr) {
-    call.check(call.api().cuStreamSynchronize(box.stream), "cuStreamSynchronize");
-  } else if (is_default_stream(box.stream) && box.stream != CU_STREAM_PER_THREAD) {
-    // The legacy stream stands for all blocking streams; a query need not look at those.
-    const auto wait = [](const driver::DriverApi& api, void* stream) {
-      return api.cuStreamSynchronize(static_cast<CUstream>(stream));
-    };
-    call.check(handle::wait_on_thread(call.context(), wait, box.stream), "cuStreamSynchronize");
-  } else {
+  if (handle::interrupt_hook() != nullptr) {
     const auto query = [](void* argument) {
       const auto& waiting = *static_cast<const StreamCall*>(argument);
       return waiting.api().cuStreamQuery(waiting.stream());
     };
     call.check(handle::wait_until_ready(query, const_cast<StreamCall*>(&call)), "cuStreamQuery");
   }
+  // Also where a query has said that all is done: only this lets memory pools release what was freed.
+  call.check(call.api().cuStreamSynchronize(box.stream), "cuStreamSynchronize");
   call.context()->history.synced(mark, box.stream);
 }
 
@@ -171,7 +165,7 @@ void Stream::add_callback(std::function<void()> function) const {
   auto callback = std::make_unique<Callback>(std::move(function));
   call.check(call.api().cuLaunchHostFunc(call.stream(), run_callback, callback.get()),
              "cuLaunchHostFunc");
-  callback.release();  // run_callback() owns it now
+  (void)callback.release();  // run_callback() owns it now
 }
 
 bool operator==(const Stream& a, const Stream& b) {

@@ -2,6 +2,7 @@
 #include "driver/driver_api.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <memory>
@@ -19,7 +20,7 @@ namespace {
 
 constexpr int oldest_version = 12000;
 
-enum Need : bool { optional = false, required = true };
+enum class Need : std::uint8_t { optional, required, newest };
 
 /// The table that api() hands out: the real one, once loaded, or one that a test installed.
 constinit std::atomic<const DriverApi*> active{nullptr};
@@ -67,11 +68,15 @@ void resolve(DriverApi& table, const SharedLibrary& library, GetProcAddress get_
   const auto find = [&](std::string_view key, int since, Need need) -> void* {
     void* address = nullptr;
     CUdriverProcAddressQueryResult status{};
-    const CUresult result =
+    CUresult result =
         get_proc_address(key.data(), &address, since, CU_GET_PROC_ADDRESS_LEGACY_STREAM, &status);
+    if (need == Need::newest && (result != CUDA_SUCCESS || address == nullptr)) {
+      result = get_proc_address(key.data(), &address, oldest_version,
+                                CU_GET_PROC_ADDRESS_LEGACY_STREAM, &status);
+    }
     if (result == CUDA_ERROR_STUB_LIBRARY) throw_stub(library);
     if (result == CUDA_SUCCESS && address != nullptr) return address;
-    if (need == required) {
+    if (need != Need::optional) {
       throw NotSupportedError("the NVIDIA driver (" + library.path.string() +
                                   "), which speaks CUDA " + version_text(table.version) +
                                   ", has no " + std::string(key) + " of CUDA " +
@@ -81,7 +86,7 @@ void resolve(DriverApi& table, const SharedLibrary& library, GetProcAddress get_
     return nullptr;
   };
 #define CUDACORE_DRIVER_SYMBOL(name, key, since, need) \
-  table.name = reinterpret_cast<decltype(table.name)>(find(key, since, need));
+  table.name = reinterpret_cast<decltype(table.name)>(find(key, since, Need::need));
 #include "driver/symbols.def"
 #undef CUDACORE_DRIVER_SYMBOL
 }

@@ -9,14 +9,15 @@ namespace cudacore::driver {
 
 static_assert(CUDA_VERSION >= 13000, "cudacore is built with cuda.h of CUDA 13.0 or later");
 
-/// Pointers to the driver's functions: the seam between cudacore and whatever speaks the driver API.
+/// Pointers to the driver's functions: the seam between cudacore and whatever speaks the driver
+/// API.
 ///
 /// The real driver fills it once; tests put a table of their own in its place.
 struct DriverApi {
 #define CUDACORE_DRIVER_SYMBOL(name, key, since, need) decltype(&::name) name = nullptr;
 #include "driver/symbols.def"
 #undef CUDACORE_DRIVER_SYMBOL
-  int version = 0;              ///< what cuDriverGetVersion says
+  int version = 0;             ///< what cuDriverGetVersion says
   std::filesystem::path path;  ///< the library the functions come from
 };
 
@@ -25,8 +26,8 @@ struct DriverApi {
 /// Error where cuInit fails. A failure is remembered, not tried again.
 [[nodiscard]] const DriverApi& api();
 
-/// The table where api() has succeeded in this process and CUDA may still be called: not in a forked
-/// child, not while the process exits. Null otherwise. For deleters.
+/// The table where api() has succeeded in this process and CUDA may still be called: not in a
+/// forked child, not while the process exits. Null otherwise. For deleters.
 [[nodiscard]] const DriverApi* api_for_cleanup() noexcept;
 
 /// Puts a table in the real one's place, for tests; null brings the real one back.

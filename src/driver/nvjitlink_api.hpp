@@ -29,7 +29,8 @@ struct NvJitLinkApi {
 };
 
 /// The table; opens nvJitLink on first use.
-/// @throw LibraryNotFoundError; NotSupportedError for one older than 12.3, which cannot say its version.
+/// @throw LibraryNotFoundError; NotSupportedError for one older than 12.3, which cannot say its
+/// version.
 [[nodiscard]] const NvJitLinkApi& nvjitlink();
 
 }  // namespace cudacore::driver

@@ -137,6 +137,10 @@ std::vector<fs::path> toolkit_roots() {
       roots.emplace_back(value);
     }
   }
+  std::error_code error;
+  if (const fs::path usual = "/usr/local/cuda"; roots.empty() && fs::is_directory(usual, error)) {
+    roots.push_back(usual);
+  }
   return roots;
 }
 
@@ -179,7 +183,7 @@ SharedLibrary open_library(const LibraryPlaces& places) {
   }
 
   const std::vector<fs::path> toolkits = toolkit_roots();
-  if (toolkits.empty()) search.note("CUDA_PATH, CUDA_HOME: not set");
+  if (toolkits.empty()) search.note("CUDA_PATH, CUDA_HOME: not set; no /usr/local/cuda");
   for (const fs::path& root : toolkits) {
     if (auto library = open_below(root)) return *std::move(library);
   }

@@ -21,14 +21,14 @@ struct SharedLibrary {
 
 /// Where one of NVIDIA's libraries may lie.
 struct LibraryPlaces {
-  std::string_view title;                     ///< "NVRTC"
-  std::vector<std::string> sonames;           ///< newest first: "libnvrtc.so.13", "libnvrtc.so.12"
-  std::vector<std::string> wheel_folders;     ///< below site-packages: "nvidia/cu13/lib"
-  std::string_view cure;                      ///< "pip install 'cudacore[cu13]'"
+  std::string_view title;                  ///< "NVRTC"
+  std::vector<std::string> sonames;        ///< newest first: "libnvrtc.so.13", "libnvrtc.so.12"
+  std::vector<std::string> wheel_folders;  ///< below site-packages: "nvidia/cu13/lib"
+  std::string_view cure;                   ///< "pip install 'cudacore[cu13]'"
 };
 
-/// Opens the first that is found: already loaded in the process, in NVIDIA's wheels, below the conda
-/// prefix, by the system loader, below CUDA_PATH or CUDA_HOME.
+/// Opens the first that is found: already loaded in the process, in NVIDIA's wheels, below the
+/// conda prefix, by the system loader, below toolkit_roots().
 /// @throw LibraryNotFoundError that lists every place tried and the cure.
 [[nodiscard]] SharedLibrary open_library(const LibraryPlaces& places);
 
@@ -36,18 +36,20 @@ struct LibraryPlaces {
 /// @throw DriverNotFoundError
 [[nodiscard]] SharedLibrary open_driver();
 
-/// Opens a file that another library will ask the loader for by its name, where it exists. A failure
-/// is left to that library to report.
+/// Opens a file that another library will ask the loader for by its name, where it exists. A
+/// failure is left to that library to report.
 void preload(const std::filesystem::path& file) noexcept;
 
 /// Folders that hold NVIDIA's wheels, set by set_wheel_roots(); empty for a C++ program. Asks once,
-/// with no lock held, and keeps the answer; call it before taking a lock that the asking could need.
+/// with no lock held, and keeps the answer; call it before taking a lock that the asking could
+/// need.
 [[nodiscard]] const std::vector<std::filesystem::path>& wheel_roots();
 
 /// What wheel_roots() asks. Has no effect once it has asked.
 void set_wheel_roots(std::function<std::vector<std::filesystem::path>()> roots);
 
-/// Roots of CUDA installations that the environment names, in order: CUDA_PATH, CUDA_HOME.
+/// Roots of CUDA toolkits: those that the environment names, CUDA_PATH and then CUDA_HOME; where it
+/// names none, /usr/local/cuda.
 [[nodiscard]] std::vector<std::filesystem::path> toolkit_roots();
 
 /// The active conda environment, empty where there is none.

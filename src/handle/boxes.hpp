@@ -40,9 +40,9 @@ struct DeviceLimits {
   bool cooperative_launch = false;
 };
 
-/// The names of the last launches on a context, for the message of the error that one of them causes.
-/// Writers are lock-free; a torn history only ever misreports which kernels, never crashes: the names
-/// are interned and never freed.
+/// The names of the last launches on a context, for the message of the error that one of them
+/// causes. Writers are lock-free; a torn history only ever misreports which kernels, never crashes:
+/// the names are interned and never freed.
 class LaunchHistory {
  public:
   void add(const char* kernel, CUstream stream = nullptr) noexcept {
@@ -51,7 +51,9 @@ class LaunchHistory {
     names_[index].store(kernel, std::memory_order_relaxed);
   }
   /// Where the history stands now; hand it to synced() once a wait that began here has succeeded.
-  [[nodiscard]] std::uint64_t mark() const noexcept { return next_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t mark() const noexcept {
+    return next_.load(std::memory_order_relaxed);
+  }
   void synced(std::uint64_t mark) noexcept { synced_.store(mark, std::memory_order_relaxed); }
   /// The same for a wait on one stream: forgets what was launched there before the mark.
   void synced(std::uint64_t mark, CUstream stream) noexcept;
@@ -81,7 +83,8 @@ struct ContextBox {
 
 /// The primary context of a device, retained on first use, never released. Any thread.
 [[nodiscard]] const std::shared_ptr<ContextBox>& primary_context(int device);
-/// The box of the calling thread's current context; device 0's primary, made current, if there is none.
+/// The box of the calling thread's current context; device 0's primary, made current, if there is
+/// none.
 [[nodiscard]] const std::shared_ptr<ContextBox>& current_context();
 /// The box of a context somebody made; always the same box for the same context.
 [[nodiscard]] const std::shared_ptr<ContextBox>& context_box(CUcontext context);
@@ -142,11 +145,11 @@ struct BufferBox {
   std::shared_ptr<MemoryResource> resource;  ///< null: wrapped memory, nothing to free
   std::shared_ptr<StreamBox> stream;         ///< what the release is ordered on
   std::shared_ptr<void> owner;
-  mutable std::mutex mutex;                  ///< guards stream
+  mutable std::mutex mutex;  ///< guards stream
 
-  static constexpr int any_device = -1;   ///< every device reaches it
+  static constexpr int any_device = -1;  ///< every device reaches it
   static constexpr int not_asked = -2;
-  static constexpr int host_only = -3;    ///< no device reaches it
+  static constexpr int host_only = -3;  ///< no device reaches it
   /// What a launch checks the memory against; asked of the resource once.
   std::atomic<int> device{not_asked};
   BufferBox() = default;
@@ -168,9 +171,9 @@ struct LibraryBox {
 
 /// What a launch must know of a kernel on one device, filled on the first launch there.
 struct KernelOnDevice {
-  CUcontext context = nullptr;    ///< where `function` is valid
+  CUcontext context = nullptr;  ///< where `function` is valid
   CUfunction function = nullptr;
-  unsigned max_threads = 0;       ///< of this kernel, by its registers
+  unsigned max_threads = 0;  ///< of this kernel, by its registers
   std::size_t static_shmem = 0;
   std::atomic<std::size_t> dynamic_shmem{0};  ///< what is opted in to so far
 };
@@ -181,9 +184,9 @@ struct KernelBox {
   std::shared_ptr<LibraryBox> library;
   CUkernel kernel = nullptr;
   Signature signature;
-  std::vector<Slot> slots;            ///< the packing plan: one for each parameter
-  std::size_t parameter_bytes = 0;    ///< of the packed buffer
-  bool has_signature = false;         ///< false: nothing known, not even the count
+  std::vector<Slot> slots;          ///< the packing plan: one for each parameter
+  std::size_t parameter_bytes = 0;  ///< of the packed buffer
+  bool has_signature = false;       ///< false: nothing known, not even the count
   std::string name;
   const char* interned_name = nullptr;
   std::array<std::atomic<KernelOnDevice*>, max_devices> on_device{};
@@ -196,8 +199,8 @@ struct KernelBox {
   void plan(Signature value);
   /// The state for a context's device; resolves it on first use.
   [[nodiscard]] KernelOnDevice& on(const ContextBox& context) {
-    KernelOnDevice* state = on_device[static_cast<std::size_t>(context.device)].load(
-        std::memory_order_acquire);
+    KernelOnDevice* state =
+        on_device[static_cast<std::size_t>(context.device)].load(std::memory_order_acquire);
     return state != nullptr ? *state : resolve(context);
   }
 

@@ -11,8 +11,8 @@ namespace cudacore::handle {
 
 struct ContextBox;
 
-/// Raises the exception that a driver code stands for: what was called, the driver's name and text for
-/// the code, the object, advice. A sticky code marks the context as lost and names the kernels
+/// Raises the exception that a driver code stands for: what was called, the driver's name and text
+/// for the code, the object, advice. A sticky code marks the context as lost and names the kernels
 /// launched since the last good synchronisation.
 [[noreturn]] void throw_driver_error(CUresult result, const char* function, std::string_view object,
                                      ContextBox* context);
@@ -28,6 +28,8 @@ inline void check(CUresult result, const char* function, std::string_view object
 /// Raises ContextLostError, without a driver call, where the context is lost.
 void throw_if_lost(const ContextBox& context);
 
+/// Counts a failure that cannot be thrown and has been told already.
+void count_unraisable() noexcept;
 /// Counts a failure that cannot be thrown and tells the log hook. For deleters. With a context, a
 /// sticky code marks it as lost, and nothing more is said of a context that is lost already.
 void report_unraisable(CUresult result, const char* function,
@@ -38,12 +40,11 @@ void report_unraisable(const char* message) noexcept;
 /// sleeps for ever longer parts of the time waited, and asks the interrupt hook every 20 ms.
 /// Without an interrupt hook, the driver's own blocking call is the better choice.
 /// @throw InterruptedError where the hook says so.
-[[nodiscard]] CUresult wait_until_ready(CUresult (*query)(void*), void* argument,
-                                        bool spin = true);
+[[nodiscard]] CUresult wait_until_ready(CUresult (*query)(void*), void* argument, bool spin = true);
 
 /// Makes a blocking driver call that has no query to poll, such as cuCtxSynchronize, on a thread of
-/// its own, and asks the interrupt hook every 20 ms. A wait that is given up leaves the thread behind
-/// until the driver returns.
+/// its own, and asks the interrupt hook every 20 ms. A wait that is given up leaves the thread
+/// behind until the driver returns.
 /// @throw InterruptedError where the hook says so.
 [[nodiscard]] CUresult wait_on_thread(const std::shared_ptr<ContextBox>& context,
                                       CUresult (*wait)(const driver::DriverApi&, void*),

@@ -32,7 +32,7 @@ std::string describe_stream(const StreamBox& stream) {
 
 std::string format_bytes(std::size_t size) {
   constexpr std::array<const char*, 7> units{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  double value = static_cast<double>(size);
+  auto value = static_cast<double>(size);
   std::size_t unit = 0;
   while (value >= 1024 && unit + 1 < units.size()) {
     value /= 1024;

@@ -39,8 +39,10 @@ namespace handle {
 
 InterruptHook interrupt_hook() noexcept { return interrupt.load(); }
 
+void count_unraisable() noexcept { unraisable.fetch_add(1); }
+
 void report_unraisable(const char* message) noexcept {
-  unraisable.fetch_add(1);
+  count_unraisable();
   try {
     log.load()(message);
   } catch (...) {  // a hook that throws has nobody left to tell

@@ -16,10 +16,11 @@ std::size_t round_up(std::size_t size, std::size_t alignment) {
   return (size + alignment - 1) / alignment * alignment;
 }
 
-/// Of the packed bytes: enough for any load the driver makes of them.
+/// Of the packed bytes: enough for any load the driver makes of them, and for whole words here.
 std::size_t alignment(const Param& param) {
-  if (param.align != 0) return std::min(param.align, largest_alignment);
-  std::size_t power = 1;
+  constexpr std::size_t word = sizeof(std::uint64_t);
+  if (param.align != 0) return std::clamp(param.align, word, largest_alignment);
+  std::size_t power = word;
   while (power < largest_alignment && param.size != 0 && param.size % (2 * power) == 0) power *= 2;
   return power;
 }
@@ -49,11 +50,10 @@ void KernelBox::plan(Signature value) {
   std::size_t end = 0;
   for (const Param& param : value.params) {
     const std::size_t offset = round_up(end, alignment(param));
-    end = offset + param.size;
-    steps.push_back({.kind = param.kind,
-                     .pointee = param.pointee,
-                     .size = static_cast<std::uint32_t>(param.size),
-                     .offset = static_cast<std::uint32_t>(offset)});
+    end = offset + std::max(param.size, sizeof(std::uint64_t));
+    Slot slot = make_slot(param);
+    slot.offset = static_cast<std::uint32_t>(offset);
+    steps.push_back(slot);
   }
   if (name.empty()) name = value.kernel;
   interned_name = intern(name);

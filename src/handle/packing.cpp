@@ -54,11 +54,10 @@ PackResult store(T value, unsigned char* destination) noexcept {
   return PackResult::ok;
 }
 
-/// The low bytes, as every supported host is little endian.
-PackResult store_low(std::uint64_t bits, std::size_t size, unsigned char* destination) noexcept {
+/// The low bytes, as every supported host is little endian; the high ones fall into the gap behind.
+PackResult store_low(std::uint64_t bits, unsigned char* destination) noexcept {
   static_assert(std::endian::native == std::endian::little);
-  std::memcpy(destination, &bits, size);
-  return PackResult::ok;
+  return store(bits, destination);
 }
 
 bool is_integer_size(std::uint32_t size) noexcept {
@@ -103,6 +102,23 @@ PackResult pack_16_bit_real(ParamKind kind, double value, unsigned char* destina
 
 }  // namespace
 
+Slot make_slot(const Param& param) noexcept {
+  Slot slot{
+      .kind = param.kind, .pointee = param.pointee, .size = static_cast<std::uint32_t>(param.size)};
+  if (param.kind == ParamKind::sint && is_integer_size(slot.size)) {
+    slot.highest = std::numeric_limits<std::int64_t>::max() >> (64 - 8 * slot.size);
+    slot.lowest = -slot.highest - 1;
+  } else if (param.kind == ParamKind::pointer ||
+             (param.kind == ParamKind::uint && slot.size == 8)) {
+    slot.highest = std::numeric_limits<std::int64_t>::max();
+    slot.lowest = 0;
+  } else if (param.kind == ParamKind::uint && is_integer_size(slot.size)) {
+    slot.highest = (std::int64_t{1} << (8 * slot.size)) - 1;
+    slot.lowest = 0;
+  }
+  return slot;
+}
+
 std::uint16_t to_float16(double value) noexcept { return round_to_16_bits(value, 5, 10); }
 
 std::uint16_t to_bfloat16(double value) noexcept { return round_to_16_bits(value, 8, 7); }
@@ -112,10 +128,10 @@ PackResult pack_integer(const Slot& slot, std::uint64_t bits, bool negative,
   switch (slot.kind) {
     case ParamKind::sint:
       if (!fits_signed(bits, negative, slot.size)) return PackResult::overflow;
-      return store_low(bits, slot.size, destination);
+      return store_low(bits, destination);
     case ParamKind::uint:
       if (!fits_unsigned(bits, negative, slot.size)) return PackResult::overflow;
-      return store_low(bits, slot.size, destination);
+      return store_low(bits, destination);
     case ParamKind::pointer:
       if (negative) return PackResult::overflow;
       return store(bits, destination);
@@ -125,7 +141,7 @@ PackResult pack_integer(const Slot& slot, std::uint64_t bits, bool negative,
       if (!fits_signed(bits, negative, slot.size) && !fits_unsigned(bits, negative, slot.size)) {
         return PackResult::overflow;
       }
-      return store_low(bits, slot.size, destination);
+      return store_low(bits, destination);
     case ParamKind::float64:
       return store(negative ? static_cast<double>(static_cast<std::int64_t>(bits))
                             : static_cast<double>(bits),

@@ -15,10 +15,17 @@ struct Slot {
   ParamKind kind = ParamKind::opaque;
   ParamKind pointee = ParamKind::opaque;
   std::uint32_t size = 0;
-  std::uint32_t offset = 0;  ///< aligned for the type; not the driver's offset
+  std::uint32_t offset = 0;  ///< aligned for the type, at least 8 bytes apart; not the driver's
+  /// The plain integers whose low bytes are the parameter's, without further thought: none at
+  /// first.
+  std::int64_t lowest = 1;
+  std::int64_t highest = 0;
 };
 
-/// What became of an attempt to pack a number.
+/// The plan's step for a parameter, but for its offset.
+[[nodiscard]] Slot make_slot(const Param& param) noexcept;
+
+/// What became of an attempt to pack a number. Destinations have room for at least 8 bytes.
 enum class PackResult : std::uint8_t { ok, overflow, mismatch };
 
 /// A plain integer into the type that a slot declares, range-checked. `negative` tells how to read
