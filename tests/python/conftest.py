@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every test may ask for; the `device` fixture alone decides what needs a device."""
+
+import ctypes
+from collections.abc import Callable, Iterator
+
+import cudacore
+import pytest
+from cudacore import Buffer, Device, Kernel, LegacyPinnedMemoryResource, Stream
+
+pytest.register_assert_rewrite("harness")
+
+from harness import build  # noqa: E402
+
+_devices = pytest.StashKey[int]()
+_left_out = pytest.StashKey[list[str]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--device",
+        choices=("gpu", "none"),
+        help="what tests that need a device run on (default: gpu where there is one, else none)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "gpu_only(reason): no stand-in for a real GPU will do")
+    config.addinivalue_line("markers", "multi_gpu: needs two devices at least")
+    config.stash[_left_out] = []
+    choice = config.getoption("--device")
+    devices = 0
+    if choice != "none":
+        try:
+            devices = cudacore.system.get_num_devices()
+        except cudacore.CUDAError as error:
+            if choice == "gpu":
+                raise pytest.UsageError(f"--device=gpu: {error}") from None
+    if choice == "gpu" and devices == 0:
+        raise pytest.UsageError("--device=gpu: the driver shows no device")
+    config.stash[_devices] = devices
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    devices = config.stash[_devices]
+    wanting: list[pytest.Item] = []
+    too_few: list[pytest.Item] = []
+    kept: list[pytest.Item] = []
+    for item in items:
+        marker = item.get_closest_marker("gpu_only")
+        if marker is not None and not (marker.args or marker.kwargs.get("reason")):
+            raise pytest.UsageError(f"{item.nodeid}: gpu_only needs a reason")
+        if devices == 0 and "device" in getattr(item, "fixturenames", ()):
+            wanting.append(item)
+        elif devices < 2 and item.get_closest_marker("multi_gpu") is not None:
+            too_few.append(item)
+        else:
+            kept.append(item)
+    for left_out, why in ((wanting, "need a device"), (too_few, "need two devices")):
+        if left_out:
+            config.hook.pytest_deselected(items=left_out)
+            config.stash[_left_out].append(f"{len(left_out)} tests left out that {why}")
+    items[:] = kept
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    for line in config.stash[_left_out]:
+        terminalreporter.write_line(line, yellow=True)
+
+
+@pytest.fixture(scope="session")
+def device() -> Device:
+    """The device that tests run on."""
+    return Device(0)
+
+
+@pytest.fixture
+def stream(device: Device) -> Iterator[Stream]:
+    """A stream of its own, idle and closed at the end."""
+    stream = device.create_stream()
+    yield stream
+    if not stream.is_closed:
+        stream.sync()
+        stream.close()
+
+
+@pytest.fixture
+def pinned(device: Device) -> Iterator[Callable[[int], Buffer]]:
+    """Makes zeroed host memory that kernels can write and the test can read at once."""
+    assert device.device_id == 0
+    resource = LegacyPinnedMemoryResource()
+    buffers: list[Buffer] = []
+
+    def allocate(size: int) -> Buffer:
+        buffer = resource.allocate(size)
+        ctypes.memset(buffer.handle, 0, size)
+        buffers.append(buffer)
+        return buffer
+
+    yield allocate
+    for buffer in buffers:
+        buffer.close()
+
+
+GATE = """
+__global__ void gate(volatile int* flag) {
+  unsigned long long start, now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(start));
+  while (*flag == 0) {
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    if (now - start > 10000000000ull) *flag = 2;
+  }
+}
+"""
+
+
+class Gate:
+    """Holds a stream back until it is opened; after 10 s it gives up and fails the test."""
+
+    def __init__(self, kernel: Kernel, flag: Buffer) -> None:
+        self._kernel = kernel
+        self._flag = flag
+        self._word = ctypes.c_int.from_address(flag.handle)
+
+    def hold(self, stream: Stream) -> None:
+        self._kernel[1, 1, stream](self._flag)
+
+    def open(self) -> None:
+        if self._word.value == 0:
+            self._word.value = 1
+
+    @property
+    def gave_up(self) -> bool:
+        return self._word.value == 2
+
+
+@pytest.fixture(scope="session")
+def gate_kernel(device: Device) -> Kernel:
+    """Loaded, like the driver's own fill, before any gate is shut: loading waits for the device."""
+    kernel = build(GATE).get_kernel("gate")
+    with device.allocate(64) as buffer:
+        buffer.fill(1)
+        kernel[1, 1](buffer)
+        device.sync()
+    return kernel
+
+
+@pytest.fixture
+def gate(gate_kernel: Kernel, pinned: Callable[[int], Buffer], device: Device) -> Iterator[Gate]:
+    """Opened at the end in any case, so that no failed test hangs the next."""
+    gate = Gate(gate_kernel, pinned(4))
+    yield gate
+    gate.open()
+    device.sync()
+    assert not gate.gave_up, "something waited for the device that should not have"

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tests share beside fixtures: compiling in one line, scripts in a process of their own."""
+
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import cudacore
+from cudacore import Buffer, ObjectCode, Program, ProgramOptions
+
+#: An architecture that every NVRTC from 12 to 13 knows.
+ARCH = "sm_90"
+
+PACKAGE = Path(cudacore.__file__).parent
+ROOT = Path(__file__).parents[2]
+
+#: An empty file of one of these names, found first, hides the library from the system loader.
+SONAMES = {
+    "driver": ("libcuda.so.1", "libcuda.so"),
+    "NVRTC": ("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"),
+    "nvJitLink": ("libnvJitLink.so.13", "libnvJitLink.so.12", "libnvJitLink.so"),
+}
+
+
+def cubin(source: str, *names: str, **options: object) -> ObjectCode:
+    """Compile for ARCH; touches no driver."""
+    return Program(source, "c++", {"arch": ARCH, **options}).compile("cubin", names)
+
+
+def ptx(source: str, *names: str, **options: object) -> ObjectCode:
+    return Program(source, "c++", {"arch": ARCH, **options}).compile("ptx", names)
+
+
+def ltoir(source: str, **options: object) -> ObjectCode:
+    return Program(source, "c++", {"arch": ARCH, **options}).compile("ltoir")
+
+
+def build(source: str, *names: str, options: ProgramOptions | None = None) -> ObjectCode:
+    """Compile for the current device."""
+    return Program(source, "c++", options).compile(name_expressions=names)
+
+
+def host_bytes(buffer: Buffer) -> bytes:
+    """Read memory that the host can reach; the caller has synchronised."""
+    assert buffer.is_host_accessible
+    return ctypes.string_at(buffer.handle, buffer.size)
+
+
+def environment(changes: Mapping[str, str | None] | None = None) -> dict[str, str]:
+    """Build this process's environment with variables changed, or taken out where None."""
+    merged: dict[str, str | None] = {**os.environ, **(changes or {})}
+    return {name: value for name, value in merged.items() if value is not None}
+
+
+def run(
+    script: str,
+    *arguments: str,
+    flags: Sequence[str] = (),
+    env: Mapping[str, str | None] | None = None,
+    cwd: Path | None = None,
+    timeout: float = 120,
+) -> subprocess.CompletedProcess[str]:
+    """Run a script in an interpreter of its own."""
+    return subprocess.run(
+        [sys.executable, *flags, "-c", textwrap.dedent(script), *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=environment(env),
+        cwd=cwd,
+        timeout=timeout,
+    )
+
+
+def run_cleanly(
+    script: str, *arguments: str, env: Mapping[str, str | None] | None = None, timeout: float = 120
+) -> str:
+    """Run a script that must end well and say nothing on standard error; returns its output."""
+    result = run(script, *arguments, env=env, timeout=timeout)
+    assert (result.returncode, result.stderr) == (0, "")
+    return result.stdout
+
+
+#: Ends a script with whether cudacore used the driver in it. The process's maps would not tell:
+#: NVRTC and nvJitLink open libcuda by themselves. But a child may use CUDA only where cudacore had
+#: not before the fork.
+TELL_WHETHER_DRIVER_WAS_USED = """
+import os, warnings
+import cudacore
+warnings.simplefilter("ignore", DeprecationWarning)
+child = os.fork()
+if child == 0:
+    try:
+        cudacore.system.get_num_devices()
+    except cudacore.ForkedProcessError:
+        os._exit(1)
+    except cudacore.CUDAError:
+        os._exit(0)
+    os._exit(0)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1)
+"""
+
+
+def hide(folder: Path, *libraries: str) -> dict[str, str | None]:
+    """Make an environment in which no search finds the libraries, with or without a toolkit."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for library in libraries:
+        for soname in SONAMES[library]:
+            (folder / soname).touch()
+    return {"LD_LIBRARY_PATH": str(folder), "CUDA_PATH": str(folder), "CUDA_HOME": None,
+            "CONDA_PREFIX": None, "PYTHONPATH": None}  # fmt: skip
+
+
+def copy_package(folder: Path) -> Path:
+    """Copy cudacore alone, away from every wheel; returns the folder to put on sys.path."""
+    target = folder / "cudacore"
+    shutil.copytree(PACKAGE, target, ignore=shutil.ignore_patterns("__pycache__"))
+    core = Path(cudacore._core.__file__)
+    if not (target / core.name).exists():
+        shutil.copy(core, target)
+    return folder

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Host callbacks: Python functions in a stream's order."""
+
+import gc
+import threading
+import weakref
+from typing import Any
+
+import pytest
+from cudacore import Device, Stream
+from harness import run, run_cleanly
+
+
+def test_runs_with_its_arguments(stream: Stream) -> None:
+    seen: list[tuple[Any, ...]] = []
+    stream.add_callback(lambda *args: seen.append(args), 1, "two", None)
+    stream.add_callback(seen.append, ())
+    stream.sync()
+    assert seen == [(1, "two", None), ()]
+
+
+def test_keeps_the_streams_order(stream: Stream) -> None:
+    seen: list[int] = []
+    for number in range(100):
+        stream.add_callback(seen.append, number)
+    stream.sync()
+    assert seen == list(range(100))
+
+
+def test_runs_after_what_is_queued(stream: Stream, gate: Any) -> None:
+    done = threading.Event()
+    gate.hold(stream)
+    stream.add_callback(done.set)
+    assert not done.wait(0.1)
+    gate.open()
+    assert done.wait(10)
+
+
+def test_later_work_waits_for_it(stream: Stream) -> None:
+    held = threading.Event()
+    stream.add_callback(held.wait, 20)
+    event = stream.record()
+    assert not event.is_done
+    held.set()
+    event.sync()
+
+
+def test_runs_on_another_thread(stream: Stream) -> None:
+    seen: list[int] = []
+    stream.add_callback(lambda: seen.append(threading.get_ident()))
+    stream.sync()
+    assert seen != [threading.get_ident()]
+
+
+def test_lets_go_of_function_and_arguments(stream: Stream) -> None:
+    class Thing:
+        def __call__(self, _other: object) -> None:
+            pass
+
+    function, argument = Thing(), Thing()
+    alive = [weakref.ref(function), weakref.ref(argument)]
+    stream.add_callback(function, argument)
+    del function, argument
+    stream.sync()
+    for _ in range(100):
+        gc.collect()
+        if not any(one() for one in alive):
+            break
+        threading.Event().wait(0.01)
+    assert [one() for one in alive] == [None, None]
+
+
+def test_returned_value_is_dropped(stream: Stream) -> None:
+    stream.add_callback(object)
+    stream.sync()
+
+
+@pytest.mark.parametrize("function", [None, 1, "print"])
+def test_what_cannot_be_called_is_refused(stream: Stream, function: Any) -> None:
+    with pytest.raises(TypeError, match="call"):
+        stream.add_callback(function)
+
+
+def test_exception_is_reported_and_dropped(device: Device) -> None:
+    assert device.device_id == 0
+    script = """
+        import cudacore
+        stream = cudacore.Device().create_stream()
+        def bad():
+            raise LookupError("mine")
+        stream.add_callback(bad)
+        stream.sync()
+        stream.record().sync()
+        print(cudacore.unraisable_errors())
+    """
+    result = run(script)
+    assert (result.returncode, result.stdout) == (0, "1\n")
+    assert "LookupError: mine" in result.stderr
+    assert "bad" in result.stderr
+
+
+def test_cuda_calls_inside_are_refused_in_words(device: Device) -> None:
+    assert device.device_id == 0
+    script = """
+        import cudacore
+        device = cudacore.Device()
+        stream = device.create_stream()
+        def bad():
+            try:
+                device.create_stream()
+            except cudacore.CUDAError as error:
+                print(error.name)
+        stream.add_callback(bad)
+        stream.sync()
+    """
+    assert run_cleanly(script) == "CUDA_ERROR_NOT_PERMITTED\n"
+
+
+def test_survives_the_streams_close(device: Device, gate: Any) -> None:
+    done = threading.Event()
+    stream = device.create_stream()
+    gate.hold(stream)
+    stream.add_callback(done.set)
+    stream.close()
+    del stream
+    gate.open()
+    assert done.wait(10)
+
+
+def test_many_threads_add(device: Device) -> None:
+    seen: list[int] = []
+    streams = [device.create_stream() for _ in range(8)]
+
+    def work(stream: Stream, number: int) -> None:
+        for _ in range(50):
+            stream.add_callback(seen.append, number)
+        stream.sync()
+
+    threads = [threading.Thread(target=work, args=(s, n)) for n, s in enumerate(streams)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(seen) == sorted(list(range(8)) * 50)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m cudacore`."""
+
+import struct
+import subprocess
+import sys
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+
+import cudacore
+import pytest
+from harness import environment, hide
+
+
+def call(
+    folder: Path, *arguments: str, env: Mapping[str, str | None] | None = None
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "cudacore", *arguments],
+        check=False, capture_output=True, text=True, cwd=folder, env=environment(env), timeout=120,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def without_gpu(tmp_path: Path) -> subprocess.CompletedProcess[str]:
+    return call(tmp_path, env=hide(tmp_path / "hidden", "driver"))
+
+
+def test_without_gpu_fails(without_gpu: subprocess.CompletedProcess[str]) -> None:
+    assert without_gpu.returncode not in (0, -11)
+    assert "Traceback" not in without_gpu.stdout + without_gpu.stderr
+
+
+def test_without_gpu_says_what_is_missing(without_gpu: subprocess.CompletedProcess[str]) -> None:
+    said = without_gpu.stdout + without_gpu.stderr
+    assert "libcuda.so.1" in said
+    assert "driver" in said
+
+
+def test_without_gpu_still_compiles_and_shows_the_signature(
+    without_gpu: subprocess.CompletedProcess[str],
+) -> None:
+    assert "mandelbrot<float>(" in without_gpu.stdout
+
+
+@pytest.mark.parametrize("library", ["nvrtc", "nvjitlink"])
+def test_shows_versions_and_places(
+    without_gpu: subprocess.CompletedProcess[str], library: str
+) -> None:
+    (major, minor), path = getattr(cudacore, f"{library}_library")()
+    assert f"{major}.{minor}" in without_gpu.stdout
+    assert Path(path).name in without_gpu.stdout
+
+
+def test_without_gpu_leaves_no_file(
+    without_gpu: subprocess.CompletedProcess[str], tmp_path: Path
+) -> None:
+    assert without_gpu.returncode
+    assert [path.name for path in tmp_path.iterdir()] == ["hidden"]
+
+
+def test_help(tmp_path: Path) -> None:
+    result = call(tmp_path, "--help")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "python -m cudacore" in result.stdout
+
+
+def test_unknown_argument(tmp_path: Path) -> None:
+    result = call(tmp_path, "--no-such-option")
+    assert result.returncode == 2
+    assert "--no-such-option" in result.stderr
+
+
+def test_draws_and_checks_an_image(device: cudacore.Device, tmp_path: Path) -> None:
+    result = call(tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert device.name in result.stdout
+    assert result.stdout.count(" ms") >= 3
+    [image] = tmp_path.glob("*.png")
+    data = image.read_bytes()
+    assert data.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = struct.unpack(">II", data[16:24])
+    assert min(width, height) >= 100
+    pixels, position = b"", 8
+    while position < len(data):
+        (size,) = struct.unpack(">I", data[position : position + 4])
+        kind, body = data[position + 4 : position + 8], data[position + 8 : position + 8 + size]
+        check = struct.unpack(">I", data[position + 8 + size : position + 12 + size])[0]
+        assert zlib.crc32(kind + body) == check
+        pixels += body if kind == b"IDAT" else b""
+        position += size + 12
+    assert len(set(zlib.decompress(pixels))) > 16

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every example of the documentation runs, and everything public is documented."""
+
+import ast
+import doctest
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import cudacore
+import pytest
+from harness import ROOT
+
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+
+
+class Block(NamedTuple):
+    line: int
+    code: str
+    needs_device: bool
+    is_run: bool
+
+
+def blocks(page: Path) -> list[Block]:
+    """The fenced ```python blocks of a page, with what the comment on the line before says."""
+    found: list[Block] = []
+    lines = page.read_text().splitlines()
+    number = 0
+    while number < len(lines):
+        if lines[number].strip() == "```python":
+            before = lines[number - 1].strip() if number else ""
+            start = number + 1
+            while lines[number + 1].strip() != "```":
+                number += 1
+            found.append(
+                Block(
+                    start + 1,
+                    "\n".join(lines[start : number + 1]),
+                    before == "<!-- needs: device -->",
+                    re.fullmatch(r"<!-- not run: .+ -->", before) is None,
+                )
+            )
+            number += 1
+        number += 1
+    return found
+
+
+def run_page(page: Path, *, with_device: bool) -> None:
+    """Run a page's blocks in order, in one namespace."""
+    namespace: dict[str, Any] = {"__name__": page.stem}
+    for block in blocks(page):
+        if block.is_run and (with_device or not block.needs_device):
+            if ">>>" in block.code:
+                run_doctest(block.code, f"{page.name}:{block.line}", namespace)
+            else:
+                # Line numbers as in the page, so that a failure points at it.
+                tree = ast.parse("\n" * (block.line - 1) + block.code, str(page))
+                exec(compile(tree, str(page), "exec"), namespace)
+
+
+def run_doctest(text: str, name: str, namespace: dict[str, Any]) -> None:
+    test = doctest.DocTestParser().get_doctest(text, namespace, name, name, 0)
+    said: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    runner.run(test, out=said.append, clear_globs=False)
+    assert said == [], "".join(said)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_page(page, with_device=False)
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if any(block.needs_device for block in blocks(page))],
+    ids=lambda page: page.name,
+)  # fmt: skip
+def test_page_on_device(
+    page: Path, device: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert device is not None
+    monkeypatch.chdir(tmp_path)
+    run_page(page, with_device=True)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    prose = re.sub(r"```.*?```|`[^`]*`", "", page.read_text(), flags=re.DOTALL)
+    links = re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", prose)
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def documented() -> Iterator[tuple[str, Any]]:
+    """Everything public that can have a docstring, by its dotted name."""
+    yield "cudacore", cudacore
+    yield "cudacore.system", cudacore.system
+    for name in cudacore.__all__:
+        value = getattr(cudacore, name)
+        if isinstance(value, type):
+            yield name, value
+            for member, inner in vars(value).items():
+                if not member.startswith("_") and (
+                    callable(inner) or inspect.isdatadescriptor(inner) or hasattr(inner, "__func__")
+                ):
+                    yield f"{name}.{member}", inner
+        elif callable(value):
+            yield name, value
+
+
+DOCUMENTED = dict(documented())
+EXAMPLES = {
+    name: text
+    for name, value in DOCUMENTED.items()
+    if ">>>" in (text := inspect.getdoc(value) or "")
+}
+#: Examples that show an exception, a device or what is made from one.
+NEEDS_DEVICE = re.compile(
+    r"\b(Device\(|device\b|stream\b|buffer\b|kernel\b|launch\(|event\b|get_kernel|system\.|"
+    r"_STREAM\b|MemoryResource|driver_library|num_devices)"
+)
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_has_a_docstring(name: str) -> None:
+    assert (inspect.getdoc(DOCUMENTED[name]) or "").strip()
+
+
+def source_of(example: str) -> str:
+    return "\n".join(one.source for one in doctest.DocTestParser().get_examples(example))
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, text in EXAMPLES.items() if not NEEDS_DEVICE.search(source_of(text))]
+)
+def test_example(name: str) -> None:
+    run_doctest(EXAMPLES[name], name, {"cudacore": cudacore})
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, text in EXAMPLES.items() if NEEDS_DEVICE.search(source_of(text))]
+)
+def test_example_on_device(name: str, device: cudacore.Device) -> None:
+    stream = device.create_stream()
+    namespace = {"cudacore": cudacore, "device": device, "stream": stream}
+    run_doctest(EXAMPLES[name], name, namespace)
+    stream.sync()
+
+
+def test_main_classes_have_examples() -> None:
+    wanted = {"Device", "Stream", "Event", "Buffer", "Program", "ObjectCode", "Kernel", "Linker",
+              "LaunchConfig", "Signature", "DeviceMemoryResource", "launch"}  # fmt: skip
+    assert wanted <= {name.split(".")[0] for name in EXAMPLES}

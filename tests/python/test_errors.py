@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The exceptions: what each is a kind of, what it carries, what it says."""
+
+import copy
+import pickle
+
+import cudacore
+import pytest
+from cudacore import CompileError, CUDAError, LibraryNotFoundError, Program
+from harness import ARCH
+
+BASES: dict[str, tuple[type[BaseException], ...]] = {
+    "CUDAError": (RuntimeError,),
+    "OutOfMemoryError": (CUDAError, MemoryError),
+    "InvalidValueError": (CUDAError, ValueError),
+    "NotSupportedError": (CUDAError,),
+    "LaunchError": (CUDAError,),
+    "ContextLostError": (CUDAError,),
+    "ForkedProcessError": (CUDAError,),
+    "LibraryNotFoundError": (CUDAError,),
+    "DriverNotFoundError": (LibraryNotFoundError,),
+    "CompileError": (CUDAError,),
+    "LinkError": (CUDAError,),
+}
+
+
+@pytest.mark.parametrize("name", BASES)
+def test_hierarchy(name: str) -> None:
+    error = getattr(cudacore, name)
+    assert all(issubclass(error, base) for base in BASES[name])
+    assert error.__module__ == "cudacore"
+    assert error.__doc__
+
+
+def test_no_other_error_is_public() -> None:
+    public = {name for name in cudacore.__all__ if name.endswith("Error")}
+    assert public == set(BASES)
+
+
+@pytest.mark.parametrize("name", BASES)
+def test_errors_are_told_apart(name: str) -> None:
+    error = getattr(cudacore, name)
+    others = [getattr(cudacore, other) for other in BASES if other != name]
+    assert [other for other in others if issubclass(error, other)] == [
+        base for base in (CUDAError, LibraryNotFoundError)
+        if base is not error and issubclass(error, base)
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def refused() -> CompileError:
+    with pytest.raises(CompileError) as caught:
+        Program("int x = ;", "c++", {"arch": ARCH}).compile("ptx")
+    return caught.value
+
+
+def test_attributes(refused: CompileError) -> None:
+    assert refused.code == 6
+    assert refused.name == "NVRTC_ERROR_COMPILATION"
+    assert refused.function == "nvrtcCompileProgram"
+    assert "expected an expression" in refused.log
+
+
+def test_message_says_call_and_code(refused: CompileError) -> None:
+    message = str(refused)
+    assert refused.function in message
+    assert refused.name in message
+    assert refused.args == (message,)
+
+
+@pytest.mark.parametrize("again", [copy.copy, lambda error: pickle.loads(pickle.dumps(error))])
+def test_survives_pickling(refused: CompileError, again: object) -> None:
+    twin = again(refused)  # type: ignore[operator]
+    assert type(twin) is CompileError
+    assert str(twin) == str(refused)
+    assert (twin.code, twin.name, twin.function, twin.log) == (
+        refused.code, refused.name, refused.function, refused.log)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BASES)
+def test_can_be_raised_from_python(name: str) -> None:
+    error = getattr(cudacore, name)
+    with pytest.raises(error, match="by hand"):
+        raise error("by hand")
+
+
+def test_unraisable_errors_are_counted() -> None:
+    assert cudacore.unraisable_errors() == 0

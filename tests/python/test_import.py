@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `import cudacore` costs and what it must leave alone."""
+
+import importlib.metadata
+import re
+
+import cudacore
+import pytest
+from harness import run_cleanly
+
+BUDGET_MS = 20
+
+HEAVY = ("numpy", "ctypes", "subprocess", "asyncio", "inspect", "importlib.metadata", "pickle",
+         "typing_extensions", "dataclasses", "tempfile")  # fmt: skip
+
+
+def test_import_is_quick() -> None:
+    # Processor time, and the best of a few runs, so that a busy machine does not fail it.
+    script = """
+        import time
+        start = time.process_time()
+        import cudacore
+        print((time.process_time() - start) * 1e3)
+    """
+    assert min(float(run_cleanly(script)) for _ in range(7)) <= BUDGET_MS
+
+
+@pytest.mark.parametrize("module", HEAVY)
+def test_import_loads_no(module: str) -> None:
+    script = """
+        import sys
+        before = set(sys.modules)
+        import cudacore
+        print(sys.argv[1] in set(sys.modules) - before)
+    """
+    assert run_cleanly(script, module).strip() == "False"
+
+
+@pytest.mark.parametrize("library", ["libcuda", "libnvrtc", "libnvJitLink", "libcudart"])
+def test_import_opens_no(library: str) -> None:
+    script = """
+        import cudacore, sys
+        with open("/proc/self/maps") as maps:
+            print(sum(sys.argv[1] + ".so" in line for line in maps))
+    """
+    assert run_cleanly(script, library) == "0\n"
+
+
+def test_import_starts_no_thread() -> None:
+    script = """
+        import os
+        import cudacore
+        print(len(os.listdir("/proc/self/task")))
+    """
+    assert run_cleanly(script) == "1\n"
+
+
+def test_requires_no_package() -> None:
+    required = importlib.metadata.requires("cudacore") or []
+    assert [line for line in required if "extra ==" not in line] == []
+
+
+@pytest.mark.parametrize("extra", ["cu12", "cu13"])
+def test_extra_brings_compilers_and_headers(extra: str) -> None:
+    required = [line for line in importlib.metadata.requires("cudacore") or [] if extra in line]
+    for package in ("cuda-nvrtc", "nvjitlink", "cuda-runtime", "cuda-cccl"):
+        assert any(line.startswith(f"nvidia-{package}") for line in required), package
+
+
+def test_version() -> None:
+    assert cudacore.__version__ == importlib.metadata.version("cudacore")
+    assert re.fullmatch(r"\d+\.\d+\.\d+.*", cudacore.__version__)
+
+
+def test_all_is_sorted_and_complete() -> None:
+    assert len(set(cudacore.__all__)) == len(cudacore.__all__)
+    assert all(hasattr(cudacore, name) for name in cudacore.__all__)
+    public = {
+        name
+        for name in vars(cudacore._core)
+        if not name.startswith("_") and isinstance(getattr(cudacore._core, name), type)
+    }
+    assert public <= set(cudacore.__all__)
+
+
+@pytest.mark.parametrize("name", cudacore.__all__)
+def test_public_name_says_it_is_of_cudacore(name: str) -> None:
+    module = getattr(getattr(cudacore, name), "__module__", "cudacore")
+    assert module == "cudacore" or not isinstance(getattr(cudacore, name), type)

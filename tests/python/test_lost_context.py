@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A kernel that goes wrong: who is named, what later calls say, and how fast."""
+
+import json
+
+import pytest
+from cudacore import Device
+from harness import run
+
+PRELUDE = """
+import json, time
+import cudacore
+from cudacore import *
+SOURCE = r'''
+#include <cuda/std/cassert>
+__global__ void fine(int* p) { *p = 1; }
+__global__ void innocent(int* p) { *p += 1; }
+__global__ void bad_address(int* p) { *(volatile int*)8 = 1; }
+__global__ void bad_assert(int* p) { assert(p == nullptr); }
+__global__ void bad_trap(int* p) { __trap(); }
+'''
+device = Device()
+stream = device.create_stream()
+buffer = device.allocate(64, stream=stream)
+code = Program(SOURCE, "c++").compile()
+fine, innocent = code.get_kernel("fine"), code.get_kernel("innocent")
+fine[1, 1, stream](buffer)
+stream.sync()
+
+def say(use):
+    start = time.perf_counter()
+    try:
+        use()
+        kind, text, name = "", "", ""
+    except Exception as error:
+        kind, text, name = type(error).__name__, str(error), getattr(error, "name", "")
+    return kind, text, name, time.perf_counter() - start
+"""
+
+BAD = {
+    "bad_address": "CUDA_ERROR_ILLEGAL_ADDRESS",
+    "bad_assert": "CUDA_ERROR_ASSERT",
+    "bad_trap": "CUDA_ERROR_LAUNCH_FAILED",
+}
+LATER = {
+    "sync": "stream.sync()",
+    "launch": "fine[1, 1, stream](buffer)",
+    "allocate": "device.allocate(64, stream=stream)",
+    "fill": "buffer.fill(0, stream=stream)",
+    "record": "stream.record()",
+    "create_stream": "device.create_stream()",
+    "device": "device.sync()",
+    "load": "Program(SOURCE, 'c++').compile().get_kernel('fine')",
+}
+
+pytestmark = pytest.mark.gpu_only(reason="only real hardware loses its context")
+
+
+def after(kernel: str, *uses: str) -> list[tuple[str, str, str, float]]:
+    """What a sync, then each use, say in a process whose context the kernel has killed."""
+    calls = ", ".join(f"say(lambda: {use})" for use in ("stream.sync()", *uses))
+    script = PRELUDE + (
+        f"innocent[1, 1, stream](buffer)\n"
+        f"code.get_kernel('{kernel}')[1, 1, stream](buffer)\n"
+        f"print(json.dumps([{calls}]))\n"
+    )
+    result = run(script)
+    assert result.returncode == 0, result.stderr
+    assert "Error" not in result.stderr
+    return [tuple(one) for one in json.loads(result.stdout.splitlines()[-1])]
+
+
+@pytest.mark.parametrize("kernel", BAD)
+def test_error_names_the_kernels_since_the_last_sync(device: Device, kernel: str) -> None:
+    assert device.device_id == 0
+    [(kind, text, name, _)] = after(kernel)
+    assert kind == "LaunchError"
+    assert name == BAD[kernel]
+    assert BAD[kernel] in text
+    assert kernel in text
+    assert "innocent" in text
+    assert "fine" not in text
+
+
+def test_error_gives_advice(device: Device) -> None:
+    assert device.device_id == 0
+    [(_, text, _, _)] = after("bad_address")
+    assert "compute-sanitizer" in text
+    assert "process" in text
+
+
+@pytest.mark.parametrize("use", LATER)
+def test_later_calls_raise_at_once(device: Device, use: str) -> None:
+    assert device.device_id == 0
+    first, second, third = after("bad_address", LATER[use], LATER[use])
+    assert first[0] == "LaunchError"
+    for kind, text, _, _ in (second, third):
+        assert kind == "ContextLostError"
+        assert "bad_address" in text
+        assert "process" in text
+    assert third[3] < (0.2 if use == "load" else 0.01)
+
+
+def test_whoever_hears_first_names_the_kernels(device: Device) -> None:
+    assert device.device_id == 0
+    script = (
+        PRELUDE
+        + """
+code.get_kernel("bad_address")[1, 1, stream](buffer)
+while True:
+    kind, text, name, _ = say(lambda: stream.is_done)
+    if kind:
+        break
+print(kind, "bad_address" in text, device.context.is_lost)
+"""
+    )
+    result = run(script)
+    assert (result.returncode, result.stdout) == (0, "LaunchError True True\n")
+
+
+def test_what_is_closed_afterwards_is_silent(device: Device) -> None:
+    assert device.device_id == 0
+    script = (
+        PRELUDE
+        + """
+code.get_kernel("bad_trap")[1, 1, stream](buffer)
+say(stream.sync)
+buffer.close()
+stream.close()
+del fine, innocent, code
+print(unraisable_errors(), device.context.is_lost)
+"""
+    )
+    result = run(script)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "0 True\n", "")
+
+
+@pytest.mark.multi_gpu
+def test_other_devices_go_on(device: Device) -> None:
+    assert device.device_id == 0
+    script = (
+        PRELUDE
+        + """
+import faulthandler
+faulthandler.dump_traceback_later(30, exit=True)
+other = Device(1)
+other.sync()
+code.get_kernel("bad_address")[1, 1, stream](buffer)
+say(stream.sync)
+with other.allocate(64) as healthy:
+    healthy.fill(1, stream=other.create_stream())
+other.sync()
+print(other.context.is_lost, device.context.is_lost)
+"""
+    )
+    result = run(script)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "False True\n", "")

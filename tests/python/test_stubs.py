@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The type stubs say what the module has."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from harness import PACKAGE
+
+#: What no stub can say: pybind11's metaclass, and what EnumMeta makes of a string's constructor.
+ALLOWED = r"""
+cudacore\._core\.\w*Memory(Resource|PoolAttributes)
+cudacore\.typing\.\w+\.__new__
+"""
+
+
+def check(*arguments: str, folder: Path) -> str:
+    pytest.importorskip("mypy")
+    result = subprocess.run(
+        [sys.executable, "-m", *arguments], check=False, capture_output=True, text=True, cwd=folder
+    )
+    return result.stdout + result.stderr if result.returncode else ""
+
+
+def test_package_is_typed() -> None:
+    assert (PACKAGE / "py.typed").exists()
+    assert (PACKAGE / "_core.pyi").exists()
+
+
+def test_stubs_match_the_module(tmp_path: Path) -> None:
+    allowed = tmp_path / "allowed"
+    allowed.write_text(ALLOWED)
+    said = check(
+        "mypy.stubtest", "--concise", "--ignore-unused-allowlist", f"--allowlist={allowed}",
+        "cudacore", folder=tmp_path,
+    )  # fmt: skip
+    assert said == "", said
+
+
+USE = """
+import cudacore
+from cudacore import Buffer, Device, Kernel, LaunchConfig, Program, Stream, launch
+
+def use(device: Device, kernel: Kernel) -> float:
+    stream: Stream = device.create_stream()
+    buffer: Buffer = device.allocate(4, stream=stream)
+    launch(stream, LaunchConfig(grid=1, block=(1, 2)), kernel, buffer, 1, 2.0, None)
+    kernel[1, 1](buffer)
+    kernel[(1, 1), [1], stream, 16](buffer)
+    with stream:
+        start = stream.record(options={"timing_enabled": True})
+    return stream.record() - start
+
+reveal_type(Program("", "c++").compile().kernels)
+reveal_type(cudacore.system.get_driver_version())
+"""
+
+
+def test_typical_program_passes_mypy(tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    (tmp_path / "use.py").write_text(USE)
+    result = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "use.py"],
+        check=False, capture_output=True, text=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stdout
+    said = result.stdout.replace("builtins.", "")
+    assert '"tuple[str, ...]"' in said
+    assert '"tuple[int, int]"' in said
+
+
+@pytest.mark.parametrize(
+    "wrong", ['Program("", "fortran")', "LaunchConfig(grid=1.5)", "Device().nothing"]
+)
+def test_wrong_use_fails_mypy(wrong: str, tmp_path: Path) -> None:
+    (tmp_path / "use.py").write_text(
+        f"from cudacore import Device, LaunchConfig, Program\n{wrong}\n"
+    )
+    assert "use.py:2: error" in check("mypy", "--strict", "use.py", folder=tmp_path)
