@@ -14,33 +14,33 @@ class Driver {
   /// @throw std::runtime_error where the library or a function is missing.
   Driver();
 
-  decltype(&::cuInit) init;
-  decltype(&::cuDriverGetVersion) driver_version;
-  decltype(&::cuGetErrorName) error_name;
-  decltype(&::cuDeviceGet) device_get;
-  decltype(&::cuDeviceGetName) device_name;
-  decltype(&::cuDeviceGetAttribute) device_attribute;
-  decltype(&::cuDeviceGetDefaultMemPool) default_pool;
-  decltype(&::cuDevicePrimaryCtxRetain) primary_retain;
-  decltype(&::cuCtxSetCurrent) set_current;
-  decltype(&::cuStreamCreateWithPriority) stream_create;
-  decltype(&::cuStreamDestroy) stream_destroy;
-  decltype(&::cuStreamSynchronize) stream_synchronize;
-  decltype(&::cuEventCreate) event_create;
-  decltype(&::cuEventDestroy) event_destroy;
-  decltype(&::cuEventRecord) event_record;
-  decltype(&::cuEventElapsedTime) event_elapsed;
-  decltype(&::cuMemPoolSetAttribute) pool_set_attribute;
-  decltype(&::cuMemAllocFromPoolAsync) alloc_from_pool;
-  decltype(&::cuMemFreeAsync) free_async;
-  decltype(&::cuMemAllocHost) alloc_host;
-  decltype(&::cuMemcpyAsync) copy_async;
-  decltype(&::cuModuleLoadData) module_load;
-  decltype(&::cuModuleGetFunction) module_function;
-  decltype(&::cuLibraryLoadData) library_load;
-  decltype(&::cuLibraryGetKernel) library_kernel;
-  decltype(&::cuLaunchKernel) launch_kernel;
-  decltype(&::cuLaunchKernelEx) launch_kernel_ex;
+  decltype(&::cuInit) init = nullptr;
+  decltype(&::cuDriverGetVersion) driver_version = nullptr;
+  decltype(&::cuGetErrorName) error_name = nullptr;
+  decltype(&::cuDeviceGet) device_get = nullptr;
+  decltype(&::cuDeviceGetName) device_name = nullptr;
+  decltype(&::cuDeviceGetAttribute) device_attribute = nullptr;
+  decltype(&::cuDeviceGetDefaultMemPool) default_pool = nullptr;
+  decltype(&::cuDevicePrimaryCtxRetain) primary_retain = nullptr;
+  decltype(&::cuCtxSetCurrent) set_current = nullptr;
+  decltype(&::cuStreamCreateWithPriority) stream_create = nullptr;
+  decltype(&::cuStreamDestroy) stream_destroy = nullptr;
+  decltype(&::cuStreamSynchronize) stream_synchronize = nullptr;
+  decltype(&::cuEventCreate) event_create = nullptr;
+  decltype(&::cuEventDestroy) event_destroy = nullptr;
+  decltype(&::cuEventRecord) event_record = nullptr;
+  decltype(&::cuEventElapsedTime) event_elapsed = nullptr;
+  decltype(&::cuMemPoolSetAttribute) pool_set_attribute = nullptr;
+  decltype(&::cuMemAllocFromPoolAsync) alloc_from_pool = nullptr;
+  decltype(&::cuMemFreeAsync) free_async = nullptr;
+  decltype(&::cuMemAllocHost) alloc_host = nullptr;
+  decltype(&::cuMemcpyAsync) copy_async = nullptr;
+  decltype(&::cuModuleLoadData) module_load = nullptr;
+  decltype(&::cuModuleGetFunction) module_function = nullptr;
+  decltype(&::cuLibraryLoadData) library_load = nullptr;
+  decltype(&::cuLibraryGetKernel) library_kernel = nullptr;
+  decltype(&::cuLaunchKernel) launch_kernel = nullptr;
+  decltype(&::cuLaunchKernelEx) launch_kernel_ex = nullptr;
 
   /// Throws std::runtime_error that names the call where `result` is an error.
   void check(CUresult result, const char* call) const {

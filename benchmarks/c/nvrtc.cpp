@@ -66,8 +66,9 @@ std::vector<char> Nvrtc::cubin(const std::string& source, int arch) const {
     check(log_size_(program, &size), "nvrtcGetProgramLogSize");
     std::string log(size, '\0');
     check(log_(program, log.data()), "nvrtcGetProgramLog");
+    log.resize(log.find_last_not_of('\0') + 1);
     throw std::runtime_error(std::string("nvrtcCompileProgram: ") + error_string_(result) + ": " +
-                             log.c_str());
+                             log);
   }
   std::size_t size = 0;
   check(cubin_size_(program, &size), "nvrtcGetCUBINSize");

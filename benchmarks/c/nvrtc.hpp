@@ -26,16 +26,16 @@ class Nvrtc {
   using Program = struct ProgramState*;
 
   std::shared_ptr<void> library_;
-  int (*version_)(int* major, int* minor);
-  const char* (*error_string_)(int result);
+  int (*version_)(int* major, int* minor) = nullptr;
+  const char* (*error_string_)(int result) = nullptr;
   int (*create_)(Program* program, const char* source, const char* name, int header_count,
-                 const char* const* headers, const char* const* names);
-  int (*destroy_)(Program* program);
-  int (*compile_)(Program program, int option_count, const char* const* options);
-  int (*cubin_size_)(Program program, std::size_t* size);
-  int (*cubin_)(Program program, char* cubin);
-  int (*log_size_)(Program program, std::size_t* size);
-  int (*log_)(Program program, char* log);
+                 const char* const* headers, const char* const* names) = nullptr;
+  int (*destroy_)(Program* program) = nullptr;
+  int (*compile_)(Program program, int option_count, const char* const* options) = nullptr;
+  int (*cubin_size_)(Program program, std::size_t* size) = nullptr;
+  int (*cubin_)(Program program, char* cubin) = nullptr;
+  int (*log_size_)(Program program, std::size_t* size) = nullptr;
+  int (*log_)(Program program, char* log) = nullptr;
 };
 
 }  // namespace bench

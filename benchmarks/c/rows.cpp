@@ -209,7 +209,7 @@ Case copy(Session& session, bool to_device) {
   CUstream stream = session.stream();
   void* host = nullptr;
   driver.check(driver.alloc_host(&host, kKibibyte), "cuMemAllocHost");
-  const CUdeviceptr pinned = reinterpret_cast<CUdeviceptr>(host);
+  const auto pinned = reinterpret_cast<CUdeviceptr>(host);
   const CUdeviceptr device = session.allocate(kKibibyte);
   const CUdeviceptr target = to_device ? device : pinned;
   const CUdeviceptr source = to_device ? pinned : device;
@@ -353,7 +353,7 @@ void print_saxpy(Session& session) {
   const std::size_t bytes = host.size() * sizeof(float);
   CUdeviceptr x = session.allocate(bytes);
   CUdeviceptr y = session.allocate(bytes);
-  const CUdeviceptr source = reinterpret_cast<CUdeviceptr>(host.data());
+  const auto source = reinterpret_cast<CUdeviceptr>(host.data());
   driver.check(driver.copy_async(x, source, bytes, stream), "cuMemcpyAsync");
   driver.check(driver.copy_async(y, source, bytes, stream), "cuMemcpyAsync");
   float a = 2.0F;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compile/definitions.hpp"
 #include "compilers.hpp"
 #include "cudacore/error.hpp"
 #include "cudacore/program.hpp"
@@ -101,10 +102,95 @@ TEST_F(Links, FlagsOfOptions) {
   with.debug = true;
   with.lineinfo = false;
   with.ftz = true;
+  with.fma = false;
   with.kernels_used = {"a", "b"};
   EXPECT_EQ(with.nvjitlink_flags(),
-            (std::vector<std::string>{"-arch=sm_90", "-maxrregcount=32", "-O3", "-g", "-ftz=true",
-                                      "-kernels-used=a", "-kernels-used=b"}));
+            (std::vector<std::string>{"-arch=sm_90", "-maxrregcount=32", "-O3", "-g", "-ftz=1",
+                                      "-fma=0", "-kernels-used=a", "-kernels-used=b"}));
+}
+
+TEST_F(Links, PrecisionOptionsReachLinkTimeOptimisation) {
+  LinkerOptions with = options();
+  for (const bool value : {true, false}) {
+    with.ftz = with.prec_div = with.prec_sqrt = with.fma = value;
+    EXPECT_NO_THROW((void)Linker(both(CodeType::ltoir), with).link());
+  }
+}
+
+TEST_F(Links, DefinedTwice) {
+  for (const CodeType type : {CodeType::ptx, CodeType::cubin}) {
+    std::vector<ObjectCode> inputs = both(type);
+    inputs.push_back(compile(callee, type, "again"));
+    const std::string kind(to_string(type));
+    Linker linker(inputs, options());
+    try {
+      (void)linker.link();
+      FAIL() << kind;
+    } catch (const LinkError& error) {
+      EXPECT_EQ(error.code(), 0);
+      EXPECT_TRUE(contains(error.what(), "twice(float) is defined in input 1 (" + kind +
+                                             " \"callee\") and again in input 2 (" + kind +
+                                             " \"again\")"));
+      EXPECT_EQ(linker.error_log(), error.log());
+    }
+  }
+  const std::vector<ObjectCode> mixed = {compile(callee, CodeType::ptx, "text"),
+                                         compile(callee, CodeType::cubin, "binary")};
+  EXPECT_THROW((void)Linker(mixed, options()).link(), LinkError);
+}
+
+TEST_F(Links, WhatMayBeDefinedTwice) {
+  const std::string source = R"(
+#include <cuda_fp16.h>
+template <typename T> __global__ void shared_kernel(T* x) { *x = T(1); }
+template __global__ void shared_kernel<float>(float*);
+inline __device__ __noinline__ float common(float x) { return x * x; }
+static __device__ __noinline__ float own(float x) { return x + 1; }
+namespace { __device__ int hidden = 3; }
+static __constant__ float table[4] = {1, 2, 3, 4};
+__device__ float twice(float);
+extern __device__ int counter;
+extern __shared__ int space[];
+__global__ void NAME(float* x, __half* h) {
+  *x = common(own(*x)) + hidden++ + table[threadIdx.x] + twice(*x) + counter + space[0];
+  *h = __float2half(*x);
+  printf("%f\n", *x);
+}
+)";
+  const std::string others = callee + "\n__device__ int counter = 1;";
+  for (const CodeType type : {CodeType::ptx, CodeType::cubin}) {
+    const ObjectCode code =
+        Linker({compile("#define NAME first\n" + source, type, "first"),
+                compile("#define NAME second\n" + source, type, "second"),
+                compile(others, type, "others")},
+               options())
+            .link();
+    EXPECT_EQ(code.kernels().size(), 3U) << to_string(type);
+  }
+}
+
+TEST(Definitions, OfPtx) {
+  const std::string ptx = R"(
+.version 8.0
+.target sm_90
+.extern .func (.param .b32 r) far(.param .b32 a);
+.visible .func (.param .b32 r) declared(.param .b32 a);
+.visible .func (.param .b32 r) near(.param .b32 a)
+{ { .reg .b32 %r<2>; } ret; }
+.weak .func loose() { ret; }
+.func own() { ret; }
+.visible .entry k(.param .u64 k_param_0) .maxntid 32, 1, 1 { ret; } // .visible .entry comment
+.visible .global .attribute(.managed) .align 4 .b8 table[8] = {1, 2, 3, 4};
+.visible .const .v4 .f32 vector;
+.visible .global .u64 address = generic(table);
+.global .u32 local;
+.common .global .u32 both;
+)";
+  EXPECT_EQ(compile::strong_definitions_in_ptx(ptx),
+            (std::vector<std::string>{"near", "k", "table", "vector", "address"}));
+  for (std::size_t size = 0; size < ptx.size(); ++size) {
+    (void)compile::strong_definitions_in_ptx(ptx.substr(0, size));
+  }
 }
 
 TEST_F(Links, LogsAreKept) {

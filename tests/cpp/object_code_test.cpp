@@ -116,6 +116,15 @@ TEST(ObjectCodes, DamagedCodeNeverReachesTheDriver) {
   EXPECT_THROW((void)cubin.kernels(), std::invalid_argument);
   EXPECT_THROW((void)cubin.get_kernel("k"), std::invalid_argument);
   EXPECT_THROW((void)cubin.handle(), std::invalid_argument);
+  const std::string text =
+      message_of<std::invalid_argument>([&] { (void)cubin.kernels(); });
+  EXPECT_TRUE(text.starts_with("damaged cubin \"c\": it ends within the ELF header")) << text;
+  const ObjectCode other(bytes("garbage"), CodeType::cubin, named("other"));
+  EXPECT_TRUE(contains(message_of<std::invalid_argument>([&] { (void)other.handle(); }),
+                       "cubin \"other\": the 7 bytes are not a cubin"));
+  const ObjectCode broken(bytes(".visible .entry k("), CodeType::ptx, named("broken"));
+  EXPECT_TRUE(contains(message_of<std::invalid_argument>([&] { (void)broken.kernels(); }),
+                       "ptx \"broken\": PTX line 1: "));
   const ObjectCode fatbin(bytes("\x50\xed\x55\xba too short to be true"), CodeType::fatbin);
   EXPECT_THROW((void)fatbin.get_kernel("k"), std::invalid_argument);
   EXPECT_THROW(ObjectCode({}, CodeType::cubin), std::invalid_argument);
@@ -138,6 +147,13 @@ TEST(ObjectCodes, FilesAreRead) {
   EXPECT_EQ(code.name(), "code.ptx");
   EXPECT_THROW((void)ObjectCode::from_file("/no/such/file", CodeType::ptx),
                std::filesystem::filesystem_error);
+  try {
+    (void)ObjectCode::from_file(path.parent_path(), CodeType::cubin);
+    FAIL() << "read a directory";
+  } catch (const std::filesystem::filesystem_error& error) {
+    EXPECT_EQ(error.code(), std::errc::is_a_directory);
+    EXPECT_EQ(error.path1(), path.parent_path());
+  }
 }
 
 TEST(Variables, OfPtx) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -17,8 +18,9 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 Slot slot(ParamKind kind, std::uint32_t size) { return {.kind = kind, .size = size}; }
 
-/// The bytes that a packing left behind, with a guard after them.
+/// The bytes that a packing left behind, with a guard after the room that each parameter has.
 struct Bytes {
+  static constexpr std::size_t room = 8;
   std::array<unsigned char, 24> data{};
   Bytes() { data.fill(0xEE); }
   unsigned char* get() { return data.data(); }
@@ -26,7 +28,7 @@ struct Bytes {
   T as() const {
     T value{};
     std::memcpy(&value, data.data(), sizeof(value));
-    EXPECT_EQ(data[sizeof(T)], 0xEE) << "wrote past the parameter";
+    EXPECT_EQ(data[std::max(sizeof(T), room)], 0xEE) << "wrote past the parameter";
     return value;
   }
 };
@@ -188,7 +190,7 @@ TEST_P(PackExact, OnlyTheSameType) {
             given.expected);
   if (given.expected != PackResult::ok) return;
   EXPECT_EQ(std::memcmp(bytes.get(), value.data(), given.size), 0);
-  EXPECT_EQ(bytes.data[given.size], 0xEE);
+  EXPECT_EQ(bytes.data[std::max(given.size, Bytes::room)], 0xEE);
 }
 
 using enum ParamKind;

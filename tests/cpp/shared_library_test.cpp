@@ -93,6 +93,19 @@ TEST(SharedLibrary, OpensTheSameLibraryOnce) {
   EXPECT_EQ(first.symbol("no_such_function"), nullptr);
 }
 
+TEST(SharedLibrary, UsualToolkitIsTheDefault) {
+  {
+    const ScopedVariable path("CUDA_PATH", "/some/toolkit");
+    const ScopedVariable home("CUDA_HOME", "/another");
+    EXPECT_EQ(toolkit_roots(), (std::vector<fs::path>{"/some/toolkit", "/another"}));
+  }
+  const ScopedVariable path("CUDA_PATH", "");
+  const ScopedVariable home("CUDA_HOME", "");
+  const fs::path usual = "/usr/local/cuda";
+  EXPECT_EQ(toolkit_roots(),
+            fs::is_directory(usual) ? std::vector<fs::path>{usual} : std::vector<fs::path>{});
+}
+
 TEST(IncludeDirectories, SkipsHeadersOfAnotherMajorVersion) {
   const fs::path twelve = make_folder("cuda-12/include");
   std::ofstream(twelve / "cuda_runtime_api.h") << "#define CUDART_VERSION  12090\n";

@@ -128,6 +128,8 @@ TEST(ParseSignatureTest, AcceptsEveryForm) {
   EXPECT_EQ(parse_signature("(int (*f)(int), float (&x)[4])").str(),
             "(int (*f)(int), float (&x) [4])");
   EXPECT_EQ(parse_signature("int (*f)(int), float").str(), "(int (*f)(int), float)");
+  EXPECT_EQ(parse_signature("void k(int *&&x, int (*&f)(int), int (*p));").str(),
+            "k(int*&& x, int (*&f)(int), int (*p))");
   EXPECT_EQ(parse_signature("").str(), "()");
   EXPECT_EQ(parse_signature("(void)").str(), "()");
   EXPECT_EQ(parse_signature("void k<(Mode)1, A<int, float> >(A<int, float> a)").str(),
@@ -148,7 +150,9 @@ TEST(ParseSignatureTest, LaysOutLikeAStruct) {
 TEST(ParseSignatureTest, NamesWhatIsNotAType) {
   for (const char* const text :
        {"float, 3", "float,,int", "float a b", "*x", "const", "void x", "long float",
-        "unsigned double", "float (*", "vector<int", "float %x", "short long", "float)"}) {
+        "unsigned double", "float (*", "vector<int", "float %x", "short long", "float)",
+        "k(int) extra", "int k(int), float", "k(int) = 3", "k(*)", "k(&)", "k(int &&& x)", "int & & x",
+        "int & * x", "int &x[3]", "int (&*x)[3]", "int (*)"}) {
     EXPECT_THROW((void)parse_signature(text), std::invalid_argument) << text;
   }
   try {
@@ -156,6 +160,13 @@ TEST(ParseSignatureTest, NamesWhatIsNotAType) {
     FAIL();
   } catch (const std::invalid_argument& error) {
     EXPECT_NE(std::string(error.what()).find("'3x n' is not a type"), std::string::npos);
+  }
+  try {
+    (void)parse_signature("void k(int n) extra");
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_NE(std::string(error.what()).find("'extra' after the parameters of 'k'"),
+              std::string::npos);
   }
 }
 
