@@ -78,9 +78,7 @@ std::string listed(std::span<const KernelEntry> entries, const Indices& indices,
   for (std::size_t i = 0; i < indices.size() && i < max_listed; ++i) {
     const KernelEntry& entry = entries[indices[i]];
     text += i == 0 ? "" : ", ";
-    text += full                     ? entry.signature.str()
-            : uses[entry.name] > 1 ? with_types(entry)
-                                   : entry.name;
+    text += full ? entry.signature.str() : uses[entry.name] > 1 ? with_types(entry) : entry.name;
   }
   if (indices.size() > max_listed) {
     text += " and " + std::to_string(indices.size() - max_listed) + " more";

@@ -147,9 +147,8 @@ std::string_view parameter_list(std::string_view declaration) {
   if (!function.has_parameters || declarator || function.name.empty()) {
     return declaration;
   }
-  const auto close =
-      static_cast<std::size_t>(function.parameters.data() - declaration.data()) +
-      function.parameters.size();
+  const auto close = static_cast<std::size_t>(function.parameters.data() - declaration.data()) +
+                     function.parameters.size();
   const std::string_view rest = cxx::trim(declaration.substr(close + 1));
   if (!rest.empty() && rest != ";") {
     throw std::invalid_argument("'" + std::string(rest) + "' after the parameters of '" +

@@ -71,7 +71,8 @@ TEST(FindKernelTest, ListsAllThereIs) {
   EXPECT_EQ(
       error_of("foo"),
       "no kernel 'foo'; this object has: axpy<float>, axpy<double>, cfun, ns::scale<float, 4>, "
-      "(anonymous namespace)::anon, nontype<true, (char)120>, k(int*), k(float*), head<float const*>, a::z, "
+      "(anonymous namespace)::anon, nontype<true, (char)120>, k(int*), k(float*), head<float "
+      "const*>, a::z, "
       "b::z, apply<__half>");
   EXPECT_NE(error_of("axpy<int>").find("; did you mean axpy<float>, axpy<double>?"),
             std::string::npos);

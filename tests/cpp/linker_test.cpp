@@ -159,12 +159,11 @@ __global__ void NAME(float* x, __half* h) {
 )";
   const std::string others = callee + "\n__device__ int counter = 1;";
   for (const CodeType type : {CodeType::ptx, CodeType::cubin}) {
-    const ObjectCode code =
-        Linker({compile("#define NAME first\n" + source, type, "first"),
-                compile("#define NAME second\n" + source, type, "second"),
-                compile(others, type, "others")},
-               options())
-            .link();
+    const ObjectCode code = Linker({compile("#define NAME first\n" + source, type, "first"),
+                                    compile("#define NAME second\n" + source, type, "second"),
+                                    compile(others, type, "others")},
+                                   options())
+                                .link();
     EXPECT_EQ(code.kernels().size(), 3U) << to_string(type);
   }
 }

@@ -116,8 +116,7 @@ TEST(ObjectCodes, DamagedCodeNeverReachesTheDriver) {
   EXPECT_THROW((void)cubin.kernels(), std::invalid_argument);
   EXPECT_THROW((void)cubin.get_kernel("k"), std::invalid_argument);
   EXPECT_THROW((void)cubin.handle(), std::invalid_argument);
-  const std::string text =
-      message_of<std::invalid_argument>([&] { (void)cubin.kernels(); });
+  const std::string text = message_of<std::invalid_argument>([&] { (void)cubin.kernels(); });
   EXPECT_TRUE(text.starts_with("damaged cubin \"c\": it ends within the ELF header")) << text;
   const ObjectCode other(bytes("garbage"), CodeType::cubin, named("other"));
   EXPECT_TRUE(contains(message_of<std::invalid_argument>([&] { (void)other.handle(); }),

@@ -149,10 +149,12 @@ TEST(ParseSignatureTest, LaysOutLikeAStruct) {
 
 TEST(ParseSignatureTest, NamesWhatIsNotAType) {
   for (const char* const text :
-       {"float, 3", "float,,int", "float a b", "*x", "const", "void x", "long float",
-        "unsigned double", "float (*", "vector<int", "float %x", "short long", "float)",
-        "k(int) extra", "int k(int), float", "k(int) = 3", "k(*)", "k(&)", "k(int &&& x)", "int & & x",
-        "int & * x", "int &x[3]", "int (&*x)[3]", "int (*)"}) {
+       {"float, 3",  "float,,int",   "float a b",         "*x",
+        "const",     "void x",       "long float",        "unsigned double",
+        "float (*",  "vector<int",   "float %x",          "short long",
+        "float)",    "k(int) extra", "int k(int), float", "k(int) = 3",
+        "k(*)",      "k(&)",         "k(int &&& x)",      "int & & x",
+        "int & * x", "int &x[3]",    "int (&*x)[3]",      "int (*)"}) {
     EXPECT_THROW((void)parse_signature(text), std::invalid_argument) << text;
   }
   try {

@@ -57,9 +57,7 @@ def cuda_headers() -> None:
     if toolkit or os.environ.get("CI"):
         return
     for wheel in WHEELS[major]:
-        try:
-            metadata.distribution(wheel)
-        except metadata.PackageNotFoundError:
+        if not any(metadata.distributions(name=wheel)):
             pytest.skip(f"{wheel} is not installed")
 
 

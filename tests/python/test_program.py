@@ -9,6 +9,7 @@ import pytest
 from cudacore import (
     CompileError,
     CUDAError,
+    Device,
     NotSupportedError,
     ObjectCode,
     Program,
@@ -236,7 +237,8 @@ program.compile(sys.argv[1])
     assert run_cleanly(script + TELL_WHETHER_DRIVER_WAS_USED, target) == "False\n"
 
 
-def test_what_tells_of_the_drivers_use_can_tell(device: object) -> None:
+def test_what_tells_of_the_drivers_use_can_tell(device: Device) -> None:
+    assert device.device_id == 0
     script = "import cudacore\ncudacore.Device().sync()\n"
     assert run_cleanly(script + TELL_WHETHER_DRIVER_WAS_USED) == "True\n"
 
