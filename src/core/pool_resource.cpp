@@ -62,12 +62,6 @@ Buffer PoolMemoryResource::allocate(std::size_t size, const std::optional<Stream
 void PoolMemoryResource::deallocate(CUdeviceptr pointer, std::size_t size,
                                     const std::optional<Stream>& stream) {
   if (pointer == 0) return;
-  if (stream && !is_default_stream(stream->handle())) [[likely]] {
-    // A stream of its own says all that the driver must know; where that fails, the long way tells
-    // why.
-    const handle::StreamBox& box = *stream->box();
-    if (driver::api().cuMemFreeAsync(pointer, box.stream) == CUDA_SUCCESS) return;
-  }
   const ReleaseCall call(stream, device_id());
   call.check(call.api().cuMemFreeAsync(pointer, call.stream()), "cuMemFreeAsync", pointer, size);
 }

@@ -16,11 +16,17 @@ class ReleaseCall {
  public:
   /// `device` is where the memory lives, -1 for none; it counts where there is no stream.
   ReleaseCall(const std::optional<Stream>& stream, int device) : api_(&driver::api()) {
-    if (stream) stream_ = release_stream(*stream);
+    if (stream) {
+      stream_ = stream->box().get();
+      if (stream_ == nullptr || is_default_stream(stream_->stream)) {
+        bound_ = release_stream(*stream);
+        stream_ = bound_.get();
+      }
+    }
     try {
-      context_ = stream_ != nullptr ? stream_->work_context()
-                 : device >= 0      ? handle::primary_context(device)
-                                    : handle::current_context();
+      context_ = stream_ != nullptr ? stream_->work_context().get()
+                 : device >= 0      ? handle::primary_context(device).get()
+                                    : handle::current_context().get();
       scope_.emplace(*api_, *context_);
     } catch (const Error&) {  // the release itself tells what is wrong
     }
@@ -36,13 +42,14 @@ class ReleaseCall {
       return;
     handle::throw_driver_error(
         result, function, handle::format_bytes(size) + " at " + handle::format_address(pointer),
-        context_.get());
+        context_);
   }
 
  private:
   const driver::DriverApi* api_;
-  std::shared_ptr<handle::StreamBox> stream_;
-  std::shared_ptr<handle::ContextBox> context_;
+  const handle::StreamBox* stream_ = nullptr;
+  std::shared_ptr<handle::StreamBox> bound_;  ///< what a default stream stands for
+  handle::ContextBox* context_ = nullptr;
   std::optional<handle::ContextScope> scope_;
 };
 
