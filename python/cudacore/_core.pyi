@@ -19,7 +19,7 @@ from typing import (
 from typing_extensions import Buffer as _HostBuffer
 from typing_extensions import CapsuleType, Self
 
-_Dim: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
+_Dim: TypeAlias = SupportsIndex | float | Sequence[SupportsIndex | float]
 _Macro: TypeAlias = str | tuple[str, str]
 _Macros: TypeAlias = _Macro | Sequence[_Macro]
 _Code: TypeAlias = _HostBuffer | str | PathLike[str]

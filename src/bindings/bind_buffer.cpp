@@ -39,7 +39,7 @@ PyObject* copy_from(PyObject* self, PyObject* const* args, Py_ssize_t count, PyO
     const ValueAndStream given("Buffer.copy_from", from_names, 1, args, count, keywords);
     // Copies: another thread may close the objects while the GIL is away.
     const Buffer destination = *get_if<Buffer>(self);
-    const Stream stream = to_stream(given.values[1]);
+    const Stream stream = to_stream(given.values[1], destination);
     if (const auto* source = get_if<Buffer>(given.values[0].ptr())) {
       const Buffer kept = *source;
       const ReleaseGil release;
@@ -57,7 +57,7 @@ PyObject* copy_to(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObj
   return guarded([&]() -> PyObject* {
     const ValueAndStream given("Buffer.copy_to", to_names, 1, args, count, keywords);
     const Buffer source = *get_if<Buffer>(self);
-    const Stream stream = to_stream(given.values[1]);
+    const Stream stream = to_stream(given.values[1], source);
     auto destination = py::reinterpret_borrow<py::object>(given.values[0]);
     if (destination.is_none()) {
       const std::shared_ptr<MemoryResource> resource = source.memory_resource();
@@ -84,7 +84,7 @@ PyObject* fill(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject
   return guarded([&]() -> PyObject* {
     const ValueAndStream given("Buffer.fill", fill_names, 1, args, count, keywords);
     const Buffer buffer = *get_if<Buffer>(self);
-    const Stream stream = to_stream(given.values[1]);
+    const Stream stream = to_stream(given.values[1], buffer);
     const py::handle value = given.values[0];
     std::uint32_t pattern = 0;
     std::size_t width = 1;

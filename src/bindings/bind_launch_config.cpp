@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -25,10 +26,14 @@ std::string in_config(const char* field) { return std::string("LaunchConfig: ") 
 
 unsigned to_extent(py::handle value, const char* field, std::size_t axis) {
   const auto name = [&]() { return in_config(field) + "." + axes[axis]; };
-  if (PyBool_Check(value.ptr()) != 0 || PyIndex_Check(value.ptr()) == 0) {
+  // A float that is a whole number comes of a division, n / 16, in programs written for cuda.core.
+  const bool is_whole = PyFloat_CheckExact(value.ptr()) != 0 &&
+                        std::floor(PyFloat_AS_DOUBLE(value.ptr())) == PyFloat_AS_DOUBLE(value.ptr());
+  if (PyBool_Check(value.ptr()) != 0 || (PyIndex_Check(value.ptr()) == 0 && !is_whole)) {
     throw py::type_error(name() + " must be an int, not " + type_name(value));
   }
-  const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+  const auto number = py::reinterpret_steal<py::object>(
+      is_whole ? PyNumber_Long(value.ptr()) : PyNumber_Index(value.ptr()));
   if (!number) {
     throw py::error_already_set();
   }
@@ -44,7 +49,7 @@ unsigned to_extent(py::handle value, const char* field, std::size_t axis) {
 Dim3 to_dim3(py::handle value, const char* field) {
   Dim3 extents{1, 1, 1};
   if (PyTuple_Check(value.ptr()) == 0 && PyList_Check(value.ptr()) == 0) {
-    if (PyIndex_Check(value.ptr()) == 0) {
+    if (PyIndex_Check(value.ptr()) == 0 && PyFloat_Check(value.ptr()) == 0) {
       throw py::type_error(in_config(field) + " must be an int or a sequence of 1 to 3 ints, not " +
                            type_name(value));
     }
@@ -242,6 +247,7 @@ void bind_launch_config(py::module_& module) {
       "programmatic_stream_serialization=False, priority=None)\n--\n\n"
       "The shape of a launch.\n\n"
       "Extents are an int for x alone, or a sequence of one to three ints; what is not given is 1.\n"
+      "A float that is a whole number counts as an int.\n"
       "With `cluster`, the grid counts clusters.\n\n"
       "Parameters\n----------\n"
       "grid, cluster, block : int or sequence of int\n"

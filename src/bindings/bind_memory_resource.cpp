@@ -67,7 +67,7 @@ Buffer allocate_from(MemoryResource& resource, const char* function, PyObject* c
     throw py::type_error(std::string(function) + " needs a size");
   }
   const std::size_t size = to_byte_count(values[0], function);
-  const std::optional<Stream> stream = to_stream(values[1]);
+  const std::optional<Stream> stream = to_stream(values[1], resource.device_id());
   const ReleaseGil release;  // a pool that grows may wait for the device
   return resource.allocate(size, stream);
 }

@@ -91,6 +91,17 @@ Stream to_stream(py::handle object) {
                              keep_alive(py::reinterpret_borrow<py::object>(object)));
 }
 
+Stream to_stream(py::handle object, int device) {
+  const bool is_chosen = !object.is_none() || !current_streams().empty();
+  return is_chosen || device < 0 ? to_stream(object) : Device(device).default_stream();
+}
+
+Stream to_stream(py::handle object, const Buffer& buffer) {
+  const bool is_chosen = !object.is_none() || !current_streams().empty();
+  return is_chosen || buffer.is_closed() ? to_stream(object)
+                                         : to_stream(object, buffer.device_id());
+}
+
 py::object to_object(const std::optional<Stream>& stream) {
   return stream ? py::cast(*stream) : py::object(py::none());
 }

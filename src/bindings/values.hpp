@@ -64,6 +64,10 @@ struct EndOf<Launcher> {
 [[nodiscard]] Device to_device(py::handle object);
 /// A Stream, anything with __cuda_stream__, or None for the current stream.
 [[nodiscard]] Stream to_stream(py::handle object);
+/// As to_stream(); where no `with stream:` is in force either, the default stream of a device, for
+/// work on memory that lives there. -1 is memory of no device.
+[[nodiscard]] Stream to_stream(py::handle object, int device);
+[[nodiscard]] Stream to_stream(py::handle object, const Buffer& buffer);
 /// The Stream, None where it is unset.
 [[nodiscard]] py::object to_object(const std::optional<Stream>& stream);
 /// As to_stream(), but None stays unset.

@@ -70,7 +70,8 @@ void Event::sync() const {
   const handle::EventBox& box = open(*this);
   const driver::DriverApi& api = driver::api();
   handle::throw_if_lost(*box.context);
-  if (handle::interrupt_hook() != nullptr) {
+  const bool polls = handle::interrupt_hook() != nullptr;
+  if (polls) {
     struct Query {
       const driver::DriverApi* api;
       CUevent event;
@@ -81,8 +82,10 @@ void Event::sync() const {
     };
     check(handle::wait_until_ready(ask, &query, !box.blocking), "cuEventQuery", box);
   }
-  // Also where a query has said that all is done: only this lets memory pools release what was freed.
-  check(api.cuEventSynchronize(box.event), "cuEventSynchronize", box);
+  // Pools release what was freed only at a wait in the driver, not at a query that finds all done.
+  if (!polls || box.context->take_freed_to_pool()) {
+    check(api.cuEventSynchronize(box.event), "cuEventSynchronize", box);
+  }
 }
 
 float Event::elapsed_since(const Event& start) const {

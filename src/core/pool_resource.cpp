@@ -63,6 +63,7 @@ void PoolMemoryResource::deallocate(CUdeviceptr pointer, std::size_t size,
                                     const std::optional<Stream>& stream) {
   if (pointer == 0) return;
   const ReleaseCall call(stream, device_id());
+  call.note_freed_to_pool();
   call.check(call.api().cuMemFreeAsync(pointer, call.stream()), "cuMemFreeAsync", pointer, size);
 }
 

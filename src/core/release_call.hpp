@@ -32,6 +32,10 @@ class ReleaseCall {
     }
   }
 
+  /// Notes that a pool has memory to release at the next wait.
+  void note_freed_to_pool() const noexcept {
+    if (context_ != nullptr) context_->freed_to_pool.store(true, std::memory_order_relaxed);
+  }
   [[nodiscard]] const driver::DriverApi& api() const noexcept { return *api_; }
   [[nodiscard]] bool has_stream() const noexcept { return stream_ != nullptr; }
   [[nodiscard]] CUstream stream() const noexcept {

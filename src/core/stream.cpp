@@ -139,15 +139,18 @@ void Stream::sync() const {
   const handle::StreamBox& box = open(*this);
   const StreamCall call(box);
   const std::uint64_t mark = call.context()->history.mark();
-  if (handle::interrupt_hook() != nullptr) {
+  const bool polls = handle::interrupt_hook() != nullptr;
+  if (polls) {
     const auto query = [](void* argument) {
       const auto& waiting = *static_cast<const StreamCall*>(argument);
       return waiting.api().cuStreamQuery(waiting.stream());
     };
     call.check(handle::wait_until_ready(query, const_cast<StreamCall*>(&call)), "cuStreamQuery");
   }
-  // Also where a query has said that all is done: only this lets memory pools release what was freed.
-  call.check(call.api().cuStreamSynchronize(box.stream), "cuStreamSynchronize");
+  // Pools release what was freed only at a wait in the driver, not at a query that finds all done.
+  if (!polls || call.context()->take_freed_to_pool()) {
+    call.check(call.api().cuStreamSynchronize(box.stream), "cuStreamSynchronize");
+  }
   call.context()->history.synced(mark, box.stream);
 }
 

@@ -41,12 +41,15 @@ struct DeviceLimits {
 };
 
 /// The names of the last launches on a context, for the message of the error that one of them
-/// causes. Writers are lock-free; a torn history only ever misreports which kernels, never crashes:
-/// the names are interned and never freed.
+/// causes. Writers neither lock nor synchronise, since a locked instruction behind a launch waits for
+/// the launch to reach the device: a torn history only ever misreports which kernels, never crashes.
+/// The names are interned and never freed.
 class LaunchHistory {
  public:
   void add(const char* kernel, CUstream stream = nullptr) noexcept {
-    const auto index = next_.fetch_add(1, std::memory_order_relaxed) % names_.size();
+    const std::uint64_t launch = next_.load(std::memory_order_relaxed);
+    next_.store(launch + 1, std::memory_order_relaxed);
+    const auto index = launch % names_.size();
     streams_[index].store(stream, std::memory_order_relaxed);
     names_[index].store(kernel, std::memory_order_relaxed);
   }
@@ -79,6 +82,13 @@ struct ContextBox {
   std::atomic<bool> lost{false};
   std::string lost_reason;  ///< written once, before `lost` is set
   int lost_code = 0;        ///< the driver's code, written with lost_reason
+  /// Whether memory went back to a pool since the last wait in the driver itself.
+  std::atomic<bool> freed_to_pool{false};
+
+  [[nodiscard]] bool take_freed_to_pool() noexcept {
+    return freed_to_pool.load(std::memory_order_relaxed) &&
+           freed_to_pool.exchange(false, std::memory_order_relaxed);
+  }
 };
 
 /// The primary context of a device, retained on first use, never released. Any thread.

@@ -11,13 +11,19 @@ void LaunchHistory::synced(std::uint64_t mark, CUstream stream) noexcept {
   const std::uint64_t kept = std::min<std::uint64_t>(mark, names_.size());
   const std::uint64_t first = std::max(mark - kept, synced_.load(std::memory_order_relaxed));
   const std::uint64_t end = next_.load(std::memory_order_relaxed);
+  bool are_all_done = true;
   for (std::uint64_t i = first; i < mark; ++i) {
     if (end - i > names_.size()) continue;  // a newer launch has taken the place
     const std::size_t place = i % names_.size();
     const char* name = names_[place].load(std::memory_order_relaxed);
-    if (name == nullptr || streams_[place].load(std::memory_order_relaxed) != stream) continue;
+    if (name == nullptr) continue;
+    if (streams_[place].load(std::memory_order_relaxed) != stream) {
+      are_all_done = false;
+      continue;
+    }
     names_[place].compare_exchange_strong(name, nullptr, std::memory_order_relaxed);
   }
+  if (are_all_done) synced(mark);
 }
 
 std::vector<std::string> LaunchHistory::since_sync() const {

@@ -42,9 +42,9 @@ def test_dimensions(field: str, given: Any, expected: tuple[int, int, int]) -> N
         ((1, 1, 1, 1), ValueError),
         (2**32, (ValueError, OverflowError)),
         (2**100, (ValueError, OverflowError)),
-        (1.0, TypeError),
+        (1.5, TypeError),
         ("1", TypeError),
-        ((1, 2.0), TypeError),
+        ((1, 2.5), TypeError),
         (object(), TypeError),
     ],
     ids=str,
@@ -125,3 +125,7 @@ def test_unknown_field_is_named() -> None:
 def test_repr_makes_it_again() -> None:
     config = LaunchConfig(grid=(2, 3), block=128, shmem_size=64)
     assert eval(repr(config), {"LaunchConfig": LaunchConfig}) == config
+
+
+def test_whole_floats_are_ints() -> None:
+    assert LaunchConfig(grid=(64 / 16, 2.0), block=8.0) == LaunchConfig(grid=(4, 2), block=8)
