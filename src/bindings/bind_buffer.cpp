@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <string>
-#include <utility>
 
 #include "bindings/dlpack.hpp"
 #include "bindings/errors.hpp"
@@ -34,20 +34,36 @@ constexpr const char* to_names[] = {"dst", "stream"};
 constexpr const char* fill_names[] = {"value", "stream"};
 constexpr const char* close_names[] = {"stream", ""};
 
+/// The stream of a call on a buffer: borrowed from a Stream object, or a share of its own.
+class StreamOfCall {
+ public:
+  StreamOfCall(py::handle given, const Buffer& buffer) {
+    if (get_if<Stream>(given.ptr()) != nullptr) {
+      borrowed_.emplace(given.ptr());
+    } else {
+      own_ = to_stream(given, buffer);
+    }
+  }
+  [[nodiscard]] const Stream& get() const { return borrowed_ ? borrowed_->get() : *own_; }
+
+ private:
+  std::optional<Borrowed<Stream>> borrowed_;
+  std::optional<Stream> own_;
+};
+
 PyObject* copy_from(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   return guarded([&]() -> PyObject* {
     const ValueAndStream given("Buffer.copy_from", from_names, 1, args, count, keywords);
-    // Copies: another thread may close the objects while the GIL is away.
-    const Buffer destination = *get_if<Buffer>(self);
-    const Stream stream = to_stream(given.values[1], destination);
-    if (const auto* source = get_if<Buffer>(given.values[0].ptr())) {
-      const Buffer kept = *source;
+    const Borrowed<Buffer> destination(self);
+    const StreamOfCall stream(given.values[1], destination.get());
+    if (get_if<Buffer>(given.values[0].ptr()) != nullptr) {
+      const Borrowed<Buffer> source(given.values[0].ptr());
       const ReleaseGil release;
-      destination.copy_from(kept, stream);
+      destination.get().copy_from(source.get(), stream.get());
     } else {
       const HostBuffer host(given.values[0], false, "Buffer.copy_from: src");
       const ReleaseGil release;
-      destination.copy_from(host.bytes(), stream);
+      destination.get().copy_from(host.bytes(), stream.get());
     }
     Py_RETURN_NONE;
   });
@@ -56,8 +72,9 @@ PyObject* copy_from(PyObject* self, PyObject* const* args, Py_ssize_t count, PyO
 PyObject* copy_to(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   return guarded([&]() -> PyObject* {
     const ValueAndStream given("Buffer.copy_to", to_names, 1, args, count, keywords);
-    const Buffer source = *get_if<Buffer>(self);
-    const Stream stream = to_stream(given.values[1], source);
+    const Borrowed<Buffer> borrowed(self);
+    const Buffer& source = borrowed.get();
+    const StreamOfCall stream(given.values[1], source);
     auto destination = py::reinterpret_borrow<py::object>(given.values[0]);
     if (destination.is_none()) {
       const std::shared_ptr<MemoryResource> resource = source.memory_resource();
@@ -65,16 +82,16 @@ PyObject* copy_to(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObj
         throw py::value_error(
             "Buffer.copy_to: the buffer wraps memory of no resource, so dst must be given");
       }
-      destination = py::cast(resource->allocate(source.size(), stream));
+      destination = py::cast(resource->allocate(source.size(), to_stream(given.values[1], source)));
     }
-    if (const auto* buffer = get_if<Buffer>(destination.ptr())) {
-      const Buffer kept = *buffer;
+    if (get_if<Buffer>(destination.ptr()) != nullptr) {
+      const Borrowed<Buffer> target(destination.ptr());
       const ReleaseGil release;
-      kept.copy_from(source, stream);
+      target.get().copy_from(source, stream.get());
     } else {
       const HostBuffer host(destination, true, "Buffer.copy_to: dst");
       const ReleaseGil release;
-      source.copy_to(host.bytes(), stream);
+      source.copy_to(host.bytes(), stream.get());
     }
     return destination.release().ptr();
   });
@@ -83,8 +100,8 @@ PyObject* copy_to(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObj
 PyObject* fill(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   return guarded([&]() -> PyObject* {
     const ValueAndStream given("Buffer.fill", fill_names, 1, args, count, keywords);
-    const Buffer buffer = *get_if<Buffer>(self);
-    const Stream stream = to_stream(given.values[1], buffer);
+    const Borrowed<Buffer> buffer(self);
+    const StreamOfCall stream(given.values[1], buffer.get());
     const py::handle value = given.values[0];
     std::uint32_t pattern = 0;
     std::size_t width = 1;
@@ -110,7 +127,7 @@ PyObject* fill(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject
     }
     {
       const ReleaseGil release;
-      buffer.fill(pattern, width, stream);
+      buffer.get().fill(pattern, width, stream.get());
     }
     Py_RETURN_NONE;
   });
@@ -118,7 +135,7 @@ PyObject* fill(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject
 
 PyObject* close(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   return guarded([&]() -> PyObject* {
-    Buffer& buffer = *get_if<Buffer>(self);
+    const Buffer& buffer = *get_if<Buffer>(self);
     std::optional<Stream> stream;
     if (count != 0 || keywords != nullptr) {
       const ValueAndStream given("Buffer.close", close_names, 1, args, count, keywords);
@@ -126,7 +143,7 @@ PyObject* close(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObjec
     }
     if (!buffer.is_closed()) {
       // What it held ends without the GIL: the release may have to wait for the driver.
-      Buffer ended(std::exchange(buffer, Buffer(nullptr)));
+      Buffer ended = close_object<Buffer>(self);
       const ReleaseGil release;
       ended.close(stream);
     }
@@ -186,20 +203,21 @@ std::string repr(const Buffer& self) {
 }  // namespace
 
 void bind_buffer(py::module_& module) {
-  HeapClass<Buffer>(module, "cudacore.Buffer",
-                    "A range of memory that a device, the host, or both can reach.\n\n"
-                    "Goes back to its memory resource when the last reference does, ordered on the\n"
-                    "stream of the allocation.\n\n"
-                    "Examples\n--------\n"
-                    ">>> dev = cudacore.Device()\n"
-                    ">>> stream = dev.create_stream()\n"
-                    ">>> with dev.allocate(4, stream=stream) as buffer:\n"
-                    "...     buffer.copy_from(b\"abcd\", stream=stream)\n"
-                    "...     back = buffer.copy_to(bytearray(4), stream=stream)\n"
-                    ">>> stream.sync()\n"
-                    ">>> back\n"
-                    "bytearray(b'abcd')",
-                    refuse_new<how_made>)
+  HeapClass<Buffer>(
+      module, "cudacore.Buffer",
+      "A range of memory that a device, the host, or both can reach.\n\n"
+      "Goes back to its memory resource when the last reference does, ordered on the\n"
+      "stream of the allocation.\n\n"
+      "Examples\n--------\n"
+      ">>> dev = cudacore.Device()\n"
+      ">>> stream = dev.create_stream()\n"
+      ">>> with dev.allocate(4, stream=stream) as buffer:\n"
+      "...     buffer.copy_from(b\"abcd\", stream=stream)\n"
+      "...     back = buffer.copy_to(bytearray(4), stream=stream)\n"
+      ">>> stream.sync()\n"
+      ">>> back\n"
+      "bytearray(b'abcd')",
+      refuse_new<how_made>)
       .def_static(
           "from_handle",
           [](py::handle pointer, py::handle size, py::handle mr, py::object owner,
@@ -209,11 +227,10 @@ void bind_buffer(py::module_& module) {
             if (!mr.is_none() && !owner.is_none()) {
               throw py::value_error("Buffer.from_handle: give mr or owner, not both");
             }
-            return Buffer::from_handle(
-                address, to_byte_count(size, "Buffer.from_handle"),
-                mr.is_none() ? nullptr : to_memory_resource(mr),
-                owner.is_none() ? nullptr : keep_alive(std::move(owner)),
-                to_optional_stream(stream));
+            return Buffer::from_handle(address, to_byte_count(size, "Buffer.from_handle"),
+                                       mr.is_none() ? nullptr : to_memory_resource(mr),
+                                       owner.is_none() ? nullptr : keep_alive(std::move(owner)),
+                                       to_optional_stream(stream));
           },
           py::arg("ptr"), py::arg("size"), py::arg("mr") = py::none(),
           py::arg("owner") = py::none(), py::kw_only(), py::arg("stream") = py::none(),
@@ -276,8 +293,8 @@ void bind_buffer(py::module_& module) {
       .def("__dlpack_device__", &dlpack_device, "(device type, ordinal) in DLPack's codes.")
       .def("__enter__", [](py::object self) { return self; })
       .def("__exit__",
-           [](Buffer& self, const py::args&) {
-             Buffer ended(std::exchange(self, Buffer(nullptr)));
+           [](py::handle self, const py::args&) {
+             Buffer ended = close_object<Buffer>(self.ptr());
              const ReleaseGil release;
              ended.close();
            })

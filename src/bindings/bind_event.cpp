@@ -13,27 +13,30 @@ constexpr char how_made[] = "Device.create_event() or Stream.record()";
 }  // namespace
 
 void bind_event(py::module_& module) {
-  HeapClass<Event>(module, "cudacore.Event",
-                   "A point in a stream's work that can be waited for and timed.\n\n"
-                   "Made by `Device.create_event` or `Stream.record`. The difference of two events\n"
-                   "with ``timing_enabled`` is the time between them in milliseconds.\n\n"
-                   "Examples\n--------\n"
-                   ">>> dev = cudacore.Device()\n"
-                   ">>> stream = dev.create_stream()\n"
-                   ">>> start = stream.record(options={\"timing_enabled\": True})\n"
-                   ">>> end = stream.record(options={\"timing_enabled\": True})\n"
-                   ">>> end.sync()\n"
-                   ">>> end - start >= 0.0\n"
-                   "True",
-                   refuse_new<how_made>)
+  HeapClass<Event>(
+      module, "cudacore.Event",
+      "A point in a stream's work that can be waited for and timed.\n\n"
+      "Made by `Device.create_event` or `Stream.record`. The difference of two events\n"
+      "with ``timing_enabled`` is the time between them in milliseconds.\n\n"
+      "Examples\n--------\n"
+      ">>> dev = cudacore.Device()\n"
+      ">>> stream = dev.create_stream()\n"
+      ">>> start = stream.record(options={\"timing_enabled\": True})\n"
+      ">>> end = stream.record(options={\"timing_enabled\": True})\n"
+      ">>> end.sync()\n"
+      ">>> end - start >= 0.0\n"
+      "True",
+      refuse_new<how_made>)
       .def(
-          "close", [](Event& self) { self.close(); },
-          "Gives the event up (cuEventDestroy). Using it later raises ValueError; closing it again\n"
+          "close", [](py::handle self) { close_object<Event>(self.ptr()); },
+          "Gives the event up (cuEventDestroy). Using it later raises ValueError; closing it "
+          "again\n"
           "does nothing.")
       .def_property_readonly(
           "is_closed", [](const Event& self) { return self.is_closed(); }, "bool: Whether closed.")
       .def_property_readonly(
-          "handle", [](const Event& self) { return reinterpret_cast<std::uintptr_t>(self.handle()); },
+          "handle",
+          [](const Event& self) { return reinterpret_cast<std::uintptr_t>(self.handle()); },
           "int: The CUevent.")
       .def_property_readonly(
           "is_timing_enabled", [](const Event& self) { return self.is_timing_enabled(); },
@@ -73,7 +76,7 @@ void bind_event(py::module_& module) {
           "Raises\n------\nValueError\n"
           "    Where either has no timing, was never recorded, or is not done.")
       .def("__enter__", [](py::object self) { return self; })
-      .def("__exit__", [](Event& self, const py::args&) { self.close(); })
+      .def("__exit__", [](py::handle self, const py::args&) { close_object<Event>(self.ptr()); })
       .def(
           "__eq__",
           [](const Event& self, py::handle other) -> py::object {

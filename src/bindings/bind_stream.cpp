@@ -16,52 +16,46 @@ namespace {
 
 constexpr char how_made[] = "Device.create_stream() or Stream.from_handle()";
 
+void record_again(PyObject* self, PyObject* event) {
+  const Borrowed<Stream> stream(self);
+  const Borrowed<Event> recorded(event);
+  const ReleaseGil release;
+  stream.get().record(recorded.get());
+}
+
 /// record(event=None, options=None)
 PyObject* record(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   return guarded([&]() -> PyObject* {
-    // Copies: another thread may close the objects while the GIL is away.
-    const Stream stream = *get_if<Stream>(self);
-    if (names == nullptr && count == 1) {
-      if (const auto* event = get_if<Event>(args[0])) {
-        const Event kept = *event;
-        {
-          const ReleaseGil release;
-          stream.record(kept);
-        }
-        return Py_NewRef(args[0]);
-      }
+    if (names == nullptr && count == 1 && get_if<Event>(args[0]) != nullptr) {
+      record_again(self, args[0]);
+      return Py_NewRef(args[0]);
     }
     static constexpr const char* keywords[] = {"event", "options"};
     py::handle values[2] = {Py_None, Py_None};
     parse_keywords("Stream.record", keywords, values, 2, args, count, names);
     if (!values[0].is_none()) {
-      const auto* event = get_if<Event>(values[0].ptr());
-      if (event == nullptr) {
+      if (get_if<Event>(values[0].ptr()) == nullptr) {
         throw py::type_error("Stream.record: event must be an Event or None, not " +
                              type_name(values[0]));
       }
       if (!values[1].is_none()) {
         throw py::value_error("Stream.record: options are for a new event; give one or the other");
       }
-      const Event kept = *event;
-      {
-        const ReleaseGil release;
-        stream.record(kept);
-      }
+      record_again(self, values[0].ptr());
       return Py_NewRef(values[0].ptr());
     }
-    return make_object(stream.record(to_event_options(values[1])));
+    return make_object(get_if<Stream>(self)->record(to_event_options(values[1])));
   });
 }
 
-PyMethodDef record_definition = fast_method(
-    "record", reinterpret_cast<void*>(&record),
-    "record($self, event=None, options=None)\n--\n\n"
-    "Records an event after all work queued so far (cuEventRecord).\n\n"
-    "Parameters\n----------\n"
-    "event : Event or None\n    The event to record again; a new one where None.\n"
-    "options : EventOptions, dict or None\n    How to make a new event.\n\n"
-    "Returns\n-------\nEvent\n    The event that was recorded.\n");
+PyMethodDef record_definition =
+    fast_method("record", reinterpret_cast<void*>(&record),
+                "record($self, event=None, options=None)\n--\n\n"
+                "Records an event after all work queued so far (cuEventRecord).\n\n"
+                "Parameters\n----------\n"
+                "event : Event or None\n    The event to record again; a new one where None.\n"
+                "options : EventOptions, dict or None\n    How to make a new event.\n\n"
+                "Returns\n-------\nEvent\n    The event that was recorded.\n");
 
 void wait(const Stream& self, py::handle other) {
   const Stream waiting = self;
@@ -129,19 +123,20 @@ std::string repr(const Stream& self) {
 }  // namespace
 
 void bind_stream(py::module_& module) {
-  HeapClass<Stream>(module, "cudacore.Stream",
-                    "An ordered queue of work on one device.\n\n"
-                    "Made by `Device.create_stream`. ``with stream:`` makes it the thread's current\n"
-                    "stream, which everything that takes a stream uses when it is given none.\n\n"
-                    "Examples\n--------\n"
-                    ">>> dev = cudacore.Device()\n"
-                    ">>> stream = dev.create_stream()\n"
-                    ">>> with stream:\n"
-                    "...     buffer = dev.allocate(1024)\n"
-                    ">>> stream.sync()\n"
-                    ">>> stream.is_done\n"
-                    "True",
-                    refuse_new<how_made>)
+  HeapClass<Stream>(
+      module, "cudacore.Stream",
+      "An ordered queue of work on one device.\n\n"
+      "Made by `Device.create_stream`. ``with stream:`` makes it the thread's current\n"
+      "stream, which everything that takes a stream uses when it is given none.\n\n"
+      "Examples\n--------\n"
+      ">>> dev = cudacore.Device()\n"
+      ">>> stream = dev.create_stream()\n"
+      ">>> with stream:\n"
+      "...     buffer = dev.allocate(1024)\n"
+      ">>> stream.sync()\n"
+      ">>> stream.is_done\n"
+      "True",
+      refuse_new<how_made>)
       .def_static(
           "from_handle",
           [](py::handle handle, py::object owner) {
@@ -157,7 +152,8 @@ void bind_stream(py::module_& module) {
           "Returns\n-------\nStream")
       .def_fast(record_definition)
       .def("wait", &wait, py::arg("event_or_stream"),
-           "Makes later work of this stream wait for an event's last record, or for all that is now\n"
+           "Makes later work of this stream wait for an event's last record, or for all that is "
+           "now\n"
            "queued on another stream (cuStreamWaitEvent). The host does not wait.\n\n"
            "Parameters\n----------\n"
            "event_or_stream : Event, Stream or anything with ``__cuda_stream__``")
@@ -178,8 +174,9 @@ void bind_stream(py::module_& module) {
            "Parameters\n----------\n"
            "callback : callable\n*args\n    Given to the callback.")
       .def(
-          "close", [](Stream& self) { self.close(); },
-          "Gives the stream up (cuStreamDestroy); the driver finishes what is queued. Using it later\n"
+          "close", [](py::handle self) { close_object<Stream>(self.ptr()); },
+          "Gives the stream up (cuStreamDestroy); the driver finishes what is queued. Using it "
+          "later\n"
           "raises ValueError; closing it again does nothing.")
       .def_property_readonly(
           "is_closed", [](const Stream& self) { return self.is_closed(); }, "bool: Whether closed.")
@@ -215,8 +212,7 @@ void bind_stream(py::module_& module) {
              push_current_stream(stream);
              return self;
            })
-      .def("__exit__",
-           [](const Stream& self, const py::args&) { pop_current_stream(self); })
+      .def("__exit__", [](const Stream& self, const py::args&) { pop_current_stream(self); })
       .def(
           "__eq__",
           [](const Stream& self, py::handle other) -> py::object {

@@ -2,18 +2,21 @@
 #pragma once
 
 #include <pybind11/pybind11.h>
-#include <structmember.h>
 
 #include <cstddef>
+#include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
 
+#include <structmember.h>
+
 #include "bindings/gil.hpp"
 
 // Python types that hold a C++ value in the object itself. Creating, destroying and unpacking one
-// costs a quarter of what a pybind11 class costs, which decides whether an allocation or an event is
-// as cheap as in C. Their methods are pybind11 functions, except the hot ones, which are METH_FASTCALL.
+// costs a quarter of what a pybind11 class costs, which decides whether an allocation or an event
+// is as cheap as in C. Their methods are pybind11 functions, except the hot ones, which are
+// METH_FASTCALL.
 
 namespace cudacore::bindings {
 
@@ -29,9 +32,10 @@ struct EndOf {
 /// A Python object that holds a T.
 template <typename T>
 struct HeapObject {
-  PyObject_HEAD
-  PyObject* weak_references;
+  PyObject_HEAD PyObject* weak_references;
   vectorcallfunc call;
+  unsigned borrows;  ///< calls that use the value while the GIL is away
+  T* parked;         ///< what was closed under them, until they are back
   alignas(T) unsigned char storage[sizeof(T)];
 
   [[nodiscard]] T& value() noexcept { return *std::launder(reinterpret_cast<T*>(storage)); }
@@ -62,8 +66,52 @@ template <typename T>
   }
   object->weak_references = nullptr;
   object->call = heap_call<T>;
+  object->borrows = 0;
+  object->parked = nullptr;
   ::new (static_cast<void*>(object->storage)) T(std::move(value));
   return reinterpret_cast<PyObject*>(object);
+}
+
+/// The value of a Stream, Event or Buffer object for a call that lets the GIL go. Another thread
+/// may close the object meanwhile: it then keeps the value until the call is back. Costs no locked
+/// instruction, as a share of its own would. Made and ended under the GIL; must not be stored.
+template <typename T>
+class Borrowed {
+ public:
+  explicit Borrowed(PyObject* object)
+      : object_(reinterpret_cast<HeapObject<T>*>(object)),
+        value_(Pointer(Pointer(), object_->value().box().get())) {
+    ++object_->borrows;
+  }
+  ~Borrowed() {
+    if (--object_->borrows == 0 && object_->parked != nullptr) {
+      std::unique_ptr<T> ended(std::exchange(object_->parked, nullptr));
+      const ReleaseGil release;
+      ended.reset();
+    }
+  }
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+
+  [[nodiscard]] const T& get() const noexcept { return value_; }
+
+ private:
+  using Pointer = std::remove_cvref_t<decltype(std::declval<const T&>().box())>;
+
+  HeapObject<T>* object_;
+  T value_;
+};
+
+/// Takes the value out of an object that is being closed; calls that borrow it keep a share.
+template <typename T>
+T close_object(PyObject* self) {
+  auto* object = reinterpret_cast<HeapObject<T>*>(self);
+  using Pointer = std::remove_cvref_t<decltype(std::declval<const T&>().box())>;
+  T ended(std::exchange(object->value(), T(Pointer())));
+  if (object->borrows != 0 && object->parked == nullptr) {
+    object->parked = std::make_unique<T>(ended).release();
+  }
+  return ended;
 }
 
 /// Passes a T between pybind11 functions and heap objects.
@@ -79,7 +127,7 @@ struct HeapCaster {
   }
   explicit operator T*() { return value; }
   explicit operator T&() { return *value; }
-  
+
   static py::handle cast(T source, py::return_value_policy /*policy*/, py::handle /*parent*/) {
     return make_object<T>(std::move(source));
   }
@@ -126,9 +174,9 @@ class HeapClass : public py::object {
 
   template <typename Function, typename... Extra>
   HeapClass& def(const char* name, Function&& function, const Extra&... extra) {
-    attr(name) = py::cpp_function(std::forward<Function>(function), py::name(name),
-                                  py::is_method(*this),
-                                  py::sibling(py::getattr(*this, name, py::none())), extra...);
+    attr(name) =
+        py::cpp_function(std::forward<Function>(function), py::name(name), py::is_method(*this),
+                         py::sibling(py::getattr(*this, name, py::none())), extra...);
     return *this;
   }
 
@@ -152,16 +200,16 @@ class HeapClass : public py::object {
     if constexpr (!std::is_null_pointer_v<std::remove_cvref_t<Setter>>) {
       set = py::cpp_function(std::forward<Setter>(setter), py::is_method(*this));
     }
-    auto property = py::reinterpret_borrow<py::object>(
-        reinterpret_cast<PyObject*>(&PyProperty_Type));
+    auto property =
+        py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(&PyProperty_Type));
     attr(name) = property(get, set, py::none(), py::str(doc));
     return *this;
   }
 
   /// A hot method: `definition` must live for ever.
   HeapClass& def_fast(PyMethodDef& definition) {
-    attr(definition.ml_name) = py::reinterpret_steal<py::object>(
-        PyDescr_NewMethod(heap_type<T>, &definition));
+    attr(definition.ml_name) =
+        py::reinterpret_steal<py::object>(PyDescr_NewMethod(heap_type<T>, &definition));
     return *this;
   }
 

@@ -66,11 +66,11 @@ void launch_unknown(const driver::DriverApi& api, const handle::StreamBox& strea
   queue(api, stream, kernel, config, parameters.data());
 }
 
+/// `stream` must outlast the call, whoever closes it.
 void launch_packed_from_python(const Stream& stream, const LaunchConfig& config,
                                const Kernel& target, PyObject* const* args, std::size_t count) {
   handle::KernelBox& kernel = *target.box();
-  // A share of its own: another thread may close the stream while the GIL is away.
-  const std::shared_ptr<handle::StreamBox> box = stream.box();
+  const handle::StreamBox* box = stream.box().get();
   if (box == nullptr) [[unlikely]] {
     throw std::invalid_argument("launch of " + kernel.name + ": the stream is closed");
   }
@@ -101,18 +101,20 @@ void launch_packed_from_python(const Stream& stream, const LaunchConfig& config,
 PyObject* launch(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
     if (count < 3) {
-      throw py::type_error("launch(stream, config, kernel, *kernel_args) takes at least 3 "
-                           "arguments, but " + std::to_string(count) + " were given");
+      throw py::type_error(
+          "launch(stream, config, kernel, *kernel_args) takes at least 3 "
+          "arguments, but " +
+          std::to_string(count) + " were given");
     }
     const auto* kernel = get_if<Kernel>(args[2]);
     if (kernel == nullptr) [[unlikely]] {
       throw py::type_error("launch: kernel must be a Kernel, not " + type_name(args[2]));
     }
-    const auto* stream = get_if<Stream>(args[0]);
     const auto* config = get_if<LaunchConfig>(args[1]);
     const auto given = static_cast<std::size_t>(count - 3);
-    if (stream != nullptr && config != nullptr) [[likely]] {
-      launch_packed_from_python(*stream, *config, *kernel, args + 3, given);
+    if (get_if<Stream>(args[0]) != nullptr && config != nullptr) [[likely]] {
+      const Borrowed<Stream> stream(args[0]);
+      launch_packed_from_python(stream.get(), *config, *kernel, args + 3, given);
     } else {
       launch_packed_from_python(to_stream(args[0]), to_launch_config(args[1]), *kernel, args + 3,
                                 given);
@@ -151,7 +153,8 @@ PyMethodDef functions[] = {
      "Raises\n------\n"
      "TypeError\n    An argument does not fit; the message names the parameter and both types.\n"
      "OverflowError\n    An int is outside the parameter's range.\n"
-     "ValueError\n    A buffer or the stream is closed, or the shape is past the device's limits.\n\n"
+     "ValueError\n    A buffer or the stream is closed, or the shape is past the device's "
+     "limits.\n\n"
      "Examples\n--------\n"
      ">>> dev = cudacore.Device()\n"
      ">>> stream = dev.create_stream()\n"
@@ -172,11 +175,12 @@ void bind_launch(py::module_& module) {
   if (PyModule_AddFunctions(module.ptr(), functions) != 0) {
     throw py::error_already_set();
   }
-  HeapClass<Launcher>(module, "cudacore.Launcher",
-                      "A kernel bound to a shape and, perhaps, a stream: ``kernel[grid, block]``.\n\n"
-                      "Calling it with the kernel's arguments queues the kernel; it may be kept and\n"
-                      "called often.",
-                      refuse_new<how_made>, &call_launcher)
+  HeapClass<Launcher>(
+      module, "cudacore.Launcher",
+      "A kernel bound to a shape and, perhaps, a stream: ``kernel[grid, block]``.\n\n"
+      "Calling it with the kernel's arguments queues the kernel; it may be kept and\n"
+      "called often.",
+      refuse_new<how_made>, &call_launcher)
       .def_property_readonly(
           "kernel", [](const Launcher& self) { return self.kernel; }, "Kernel: What it launches.")
       .def_property_readonly(

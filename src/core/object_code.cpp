@@ -7,6 +7,7 @@
 #include <fstream>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -73,8 +74,9 @@ struct ObjectCode::State {
   CodeType type = CodeType::cubin;
   Details details;
 
-  std::once_flag kernels_once;
-  std::vector<KernelEntry> kernels;
+  // Not a once_flag: under the thread sanitizer, one whose call threw is waited for without end.
+  std::mutex kernels_mutex;
+  std::optional<std::vector<KernelEntry>> kernels;
 
   std::mutex mutex;  ///< guards what follows
   std::shared_ptr<handle::LibraryBox> library;
@@ -222,8 +224,9 @@ const std::vector<KernelEntry>& ObjectCode::kernels() const {
                                 "cubin, or ask for a kernel by name",
                             0, {}, {});
   }
-  std::call_once(state_->kernels_once, [&] { state_->kernels = state_->read_kernels(); });
-  return state_->kernels;
+  const std::lock_guard lock(state_->kernels_mutex);
+  if (!state_->kernels) state_->kernels = state_->read_kernels();
+  return *state_->kernels;
 }
 
 Signature ObjectCode::signature(std::string_view name) const {
