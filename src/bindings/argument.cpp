@@ -273,8 +273,8 @@ Slot slot_for(const KernelBox& kernel, std::size_t index, PyObject* object) {
   slot.kind = scalar.kind;
   slot.size = scalar.size;
   if (scalar.kind == ParamKind::structure) {
-    slot.size = static_cast<std::uint32_t>(
-        HostBuffer(object, false, "a struct argument").bytes().size());
+    slot.size =
+        static_cast<std::uint32_t>(HostBuffer(object, false, "a struct argument").bytes().size());
   }
   return slot;
 }

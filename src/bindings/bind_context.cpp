@@ -14,12 +14,13 @@ constexpr char how_made[] = "Device.context or Device.set_current()";
 }  // namespace
 
 void bind_context(py::module_& module) {
-  HeapClass<Context>(module, "cudacore.Context",
-                     "A CUDA context: the state of one device in this process.\n\n"
-                     "The primary context of a device is retained once, on first use, and shared with\n"
-                     "every library that uses the CUDA runtime. A context of another library is\n"
-                     "borrowed, never destroyed.",
-                     refuse_new<how_made>)
+  HeapClass<Context>(
+      module, "cudacore.Context",
+      "A CUDA context: the state of one device in this process.\n\n"
+      "The primary context of a device is retained once, on first use, and shared with\n"
+      "every library that uses the CUDA runtime. A context of another library is\n"
+      "borrowed, never destroyed.",
+      refuse_new<how_made>)
       .def_property_readonly(
           "handle",
           [](const Context& self) { return reinterpret_cast<std::uintptr_t>(self.handle()); },
@@ -49,8 +50,7 @@ void bind_context(py::module_& module) {
           "close", [](const Context&) {},
           "Does nothing: primary and borrowed contexts are not this object's to destroy.")
       .def(
-          "sync", [](const Context& self) { self.sync(); },
-          py::call_guard<ReleaseGil>(),
+          "sync", [](const Context& self) { self.sync(); }, py::call_guard<ReleaseGil>(),
           "Waits for all work of the context (cuCtxSynchronize); answers Ctrl-C.")
       .def(
           "__eq__",

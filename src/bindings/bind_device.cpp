@@ -85,7 +85,8 @@ Stream create_stream(const PyDevice& self, py::handle object, py::handle options
     return Stream(self.device.context(), to_stream_options(options));
   }
   if (!options.is_none()) {
-    throw py::value_error("Device.create_stream: obj is a stream already; options are for a new one");
+    throw py::value_error(
+        "Device.create_stream: obj is a stream already; options are for a new one");
   }
   return to_stream(object);
 }
@@ -105,20 +106,20 @@ PyObject* allocate(PyObject* self, PyObject* const* args, Py_ssize_t count, PyOb
   });
 }
 
-PyMethodDef allocate_definition = fast_method(
-    "allocate", reinterpret_cast<void*>(&allocate),
-    "allocate($self, size, *, stream=None)\n--\n\n"
-    "Allocates from `memory_resource`, ordered on a stream.\n\n"
-    "Parameters\n----------\n"
-    "size : int\n    Bytes.\n"
-    "stream : Stream or None\n    The current stream where None.\n\n"
-    "Returns\n-------\nBuffer\n\n"
-    "Raises\n------\nOutOfMemoryError");
+PyMethodDef allocate_definition =
+    fast_method("allocate", reinterpret_cast<void*>(&allocate),
+                "allocate($self, size, *, stream=None)\n--\n\n"
+                "Allocates from `memory_resource`, ordered on a stream.\n\n"
+                "Parameters\n----------\n"
+                "size : int\n    Bytes.\n"
+                "stream : Stream or None\n    The current stream where None.\n\n"
+                "Returns\n-------\nBuffer\n\n"
+                "Raises\n------\nOutOfMemoryError");
 
 /// A named tuple type, from collections, which Python itself has loaded already.
 PyObject* named_tuple(py::module_& module, const char* name, const char* fields) {
-  py::object type = py::module_::import("collections").attr("namedtuple")(
-      name, fields, py::arg("module") = "cudacore");
+  py::object type = py::module_::import("collections")
+                        .attr("namedtuple")(name, fields, py::arg("module") = "cudacore");
   module.attr(name) = type;
   return type.release().ptr();
 }
@@ -164,24 +165,25 @@ void bind_device(py::module_& module) {
   memory_info_type = named_tuple(module, "MemoryInfo", "free total");
   bind_properties(module);
 
-  HeapClass<PyDevice>(module, "cudacore.Device",
-                      "Device(device_id=None)\n--\n\n"
-                      "A GPU.\n\n"
-                      "Each thread has one Device object for each GPU. No call is needed before it\n"
-                      "is used: the primary context is retained and made current where a call needs\n"
-                      "it.\n\n"
-                      "Parameters\n----------\n"
-                      "device_id : int, Device or None\n"
-                      "    The ordinal. None is the device of the thread's current context, device 0\n"
-                      "    where there is none.\n\n"
-                      "Raises\n------\n"
-                      "ValueError\n    There is no such device.\n"
-                      "DriverNotFoundError\n    There is no driver, or no GPU.\n\n"
-                      "Examples\n--------\n"
-                      ">>> dev = cudacore.Device()\n"
-                      ">>> dev.compute_capability >= (7, 5)\n"
-                      "True",
-                      &new_device)
+  HeapClass<PyDevice>(
+      module, "cudacore.Device",
+      "Device(device_id=None)\n--\n\n"
+      "A GPU.\n\n"
+      "Each thread has one Device object for each GPU. No call is needed before it\n"
+      "is used: the primary context is retained and made current where a call needs\n"
+      "it.\n\n"
+      "Parameters\n----------\n"
+      "device_id : int, Device or None\n"
+      "    The ordinal. None is the device of the thread's current context, device 0\n"
+      "    where there is none.\n\n"
+      "Raises\n------\n"
+      "ValueError\n    There is no such device.\n"
+      "DriverNotFoundError\n    There is no driver, or no GPU.\n\n"
+      "Examples\n--------\n"
+      ">>> dev = cudacore.Device()\n"
+      ">>> dev.compute_capability >= (7, 5)\n"
+      "True",
+      &new_device)
       .def_static(
           "get_all_devices",
           []() {
@@ -267,8 +269,7 @@ void bind_device(py::module_& module) {
           "Parameters\n----------\noptions : EventOptions, dict or None\n\nReturns\n-------\nEvent")
       .def_fast(allocate_definition)
       .def(
-          "sync", [](const PyDevice& self) { self.device.sync(); },
-          py::call_guard<ReleaseGil>(),
+          "sync", [](const PyDevice& self) { self.device.sync(); }, py::call_guard<ReleaseGil>(),
           "Waits for all work of the device in this process (cuCtxSynchronize); answers Ctrl-C.")
       .def("__int__", [](const PyDevice& self) { return self.device.id(); })
       .def("__index__", [](const PyDevice& self) { return self.device.id(); })

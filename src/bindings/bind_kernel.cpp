@@ -74,7 +74,8 @@ constexpr AttributeField attribute_fields[] = {
      "int: The most dynamic shared memory a launch may ask for, in bytes. Settable; a launch that\n"
      "needs more than 48 KiB raises it by itself."},
     {"preferred_shared_memory_carveout", KernelAttribute::preferred_shared_memory_carveout, false,
-     true, "int: Preferred share of L1 for shared memory, in percent; -1 for the default. Settable."},
+     true,
+     "int: Preferred share of L1 for shared memory, in percent; -1 for the default. Settable."},
     {"cluster_size_must_be_set", KernelAttribute::cluster_size_must_be_set, true, false,
      "bool: Whether a launch must give a cluster size."},
     {"required_cluster_width", KernelAttribute::required_cluster_width, false, true,
@@ -85,9 +86,8 @@ constexpr AttributeField attribute_fields[] = {
      "int: Blocks of a cluster in z; 0 where any. Settable."},
     {"non_portable_cluster_size_allowed", KernelAttribute::non_portable_cluster_size_allowed, true,
      true, "bool: Whether clusters of more than 8 blocks are allowed. Settable."},
-    {"cluster_scheduling_policy_preference",
-     KernelAttribute::cluster_scheduling_policy_preference, false, true,
-     "int: 0 default, 1 spread, 2 load balancing. Settable."},
+    {"cluster_scheduling_policy_preference", KernelAttribute::cluster_scheduling_policy_preference,
+     false, true, "int: 0 default, 1 spread, 2 load balancing. Settable."},
 };
 
 int to_int(py::handle value, const char* what) {
@@ -172,10 +172,10 @@ py::object potential_block_size(const KernelOccupancy& self, py::handle needed, 
 }
 
 void bind_occupancy(py::module_& module) {
-  py::object result = py::module_::import("collections")
-                          .attr("namedtuple")("MaxPotentialBlockSizeOccupancyResult",
-                                              "min_grid_size max_block_size",
-                                              py::arg("module") = "cudacore");
+  py::object result =
+      py::module_::import("collections")
+          .attr("namedtuple")("MaxPotentialBlockSizeOccupancyResult",
+                              "min_grid_size max_block_size", py::arg("module") = "cudacore");
   module.attr("MaxPotentialBlockSizeOccupancyResult") = result;
   block_size_type = result.release().ptr();
 
@@ -234,15 +234,17 @@ void bind_occupancy(py::module_& module) {
       });
 }
 
-/// kernel[config], kernel[grid, block], kernel[grid, block, stream], kernel[grid, block, stream, shmem]
+/// kernel[config], kernel[grid, block], kernel[grid, block, stream], kernel[grid, block, stream,
+/// shmem]
 Launcher bind_shape(const Kernel& kernel, py::handle shape) {
   if (get_if<LaunchConfig>(shape.ptr()) != nullptr) {
     return {kernel, to_launch_config(shape), std::nullopt};
   }
   const Py_ssize_t count = PyTuple_Check(shape.ptr()) != 0 ? PyTuple_GET_SIZE(shape.ptr()) : 0;
   if (count < 2 || count > 4) {
-    throw py::type_error("kernel[...] takes a LaunchConfig, or grid, block and perhaps stream and "
-                         "shmem_size: kernel[grid, block](...)");
+    throw py::type_error(
+        "kernel[...] takes a LaunchConfig, or grid, block and perhaps stream and "
+        "shmem_size: kernel[grid, block](...)");
   }
   const auto part = [&](Py_ssize_t i) { return py::handle(PyTuple_GET_ITEM(shape.ptr(), i)); };
   return {kernel, make_launch_config(part(0), part(1), count == 4 ? part(3) : py::handle()),
@@ -262,19 +264,20 @@ PyMethodDef subscript_definition = {
 void bind_kernel(py::module_& module) {
   bind_attributes(module);
   bind_occupancy(module);
-  HeapClass<Kernel>(module, "cudacore.Kernel",
-                    "A function of a loaded library that a launch can start.\n\n"
-                    "``kernel[grid, block](*args)`` queues it on the current stream,\n"
-                    "``kernel[grid, block, stream, shmem_size](*args)`` on another.\n\n"
-                    "Examples\n--------\n"
-                    ">>> dev = cudacore.Device()\n"
-                    ">>> code = \"__global__ void scale(float* x, float a) { x[threadIdx.x] *= a; }\"\n"
-                    ">>> kernel = cudacore.Program(code, \"c++\").compile().get_kernel(\"scale\")\n"
-                    ">>> str(kernel.signature)\n"
-                    "'scale(float* x, float a)'\n"
-                    ">>> x = dev.allocate(128)\n"
-                    ">>> kernel[1, 32](x, 2)",
-                    refuse_new<kernel_made>)
+  HeapClass<Kernel>(
+      module, "cudacore.Kernel",
+      "A function of a loaded library that a launch can start.\n\n"
+      "``kernel[grid, block](*args)`` queues it on the current stream,\n"
+      "``kernel[grid, block, stream, shmem_size](*args)`` on another.\n\n"
+      "Examples\n--------\n"
+      ">>> dev = cudacore.Device()\n"
+      ">>> code = \"__global__ void scale(float* x, float a) { x[threadIdx.x] *= a; }\"\n"
+      ">>> kernel = cudacore.Program(code, \"c++\").compile().get_kernel(\"scale\")\n"
+      ">>> str(kernel.signature)\n"
+      "'scale(float* x, float a)'\n"
+      ">>> x = dev.allocate(128)\n"
+      ">>> kernel[1, 32](x, 2)",
+      refuse_new<kernel_made>)
       .def_static(
           "from_handle",
           [](py::handle handle, py::object mod) {
@@ -300,7 +303,9 @@ void bind_kernel(py::module_& module) {
           "Signature: The parameters, from the best source there was.")
       .def_property_readonly(
           "attributes",
-          [](const Kernel& self) { return KernelAttributes{self, std::nullopt}; },
+          [](const Kernel& self) {
+            return KernelAttributes{self, std::nullopt};
+          },
           "KernelAttributes: Registers, shared memory and the like.")
       .def_property_readonly(
           "occupancy", [](const Kernel& self) { return KernelOccupancy{self}; },
@@ -338,9 +343,9 @@ void bind_kernel(py::module_& module) {
                                      : py::bool_(self == *kernel);
           },
           py::is_operator())
-      .def("__hash__",
-           [](const Kernel& self) { return std::hash<const void*>{}(self.handle()); })
-      .def("__repr__", [](const Kernel& self) { return "<Kernel " + self.signature().str() + ">"; });
+      .def("__hash__", [](const Kernel& self) { return std::hash<const void*>{}(self.handle()); })
+      .def("__repr__",
+           [](const Kernel& self) { return "<Kernel " + self.signature().str() + ">"; });
 }
 
 }  // namespace cudacore::bindings

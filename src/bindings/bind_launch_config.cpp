@@ -15,11 +15,10 @@ namespace {
 
 constexpr char axes[] = "xyz";
 
-constexpr const char* field_names[] = {
-    "grid",           "cluster",
-    "block",          "shmem_size",
-    "is_cooperative", "programmatic_stream_serialization",
-    "priority"};
+constexpr const char* field_names[] = {"grid",           "cluster",
+                                       "block",          "shmem_size",
+                                       "is_cooperative", "programmatic_stream_serialization",
+                                       "priority"};
 constexpr std::size_t field_count = std::size(field_names);
 
 std::string in_config(const char* field) { return std::string("LaunchConfig: ") + field; }
@@ -27,13 +26,14 @@ std::string in_config(const char* field) { return std::string("LaunchConfig: ") 
 unsigned to_extent(py::handle value, const char* field, std::size_t axis) {
   const auto name = [&]() { return in_config(field) + "." + axes[axis]; };
   // A float that is a whole number comes of a division, n / 16, in programs written for cuda.core.
-  const bool is_whole = PyFloat_CheckExact(value.ptr()) != 0 &&
-                        std::floor(PyFloat_AS_DOUBLE(value.ptr())) == PyFloat_AS_DOUBLE(value.ptr());
+  const bool is_whole =
+      PyFloat_CheckExact(value.ptr()) != 0 &&
+      std::floor(PyFloat_AS_DOUBLE(value.ptr())) == PyFloat_AS_DOUBLE(value.ptr());
   if (PyBool_Check(value.ptr()) != 0 || (PyIndex_Check(value.ptr()) == 0 && !is_whole)) {
     throw py::type_error(name() + " must be an int, not " + type_name(value));
   }
-  const auto number = py::reinterpret_steal<py::object>(
-      is_whole ? PyNumber_Long(value.ptr()) : PyNumber_Index(value.ptr()));
+  const auto number = py::reinterpret_steal<py::object>(is_whole ? PyNumber_Long(value.ptr())
+                                                                 : PyNumber_Index(value.ptr()));
   if (!number) {
     throw py::error_already_set();
   }
@@ -61,8 +61,8 @@ Dim3 to_dim3(py::handle value, const char* field) {
     throw py::value_error(in_config(field) + " has 1 to 3 extents, not " + std::to_string(size));
   }
   for (std::size_t axis = 0; axis < size; ++axis) {
-    extents[axis] =
-        to_extent(PySequence_Fast_GET_ITEM(value.ptr(), static_cast<Py_ssize_t>(axis)), field, axis);
+    extents[axis] = to_extent(PySequence_Fast_GET_ITEM(value.ptr(), static_cast<Py_ssize_t>(axis)),
+                              field, axis);
   }
   return extents;
 }
@@ -166,8 +166,8 @@ py::tuple all_fields(const LaunchConfig& config) {
 PyObject* construct(PyObject* /*type*/, PyObject* const* args, std::size_t flags, PyObject* names) {
   return guarded([&]() -> PyObject* {
     std::array<py::handle, field_count> given;
-    parse_keywords("LaunchConfig", field_names, given, field_count, args,
-                   PyVectorcall_NARGS(flags), names);
+    parse_keywords("LaunchConfig", field_names, given, field_count, args, PyVectorcall_NARGS(flags),
+                   names);
     LaunchConfig config;
     for (std::size_t i = 0; i < field_count; ++i) {
       if (given[i]) {
@@ -246,7 +246,8 @@ void bind_launch_config(py::module_& module) {
       "LaunchConfig(grid=None, cluster=None, block=None, shmem_size=None, is_cooperative=False, "
       "programmatic_stream_serialization=False, priority=None)\n--\n\n"
       "The shape of a launch.\n\n"
-      "Extents are an int for x alone, or a sequence of one to three ints; what is not given is 1.\n"
+      "Extents are an int for x alone, or a sequence of one to three ints; what is not given is "
+      "1.\n"
       "A float that is a whole number counts as an int.\n"
       "With `cluster`, the grid counts clusters.\n\n"
       "Parameters\n----------\n"

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "bindings/gil.hpp"
 #include "bindings/code_values.hpp"
 #include "bindings/errors.hpp"
+#include "bindings/gil.hpp"
 #include "bindings/options.hpp"
 #include "bindings/values.hpp"
 

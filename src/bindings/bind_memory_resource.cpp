@@ -30,9 +30,8 @@ class PyMemoryResource : public MemoryResource {
   void deallocate(CUdeviceptr pointer, std::size_t size,
                   const std::optional<Stream>& stream) override {
     const AcquireGil acquire;
-    run_python([&] {
-      self().attr("deallocate")(pointer, size, py::arg("stream") = to_object(stream));
-    });
+    run_python(
+        [&] { self().attr("deallocate")(pointer, size, py::arg("stream") = to_object(stream)); });
   }
   bool is_device_accessible() const override { return read<bool>("is_device_accessible"); }
   bool is_host_accessible() const override { return read<bool>("is_host_accessible"); }
@@ -81,8 +80,7 @@ PyObject* allocate(PyObject* self, PyObject* const* args, Py_ssize_t count, PyOb
     if (resource == nullptr) {
       throw py::value_error("MemoryResource.allocate: __init__ was never called");
     }
-    return make_object(
-        allocate_from(*resource, "MemoryResource.allocate", args, count, names));
+    return make_object(allocate_from(*resource, "MemoryResource.allocate", args, count, names));
   });
 }
 
@@ -100,8 +98,8 @@ inline PyMethodDef allocate_definition =
 /// What every class written in C++ has.
 template <typename T, typename Class>
 void add_members(Class& type) {
-  type.attr("allocate") = py::reinterpret_steal<py::object>(PyDescr_NewMethod(
-      reinterpret_cast<PyTypeObject*>(type.ptr()), &allocate_definition<T>));
+  type.attr("allocate") = py::reinterpret_steal<py::object>(
+      PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(type.ptr()), &allocate_definition<T>));
   type.def(
           "deallocate",
           [](T& self, py::handle pointer, std::size_t size, py::handle stream) {
@@ -114,16 +112,18 @@ void add_members(Class& type) {
           "ptr : int\n    The address.\n"
           "size : int\n    Bytes.\n"
           "stream : Stream or None\n    What the release is ordered on.")
-      .def_property_readonly("is_device_accessible",
-                             [](const T& self) { return self.is_device_accessible(); },
-                             "bool: Whether kernels can reach the memory.")
-      .def_property_readonly("is_host_accessible",
-                             [](const T& self) { return self.is_host_accessible(); },
-                             "bool: Whether the host can reach the memory.")
-      .def_property_readonly("is_managed", [](const T& self) { return self.is_managed(); },
-                             "bool: Whether the memory moves by itself.")
-      .def_property_readonly("device_id", [](const T& self) { return self.device_id(); },
-                             "int: The device that owns the memory, -1 where none does.");
+      .def_property_readonly(
+          "is_device_accessible", [](const T& self) { return self.is_device_accessible(); },
+          "bool: Whether kernels can reach the memory.")
+      .def_property_readonly(
+          "is_host_accessible", [](const T& self) { return self.is_host_accessible(); },
+          "bool: Whether the host can reach the memory.")
+      .def_property_readonly(
+          "is_managed", [](const T& self) { return self.is_managed(); },
+          "bool: Whether the memory moves by itself.")
+      .def_property_readonly(
+          "device_id", [](const T& self) { return self.device_id(); },
+          "int: The device that owns the memory, -1 where none does.");
 }
 
 /// A view of a pool's counters and settings.
@@ -156,9 +156,10 @@ void add_setting(Class& type, const char* name, PoolAttribute attribute, const c
 }
 
 void bind_attributes(py::module_& module) {
-  py::class_<PoolAttributes> type(module, "MemoryPoolAttributes", py::is_final(),
-                                  "The counters and settings of a memory pool\n"
-                                  "(cuMemPoolGetAttribute, cuMemPoolSetAttribute). Sizes in bytes.");
+  py::class_<PoolAttributes> type(
+      module, "MemoryPoolAttributes", py::is_final(),
+      "The counters and settings of a memory pool\n"
+      "(cuMemPoolGetAttribute, cuMemPoolSetAttribute). Sizes in bytes.");
   add_flag(type, "reuse_follow_event_dependencies", PoolAttribute::reuse_follow_event_dependencies,
            "bool: Whether freed memory may be used again on a stream that waits for the free.");
   add_flag(type, "reuse_allow_opportunistic", PoolAttribute::reuse_allow_opportunistic,
@@ -215,8 +216,9 @@ void bind_base(py::module_& module) {
           "is_host_accessible",
           [](const py::object& self) { not_defined(self, "is_host_accessible"); },
           "bool: Whether the host can reach the memory.")
-      .def_property_readonly("is_managed", [](const py::object&) { return false; },
-                             "bool: Whether the memory moves by itself.")
+      .def_property_readonly(
+          "is_managed", [](const py::object&) { return false; },
+          "bool: Whether the memory moves by itself.")
       .def_property_readonly(
           "device_id", [](const py::object& self) { not_defined(self, "device_id"); },
           "int: The device that owns the memory, -1 where none does.");
@@ -238,10 +240,12 @@ void bind_pool_base(py::module_& module) {
       .def_property_readonly(
           "is_handle_owned", [](const PoolMemoryResource& self) { return self.is_handle_owned(); },
           "bool: Whether the pool is destroyed with this object.")
-      .def_property_readonly("is_ipc_enabled", [](const PoolMemoryResource&) { return false; },
-                             "bool: Always False: sharing between processes is not supported yet.")
-      .def_property_readonly("is_mapped", [](const PoolMemoryResource&) { return false; },
-                             "bool: Always False: see `is_ipc_enabled`.")
+      .def_property_readonly(
+          "is_ipc_enabled", [](const PoolMemoryResource&) { return false; },
+          "bool: Always False: sharing between processes is not supported yet.")
+      .def_property_readonly(
+          "is_mapped", [](const PoolMemoryResource&) { return false; },
+          "bool: Always False: see `is_ipc_enabled`.")
       .def(
           "trim",
           [](const PoolMemoryResource& self, py::handle keep) {
@@ -266,19 +270,20 @@ py::object preferred_location(const ManagedMemoryResource& self) {
 
 void bind_pools(py::module_& module) {
   py::class_<DeviceMemoryResource, PoolMemoryResource, std::shared_ptr<DeviceMemoryResource>>
-      device(module, "DeviceMemoryResource", py::is_final(),
-             "A pool of device memory (cuMemAllocFromPoolAsync).\n\n"
-             "Parameters\n----------\n"
-             "device_id : Device or int\n"
-             "options : DeviceMemoryResourceOptions, dict or None\n"
-             "    With options, a pool of its own (cuMemPoolCreate). Without, the device's current\n"
-             "    pool, told to keep what is freed.\n\n"
-             "Examples\n--------\n"
-             ">>> dev = cudacore.Device()\n"
-             ">>> pool = cudacore.DeviceMemoryResource(dev, {\"max_size\": 1 << 20})\n"
-             ">>> buffer = pool.allocate(4096, stream=dev.create_stream())\n"
-             ">>> pool.attributes.used_mem_current >= 4096\n"
-             "True");
+      device(
+          module, "DeviceMemoryResource", py::is_final(),
+          "A pool of device memory (cuMemAllocFromPoolAsync).\n\n"
+          "Parameters\n----------\n"
+          "device_id : Device or int\n"
+          "options : DeviceMemoryResourceOptions, dict or None\n"
+          "    With options, a pool of its own (cuMemPoolCreate). Without, the device's current\n"
+          "    pool, told to keep what is freed.\n\n"
+          "Examples\n--------\n"
+          ">>> dev = cudacore.Device()\n"
+          ">>> pool = cudacore.DeviceMemoryResource(dev, {\"max_size\": 1 << 20})\n"
+          ">>> buffer = pool.allocate(4096, stream=dev.create_stream())\n"
+          ">>> pool.attributes.used_mem_current >= 4096\n"
+          "True");
   device.def(py::init([](py::handle id, py::handle options) {
                return std::make_shared<DeviceMemoryResource>(to_device(id),
                                                              to_device_pool_options(options));
@@ -351,8 +356,7 @@ std::shared_ptr<MemoryResource> to_memory_resource(py::handle object) {
 
 PyObject* allocate_on_device(PyDevice& device, PyObject* const* args, Py_ssize_t count,
                              PyObject* names) {
-  return make_object(
-      allocate_from(*device.memory_resource, "Device.allocate", args, count, names));
+  return make_object(allocate_from(*device.memory_resource, "Device.allocate", args, count, names));
 }
 
 void bind_memory_resource(py::module_& module) {

@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "bindings/gil.hpp"
 #include "bindings/code_values.hpp"
 #include "bindings/errors.hpp"
+#include "bindings/gil.hpp"
 #include "bindings/keywords.hpp"
 #include "bindings/values.hpp"
 

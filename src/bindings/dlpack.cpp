@@ -67,8 +67,7 @@ constexpr const char* capsule_name() {
 template <typename Managed>
 void destroy_capsule(PyObject* capsule) {
   if (PyCapsule_IsValid(capsule, capsule_name<Managed>()) != 0) {
-    auto* managed =
-        static_cast<Managed*>(PyCapsule_GetPointer(capsule, capsule_name<Managed>()));
+    auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, capsule_name<Managed>()));
     managed->deleter(managed);
   }
 }

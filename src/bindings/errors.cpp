@@ -61,7 +61,9 @@ py::object make_with_places(PyObject* type, const LibraryNotFoundError& error) {
   return instance;
 }
 
-void raise(const py::object& instance) { PyErr_SetObject(py::type::of(instance).ptr(), instance.ptr()); }
+void raise(const py::object& instance) {
+  PyErr_SetObject(py::type::of(instance).ptr(), instance.ptr());
+}
 
 /// Sets the Python error for the library's own exceptions; lets all others pass.
 void translate(std::exception_ptr pointer) {
@@ -129,22 +131,23 @@ void set_python_error() noexcept {
 
 void bind_errors(py::module_& module) {
   const py::handle runtime(PyExc_RuntimeError);
-  types.cuda = add_type(module, "CUDAError", py::make_tuple(runtime),
-                        "Base of every failure that CUDA reported, or that kept it from being called.\n\n"
-                        "Attributes\n----------\n"
-                        "code : int\n    The library's result code; 0 where no library was reached.\n"
-                        "name : str\n    The code's name, such as ``CUDA_ERROR_INVALID_VALUE``.\n"
-                        "function : str\n    The function that failed, such as ``cuMemAllocAsync``.\n");
+  types.cuda =
+      add_type(module, "CUDAError", py::make_tuple(runtime),
+               "Base of every failure that CUDA reported, or that kept it from being called.\n\n"
+               "Attributes\n----------\n"
+               "code : int\n    The library's result code; 0 where no library was reached.\n"
+               "name : str\n    The code's name, such as ``CUDA_ERROR_INVALID_VALUE``.\n"
+               "function : str\n    The function that failed, such as ``cuMemAllocAsync``.\n");
   const py::handle cuda(types.cuda);
   cuda.attr("code") = 0;
   cuda.attr("name") = "";
   cuda.attr("function") = "";
-  types.out_of_memory = add_type(module, "OutOfMemoryError",
-                                 py::make_tuple(cuda, py::handle(PyExc_MemoryError)),
-                                 "The device or the host has too little free memory.");
-  types.invalid_value = add_type(module, "InvalidValueError",
-                                 py::make_tuple(cuda, py::handle(PyExc_ValueError)),
-                                 "The driver refused a value or a handle.");
+  types.out_of_memory =
+      add_type(module, "OutOfMemoryError", py::make_tuple(cuda, py::handle(PyExc_MemoryError)),
+               "The device or the host has too little free memory.");
+  types.invalid_value =
+      add_type(module, "InvalidValueError", py::make_tuple(cuda, py::handle(PyExc_ValueError)),
+               "The driver refused a value or a handle.");
   types.not_supported = add_type(module, "NotSupportedError", py::make_tuple(cuda),
                                  "The device, the driver or the library lacks what was asked for.");
   types.launch = add_type(module, "LaunchError", py::make_tuple(cuda),
@@ -158,9 +161,9 @@ void bind_errors(py::module_& module) {
                                      "Attributes\n----------\n"
                                      "tried : list of str\n    Every place looked in, in order.\n");
   py::handle(types.library_not_found).attr("tried") = py::list();
-  types.driver_not_found = add_type(module, "DriverNotFoundError",
-                                    py::make_tuple(py::handle(types.library_not_found)),
-                                    "libcuda was not found, or found no device.");
+  types.driver_not_found =
+      add_type(module, "DriverNotFoundError", py::make_tuple(py::handle(types.library_not_found)),
+               "libcuda was not found, or found no device.");
   types.compile = add_type(module, "CompileError", py::make_tuple(cuda),
                            "NVRTC refused the source.\n\n"
                            "Attributes\n----------\n"

@@ -3,15 +3,16 @@
 
 #include <pybind11/pybind11.h>
 
-#include <cxxabi.h>
-
 #include <utility>
+
+#include <cxxabi.h>
 
 namespace cudacore::bindings {
 
-// The guards of the GIL, in place of pybind11's own. When the interpreter is on its way out, a thread
-// that takes the GIL is ended by pthread_exit, which unwinds through C++ and aborts the process: these
-// guards hold such a thread where it is, as Python 3.14 does, until the process has gone.
+// The guards of the GIL, in place of pybind11's own. When the interpreter is on its way out, a
+// thread that takes the GIL is ended by pthread_exit, which unwinds through C++ and aborts the
+// process: these guards hold such a thread where it is, as Python 3.14 does, until the process has
+// gone.
 
 /// Waits for ever: for a thread that may neither go on nor end.
 [[noreturn]] void park_thread() noexcept;
@@ -54,7 +55,8 @@ class AcquireGil {
   PyGILState_STATE state_;
 };
 
-/// Runs Python code on a thread that may be ended while it runs: parks it there instead of unwinding.
+/// Runs Python code on a thread that may be ended while it runs: parks it there instead of
+/// unwinding.
 template <typename Body>
 auto run_python(Body&& body) {
   try {

@@ -51,7 +51,8 @@ PYBIND11_MODULE(_core, module) {
 
   // What users see is cudacore, whichever module the classes were made in.
   for (const auto& [name, value] : module.attr("__dict__").cast<py::dict>()) {
-    if (py::isinstance<py::type>(value) && value.attr("__module__").equal(module.attr("__name__"))) {
+    if (py::isinstance<py::type>(value) &&
+        value.attr("__module__").equal(module.attr("__name__"))) {
       py::setattr(value, "__module__", py::str("cudacore"));
     }
   }

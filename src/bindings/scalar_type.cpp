@@ -22,14 +22,22 @@ struct NamedScalar {
 
 // By the names that types carry; the same C type has several on one platform or another.
 constexpr NamedScalar numpy_scalars[] = {
-    {"bool", ParamKind::boolean, 1},        {"bool_", ParamKind::boolean, 1},
-    {"int8", ParamKind::sint, 1},           {"int16", ParamKind::sint, 2},
-    {"int32", ParamKind::sint, 4},          {"int64", ParamKind::sint, 8},
-    {"longlong", ParamKind::sint, 8},       {"uint8", ParamKind::uint, 1},
-    {"uint16", ParamKind::uint, 2},         {"uint32", ParamKind::uint, 4},
-    {"uint64", ParamKind::uint, 8},         {"ulonglong", ParamKind::uint, 8},
-    {"float16", ParamKind::float16, 2},     {"float32", ParamKind::float32, 4},
-    {"float64", ParamKind::float64, 8},     {"complex64", ParamKind::complex64, 8},
+    {"bool", ParamKind::boolean, 1},
+    {"bool_", ParamKind::boolean, 1},
+    {"int8", ParamKind::sint, 1},
+    {"int16", ParamKind::sint, 2},
+    {"int32", ParamKind::sint, 4},
+    {"int64", ParamKind::sint, 8},
+    {"longlong", ParamKind::sint, 8},
+    {"uint8", ParamKind::uint, 1},
+    {"uint16", ParamKind::uint, 2},
+    {"uint32", ParamKind::uint, 4},
+    {"uint64", ParamKind::uint, 8},
+    {"ulonglong", ParamKind::uint, 8},
+    {"float16", ParamKind::float16, 2},
+    {"float32", ParamKind::float32, 4},
+    {"float64", ParamKind::float64, 8},
+    {"complex64", ParamKind::complex64, 8},
     {"complex128", ParamKind::complex128, 16},
 };
 
@@ -82,8 +90,8 @@ ScalarType classify_ctypes(PyTypeObject* type) {
       return {type, Access::buffer, ParamKind::structure, 0};
     }
     if (name == "_ctypes._SimpleCData") {
-      const py::object code = py::getattr(py::handle(reinterpret_cast<PyObject*>(type)), "_type_",
-                                          py::none());
+      const py::object code =
+          py::getattr(py::handle(reinterpret_cast<PyObject*>(type)), "_type_", py::none());
       const Py_UCS4 letter =
           PyUnicode_Check(code.ptr()) != 0 && PyUnicode_GET_LENGTH(code.ptr()) == 1
               ? PyUnicode_READ_CHAR(code.ptr(), 0)

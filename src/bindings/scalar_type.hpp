@@ -14,10 +14,10 @@ namespace cudacore::bindings {
 /// ml_dtypes's scalars, ctypes's simple types and structures.
 struct ScalarType {
   enum class Access : std::uint8_t {
-    none,      ///< not a value: an array, a string, anything else
-    at_offset, ///< the bytes lie in the object, behind its header (NumPy scalars)
-    buffer,    ///< the bytes are shown by the buffer protocol (ctypes, numpy.void)
-    as_float,  ///< float(object) is exact (ml_dtypes.bfloat16)
+    none,       ///< not a value: an array, a string, anything else
+    at_offset,  ///< the bytes lie in the object, behind its header (NumPy scalars)
+    buffer,     ///< the bytes are shown by the buffer protocol (ctypes, numpy.void)
+    as_float,   ///< float(object) is exact (ml_dtypes.bfloat16)
   };
 
   PyTypeObject* type = nullptr;

@@ -56,8 +56,8 @@ Device to_device(py::handle object) {
       throw py::error_already_set();
     }
     // An ordinal past int is past every device count: let the Device say so.
-    return Device(overflow != 0 || ordinal != static_cast<int>(ordinal) ? -1
-                                                                       : static_cast<int>(ordinal));
+    return Device(
+        overflow != 0 || ordinal != static_cast<int>(ordinal) ? -1 : static_cast<int>(ordinal));
   }
   throw py::type_error("device_id must be a Device, an int or None, not " + type_name(object));
 }
@@ -115,9 +115,9 @@ unsigned long long to_address(py::handle object, const char* what) {
       PyUnicode_Check(object.ptr()) != 0 || PyBytes_Check(object.ptr()) != 0) {
     throw py::type_error(std::string(what) + " must be an int, not " + type_name(object));
   }
-  const auto number = py::reinterpret_steal<py::object>(
-      PyIndex_Check(object.ptr()) != 0 ? PyNumber_Index(object.ptr())
-                                       : PyNumber_Long(object.ptr()));
+  const auto number = py::reinterpret_steal<py::object>(PyIndex_Check(object.ptr()) != 0
+                                                            ? PyNumber_Index(object.ptr())
+                                                            : PyNumber_Long(object.ptr()));
   if (!number) {
     PyErr_Clear();
     throw py::type_error(std::string(what) + " must be an int, not " + type_name(object));

@@ -41,9 +41,9 @@ struct DeviceLimits {
 };
 
 /// The names of the last launches on a context, for the message of the error that one of them
-/// causes. Writers neither lock nor synchronise, since a locked instruction behind a launch waits for
-/// the launch to reach the device: a torn history only ever misreports which kernels, never crashes.
-/// The names are interned and never freed.
+/// causes. Writers neither lock nor synchronise, since a locked instruction behind a launch waits
+/// for the launch to reach the device: a torn history only ever misreports which kernels, never
+/// crashes. The names are interned and never freed.
 class LaunchHistory {
  public:
   void add(const char* kernel, CUstream stream = nullptr) noexcept {

@@ -41,7 +41,8 @@ DeviceLimits read_limits(const driver::DriverApi& api, int device) {
   const auto read = [&](CUdevice_attribute attribute) {
     int value = 0;
     const CUresult result = api.cuDeviceGetAttribute(&value, attribute, device);
-    if (result == CUDA_ERROR_INVALID_VALUE) return 0U;  // a driver that does not know it
+    const bool is_newer_than_some_drivers = attribute == CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH;
+    if (result == CUDA_ERROR_INVALID_VALUE && is_newer_than_some_drivers) return 0U;
     check(result, "cuDeviceGetAttribute", "device " + std::to_string(device));
     return static_cast<unsigned>(value);
   };

@@ -10,6 +10,6 @@ extern "C" {
 const char* __lsan_default_suppressions() { return "leak:libnvJitLink\nleak:libnvrtc\n"; }
 
 const char* __tsan_default_suppressions() {
-  return "called_from_lib:libnvJitLink\ncalled_from_lib:libnvrtc\n";
+  return "called_from_lib:libnvJitLink.so\ncalled_from_lib:libnvrtc.so\n";
 }
 }

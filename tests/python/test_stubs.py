@@ -71,7 +71,7 @@ def test_typical_program_passes_mypy(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", ['Program("", "fortran")', "LaunchConfig(grid=1.5)", "Device().nothing"]
+    "wrong", ['Program("", "fortran")', 'LaunchConfig(grid="1")', "Device().nothing"]
 )
 def test_wrong_use_fails_mypy(wrong: str, tmp_path: Path) -> None:
     (tmp_path / "use.py").write_text(

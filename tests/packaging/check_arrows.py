@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Check that arrows between the rooms of the source tree point one way.
+
+    python -> bindings -> core, compile -> handle -> driver
+
+Without options, reads the sources alone. ``--archive`` and ``--extension`` look into what was built
+from them as well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parents[2]
+
+#: The rooms whose headers a room may include, beside its own and the public ones.
+MAY_INCLUDE = {
+    "driver": set[str](),
+    "handle": {"driver"},
+    "compile": {"handle", "driver"},
+    "core": {"compile", "handle", "driver"},
+    "bindings": {"core", "compile", "handle", "driver"},
+}
+
+COMMENT_OR_TEXT = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
+RESOLVES = re.compile(r"\b(dlm?open|dlv?sym|cuGetProcAddress\w*)\s*\(")
+
+PYTHON_HEADER = re.compile(r"Python\.h|pybind11/")
+CUDA_HEADER = re.compile(r"cuda\w*\.h|nvrtc\.h|nvJitLink\.h")
+
+PYTHON_SYMBOL = re.compile(r"_?Py[A-Z_]\w*|\w*pybind11\w*")
+LIBRARY_SYMBOL = re.compile(r"_*(cu(da)?[A-Z]|nvrtc[A-Z]|nvJitLink)\w*")
+
+
+def sources(folder: Path) -> Iterator[Path]:
+    """All C++ files below a folder."""
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in {".cpp", ".hpp", ".def"}:
+            yield path
+
+
+def included(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the bracket and the name of each header included."""
+    for match in INCLUDE.finditer(text):
+        yield match[1], match[2]
+
+
+def public_header_errors(root: Path) -> Iterator[str]:
+    """What is wrong with the headers that users include."""
+    folder = root / "include" / "cudacore"
+    for path in sources(folder):
+        for bracket, header in included(path.read_text()):
+            where = f"{path.relative_to(root)}: includes {header}"
+            if PYTHON_HEADER.match(header) or CUDA_HEADER.match(header):
+                yield f"{where}: public headers know neither Python nor cuda.h"
+            elif bracket == '"' and not (folder.parent / header).exists():
+                yield f"{where}: public headers include public headers alone"
+
+
+def room_errors(root: Path) -> Iterator[str]:
+    """What is wrong with the includes and calls of each room."""
+    for folder in sorted((root / "src").iterdir()):
+        if folder.is_dir() and folder.name not in MAY_INCLUDE:
+            yield f"src/{folder.name}: a room that this check does not know"
+    for room, others in MAY_INCLUDE.items():
+        for path in sources(root / "src" / room):
+            name = path.relative_to(root)
+            text = path.read_text()
+            for bracket, header in included(text):
+                first, slash, _ = header.partition("/")
+                if bracket == '"' and slash and first not in {*others, room, "cudacore"}:
+                    yield f"{name}: includes {header}: {room} must not know {first}"
+                if PYTHON_HEADER.match(header) and room != "bindings":
+                    yield f"{name}: includes {header}: only src/bindings knows Python"
+            code = COMMENT_OR_TEXT.sub(" ", text)
+            if room != "driver":
+                for call in sorted({match[1] for match in RESOLVES.finditer(code)}):
+                    yield f"{name}: calls {call}: only src/driver resolves symbols"
+
+
+def symbols(binary: Path, *flags: str) -> set[str]:
+    """List the names that nm prints, without their versions."""
+    result = subprocess.run(
+        ["nm", "--format=posix", *flags, str(binary)], check=True, capture_output=True, text=True
+    )
+    # "archive.a[member.o]:" stands between the members of an archive.
+    lines = (line.split() for line in result.stdout.splitlines() if not line.endswith(":"))
+    return {words[0].partition("@")[0] for words in lines if words}
+
+
+def archive_errors(archive: Path) -> Iterator[str]:
+    """What is wrong with the symbols of the core library."""
+    names = symbols(archive)
+    if not any("cudacore" in name for name in names):
+        yield f"{archive}: has no symbol of cudacore: is it the core library?"
+    for name in sorted(filter(PYTHON_SYMBOL.fullmatch, names)):
+        yield f"{archive}: mentions {name}: the core knows no Python"
+    for name in sorted(filter(LIBRARY_SYMBOL.fullmatch, symbols(archive, "--undefined-only"))):
+        yield f"{archive}: needs {name}: nothing is linked against CUDA"
+
+
+def extension_errors(extension: Path) -> Iterator[str]:
+    """What is wrong with the symbols of the extension module."""
+    undefined = symbols(extension, "--dynamic", "--undefined-only")
+    for name in sorted(filter(LIBRARY_SYMBOL.fullmatch, undefined)):
+        yield f"{extension}: needs {name}: nothing is linked against CUDA"
+    exported = symbols(extension, "--dynamic", "--defined-only")
+    if exported != {"PyInit__core"}:
+        shown = ", ".join(sorted(exported)[:5])
+        yield f"{extension}: exports {len(exported)} symbols ({shown}), not PyInit__core alone"
+
+
+def main() -> int:
+    """Print what is wrong; returns the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--archive", type=Path, help="libcudacore.a")
+    parser.add_argument("--extension", type=Path, help="_core.*.so")
+    arguments = parser.parse_args()
+
+    errors = [*public_header_errors(ROOT), *room_errors(ROOT)]
+    if arguments.archive:
+        errors += archive_errors(arguments.archive)
+    if arguments.extension:
+        errors += extension_errors(arguments.extension)
+    for error in errors:
+        print(error, file=sys.stderr)
+    if not errors:
+        print("all arrows point the right way")
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Check that each source file says its licence in its first lines; takes paths, or asks git."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+LINE = "SPDX-License-Identifier: Apache-2.0"
+SUFFIXES = {".cpp", ".hpp", ".def", ".map", ".cu", ".py", ".pyi", ".cmake", ".sh"}
+
+
+def is_source(path: Path) -> bool:
+    """Whether the file is one that says its licence."""
+    return path.suffix in SUFFIXES or path.name == "CMakeLists.txt" or path.parts[:1] == (".ci",)
+
+
+def says_licence(path: Path) -> bool:
+    """Whether the line stands first, or second below what must stand first."""
+    with path.open() as file:
+        return any(LINE in line for _, line in zip(range(2), file, strict=False))
+
+
+def main() -> int:
+    """Print each file without the line; returns the exit status."""
+    given = (
+        sys.argv[1:]
+        or subprocess.run(
+            ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.splitlines()
+    )
+    paths = [path for path in map(Path, given) if is_source(path) and path.is_file()]
+    missing = [path for path in paths if path.stat().st_size > 0 and not says_licence(path)]
+    for path in missing:
+        print(f"{path}: lacks '{LINE}'", file=sys.stderr)
+    if not missing:
+        print(f"{len(paths)} files say their licence")
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
