@@ -298,15 +298,9 @@ void bind_buffer(py::module_& module) {
              const ReleaseGil release;
              ended.close();
            })
-      .def(
-          "__eq__",
-          [](const Buffer& self, py::handle other) -> py::object {
-            const auto* buffer = get_if<Buffer>(other.ptr());
-            return buffer == nullptr ? py::reinterpret_borrow<py::object>(Py_NotImplemented)
-                                     : py::bool_(self.handle() == buffer->handle() &&
-                                                 self.size() == buffer->size());
-          },
-          py::is_operator())
+      .def_equality([](const Buffer& a, const Buffer& b) {
+        return a.handle() == b.handle() && a.size() == b.size();
+      })
       .def("__hash__",
            [](const Buffer& self) {
              return std::hash<unsigned long long>{}(self.handle()) ^ self.size();

@@ -52,14 +52,7 @@ void bind_context(py::module_& module) {
       .def(
           "sync", [](const Context& self) { self.sync(); }, py::call_guard<ReleaseGil>(),
           "Waits for all work of the context (cuCtxSynchronize); answers Ctrl-C.")
-      .def(
-          "__eq__",
-          [](const Context& self, py::handle other) -> py::object {
-            const auto* context = get_if<Context>(other.ptr());
-            return context == nullptr ? py::reinterpret_borrow<py::object>(Py_NotImplemented)
-                                      : py::bool_(self == *context);
-          },
-          py::is_operator())
+      .def_equality([](const Context& a, const Context& b) { return a == b; })
       .def("__hash__",
            [](const Context& self) { return std::hash<const void*>{}(self.box().get()); })
       .def("__repr__", [](const Context& self) {

@@ -273,14 +273,7 @@ void bind_device(py::module_& module) {
           "Waits for all work of the device in this process (cuCtxSynchronize); answers Ctrl-C.")
       .def("__int__", [](const PyDevice& self) { return self.device.id(); })
       .def("__index__", [](const PyDevice& self) { return self.device.id(); })
-      .def(
-          "__eq__",
-          [](const PyDevice& self, py::handle other) -> py::object {
-            const auto* device = get_if<PyDevice>(other.ptr());
-            return device == nullptr ? py::reinterpret_borrow<py::object>(Py_NotImplemented)
-                                     : py::bool_(self.device == device->device);
-          },
-          py::is_operator())
+      .def_equality([](const PyDevice& a, const PyDevice& b) { return a.device == b.device; })
       .def("__hash__", [](const PyDevice& self) { return std::hash<int>{}(self.device.id()); })
       .def("__reduce__",
            [](const PyDevice& self) {

@@ -77,14 +77,7 @@ void bind_event(py::module_& module) {
           "    Where either has no timing, was never recorded, or is not done.")
       .def("__enter__", [](py::object self) { return self; })
       .def("__exit__", [](py::handle self, const py::args&) { close_object<Event>(self.ptr()); })
-      .def(
-          "__eq__",
-          [](const Event& self, py::handle other) -> py::object {
-            const auto* event = get_if<Event>(other.ptr());
-            return event == nullptr ? py::reinterpret_borrow<py::object>(Py_NotImplemented)
-                                    : py::bool_(self.box() == event->box());
-          },
-          py::is_operator())
+      .def_equality([](const Event& a, const Event& b) { return a.box() == b.box(); })
       .def("__hash__", [](const Event& self) { return std::hash<const void*>{}(self.box().get()); })
       .def("__repr__", [](const Event& self) {
         return self.is_closed() ? std::string("<Event, closed>")

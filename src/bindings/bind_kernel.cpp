@@ -335,14 +335,7 @@ void bind_kernel(py::module_& module) {
           "Returns\n-------\nKernel\n\n"
           "Raises\n------\nValueError\n    It contradicts the sizes that the code tells.")
       .def_fast(subscript_definition)
-      .def(
-          "__eq__",
-          [](const Kernel& self, py::handle other) -> py::object {
-            const auto* kernel = get_if<Kernel>(other.ptr());
-            return kernel == nullptr ? py::reinterpret_borrow<py::object>(Py_NotImplemented)
-                                     : py::bool_(self == *kernel);
-          },
-          py::is_operator())
+      .def_equality([](const Kernel& a, const Kernel& b) { return a == b; })
       .def("__hash__", [](const Kernel& self) { return std::hash<const void*>{}(self.handle()); })
       .def("__repr__",
            [](const Kernel& self) { return "<Kernel " + self.signature().str() + ">"; });

@@ -269,14 +269,9 @@ void bind_launch_config(py::module_& module) {
         field_names[i], [i](const LaunchConfig& self) { return get_field(self, i); },
         [i](LaunchConfig& self, py::handle value) { set_field(self, i, value); }, field_docs[i]);
   }
-  type.def(
-          "__eq__",
-          [](const LaunchConfig& self, py::handle other) -> py::object {
-            const auto* config = get_if<LaunchConfig>(other.ptr());
-            return config == nullptr ? py::reinterpret_borrow<py::object>(Py_NotImplemented)
-                                     : py::bool_(all_fields(self).equal(all_fields(*config)));
-          },
-          py::is_operator())
+  type.def_equality([](const LaunchConfig& a, const LaunchConfig& b) {
+        return all_fields(a).equal(all_fields(b));
+      })
       .def("__hash__", [](const LaunchConfig& self) { return py::hash(all_fields(self)); })
       .def("__reduce__",
            [](const LaunchConfig& self) {

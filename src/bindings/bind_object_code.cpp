@@ -398,14 +398,7 @@ void bind_object_code(py::module_& module) {
             return self.get_global(text);
           },
           py::arg("name"), get_global_doc)
-      .def(
-          "__eq__",
-          [](const ObjectCode& self, py::handle object) {
-            const auto* other = get_if<ObjectCode>(object.ptr());
-            return other == nullptr ? py::reinterpret_borrow<py::object>(Py_NotImplemented)
-                                    : py::object(py::bool_(self == *other));
-          },
-          py::is_operator())
+      .def_equality([](const ObjectCode& a, const ObjectCode& b) { return a == b; })
       .def("__hash__",
            [](const ObjectCode& self) { return std::hash<const void*>{}(&self.details()); })
       .def("__repr__", &repr)

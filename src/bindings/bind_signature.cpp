@@ -36,13 +36,6 @@ bool same(const Signature& a, const Signature& b) {
                     [](const Param& x, const Param& y) { return same(x, y); });
 }
 
-template <typename T>
-py::object equals(const T& self, py::handle object) {
-  const T* other = get_if<T>(object.ptr());
-  return other == nullptr ? py::reinterpret_borrow<py::object>(Py_NotImplemented)
-                          : py::object(py::bool_(same(self, *other)));
-}
-
 std::size_t hash_text(const std::string& text) { return std::hash<std::string>{}(text); }
 
 PyObject* create_signature(PyTypeObject* /*type*/, PyObject* args, PyObject* kwargs) {
@@ -152,7 +145,7 @@ void bind_param_info(py::module_& module) {
           "parameter before it is known.")
       .def_property_readonly(
           "size", [](const Param& self) { return self.size; }, "int: Bytes; 0 where unknown.")
-      .def("__eq__", &equals<Param>, py::is_operator())
+      .def_equality([](const Param& a, const Param& b) { return same(a, b); })
       .def("__hash__",
            [](const Param& self) {
              return hash_text(self.type) ^ (hash_text(self.name) << 1U) ^ (self.offset << 2U);
@@ -239,7 +232,7 @@ void bind_signature(py::module_& module) {
                     std::any_of(self.params.begin(), self.params.end(),
                                 [&](const Param& param) { return same(param, *wanted); });
            })
-      .def("__eq__", &equals<Signature>, py::is_operator())
+      .def_equality([](const Signature& a, const Signature& b) { return same(a, b); })
       .def("__hash__", [](const Signature& self) { return hash_text(self.str()); })
       .def("__str__", &Signature::str)
       .def("__repr__",

@@ -213,14 +213,7 @@ void bind_stream(py::module_& module) {
              return self;
            })
       .def("__exit__", [](const Stream& self, const py::args&) { pop_current_stream(self); })
-      .def(
-          "__eq__",
-          [](const Stream& self, py::handle other) -> py::object {
-            const auto* stream = get_if<Stream>(other.ptr());
-            return stream == nullptr ? py::reinterpret_borrow<py::object>(Py_NotImplemented)
-                                     : py::bool_(self == *stream);
-          },
-          py::is_operator())
+      .def_equality([](const Stream& a, const Stream& b) { return a == b; })
       .def("__hash__",
            [](const Stream& self) {
              return std::hash<const void*>{}(self.is_closed() ? nullptr : self.handle());

@@ -180,6 +180,19 @@ class HeapClass : public py::object {
     return *this;
   }
 
+  /// __eq__ by a predicate of two values; objects of other types are left to answer for themselves.
+  template <typename Predicate>
+  HeapClass& def_equality(Predicate predicate) {
+    return def(
+        "__eq__",
+        [predicate](const T& self, py::handle other) -> py::object {
+          const T* value = get_if<T>(other.ptr());
+          return value == nullptr ? py::reinterpret_borrow<py::object>(Py_NotImplemented)
+                                  : py::bool_(predicate(self, *value));
+        },
+        py::is_operator());
+  }
+
   template <typename Function, typename... Extra>
   HeapClass& def_static(const char* name, Function&& function, const Extra&... extra) {
     py::cpp_function made(std::forward<Function>(function), py::name(name), py::scope(*this),
