@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// PTX text as tokens, one at a time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "simulator/ptx/module.hpp"
+
+namespace cudacore::simulator::ptx {
+
+struct Token {
+  enum class Kind : std::uint8_t {
+    end,
+    name,       ///< "foo", "%r1", "$L_0"
+    directive,  ///< ".foo"
+    integer,    ///< bits
+    f32,        ///< bits
+    f64,        ///< bits
+    string,     ///< with its quotes
+    symbol,     ///< one character
+  };
+
+  Kind kind = Kind::end;
+  char symbol = 0;           ///< of Kind::symbol, else 0
+  bool is_unsigned = false;  ///< an integer that ends in U, or that no signed one can hold
+  std::uint64_t bits = 0;
+  std::string_view text;
+  Position position;
+
+  /// The word behind the dot of a directive.
+  [[nodiscard]] std::string_view word() const noexcept { return text.substr(1); }
+};
+
+/// Reads a text that ends in a NUL beyond its end, as that of a std::string does.
+class Lexer {
+ public:
+  /// @param start where the text stands in what the user gave.
+  /// @param end_name what messages call the end of the text.
+  Lexer(std::string_view text, Position start, std::string_view end_name);
+
+  [[nodiscard]] const Token& token() const noexcept { return token_; }
+  void next();
+
+  [[nodiscard]] bool at(char symbol) const noexcept { return token_.symbol == symbol; }
+  [[nodiscard]] bool at(Token::Kind kind) const noexcept { return token_.kind == kind; }
+  [[nodiscard]] bool at_name(std::string_view name) const noexcept {
+    return token_.kind == Token::Kind::name && token_.text == name;
+  }
+  /// Takes the token if it is that symbol.
+  bool accept(char symbol) {
+    if (token_.symbol != symbol) return false;
+    next();
+    return true;
+  }
+  void expect(char symbol);
+  /// Takes a name, and gives it.
+  std::string_view expect_name(std::string_view what);
+  /// Takes an integer literal that is at most limit, and gives it.
+  std::uint64_t expect_integer(std::string_view what, std::uint64_t limit);
+
+  /// The character right behind the token.
+  [[nodiscard]] char following() const noexcept { return *cursor_; }
+  /// Makes a name a whole opcode: all of "ld.global.L2::128B", not just "ld".
+  void extend_opcode() noexcept;
+  /// Makes a name whole with the component that follows its dot: "%tid.x".
+  void extend_component() noexcept;
+  /// Makes "%3" the operator '%' with 3 behind it.
+  void split_percent() noexcept;
+  /// Skips all up to the brace that closes the one just taken, and takes that.
+  void skip_block(Position opening);
+  void skip_line();
+
+  [[noreturn]] static void fail(Position position, const std::string& message);
+  [[noreturn]] void fail(const std::string& message) const { fail(token_.position, message); }
+  /// "expected WHAT, found TOKEN"
+  [[noreturn]] void fail_expected(std::string_view what) const;
+
+ private:
+  void skip_blanks();
+  void skip_comment();
+  void read_number(const char* begin);
+  void read_integer(const char* begin);
+  void read_bits(const char* begin, unsigned digits);
+  void read_decimal(const char* begin);
+  void read_string(const char* begin);
+  void end_number(const char* begin, const char* end);
+  [[nodiscard]] Position position_of(const char* at) const noexcept;
+
+  const char* cursor_;
+  const char* end_;
+  const char* line_begin_;
+  std::uint32_t line_;
+  std::uint32_t column_shift_;  ///< columns before the text's first character, on its first line
+  std::string_view end_name_;
+  Token token_;
+};
+
+/// A piece of text as messages show it: short, printable and in quotes.
+[[nodiscard]] std::string quoted(std::string_view text);
+
+}  // namespace cudacore::simulator::ptx

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Several PTX files given as one text.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "simulator/ptx/module.hpp"
+
+namespace cudacore::simulator::ptx {
+
+/// The text of one module.
+struct Piece {
+  std::string_view text;
+  Position start{1, 1};
+  bool is_last = true;
+};
+
+/// Splits a text where ".version" comes again, outside of comments and strings.
+[[nodiscard]] std::vector<Piece> split(std::string_view text);
+
+}  // namespace cudacore::simulator::ptx
