@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Blocks in progress: what the scheduler keeps beside what handlers see.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "simulator/engine/frames.hpp"
+#include "simulator/engine/grid.hpp"
+#include "simulator/engine/machine.hpp"
+
+namespace cudacore::simulator {
+
+struct ResidentCluster;
+
+/// The scheduler's part of a warp.
+struct WarpState {
+  FrameArena frames;
+  std::uint32_t favoured = all_lanes;  ///< lanes whose turn it is: others run only to meet them
+  unsigned next_favoured = 0;          ///< lane from which the next ones are looked for
+  std::int32_t turn = 0;               ///< instructions of the next turn
+  std::uint32_t cluster_arrived = 0;   ///< lanes whose barrier.cluster phase is not complete
+};
+
+struct ResidentBlock final : Block {
+  std::vector<WarpState> states;  ///< by warp
+  std::uint32_t ready = 0;        ///< warps with a group that can run
+  std::uint32_t idle = 0;         ///< of these: those that only looked whether they may go on
+  unsigned next_warp = 0;
+  ResidentCluster* home = nullptr;
+  AlignedBytes shared_memory;
+  AlignedBytes local_memory;
+};
+
+/// Blocks that are started, run and preempted together: a cluster, or one block.
+struct ResidentCluster final : Cluster {
+  std::vector<std::unique_ptr<ResidentBlock>> resident;  ///< by rank
+  std::uint32_t arrived = 0;                             ///< threads at barrier.cluster
+  std::weak_ptr<const Image> image;                      ///< frames hold constants of its functions
+  const Function* entry = nullptr;
+  Dim3 threads;  ///< of a block
+};
+
+[[nodiscard]] inline ResidentBlock& resident(Block& block) noexcept {
+  return static_cast<ResidentBlock&>(block);
+}
+[[nodiscard]] inline WarpState& state_of(Warp& warp) noexcept {
+  return resident(*warp.block).states[warp.index];
+}
+
+/// The start of a number of blocks of a grid: those of cluster `index`, all of whose threads stand
+/// at the entry. Reuses one that this host thread released if it has the right shape.
+///
+/// @throws std::bad_alloc
+[[nodiscard]] std::unique_ptr<ResidentCluster> make_resident(Grid& grid, std::uint64_t index,
+                                                             Worker& worker);
+/// Keeps blocks that have ended for the next make_resident() on this host thread.
+void release_resident(std::unique_ptr<ResidentCluster> cluster) noexcept;
+
+/// Bytes of local memory that each thread of a launch has.
+[[nodiscard]] std::uint32_t local_bytes_of(const LaunchRequest& request) noexcept;
+
+}  // namespace cudacore::simulator

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simulator/engine/grid.hpp"
+
+#include <algorithm>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "simulator/engine/fault.hpp"
+#include "simulator/engine/image.hpp"
+#include "simulator/engine/schedule.hpp"
+
+namespace cudacore::simulator {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Preemptions of blocks that seem to work after which one more block is started, as they may wait
+/// for it nevertheless. Started blocks take memory.
+constexpr unsigned patience = 8;
+
+}  // namespace
+
+Grid::Grid(LaunchRequest request, Done done)
+    : request_(std::move(request)),
+      done_(std::move(done)),
+      schedule_(std::make_unique<Schedule>().release(),
+                [](Schedule* schedule) { std::default_delete<Schedule>()(schedule); }) {
+  Schedule& schedule = *schedule_;
+  const std::uint64_t blocks = request_.cluster.count();
+  schedule.count = request_.grid.count() / blocks;
+  schedule.limit = request_.cooperative
+                       ? schedule.count
+                       : std::max<std::uint64_t>(request_.resident_blocks / blocks, 1);
+  schedule.widens = request_.cooperative;
+  schedule.fresh.push_back({0, schedule.count});
+  schedule.counts = request_.thread_instructions != nullptr;
+  if (request_.cooperative) workspace_ = take_workspace();
+}
+
+Grid::~Grid() {
+  if (workspace_ != 0) release_workspace(workspace_);
+}
+
+std::shared_ptr<Grid> Grid::start(LaunchRequest request, Done done) {
+  std::shared_ptr<Grid> grid(new Grid(std::move(request), std::move(done)));  // NOLINT: private
+  Workers& workers = Workers::instance();
+  Schedule& schedule = *grid->schedule_;
+  schedule.workers =
+      static_cast<unsigned>(std::min<std::uint64_t>(workers.count(), schedule.count));
+  const unsigned submissions = schedule.workers;
+  for (unsigned i = 0; i < submissions; ++i) workers.submit(grid);
+  return grid;
+}
+
+void Grid::cancel() noexcept {
+  Fault fault{FaultKind::cancelled, {}};
+  try {
+    fault.message = "kernel '" + demangle(request_.entry->name) + "' was cancelled";
+  } catch (const std::bad_alloc&) {
+    fault.message.clear();
+  }
+  fail(std::move(fault));
+}
+
+void Grid::fail(Fault fault) noexcept {
+  const std::scoped_lock lock(mutex_);
+  if (!fault_) fault_ = std::move(fault);
+  stopped_.store(true, std::memory_order_relaxed);
+}
+
+bool Grid::run(Worker& worker) noexcept {
+  Schedule& schedule = *schedule_;
+  worker.ranges_of = this;
+  Clock::time_point began{};
+  std::uint64_t instructions = 0;
+  std::unique_ptr<ResidentCluster> cluster;
+  Schedule::Range mine;
+  bool again = true;
+
+  std::unique_lock lock(mutex_);
+  if (schedule.reported) return false;
+  ++schedule.running;
+  while (true) {
+    // What is in hand goes back before the worker leaves, or another takes its turn.
+    if (stopped()) break;
+    const bool may_start = schedule.running + schedule.preempted.size() <= schedule.limit;
+    const bool start = may_start && (schedule.widens || schedule.preempted.empty());
+    if (mine.begin == mine.end && start && !schedule.fresh.empty()) {
+      Schedule::Range& next = schedule.fresh.front();
+      const std::uint64_t left = next.end - next.begin;
+      const std::uint64_t batch =
+          std::clamp<std::uint64_t>(left / (std::uint64_t{schedule.workers} * 8), 1, 16);
+      mine = {next.begin, next.begin + batch};
+      next.begin += batch;
+      if (next.begin == next.end) schedule.fresh.pop_front();
+    }
+    if (mine.begin == mine.end || !start) {
+      if (schedule.preempted.empty()) {
+        again = false;
+        break;
+      }
+      cluster = std::move(schedule.preempted.front());
+      schedule.preempted.pop_front();
+    }
+    if (cluster == nullptr) schedule.widens = request_.cooperative;
+    lock.unlock();
+
+    std::uint64_t ended = 0;
+    ClusterEnd end = ClusterEnd::ended;
+    try {
+      do {
+        if (cluster == nullptr) cluster = make_resident(*this, mine.begin++, worker);
+        end = run_cluster(*this, *cluster, worker, schedule.counts ? &instructions : nullptr);
+        if (end == ClusterEnd::ended) {
+          ++ended;
+          release_resident(std::move(cluster));
+        }
+      } while (end == ClusterEnd::ended && mine.begin != mine.end && !stopped());
+    } catch (const std::bad_alloc&) {
+      fail({FaultKind::out_of_memory, "no host memory for the blocks of a kernel"});
+      end = ClusterEnd::stopped;
+    }
+    const Clock::time_point now = Clock::now();
+    if (began == Clock::time_point{}) began = now - block_quantum;
+
+    lock.lock();
+    schedule.ended += ended;
+    if (end == ClusterEnd::stopped) cluster.reset();
+    if (cluster != nullptr) {
+      schedule.preempted.push_back(std::move(cluster));
+      schedule.widens |= end == ClusterEnd::idle || ++schedule.preemptions % patience == 0;
+    }
+    if (now - began > grid_quantum) break;
+  }
+  --schedule.running;
+  if (mine.begin != mine.end) schedule.fresh.push_front(mine);
+
+  if (instructions != 0 && request_.thread_instructions != nullptr) {
+    request_.thread_instructions->fetch_add(instructions, std::memory_order_relaxed);
+  }
+  if (schedule.running != 0 || (!stopped() && schedule.ended != schedule.count)) {
+    return again && !stopped();
+  }
+  schedule.reported = true;
+  schedule.preempted.clear();
+  const std::optional<Fault> fault = std::move(fault_);
+  const Done done = std::move(done_);
+  lock.unlock();
+  if (wrote_output_.load(std::memory_order_relaxed)) std::fflush(stdout);
+  done(fault);
+  return false;
+}
+
+}  // namespace cudacore::simulator

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simulator/engine/helper_forms.hpp"
+
+#include <bit>
+#include <string>
+
+#include "simulator/engine/image.hpp"
+
+namespace cudacore::simulator {
+namespace {
+
+unsigned log2(unsigned width) noexcept { return static_cast<unsigned>(std::countr_zero(width)); }
+
+}  // namespace
+
+Handler HelperForms::find(std::string_view key, std::string_view signature) const {
+  for (const Form& form : table_.find(key)) {
+    if (signature.empty() || form.signature == signature) return form.run;
+  }
+  throw LoadError(
+      LoadError::Kind::not_simulated,
+      "the form '" + std::string(key) + "' (" + std::string(signature) + ") is not simulated");
+}
+
+Handler HelperForms::find(std::string_view key) const { return find(key, {}); }
+
+Handler HelperForms::find_special(std::string_view name, char kind) const {
+  std::string key = "special.";
+  key += name;
+  for (const Form& form : table_.find(key)) {
+    if (form.signature.size() == 1 && form.signature.front() == kind) return form.run;
+  }
+  return nullptr;
+}
+
+Handler HelperForms::resize(bool is_signed, unsigned to, unsigned from) {
+  Handler& known = resizes_.at((is_signed ? 64u : 0u) + log2(to) * 8 + log2(from));
+  if (known == nullptr) {
+    const bool extends = is_signed && to > from;
+    known = find(extends ? "resize.s" : "resize.u", std::string{kind_of(to), kind_of(from)});
+  }
+  return known;
+}
+
+Handler HelperForms::negate_mask() {
+  if (negate_mask_ == nullptr) negate_mask_ = find("not.pred");
+  return negate_mask_;
+}
+
+Handler HelperForms::frame_access(bool is_store, unsigned width) {
+  Handler& known = frame_accesses_.at((is_store ? 8u : 0u) + log2(width));
+  if (known == nullptr) {
+    known = find((is_store ? "st.frame.b" : "ld.frame.b") + std::to_string(width * 8),
+                 std::string{kind_of(width)});
+  }
+  return known;
+}
+
+char HelperForms::kind_of(unsigned width) noexcept { return "bhwxq"[log2(width)]; }
+
+unsigned HelperForms::width_of(char kind) noexcept {
+  switch (kind) {
+    case 'b':
+      return 1;
+    case 'h':
+      return 2;
+    case 'w':
+      return 4;
+    case 'x':
+      return 8;
+    case 'q':
+      return 16;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace cudacore::simulator

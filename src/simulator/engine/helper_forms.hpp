@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Handlers of the instructions that the decoder adds by itself.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "simulator/ops/form_table.hpp"
+
+namespace cudacore::simulator {
+
+/// Each is looked up when first asked for.
+class HelperForms {
+ public:
+  explicit HelperForms(const FormTable& table) : table_(table) {}
+
+  /// The handler of a key with that signature. @throws LoadError where there is none.
+  [[nodiscard]] Handler find(std::string_view key, std::string_view signature) const;
+  /// The same with the first of the key's signatures.
+  [[nodiscard]] Handler find(std::string_view key) const;
+  /// nullptr where there is none.
+  [[nodiscard]] Handler find_special(std::string_view name, char kind) const;
+
+  /// Of widths in bytes: zero- or sign-extends, or cuts off.
+  [[nodiscard]] Handler resize(bool is_signed, unsigned to, unsigned from);
+  [[nodiscard]] Handler negate_mask();
+  /// Moves a value of 1 to 16 bytes to or from a parameter region.
+  [[nodiscard]] Handler frame_access(bool is_store, unsigned width);
+
+  /// 'b', 'h', 'w', 'x' or 'q'
+  [[nodiscard]] static char kind_of(unsigned width) noexcept;
+  /// Bytes of a kind of row; 0 for what is none.
+  [[nodiscard]] static unsigned width_of(char kind) noexcept;
+
+ private:
+  const FormTable& table_;
+  std::array<Handler, 128> resizes_{};
+  std::array<Handler, 16> frame_accesses_{};
+  Handler negate_mask_ = nullptr;
+};
+
+}  // namespace cudacore::simulator

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simulator/engine/image.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "simulator/engine/call_graph.hpp"
+#include "simulator/engine/decoder.hpp"
+#include "simulator/engine/linker.hpp"
+#include "simulator/engine/variables.hpp"
+#include "simulator/ops/form_table.hpp"
+#include "simulator/ptx/module.hpp"
+
+namespace cudacore::simulator {
+namespace {
+
+constexpr unsigned newest_version = 95;
+
+/// What a ".target" asks for.
+struct Architecture {
+  int number = 0;   ///< 10 * major + minor
+  char suffix = 0;  ///< 'a': only that one; 'f': the family of its major number
+};
+
+std::optional<Architecture> architecture_of(std::string_view target) {
+  if (!target.starts_with("sm_")) return std::nullopt;
+  target.remove_prefix(3);
+  Architecture architecture;
+  const auto [end, error] =
+      std::from_chars(target.data(), target.data() + target.size(), architecture.number);
+  if (error != std::errc{}) return std::nullopt;
+  const std::string_view rest(end, static_cast<std::size_t>(target.data() + target.size() - end));
+  if (rest.starts_with('a') || rest.starts_with('f')) architecture.suffix = rest.front();
+  return architecture;
+}
+
+void check_version(const ptx::Module& module, const Target& target) {
+  const auto refuse = [](const std::string& message) {
+    throw LoadError(LoadError::Kind::unsupported_version, message);
+  };
+  if (module.version > newest_version) {
+    refuse(".version " + std::to_string(module.version / 10) + "." +
+           std::to_string(module.version % 10) + " is newer than 9.5");
+  }
+  const std::optional<Architecture> wanted = architecture_of(module.target);
+  if (!wanted) {
+    throw LoadError(LoadError::Kind::syntax,
+                    "unknown .target '" + std::string(module.target) + "'");
+  }
+  const int device = target.major * 10 + target.minor;
+  const bool runs = wanted->suffix == 'a' ? wanted->number == device
+                    : wanted->suffix == 'f'
+                        ? wanted->number <= device && wanted->number / 10 == target.major
+                        : wanted->number <= device;
+  if (!runs) {
+    refuse(".target " + std::string(module.target) + " does not run on a device of sm_" +
+           std::to_string(device));
+  }
+  if (module.address_size != 64) {
+    throw LoadError(LoadError::Kind::not_simulated, ".address_size 32 is not simulated");
+  }
+}
+
+std::vector<std::unique_ptr<ptx::Module>> parse_all(std::span<const std::string_view> texts) {
+  std::vector<std::unique_ptr<ptx::Module>> modules;
+  for (const std::string_view text : texts) {
+    try {
+      for (std::unique_ptr<ptx::Module>& module : ptx::parse(text)) {
+        modules.push_back(std::move(module));
+      }
+    } catch (const ptx::SyntaxError& error) {
+      throw LoadError(LoadError::Kind::syntax, error.what());
+    }
+  }
+  return modules;
+}
+
+}  // namespace
+
+/// Makes an image, one part after another.
+class ImageBuilder {
+ public:
+  ImageBuilder(std::span<const std::string_view> texts, const Target& target)
+      : modules_(parse_all(texts)), image_(new Image), linker_(check_all(target)) {}
+
+  std::shared_ptr<const Image> build(const Target& target, const Image::Allocate& allocate) {
+    make_functions();
+    const CallGraph graph(linker_);
+    const SharedLayout shared(linker_, graph, target);
+    place_globals(linker_, allocate, image_->functions_);
+    name_globals();
+    collect_files();
+    decode_all(graph, shared);
+    finish(graph);
+    return std::move(image_);
+  }
+
+ private:
+  std::span<const std::unique_ptr<ptx::Module>> check_all(const Target& target) {
+    for (const std::unique_ptr<ptx::Module>& module : modules_) {
+      check_version(*module, target);
+      image_->ptx_version_ = std::max(image_->ptx_version_, module->version);
+    }
+    return modules_;
+  }
+
+  void make_functions() {
+    for (const LinkedFunction& linked : linker_.functions()) {
+      auto function = std::make_unique<Function>();
+      function->name = linked.source->name;
+      function->is_entry = linked.source->is_entry;
+      function->image = image_.get();
+      image_->functions_.push_back(std::move(function));
+    }
+  }
+
+  void name_globals() {
+    std::size_t constant_bytes = 0;
+    for (const LinkedVariable& variable : linker_.variables()) {
+      const ptx::Variable& source = *variable.source;
+      if (source.space == ptx::Space::constant) constant_bytes += source.size;
+      if (source.space == ptx::Space::shared || !variable.is_named) continue;
+      image_->globals_.emplace(std::string(source.name),
+                               Global{variable.address, source.size, source.managed});
+    }
+    for (const std::unique_ptr<Function>& function : image_->functions_) {
+      function->constant_bytes = static_cast<std::uint32_t>(constant_bytes);
+    }
+  }
+
+  void collect_files() {
+    for (const std::unique_ptr<ptx::Module>& module : modules_) {
+      first_files_.push_back(static_cast<std::uint32_t>(image_->files_.size()));
+      image_->files_.insert(image_->files_.end(), module->files.begin(), module->files.end());
+    }
+  }
+
+  void decode_all(const CallGraph& graph, const SharedLayout& shared) {
+    const FormTable& table = *form_table(best_isa());
+    Opcodes opcodes(table);
+    HelperForms helpers(table);
+    const LinkedProgram program{linker_,      shared,  image_->functions_,
+                                first_files_, opcodes, helpers};
+    for (std::uint32_t i = 0; i < image_->functions_.size(); ++i) {
+      try {
+        Decoder(program, i).decode();
+      } catch (const LoadError&) {
+        // What no kernel reaches does no harm; a pointer to it is that of no function.
+        if (!graph.reaching_function(i).empty()) throw;
+        image_->functions_[i]->code.clear();
+      }
+    }
+    drop_callers(graph);
+  }
+
+  /// Drops functions that call one that was dropped.
+  void drop_callers(const CallGraph& graph) {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (std::uint32_t i = 0; i < image_->functions_.size(); ++i) {
+        std::vector<Instruction>& code = image_->functions_[i]->code;
+        const bool fails =
+            !code.empty() && std::ranges::any_of(graph.callees(i), [this](std::uint32_t callee) {
+              return image_->functions_[callee]->code.empty();
+            });
+        if (!fails) continue;
+        code.clear();
+        changed = true;
+      }
+    }
+  }
+
+  void finish(const CallGraph& graph) {
+    graph.measure_stacks(image_->functions_);
+    for (const std::unique_ptr<Function>& function : image_->functions_) {
+      if (function->is_entry) image_->entries_.push_back(function.get());
+    }
+    std::erase_if(image_->functions_,
+                  [](const std::unique_ptr<Function>& function) { return function->code.empty(); });
+    std::sort(image_->functions_.begin(), image_->functions_.end(), std::less<>());
+    for (std::unique_ptr<ptx::Module>& module : modules_) {
+      module->functions = {};
+      module->variables = {};
+      module->operands = {};
+      module->locations = {};
+      image_->keeps_.push_back(std::shared_ptr<const void>(std::move(module)));
+    }
+  }
+
+  std::vector<std::unique_ptr<ptx::Module>> modules_;
+  std::shared_ptr<Image> image_;
+  ModuleLinker linker_;
+  std::vector<std::uint32_t> first_files_;
+};
+
+Image::Image() = default;
+Image::~Image() = default;
+
+std::shared_ptr<const Image> Image::load(std::span<const std::string_view> texts,
+                                         const Target& target, const Allocate& allocate) {
+  return ImageBuilder(texts, target).build(target, allocate);
+}
+
+const Function* Image::find_entry(std::string_view name) const noexcept {
+  const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                  [name](const Function* entry) { return entry->name == name; });
+  return found == entries_.end() ? nullptr : *found;
+}
+
+const Global* Image::find_global(std::string_view name) const noexcept {
+  const auto found = globals_.find(name);
+  return found == globals_.end() ? nullptr : &found->second;
+}
+
+const Function* Image::function_at(std::uint64_t pointer) const noexcept {
+  const auto found =
+      std::lower_bound(functions_.begin(), functions_.end(), pointer,
+                       [](const std::unique_ptr<Function>& function, std::uint64_t value) {
+                         return reinterpret_cast<std::uint64_t>(function.get()) < value;
+                       });
+  if (found == functions_.end()) return nullptr;
+  return reinterpret_cast<std::uint64_t>(found->get()) == pointer ? found->get() : nullptr;
+}
+
+}  // namespace cudacore::simulator

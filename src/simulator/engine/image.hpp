@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A program ready to run: PTX modules linked and decoded, with their variables placed in memory.
+//
+// An image belongs to one context: addresses of its variables stand in its code. It is immutable
+// once loaded, and kept by the grids that run it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simulator/engine/machine.hpp"
+#include "simulator/memory/address_space.hpp"
+
+namespace cudacore::simulator {
+
+/// PTX that can't be loaded; what() is for the JIT's error log.
+class LoadError : public std::runtime_error {
+ public:
+  enum class Kind {
+    syntax,         ///< CUDA_ERROR_INVALID_PTX
+    unknown,        ///< an instruction that PTX does not have: CUDA_ERROR_INVALID_PTX
+    not_simulated,  ///< one that it has and this device does not: CUDA_ERROR_NOT_SUPPORTED
+    unsupported_version,  ///< .version or .target newer than the device: CUDA_ERROR_UNSUPPORTED_PTX_VERSION / NO_BINARY_FOR_GPU
+    link,           ///< an unresolved or doubly defined name: CUDA_ERROR_INVALID_PTX
+    too_large,      ///< static shared memory or parameters past the limit: CUDA_ERROR_INVALID_PTX
+    out_of_memory,  ///< no memory for its variables: CUDA_ERROR_OUT_OF_MEMORY
+  };
+  LoadError(Kind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  [[nodiscard]] Kind kind() const noexcept { return kind_; }
+
+ private:
+  Kind kind_;
+};
+
+/// Where an instruction stands.
+struct Place {
+  std::uint32_t ptx_line = 0;
+  std::uint32_t file = 0;            ///< of Image::files
+  std::uint32_t line = 0;            ///< in that file; 0: not known
+};
+
+struct ParameterLayout {
+  std::size_t offset = 0;            ///< bytes
+  std::size_t size = 0;
+  std::size_t align = 1;
+};
+
+struct Function {
+  std::string name;
+  bool is_entry = false;
+  const Image* image = nullptr;
+  std::vector<Instruction> code;     ///< the last one leaves the function
+  std::vector<std::uint32_t> lists;  ///< Instruction::list points into it
+  std::vector<Place> places;
+  std::vector<std::string_view> opcodes;  ///< by instruction, as written in the PTX; for messages
+  std::uint32_t frame_bytes = 64;
+  std::uint32_t sink = 0;            ///< offset of a row of 512 bytes that nobody reads
+  std::uint32_t constants_begin = 0; ///< offset in the frame where `constants` is copied
+  std::vector<std::byte> constants;
+  std::vector<ParameterLayout> parameters;
+  std::size_t parameter_bytes = 0;   ///< of an entry; for a device function the region in the frame
+  std::uint32_t parameters_at = 0;   ///< device functions: frame offset of their parameter regions
+  std::uint32_t results_at = 0;      ///< and of their results
+  std::uint32_t result_bytes = 0;    ///< for each lane
+  std::uint32_t local_bytes = 0;     ///< own .local variables, for each thread
+  std::uint32_t local_align = 1;
+  std::uint32_t stack_bytes = 0;     ///< local memory of the deepest chain of calls, if it has no cycle
+  bool recursive = false;            ///< may call itself or a pointer: stack_bytes is not a bound
+  std::uint32_t shared_bytes = 0;    ///< of an entry: static, from shared_begin; dynamic follows
+  std::uint32_t constant_bytes = 0;  ///< of the module's .const variables
+  std::uint32_t registers = 0;       ///< estimate of what a GPU would take for each thread
+  std::uint32_t max_threads = 1024;  ///< product of .maxntid or .reqntid
+  Dim3 required_threads{0, 0, 0};    ///< .reqntid, else 0
+  Dim3 required_cluster{0, 0, 0};    ///< .reqnctapercluster, else 0
+  std::uint32_t max_cluster_rank = 0;
+  bool explicit_cluster = false;
+};
+
+/// A .global or .const variable that has a name to the host.
+struct Global {
+  std::uint64_t address = 0;
+  std::size_t size = 0;
+  bool managed = false;
+};
+
+/// What code is loaded for.
+struct Target {
+  int major = 9;
+  int minor = 0;
+  std::size_t max_shared_bytes = 232448 - 1024;  ///< of a block
+};
+
+class Image {
+ public:
+  /// Gives memory for variables of the program, zeroed; nothing where there is none. The driver
+  /// owns it, and frees it when the program is unloaded.
+  using Allocate =
+      std::function<std::optional<Allocation>(std::size_t size, std::size_t align, bool read_only,
+                                              bool managed)>;
+
+  /// Parses, links, places and decodes. Several texts, or several modules in one, are linked.
+  ///
+  /// @throws LoadError
+  static std::shared_ptr<const Image> load(std::span<const std::string_view> texts,
+                                           const Target& target, const Allocate& allocate);
+
+  /// A kernel by its PTX name; nullptr where there is none.
+  [[nodiscard]] const Function* find_entry(std::string_view name) const noexcept;
+  /// All kernels, in the order written.
+  [[nodiscard]] std::span<const Function* const> entries() const noexcept { return entries_; }
+  [[nodiscard]] const Global* find_global(std::string_view name) const noexcept;
+  [[nodiscard]] const std::map<std::string, Global, std::less<>>& globals() const noexcept {
+    return globals_;
+  }
+  [[nodiscard]] std::span<const std::string> files() const noexcept { return files_; }
+  [[nodiscard]] unsigned ptx_version() const noexcept { return ptx_version_; }
+  /// The function that a function pointer stands for; nullptr where it stands for none. Function
+  /// pointers are addresses of bytes of no allocation.
+  [[nodiscard]] const Function* function_at(std::uint64_t pointer) const noexcept;
+
+  ~Image();
+  Image(const Image&) = delete;
+  Image& operator=(const Image&) = delete;
+
+ private:
+  friend class ImageBuilder;
+  Image();
+
+  std::vector<std::unique_ptr<Function>> functions_;
+  std::vector<const Function*> entries_;
+  std::map<std::string, Global, std::less<>> globals_;
+  std::vector<std::string> files_;
+  std::vector<std::shared_ptr<const void>> keeps_;  ///< texts that opcodes are views of
+  unsigned ptx_version_ = 0;
+};
+
+}  // namespace cudacore::simulator

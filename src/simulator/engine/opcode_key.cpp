@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simulator/engine/opcode_key.hpp"
+
+#include <algorithm>
+
+#include "simulator/engine/video_selectors.hpp"
+
+namespace cudacore::simulator {
+namespace {
+
+template <std::size_t N>
+bool any_of(const std::array<std::string_view, N>& words, std::string_view word) noexcept {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+constexpr auto without_effect = std::to_array<std::string_view>(
+    {"ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "weak", "uni", "noftz", "cta", "gpu", "sys"});
+
+/// Gives each word of an opcode in turn.
+template <typename Each>
+void for_each_word(std::string_view opcode, Each each) {
+  while (true) {
+    const std::size_t dot = opcode.find('.');
+    each(opcode.substr(0, dot));
+    if (dot == std::string_view::npos) return;
+    opcode.remove_prefix(dot + 1);
+  }
+}
+
+std::string_view mnemonic_of(std::string_view opcode) noexcept {
+  return opcode.substr(0, opcode.find('.'));
+}
+
+bool has_word(std::string_view key, std::string_view word) {
+  bool found = false;
+  for_each_word(key, [&](std::string_view each) { found = found || each == word; });
+  return found;
+}
+
+bool is_type(std::string_view word) noexcept {
+  constexpr auto types = std::to_array<std::string_view>(
+      {"pred", "b8",  "b16", "b32", "b64", "b128",  "u8",   "u16",    "u32", "u64",
+       "s8",   "s16", "s32", "s64", "f16", "f16x2", "bf16", "bf16x2", "f32", "f64"});
+  return any_of(types, word);
+}
+
+bool writes_nothing(std::string_view key, std::string_view mnemonic) {
+  constexpr auto mnemonics =
+      std::to_array<std::string_view>({"st",           "red",        "bra",
+                                       "brx",          "call",       "ret",
+                                       "exit",         "trap",       "brkpt",
+                                       "membar",       "fence",      "prefetch",
+                                       "prefetchu",    "discard",    "applypriority",
+                                       "cp",           "nanosleep",  "pmevent",
+                                       "stackrestore", "setmaxnreg", "griddepcontrol",
+                                       "stmatrix"});
+  if (mnemonic == "bar" || mnemonic == "barrier") return !has_word(key, "red");
+  return any_of(mnemonics, mnemonic) || key.starts_with("wmma.store");
+}
+
+/// "ld.param.v2.u16" -> "ld.frame.v2.b16": in a frame only the width matters.
+std::string frame_key(std::string_view key) {
+  std::string result(mnemonic_of(key));
+  result += ".frame";
+  for_each_word(key, [&](std::string_view word) {
+    if (word == "v2" || word == "v4" || word == "v8") {
+      result.append(".").append(word);
+    } else if (is_type(word)) {
+      result.append(".b").append(word == "f16x2" || word == "bf16x2" ? "32"
+                                 : word == "bf16"                    ? "16"
+                                                                     : word.substr(1));
+    }
+  });
+  return result;
+}
+
+std::string replace_word(std::string_view key, std::string_view word, std::string_view by) {
+  std::string result;
+  for_each_word(key, [&](std::string_view each) {
+    const std::string_view now = each == word ? by : each;
+    if (now.empty()) return;
+    if (!result.empty()) result += '.';
+    result += now;
+  });
+  return result;
+}
+
+/// The types of a key that say how its literals are meant.
+Opcode::Literal literal_of(std::string_view key, std::string_view mnemonic) {
+  std::string_view first;
+  std::string_view last;
+  for_each_word(key, [&](std::string_view word) {
+    if (!is_type(word)) return;
+    if (first.empty()) first = word;
+    last = word;
+  });
+  const std::string_view type = mnemonic == "slct" ? first : last;
+  if (type == "f32") return Opcode::Literal::f32;
+  if (type == "f64") return Opcode::Literal::f64;
+  return Opcode::Literal::bits;
+}
+
+}  // namespace
+
+std::string key_of(std::string_view opcode) {
+  const bool keeps_cluster = opcode.starts_with("barrier.cluster");
+  std::string key;
+  key.reserve(opcode.size());
+  for_each_word(opcode, [&](std::string_view word) {
+    if (!key.empty()) {
+      if (any_of(without_effect, word) || word.starts_with("L1::") || word.starts_with("L2::") ||
+          (word == "cluster" && !keeps_cluster)) {
+        return;
+      }
+      if (word == "shared::cta") word = "shared";
+      if (word == "param::entry" || word == "param::func") word = "param";
+      if (word.starts_with("const[")) word = "const";
+      key += '.';
+    }
+    key += word;
+  });
+  return key;
+}
+
+std::vector<Pattern> patterns_of(const FormTable& table, std::string_view key) {
+  std::vector<Pattern> patterns;
+  for (const Form& form : table.find(key)) {
+    Pattern pattern;
+    pattern.run = form.run;
+    Slot slot;
+    for (const char character : form.signature) {
+      if (character == '?') {
+        slot.optional = true;
+      } else if (character == '|') {
+        slot.paired = true;
+      } else if (character >= '0' && character <= '9') {
+        slot.count = static_cast<std::uint8_t>(slot.count * 10 + (character - '0'));
+      } else {
+        slot.kind = character;
+        pattern.slots.at(pattern.size++) = slot;
+        slot = {};
+      }
+    }
+    patterns.push_back(pattern);
+  }
+  return patterns;
+}
+
+bool is_not_simulated(std::string_view opcode) noexcept {
+  constexpr auto mnemonics = std::to_array<std::string_view>({"wgmma",      "tcgen05",
+                                                              "tensormap",  "tex",
+                                                              "tld4",       "txq",
+                                                              "suld",       "sust",
+                                                              "sured",      "suq",
+                                                              "mma",        "istypep",
+                                                              "multimem",   "clusterlaunchcontrol",
+                                                              "wmma",       "ldmatrix",
+                                                              "stmatrix",   "pmevent",
+                                                              "movmatrix",  "griddepcontrol",
+                                                              "setmaxnreg", "vadd",
+                                                              "vsub",       "vabsdiff",
+                                                              "vmin",       "vmax",
+                                                              "vshl",       "vshr",
+                                                              "vmad",       "vset",
+                                                              "vadd2",      "vsub2",
+                                                              "vavrg2",     "vabsdiff2",
+                                                              "vmin2",      "vmax2",
+                                                              "vset2",      "vadd4",
+                                                              "vsub4",      "vavrg4",
+                                                              "vabsdiff4",  "vmin4",
+                                                              "vmax4",      "vset4"});
+  constexpr auto words = std::to_array<std::string_view>(
+      {"tensor", "tensormap", "mmio", "multimem", "unified", "texmode_unified"});
+  bool found = false;
+  for_each_word(opcode, [&](std::string_view word) { found = found || any_of(words, word); });
+  return found || any_of(mnemonics, mnemonic_of(opcode));
+}
+
+const Opcode& Opcodes::add(std::string_view raw) {
+  Opcode opcode;
+  opcode.key = key_of(raw);
+  const std::string_view key = opcode.key;
+  const std::string_view mnemonic = mnemonic_of(key);
+  opcode.known = !table_.find(key).empty();
+  opcode.cache_hint = has_word(raw, "L2::cache_hint");
+  opcode.has_result = !writes_nothing(key, mnemonic);
+  opcode.converts = mnemonic == "ld" || mnemonic == "ldu" || mnemonic == "st" || mnemonic == "cvt";
+  opcode.leaves =
+      key == "bra" || key == "brx.idx" || key == "ret" || key == "exit" || key == "trap";
+  opcode.literal = literal_of(key, mnemonic);
+  for_each_word(key, [&, seen = false](std::string_view word) mutable {
+    if (seen || !is_type(word)) return;
+    seen = true;
+    opcode.is_signed = word.front() == 's';
+  });
+  opcode.video = static_cast<std::uint8_t>(video_elements(mnemonic));
+  opcode.patterns = patterns_of(table_, key);
+
+  using Role = Opcode::Role;
+  if (mnemonic == "call") {
+    opcode.role = Role::call;
+  } else if (mnemonic == "brx") {
+    opcode.role = Role::branch_table;
+  } else if (mnemonic == "ret") {
+    opcode.role = Role::ret;
+  } else if (mnemonic == "mov") {
+    opcode.role = Role::move;
+  } else if ((mnemonic == "ld" || mnemonic == "st") && has_word(key, "param")) {
+    opcode.role = mnemonic == "ld" ? Role::load_param : Role::store_param;
+    opcode.in_frame = patterns_of(table_, frame_key(key));
+    opcode.elsewhere = patterns_of(table_, replace_word(key, "param", ""));
+    opcode.in_local = patterns_of(table_, replace_word(key, "param", "local"));
+    opcode.known = opcode.known || !opcode.in_frame.empty();
+  } else if (mnemonic == "cvta" && has_word(key, "param")) {
+    opcode.role = Role::cvta_param;
+    opcode.elsewhere = patterns_of(table_, key.ends_with("32") ? "mov.b32" : "mov.b64");
+    opcode.in_local = patterns_of(table_, replace_word(key, "param", "local"));
+    opcode.known = !opcode.elsewhere.empty();
+  }
+  return opcodes_.emplace(raw, std::move(opcode)).first->second;
+}
+
+}  // namespace cudacore::simulator

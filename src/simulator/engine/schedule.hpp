@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which blocks of a grid run next.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+
+#include "simulator/engine/block.hpp"
+#include "simulator/engine/grid.hpp"
+
+namespace cudacore::simulator {
+
+/// Clusters (of one block or more) of a grid: not started, or preempted. Grid::mutex_ guards it.
+struct Grid::Schedule {
+  struct Range {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+  };
+
+  std::uint64_t count = 0;  ///< of clusters
+  std::uint64_t limit = 1;  ///< clusters that may be in progress at once
+  std::list<Range> fresh;   ///< not started, in order
+  std::list<std::unique_ptr<ResidentCluster>> preempted;
+  std::uint64_t ended = 0;
+  unsigned running = 0;  ///< workers that have something of this grid in hand
+  bool reported = false;
+  bool widens = false;  ///< blocks in progress may wait for one not started
+  unsigned preemptions = 0;
+  bool counts = false;             ///< thread instructions
+  unsigned workers = 1;            ///< it was submitted to
+};
+
+/// How long blocks run before others get their turn.
+inline constexpr std::chrono::microseconds block_quantum{1000};
+/// How long a worker stays with a grid.
+inline constexpr std::chrono::microseconds grid_quantum{4000};
+
+enum class ClusterEnd : std::uint8_t {
+  ended,
+  preempted,  ///< the quantum is over
+  idle,       ///< all that its warps do is look whether they may go on
+  stopped,
+};
+
+/// Runs blocks for a quantum. What threads ran is added to `instructions` where that is given.
+[[nodiscard]] ClusterEnd run_cluster(Grid& grid, ResidentCluster& cluster, Worker& worker,
+                                     std::uint64_t* instructions);
+
+/// Memory of 8 bytes, zeroed, that kernels on every device reach; 0 where there is none.
+[[nodiscard]] std::uint64_t take_workspace();
+void release_workspace(std::uint64_t address) noexcept;
+
+}  // namespace cudacore::simulator

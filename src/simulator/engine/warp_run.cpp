@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simulator/engine/warp_run.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "simulator/engine/barriers.hpp"
+#include "simulator/engine/image.hpp"
+
+namespace cudacore::simulator {
+namespace {
+
+/// No instruction stands there.
+const Instruction* no_limit() noexcept {
+  return reinterpret_cast<const Instruction*>(~std::uintptr_t{0} / 64 * 64);
+}
+
+bool goes_before(const Group& a, const Group& b) noexcept {
+  if (a.frame->depth != b.frame->depth) return a.frame->depth > b.frame->depth;
+  return a.pc < b.pc;
+}
+
+/// Makes one group of those that stand at the same place and can run.
+void merge(std::vector<Group>& groups) noexcept {
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    for (std::size_t j = groups.size() - 1; j > i; --j) {
+      Group& a = groups[i];
+      const Group& b = groups[j];
+      if (a.pc != b.pc || a.frame != b.frame || a.wait != Wait::none || b.wait != Wait::none) {
+        continue;
+      }
+      a.lanes |= b.lanes;
+      groups[j] = groups.back();
+      groups.pop_back();
+    }
+  }
+}
+
+std::size_t first_of(const std::vector<Group>& groups, std::uint32_t among) noexcept {
+  std::size_t best = groups.size();
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (groups[i].wait != Wait::none || (groups[i].lanes & among) == 0) continue;
+    if (best == groups.size() || goes_before(groups[i], groups[best])) best = i;
+  }
+  return best;
+}
+
+bool begins_with_any(std::string_view text, std::initializer_list<std::string_view> starts) {
+  return std::any_of(starts.begin(), starts.end(),
+                     [&](std::string_view start) { return text.starts_with(start); });
+}
+
+}  // namespace
+
+void add_group(Warp& warp, const Instruction* pc, Frame* frame, std::uint32_t lanes) {
+  for (Group& group : warp.groups) {
+    if (group.pc == pc && group.frame == frame && group.wait == Wait::none) {
+      group.lanes |= lanes;
+      return;
+    }
+  }
+  warp.groups.push_back(Group{pc, frame, lanes, Wait::none, 0});
+}
+
+void park(Warp& warp, std::uint32_t lanes, const Instruction* pc, Wait wait, std::uint32_t detail) {
+  warp.groups.push_back(Group{pc, warp.frame, lanes, wait, detail});
+  warp.active &= ~lanes;
+  if (warp.active == 0) reschedule(warp);
+}
+
+void enter(Warp& warp, Frame* frame, const Instruction* pc) noexcept {
+  warp.frame = frame;
+  warp.rows = frame->rows;
+  warp.pc = pc;
+  warp.low = nullptr;
+  warp.high = no_limit();
+}
+
+void wake(Warp& warp, Group& group) noexcept {
+  group.wait = Wait::none;
+  resident(*warp.block).ready |= 1u << warp.index;
+}
+
+void end_lanes(Warp& warp, std::uint32_t lanes) {
+  WarpState& state = state_of(warp);
+  for (Frame* frame = warp.frame; frame != nullptr;) {
+    Frame* const caller = frame->caller;
+    frame->lanes &= ~lanes;
+    if (frame->lanes == 0) state.frames.give_back(frame);
+    frame = caller;
+  }
+  warp.active &= ~lanes;
+  warp.living &= ~lanes;
+  if (warp.active == 0) reschedule(warp);
+  for (Group& group : warp.groups) {
+    if (group.wait == Wait::lanes) wake(warp, group);
+  }
+  threads_ended(warp, lanes);
+}
+
+bool can_run(const Warp& warp) noexcept {
+  return warp.active != 0 ||
+         std::any_of(warp.groups.begin(), warp.groups.end(),
+                     [](const Group& group) { return group.wait == Wait::none; });
+}
+
+bool schedule(Warp& warp) noexcept {
+  if (warp.groups.empty()) [[likely]] {
+    warp.low = nullptr;
+    warp.high = no_limit();
+    return warp.active != 0;
+  }
+  std::vector<Group>& groups = warp.groups;
+  if (warp.active != 0) {
+    groups.push_back(Group{warp.pc, warp.frame, warp.active, Wait::none, 0});
+    warp.active = 0;
+  }
+  merge(groups);
+  WarpState& state = state_of(warp);
+  std::size_t best = first_of(groups, state.favoured);
+  if (best == groups.size()) {
+    state.favoured = all_lanes;
+    best = first_of(groups, all_lanes);
+    if (best == groups.size()) return false;
+  }
+  const Group next = groups[best];
+  groups[best] = groups.back();
+  groups.pop_back();
+  enter(warp, next.frame, next.pc);
+  warp.active = next.lanes;
+  for (const Group& group : groups) {
+    if (group.frame != next.frame || group.wait != Wait::none) continue;
+    if (group.pc > next.pc) {
+      warp.high = std::min(warp.high, group.pc);
+    } else {
+      warp.low = std::max(warp.low, group.pc);
+    }
+  }
+  return true;
+}
+
+void rotate(Warp& warp) noexcept {
+  if (warp.groups.empty()) return;
+  WarpState& state = state_of(warp);
+  if (state.favoured != all_lanes) {
+    state.favoured = all_lanes;
+    return;
+  }
+  for (unsigned i = 0; i < warp_size; ++i) {
+    const unsigned lane = (state.next_favoured + i) % warp_size;
+    for (const Group& group : warp.groups) {
+      if (group.wait != Wait::none || (group.lanes >> lane & 1) == 0) continue;
+      state.favoured = group.lanes;
+      state.next_favoured = lane + 1;
+      return;
+    }
+  }
+}
+
+bool only_looks(const Warp& warp) noexcept {
+  constexpr std::ptrdiff_t longest = 24;
+  if (warp.active == 0) return false;
+  const Function& function = *warp.frame->function;
+  const auto size = static_cast<std::ptrdiff_t>(function.opcodes.size());
+  const std::ptrdiff_t here = warp.pc - function.code.data();
+  for (std::ptrdiff_t end = here; end < std::min(size, here + longest); ++end) {
+    const std::string_view opcode = function.opcodes[static_cast<std::size_t>(end)];
+    if (!opcode.starts_with("bra")) continue;
+    const auto begin =
+        static_cast<std::ptrdiff_t>(function.code[static_cast<std::size_t>(end)].imm);
+    if (begin > here || end - begin > longest) continue;
+    bool looks = false;
+    for (std::ptrdiff_t i = begin; i < end; ++i) {
+      const std::string_view inner = function.opcodes[static_cast<std::size_t>(i)];
+      if (begins_with_any(inner, {"st.", "call", "red.", "bar", "mma", "wmma"})) return false;
+      looks |= begins_with_any(
+                   inner, {"ld.acquire", "ld.relaxed", "ld.volatile", "nanosleep", "mbarrier.t"}) ||
+               (inner.starts_with("atom.") && (inner.find(".cas") != std::string_view::npos ||
+                                               inner.find(".exch") != std::string_view::npos));
+    }
+    return looks;
+  }
+  return false;
+}
+
+}  // namespace cudacore::simulator

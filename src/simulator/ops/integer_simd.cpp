@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Video instructions, scalar and SIMD. One function for each kind does them all: what differs is a
+// constant that the handler hands it. Only what compilers emit is made for speed.
+#include <utility>
+
+#include "simulator/ops/integer_forms.hpp"
+
+namespace cudacore::simulator {
+namespace {
+
+enum class Op : u8 { add, sub, absdiff, min, max, avrg, set, shl, shr };
+enum class Then : u8 { none, sat, add, min, max };
+enum class Comparison : u8 { eq, ne, lt, le, gt, ge };
+
+constexpr const char* then_names[] = {"", ".sat", ".add", ".min", ".max"};
+constexpr const char* comparison_names[] = {".eq", ".ne", ".lt", ".le", ".gt", ".ge"};
+constexpr const char* sign_names[] = {".u32", ".s32"};
+constexpr Op arithmetic_ops[] = {Op::add, Op::sub, Op::absdiff, Op::min, Op::max, Op::avrg};
+constexpr const char* scalar_names[] = {"vadd", "vsub", "vabsdiff", "vmin", "vmax"};
+constexpr const char* names_of_2[] = {"vadd2", "vsub2", "vabsdiff2", "vmin2", "vmax2", "vavrg2"};
+constexpr const char* names_of_4[] = {"vadd4", "vsub4", "vabsdiff4", "vmin4", "vmax4", "vavrg4"};
+
+bool compares(Comparison comparison, s64 a, s64 b) {
+  switch (comparison) {
+    case Comparison::eq:
+      return a == b;
+    case Comparison::ne:
+      return a != b;
+    case Comparison::lt:
+      return a < b;
+    case Comparison::le:
+      return a <= b;
+    case Comparison::gt:
+      return a > b;
+    case Comparison::ge:
+      return a >= b;
+  }
+  return false;
+}
+
+/// What an instruction does, but for its selectors.
+struct Video {
+  Op op = Op::add;
+  Then then = Then::none;
+  Comparison comparison = Comparison::eq;
+  bool sat = false;  ///< beside `then`, of scalar ones
+  bool wrap = false;
+  bool signed_d = false;
+  bool signed_a = false;
+  bool signed_b = false;
+};
+
+s64 operate(const Video& video, s64 a, s64 b) {
+  switch (video.op) {
+    case Op::add:
+      return a + b;
+    case Op::sub:
+      return a - b;
+    case Op::absdiff:
+      return a < b ? b - a : a - b;
+    case Op::min:
+      return a < b ? a : b;
+    case Op::max:
+      return a < b ? b : a;
+    case Op::avrg:
+      return a + b >= 0 ? (a + b + 1) >> 1 : (a + b) >> 1;
+    case Op::set:
+      return compares(video.comparison, a, b) ? 1 : 0;
+    default:
+      break;
+  }
+  return 0;
+}
+/// Shifts of scalar instructions: of 33 bits by up to 32.
+s128 shift(const Video& video, s64 a, s64 b) {
+  const s64 n = video.wrap ? b & 31 : b < 32 ? b : 32;
+  return video.op == Op::shr ? static_cast<s128>(a >> n) : static_cast<s128>(a) << n;
+}
+
+s64 extend(u32 raw, unsigned at, unsigned bits, bool with_sign) {
+  const u64 up = u64{raw >> at} << (64 - bits);
+  return with_sign ? static_cast<s64>(up) >> (64 - bits) : static_cast<s64>(up >> (64 - bits));
+}
+
+template <class T>
+T clamp_to(unsigned bits, bool with_sign, T value) {
+  const T low = with_sign ? -(T{1} << (bits - 1)) : T{0};
+  const T high = (T{1} << (with_sign ? bits - 1 : bits)) - 1;
+  return value < low ? low : value > high ? high : value;
+}
+
+/// A selector of a scalar instruction: none, .b0 to .b3, .h0, .h1.
+struct Part {
+  explicit Part(u32 code)
+      : at(code == 0  ? 0
+           : code < 5 ? 8 * (code - 1)
+                      : 16 * (code - 5)),
+        bits(code == 0  ? 32
+             : code < 5 ? 8
+                        : 16) {}
+  [[nodiscard]] s64 of(u32 raw, bool with_sign) const { return extend(raw, at, bits, with_sign); }
+  unsigned at;
+  unsigned bits;
+};
+u32 selector(const Instruction& in, unsigned operand) {
+  return (static_cast<u32>(in.imm2) >> (4 * operand)) & 7;
+}
+bool negated(const Instruction& in, unsigned operand) {
+  return ((static_cast<u32>(in.imm2) >> (4 * operand)) & 8) != 0;
+}
+
+u32 scalar_lane(const Video& video, const Part& part_d, const Part& part_a, const Part& part_b,
+                u32 a, u32 b, u32 c) {
+  const s64 x = part_a.of(a, video.signed_a);
+  const s64 y = part_b.of(b, video.signed_b);
+  s128 value = video.op == Op::shl || video.op == Op::shr ? shift(video, x, y)
+                                                          : static_cast<s128>(operate(video, x, y));
+  if (video.sat) value = clamp_to(part_d.bits, video.signed_d, value);
+  const s64 third = extend(c, 0, 32, video.signed_d);
+  switch (video.then) {
+    case Then::add:
+      return static_cast<u32>(value + third);
+    case Then::min:
+      return static_cast<u32>(value < third ? value : third);
+    case Then::max:
+      return static_cast<u32>(value < third ? third : value);
+    default:
+      break;
+  }
+  if (part_d.bits == 32) return static_cast<u32>(value);
+  const u32 field = ((1u << part_d.bits) - 1) << part_d.at;
+  return (c & ~field) | ((static_cast<u32>(value) << part_d.at) & field);
+}
+
+/// The row of operand 3, where it is there.
+const u32* third_row(Warp& warp, const Instruction& in) {
+  return warp.row<u32>(in.op[3] != no_operand ? in.op[3] : in.op[2]);
+}
+
+[[gnu::noinline]] void run_scalar(Warp& warp, const Instruction& in, const Video& video) {
+  const u32* a = warp.row<u32>(in.op[1]);
+  const u32* b = warp.row<u32>(in.op[2]);
+  const u32* c = third_row(warp, in);
+  const Part part_d(selector(in, 0));
+  const Part part_a(selector(in, 1));
+  const Part part_b(selector(in, 2));
+  write_row(warp.row<u32>(in.op[0]), warp.enabled(in), [&](u32* d) {
+    for (unsigned i = 0; i < warp_size; ++i) {
+      d[i] = scalar_lane(video, part_d, part_a, part_b, a[i], b[i], c[i]);
+    }
+  });
+}
+template <Video video>
+void scalar(Warp& warp, const Instruction& in) {
+  static constexpr Video what = video;
+  run_scalar(warp, in, what);
+}
+
+/// vmad: a product and a sum of 128 bits, shifted.
+struct Mad {
+  bool signed_a = false;
+  bool signed_b = false;
+  bool plus_one = false;
+  bool sat = false;
+  unsigned shift = 0;
+};
+[[gnu::noinline]] void run_mad(Warp& warp, const Instruction& in, const Mad& mad) {
+  const u32* a = warp.row<u32>(in.op[1]);
+  const u32* b = warp.row<u32>(in.op[2]);
+  const u32* c = warp.row<u32>(in.op[3]);
+  const Part part_a(selector(in, 1));
+  const Part part_b(selector(in, 2));
+  const bool minus_product = negated(in, 1) != negated(in, 2);
+  const bool minus_c = negated(in, 3);
+  const bool with_sign = mad.signed_a || mad.signed_b || minus_product || minus_c;
+  write_row(warp.row<u32>(in.op[0]), warp.enabled(in), [&](u32* d) {
+    for (unsigned i = 0; i < warp_size; ++i) {
+      s128 sum = static_cast<s128>(part_a.of(a[i], mad.signed_a)) * part_b.of(b[i], mad.signed_b);
+      u32 third = c[i];
+      if (mad.plus_one) {
+        sum += 1;
+      } else if (minus_product) {
+        sum = -sum;
+      } else if (minus_c) {
+        third = ~third;
+        sum += 1;
+      }
+      sum += extend(third, 0, 32, with_sign);
+      sum >>= mad.shift;
+      if (mad.sat) sum = clamp_to(32, with_sign, sum);
+      d[i] = static_cast<u32>(sum);
+    }
+  });
+}
+template <Mad mad>
+void vmad(Warp& warp, const Instruction& in) {
+  static constexpr Mad what = mad;
+  run_mad(warp, in, what);
+}
+
+/// Elements are chosen from a and b together.
+s64 choose(u32 a, u32 b, unsigned index, unsigned elements, bool with_sign) {
+  const unsigned bits = 32 / elements;
+  const u32 raw = index < elements ? a : b;
+  return extend(raw, bits * (index & (elements - 1)), bits, with_sign);
+}
+u32 simd_lane(const Video& video, unsigned elements, u32 modifiers, u32 a, u32 b, u32 c) {
+  const unsigned bits = 32 / elements;
+  const u32 field = (1u << bits) - 1;
+  u32 d = video.then == Then::add ? c : 0;
+  for (unsigned k = 0; k < elements; ++k) {
+    const bool kept = ((modifiers >> k) & 1) == 0;
+    const unsigned from_a = k ^ ((modifiers >> (4 + 3 * k)) & 7);
+    const unsigned from_b = (elements + k) ^ ((modifiers >> (16 + 3 * k)) & 7);
+    s64 value = operate(video, choose(a, b, from_a, elements, video.signed_a),
+                        choose(a, b, from_b, elements, video.signed_b));
+    if (video.then == Then::add) {
+      d += kept ? static_cast<u32>(value) : 0;
+      continue;
+    }
+    if (video.then == Then::sat) value = clamp_to(bits, video.signed_d, value);
+    d |= ((kept ? static_cast<u32>(value) : c >> (bits * k)) & field) << (bits * k);
+  }
+  return d;
+}
+[[gnu::noinline]] void run_simd(Warp& warp, const Instruction& in, unsigned elements,
+                                const Video& video) {
+  const u32* a = warp.row<u32>(in.op[1]);
+  const u32* b = warp.row<u32>(in.op[2]);
+  const u32* c = third_row(warp, in);
+  const auto modifiers = static_cast<u32>(in.imm2);
+  write_row(warp.row<u32>(in.op[0]), warp.enabled(in), [&](u32* d) {
+    for (unsigned i = 0; i < warp_size; ++i) {
+      d[i] = simd_lane(video, elements, modifiers, a[i], b[i], c[i]);
+    }
+  });
+}
+
+/// |a - b| of each element, or c + their sum, of unsigned elements and all of them.
+template <class E, bool accumulate>
+u32 absolute_differences(u32 a, u32 b, u32 c) {
+  constexpr unsigned bits = bits_of<E>;
+  constexpr u32 field = (1u << bits) - 1;
+  u32 d = accumulate ? c : 0;
+  for (unsigned at = 0; at < 32; at += bits) {
+    const u32 x = (a >> at) & field;
+    const u32 y = (b >> at) & field;
+    const u32 difference = x < y ? y - x : x - y;
+    d += accumulate ? difference : difference << at;
+  }
+  return d;
+}
+
+template <unsigned elements, Video video>
+void simd(Warp& warp, const Instruction& in) {
+  static constexpr Video what = video;
+  if constexpr (what.op == Op::absdiff && !what.signed_a && !what.signed_b &&
+                what.then != Then::sat) {
+    using E = std::conditional_t<elements == 2, u16, u8>;
+    if (in.imm2 == 0) {
+      return Lanes<absolute_differences<E, what.then == Then::add>>::run(warp, in);
+    }
+  }
+  run_simd(warp, in, elements, what);
+}
+
+/// Digits of `index` in the bases given, the first the lowest.
+template <std::size_t n>
+struct Digits {
+  constexpr Digits(unsigned index, const unsigned (&bases)[n]) {
+    for (std::size_t i = 0; i < n; ++i) {
+      digit[i] = index % bases[i];
+      index /= bases[i];
+    }
+  }
+  unsigned digit[n] = {};
+};
+
+constexpr Then scalar_then[] = {Then::none, Then::add, Then::min, Then::max};
+constexpr const char* sat_names[] = {"", ".sat"};
+
+/// Adds a form, and without a second operation also the one that merges with c.
+void add_scalar(FormTable& table, std::initializer_list<const char*> key, Then then, Handler run) {
+  if (then == Then::none) table.add(key, "www", run);
+  table.add(key, "wwww", run);
+}
+
+template <unsigned index>
+void add_scalar_arithmetic(FormTable& table) {
+  constexpr Digits<6> n(index, {5, 2, 2, 2, 2, 4});
+  constexpr Video video{.op = arithmetic_ops[n.digit[0]],
+                        .then = scalar_then[n.digit[5]],
+                        .sat = n.digit[4] != 0,
+                        .signed_d = n.digit[1] != 0,
+                        .signed_a = n.digit[2] != 0,
+                        .signed_b = n.digit[3] != 0};
+  add_scalar(table,
+             {scalar_names[n.digit[0]], sign_names[n.digit[1]], sign_names[n.digit[2]],
+              sign_names[n.digit[3]], sat_names[n.digit[4]],
+              then_names[static_cast<unsigned>(video.then)]},
+             video.then, scalar<video>);
+}
+template <unsigned index>
+void add_scalar_shift(FormTable& table) {
+  constexpr Digits<6> n(index, {2, 2, 2, 2, 2, 4});
+  constexpr Video video{.op = n.digit[0] != 0 ? Op::shr : Op::shl,
+                        .then = scalar_then[n.digit[5]],
+                        .sat = n.digit[3] != 0,
+                        .wrap = n.digit[4] != 0,
+                        .signed_d = n.digit[1] != 0,
+                        .signed_a = n.digit[2] != 0};
+  add_scalar(table,
+             {n.digit[0] != 0 ? "vshr" : "vshl", sign_names[n.digit[1]], sign_names[n.digit[2]],
+              ".u32", sat_names[n.digit[3]], n.digit[4] != 0 ? ".wrap" : ".clamp",
+              then_names[static_cast<unsigned>(video.then)]},
+             video.then, scalar<video>);
+}
+template <unsigned index>
+void add_scalar_set(FormTable& table) {
+  constexpr Digits<4> n(index, {2, 2, 6, 4});
+  constexpr Video video{.op = Op::set,
+                        .then = scalar_then[n.digit[3]],
+                        .comparison = static_cast<Comparison>(n.digit[2]),
+                        .signed_a = n.digit[0] != 0,
+                        .signed_b = n.digit[1] != 0};
+  add_scalar(table,
+             {"vset", sign_names[n.digit[0]], sign_names[n.digit[1]], comparison_names[n.digit[2]],
+              then_names[static_cast<unsigned>(video.then)]},
+             video.then, scalar<video>);
+}
+template <unsigned index>
+void add_mad(FormTable& table) {
+  constexpr Digits<5> n(index, {2, 2, 2, 2, 3});
+  constexpr const char* shifts[] = {"", ".shr7", ".shr15"};
+  constexpr Mad mad{.signed_a = n.digit[0] != 0,
+                    .signed_b = n.digit[1] != 0,
+                    .plus_one = n.digit[2] != 0,
+                    .sat = n.digit[3] != 0,
+                    .shift = n.digit[4] == 0   ? 0u
+                             : n.digit[4] == 1 ? 7u
+                                               : 15u};
+  // The destination's type changes nothing.
+  for (const char* to : sign_names) {
+    table.add({"vmad", to, sign_names[n.digit[0]], sign_names[n.digit[1]],
+               mad.plus_one ? ".po" : "", sat_names[n.digit[3]], shifts[n.digit[4]]},
+              "wwww", vmad<mad>);
+  }
+}
+
+template <unsigned index>
+void add_simd_arithmetic(FormTable& table) {
+  constexpr Digits<5> n(index, {6, 2, 2, 2, 3});
+  constexpr Video video{.op = arithmetic_ops[n.digit[0]],
+                        .then = static_cast<Then>(n.digit[4]),
+                        .signed_d = n.digit[1] != 0,
+                        .signed_a = n.digit[2] != 0,
+                        .signed_b = n.digit[3] != 0};
+  const char* to = sign_names[n.digit[1]];
+  const char* a = sign_names[n.digit[2]];
+  const char* b = sign_names[n.digit[3]];
+  table.add({names_of_2[n.digit[0]], to, a, b, then_names[n.digit[4]]}, "wwww", simd<2, video>);
+  table.add({names_of_4[n.digit[0]], to, a, b, then_names[n.digit[4]]}, "wwww", simd<4, video>);
+}
+template <unsigned index>
+void add_simd_set(FormTable& table) {
+  constexpr Digits<4> n(index, {2, 2, 6, 2});
+  constexpr Video video{.op = Op::set,
+                        .then = n.digit[3] != 0 ? Then::add : Then::none,
+                        .comparison = static_cast<Comparison>(n.digit[2]),
+                        .signed_a = n.digit[0] != 0,
+                        .signed_b = n.digit[1] != 0};
+  const char* a = sign_names[n.digit[0]];
+  const char* b = sign_names[n.digit[1]];
+  const char* comparison = comparison_names[n.digit[2]];
+  const char* then = then_names[static_cast<unsigned>(video.then)];
+  table.add({"vset2", a, b, comparison, then}, "wwww", simd<2, video>);
+  table.add({"vset4", a, b, comparison, then}, "wwww", simd<4, video>);
+}
+
+template <unsigned... i>
+void add_all(FormTable& table, std::integer_sequence<unsigned, i...>) {
+  constexpr unsigned all = sizeof...(i);
+  static_assert(all == 5 * 2 * 2 * 2 * 2 * 4);
+  (add_scalar_arithmetic<i>(table), ...);
+  ((i < 128 ? add_scalar_shift<i % 128>(table) : void()), ...);
+  ((i < 96 ? add_scalar_set<i % 96>(table) : void()), ...);
+  ((i < 48 ? add_mad<i % 48>(table) : void()), ...);
+  ((i < 144 ? add_simd_arithmetic<i % 144>(table) : void()), ...);
+  ((i < 48 ? add_simd_set<i % 48>(table) : void()), ...);
+}
+
+}  // namespace
+
+template <>
+void add_integer_simd<this_isa>(FormTable& table) {
+  add_all(table, std::make_integer_sequence<unsigned, 320>{});
+}
+
+}  // namespace cudacore::simulator

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fragments of wmma, which its loads, products and stores agree on.
+#pragma once
+
+#include "simulator/ops/form_table.hpp"
+#include "simulator/ops/matrix_elements.hpp"
+
+namespace cudacore::simulator {
+
+enum class WmmaMatrix : std::uint8_t { a, b, c };
+
+/// The fragment of a matrix of an m x n x k product. PTX gives some more registers than hold the
+/// matrix once.
+[[nodiscard]] constexpr Fragment wmma_fragment(WmmaMatrix matrix, unsigned m, unsigned n,
+                                               unsigned k, Element element) {
+  const unsigned rows = matrix == WmmaMatrix::b ? k : m;
+  const unsigned columns = matrix == WmmaMatrix::a ? k : n;
+  const unsigned fitting = rows * columns / (warp_size * per_register(element));
+  const unsigned registers = matrix != WmmaMatrix::c && element == Element::f16 ? 8 : fitting;
+  // Elements of less than a byte lie in memory column by column in b, and so in its registers.
+  const bool columns_first = matrix == WmmaMatrix::b && bits_of(element) < 8;
+  return {element, static_cast<std::uint8_t>(registers), static_cast<std::uint16_t>(rows),
+          static_cast<std::uint16_t>(columns),
+          columns_first ? Arrangement::opaque_columns : Arrangement::opaque};
+}
+
+void add_matrix_products(FormTable& table);
+void add_matrix_memory(FormTable& table);
+
+}  // namespace cudacore::simulator

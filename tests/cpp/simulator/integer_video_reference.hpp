@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What video instructions do, with selectors on their operands.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simulator/integer_ops_reference.hpp"
+#include "simulator/ops/video_operands.hpp"
+
+namespace cudacore::simulator::testing {
+
+/// The selectors of a video instruction as they are written, for operands d, a, b, c.
+struct VideoSelectors {
+  std::array<std::string, 4> text;
+  std::array<bool, 4> negated{};
+
+  [[nodiscard]] std::int32_t modifiers(std::string_view mnemonic) const {
+    std::int64_t all = 0;
+    for (unsigned i = 0; i < 4; ++i) all ^= video_selector(mnemonic, i, text[i], negated[i]);
+    return static_cast<std::int32_t>(all);
+  }
+};
+
+/// Selectors that a form may have.
+inline VideoSelectors random_selectors(const Opcode& opcode, std::string_view signature,
+                                       std::mt19937_64& random) {
+  VideoSelectors selectors;
+  const std::string& name = opcode.name();
+  const auto any = [&](unsigned count) { return static_cast<unsigned>(random() % count); };
+  if (name[0] != 'v') return selectors;
+  const unsigned elements = video_elements(name);
+  if (elements == 0) {
+    constexpr std::array parts{"", "b0", "b1", "b2", "b3", "h0", "h1"};
+    const bool second = opcode.has("add") || opcode.has("min") || opcode.has("max");
+    const bool mad = name == "vmad";
+    if (!mad && !second && signature.size() == 4) selectors.text[0] = parts[any(7)];
+    selectors.text[1] = parts[any(7)];
+    selectors.text[2] = parts[any(7)];
+    if (mad && !opcode.has("po")) {
+      const unsigned which = any(4);
+      if (which > 0) selectors.negated[which] = true;
+    }
+    return selectors;
+  }
+  const char letter = elements == 2 ? 'h' : 'b';
+  for (const unsigned operand : {1u, 2u}) {
+    if (any(3) == 0) continue;
+    selectors.text[operand] = letter;
+    for (unsigned k = 0; k < elements; ++k) {
+      selectors.text[operand] += static_cast<char>('0' + any(2 * elements));
+    }
+  }
+  if (any(2) == 0) {
+    std::string mask;
+    for (unsigned k = elements; k-- > 0;) {
+      if (any(2) == 0) mask += static_cast<char>('0' + k);
+    }
+    if (!mask.empty()) selectors.text[0] = letter + mask;
+  }
+  return selectors;
+}
+
+inline SignedWide video_part(Wide raw, bool is_signed, std::string_view selector) {
+  if (selector.empty()) return IntegerType{is_signed, 32}.value(raw);
+  const unsigned size = selector[0] == 'b' ? 8 : 16;
+  const auto index = static_cast<unsigned>(selector[1] - '0');
+  return IntegerType{is_signed, size}.value(raw >> (size * index));
+}
+
+inline Outcome video_mad(const Opcode& opcode, const std::vector<Wide>& in,
+                         const VideoSelectors& selectors) {
+  const SignedWide a = video_part(in[0], opcode.types[1].is_signed, selectors.text[1]);
+  const SignedWide b = video_part(in[1], opcode.types[2].is_signed, selectors.text[2]);
+  const bool minus_product = selectors.negated[1] != selectors.negated[2];
+  const bool minus_c = selectors.negated[3];
+  const bool is_signed =
+      opcode.types[1].is_signed || opcode.types[2].is_signed || minus_product || minus_c;
+  SignedWide sum = a * b;
+  Wide c = in[2];
+  SignedWide low = 0;
+  if (opcode.has("po")) {
+    low = 1;
+  } else if (minus_product) {
+    sum = ~sum;
+    low = 1;
+  } else if (minus_c) {
+    c = ~c;
+    low = 1;
+  }
+  sum += IntegerType{is_signed, 32}.value(c) + low;
+  if (opcode.has("shr7")) sum >>= 7;
+  if (opcode.has("shr15")) sum >>= 15;
+  if (opcode.has("sat")) sum = IntegerType{is_signed, 32}.clamp(sum);
+  return Outcome{{static_cast<Wide>(sum)}, false};
+}
+
+/// The result of the operation itself.
+inline SignedWide video_value(const Opcode& opcode, std::string_view operation, SignedWide a,
+                              SignedWide b) {
+  if (operation == "set") return compares(opcode.parts[3], a, b) ? 1 : 0;
+  if (operation == "shl" || operation == "shr") {
+    const SignedWide n = opcode.has("wrap") ? b % 32 : std::min(b, SignedWide{32});
+    return operation == "shl" ? a << n : a >> n;
+  }
+  return *elementary(operation, a, b);
+}
+
+inline std::optional<Outcome> video(const Opcode& opcode, const std::vector<Wide>& in,
+                                    const VideoSelectors& selectors) {
+  const std::string& name = opcode.name();
+  if (name[0] != 'v') return std::nullopt;
+  if (name == "vmad") return video_mad(opcode, in, selectors);
+  const unsigned elements = video_elements(name);
+  const std::string operation = name.substr(1, name.size() - 1 - (elements == 0 ? 0 : 1));
+  const bool set = operation == "set";
+  const IntegerType a_type = opcode.types[set ? 0 : 1];
+  const IntegerType b_type = opcode.types[set ? 1 : 2];
+  const bool d_signed = !set && opcode.types[0].is_signed;
+  const Wide c = in.size() > 2 ? in[2] : 0;
+  if (elements == 0) {
+    SignedWide value =
+        video_value(opcode, operation, video_part(in[0], a_type.is_signed, selectors.text[1]),
+                    video_part(in[1], b_type.is_signed, selectors.text[2]));
+    const std::string& to = selectors.text[0];
+    const unsigned size = to.empty() ? 32 : to[0] == 'b' ? 8 : 16;
+    if (opcode.has("sat")) value = IntegerType{d_signed, size}.clamp(value);
+    const SignedWide third = IntegerType{d_signed, 32}.value(c);
+    for (const char* second : {"add", "min", "max"}) {
+      if (opcode.has(second)) value = *elementary(second, value, third);
+    }
+    if (to.empty()) return Outcome{{static_cast<Wide>(value)}, false};
+    const unsigned at = size * static_cast<unsigned>(to[1] - '0');
+    const Wide field = ((Wide{1} << size) - 1) << at;
+    return Outcome{{(c & ~field) | ((static_cast<Wide>(value) << at) & field)}, false};
+  }
+  const unsigned size = 32 / elements;
+  const auto chosen = [&](unsigned operand, unsigned k) {
+    const std::string& text = selectors.text[operand];
+    const unsigned index = text.empty() ? (operand == 1 ? k : elements + k)
+                                        : static_cast<unsigned>(text[elements - k] - '0');
+    const IntegerType type{(operand == 1 ? a_type : b_type).is_signed, size};
+    return type.value((in[1] << 32 | in[0]) >> (size * index));
+  };
+  Wide result = opcode.has("add") ? c : 0;
+  for (unsigned k = 0; k < elements; ++k) {
+    const std::string& mask = selectors.text[0];
+    const bool kept = mask.empty() || mask.find(static_cast<char>('0' + k)) != std::string::npos;
+    SignedWide value = video_value(opcode, operation, chosen(1, k), chosen(2, k));
+    if (opcode.has("add")) {
+      if (kept) result += static_cast<Wide>(value);
+      continue;
+    }
+    if (opcode.has("sat")) value = IntegerType{d_signed, size}.clamp(value);
+    const Wide element = kept ? static_cast<Wide>(value) : c >> (size * k);
+    result |= (element & ((Wide{1} << size) - 1)) << (size * k);
+  }
+  return Outcome{{result}, false};
+}
+
+}  // namespace cudacore::simulator::testing
