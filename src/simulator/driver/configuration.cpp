@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simulator/driver/configuration.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <utility>
+
+#include "simulator/driver/entry.hpp"
+
+namespace cudacore::simulator {
+
+namespace {
+
+constexpr std::size_t smallest_memory = std::size_t{1} << 20U;
+constexpr std::size_t largest_memory = std::size_t{1} << 40U;
+
+struct Setting {
+  std::mutex mutex;
+  std::optional<Configuration> configured;
+};
+
+Setting& setting() {
+  static Setting storage;
+  return storage;
+}
+
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view blanks = " \t";
+  const std::size_t first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+template <class T>
+std::optional<T> parse_number(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<int> find_visible(std::string_view entry, unsigned devices) {
+  if (entry.starts_with("GPU-")) {
+    std::optional<int> found;
+    for (int i = 0; i < static_cast<int>(devices); ++i) {
+      if (!format_uuid(uuid_of(i)).starts_with(entry)) continue;
+      if (found) return std::nullopt;  // the begin of two
+      found = i;
+    }
+    return found;
+  }
+  const auto number = parse_number<int>(entry);
+  if (!number || *number < 0 || *number >= static_cast<int>(devices)) return std::nullopt;
+  return number;
+}
+
+void log_bad_variable(const char* name, const char* value, const char* expected) {
+  log_error(std::string(name) + " is \"" + value + "\"; it must be " + expected);
+}
+
+}  // namespace
+
+bool is_valid(const Configuration& configuration) noexcept {
+  constexpr std::array known{75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121};
+  const int capability = configuration.major * 10 + configuration.minor;
+  return configuration.devices >= 1 && configuration.devices <= max_devices &&
+         configuration.minor >= 0 && configuration.minor <= 9 &&
+         std::ranges::find(known, capability) != known.end() &&
+         configuration.memory_bytes >= smallest_memory &&
+         configuration.memory_bytes <= largest_memory;
+}
+
+std::optional<std::pair<int, int>> parse_compute_capability(std::string_view text) {
+  text = trim(text);
+  const std::size_t dot = text.find('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  const auto major = parse_number<int>(text.substr(0, dot));
+  const auto minor = parse_number<int>(text.substr(dot + 1));
+  if (!major || !minor) return std::nullopt;
+  return std::pair{*major, *minor};
+}
+
+std::optional<std::size_t> parse_memory(std::string_view text) {
+  text = trim(text);
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const auto number = parse_number<std::size_t>(text.substr(0, digits));
+  if (!number) return std::nullopt;
+  constexpr std::array<std::pair<std::string_view, unsigned>, 6> units{
+      {{"", 0}, {"B", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}}};
+  for (const auto& [unit, shift] : units) {
+    if (trim(text.substr(digits)) != unit) continue;
+    const std::size_t bytes = *number << shift;
+    if (bytes >> shift != *number) return std::nullopt;
+    return bytes;
+  }
+  return std::nullopt;
+}
+
+std::vector<int> parse_visible_devices(std::string_view text, unsigned devices) {
+  std::vector<int> visible;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const auto number = find_visible(trim(text.substr(begin, end - begin)), devices);
+    if (!number) break;
+    if (std::ranges::find(visible, *number) != visible.end()) return {};
+    visible.push_back(*number);
+    begin = end + 1;
+  }
+  return visible;
+}
+
+CUuuid uuid_of(int physical) noexcept {
+  constexpr std::array<unsigned char, 16> base{0xcd, 0xac, 0x04, 0xe0, 0x51, 0x6d, 0x40, 0x1a,
+                                               0x90, 0x7e, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00};
+  CUuuid uuid{};
+  std::ranges::transform(base, uuid.bytes,
+                         [](unsigned char byte) { return static_cast<char>(byte); });
+  uuid.bytes[15] = static_cast<char>(physical);
+  return uuid;
+}
+
+std::string format_uuid(const CUuuid& uuid) {
+  std::string text = "GPU-";
+  for (std::size_t i = 0; i < sizeof(uuid.bytes); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    std::array<char, 3> digits{};
+    std::snprintf(digits.data(), digits.size(), "%02x", static_cast<unsigned char>(uuid.bytes[i]));
+    text += digits.data();
+  }
+  return text;
+}
+
+std::optional<Configuration> read_configuration() {
+  {
+    auto& [mutex, configured] = setting();
+    const std::scoped_lock lock(mutex);
+    if (configured) return configured;
+  }
+  Configuration configuration;
+  if (const char* text = std::getenv("CUDACORE_SIMULATOR_DEVICES")) {
+    const auto devices = parse_number<unsigned>(trim(text));
+    if (!devices || *devices < 1 || *devices > max_devices) {
+      log_bad_variable("CUDACORE_SIMULATOR_DEVICES", text, "a number from 1 to 64");
+      return std::nullopt;
+    }
+    configuration.devices = *devices;
+  }
+  if (const char* text = std::getenv("CUDACORE_SIMULATOR_COMPUTE_CAPABILITY")) {
+    const auto capability = parse_compute_capability(text);
+    if (capability) std::tie(configuration.major, configuration.minor) = *capability;
+    if (!capability || !is_valid(configuration)) {
+      log_bad_variable("CUDACORE_SIMULATOR_COMPUTE_CAPABILITY", text,
+                       "a compute capability that there is, from 7.5 to 12.1, as \"9.0\"");
+      return std::nullopt;
+    }
+  }
+  if (const char* text = std::getenv("CUDACORE_SIMULATOR_MEMORY")) {
+    const auto memory = parse_memory(text);
+    if (memory) configuration.memory_bytes = *memory;
+    if (!memory || !is_valid(configuration)) {
+      log_bad_variable("CUDACORE_SIMULATOR_MEMORY", text,
+                       "from 1 MiB to 1 TiB, as \"4 GiB\", \"512 MiB\" or a number of bytes");
+      return std::nullopt;
+    }
+  }
+  return configuration;
+}
+
+}  // namespace cudacore::simulator
+
+CUresult cudacoreSimulatorConfigure(unsigned devices, int major, int minor,
+                                    std::size_t memory_bytes) {
+  using namespace cudacore::simulator;
+  const Configuration configuration{devices, major, minor, memory_bytes};
+  if (!is_valid(configuration)) return CUDA_ERROR_INVALID_VALUE;
+  auto& [mutex, configured] = setting();
+  const std::scoped_lock lock(mutex);
+  if (driver_status() == CUDA_SUCCESS) return CUDA_ERROR_ILLEGAL_STATE;
+  configured = configuration;
+  return CUDA_SUCCESS;
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Contexts: made, destroyed, and current to threads.
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "simulator/driver/contexts.hpp"
+#include "simulator/driver/entry.hpp"
+#include "simulator/driver/module.hpp"
+
+namespace cudacore::simulator {
+
+namespace {
+
+using ContextStack = std::vector<std::shared_ptr<Context>>;
+
+// A plain pointer outlives the thread's destructors, some of which may still call the driver.
+thread_local ContextStack* thread_stack = nullptr;
+
+struct EndStack {
+  EndStack() = default;
+  ~EndStack() { delete std::exchange(thread_stack, nullptr); }  // NOLINT: owned by the thread
+  EndStack(const EndStack&) = delete;
+  EndStack& operator=(const EndStack&) = delete;
+};
+
+ContextStack& stack() {
+  if (thread_stack == nullptr) {
+    thread_stack = std::make_unique<ContextStack>().release();
+    static thread_local const EndStack end;
+  }
+  return *thread_stack;
+}
+
+Context* top() noexcept {
+  return thread_stack != nullptr && !thread_stack->empty() ? thread_stack->back().get() : nullptr;
+}
+
+std::uint64_t take_context_id() noexcept {
+  static std::atomic<std::uint64_t> next{1};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+Context::Context(Device& device_of, bool is_primary, unsigned flags_of)
+    : device(device_of),
+      id(take_context_id()),
+      primary(is_primary),
+      flags(flags_of),
+      readable_devices(std::uint64_t{1} << static_cast<unsigned>(device_of.ordinal)) {
+  limits[CU_LIMIT_STACK_SIZE] = 1024;
+  limits[CU_LIMIT_PRINTF_FIFO_SIZE] = std::size_t{1} << 20U;
+  limits[CU_LIMIT_MALLOC_HEAP_SIZE] = std::size_t{8} << 20U;
+  limits[CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH] = 2;
+  limits[CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT] = 2048;
+  limits[CU_LIMIT_MAX_L2_FETCH_GRANULARITY] = 64;
+  limits[CU_LIMIT_SHMEM_SIZE] = device.properties.shared_per_block_optin;
+}
+
+void Context::fail(CUresult error, std::string_view message) noexcept {
+  CUresult none = CUDA_SUCCESS;
+  // Logged first: whoever sees the error finds the reason.
+  log_error(message);
+  error_.compare_exchange_strong(none, error, std::memory_order_acq_rel);
+}
+
+std::shared_ptr<Context> make_context(Device& device, bool primary, unsigned flags) {
+  auto context = std::make_shared<Context>(device, primary, flags);
+  context->streams = make_context_streams(*context);
+  context->handle = registry().contexts.insert(context);
+  return context;
+}
+
+void destroy_context(const std::shared_ptr<Context>& context) {
+  if (context->destroyed.exchange(true)) return;
+  registry().contexts.erase(context->handle);
+  std::vector<std::shared_ptr<Module>> modules;
+  {
+    const std::scoped_lock lock(context->mutex);
+    modules.swap(context->modules);
+  }
+  for (const auto& module : modules) end_module(*module, false);
+  release_context(*context);
+}
+
+std::shared_ptr<Context> find_context(CUcontext handle, CUresult& status) {
+  auto context = registry().contexts.find(handle);
+  status = CUDA_SUCCESS;
+  if (context == nullptr) {
+    status = registry().contexts.is_known(handle) ? CUDA_ERROR_CONTEXT_IS_DESTROYED
+                                                  : CUDA_ERROR_INVALID_CONTEXT;
+  }
+  return context;
+}
+
+CUresult current_context_even_broken(Context*& context) noexcept {
+  if (const CUresult status = driver_status(); status != CUDA_SUCCESS) return status;
+  context = top();
+  if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  return context->destroyed.load(std::memory_order_acquire) ? CUDA_ERROR_CONTEXT_IS_DESTROYED
+                                                            : CUDA_SUCCESS;
+}
+
+CUresult current_context(Context*& context) noexcept {
+  if (const CUresult status = driver_status(); status != CUDA_SUCCESS) return status;
+  context = top();
+  return context != nullptr ? context->status() : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+bool are_context_flags(unsigned flags) noexcept {
+  constexpr unsigned known = CU_CTX_FLAGS_MASK;
+  const unsigned schedule = flags & CU_CTX_SCHED_MASK;
+  return (flags & ~known) == 0 && (schedule & (schedule - 1)) == 0;
+}
+
+}  // namespace cudacore::simulator
+
+using namespace cudacore::simulator;
+
+namespace {
+
+CUresult create_context(CUcontext* handle, unsigned flags, CUdevice ordinal) {
+  return driver_call([&] {
+    if (handle == nullptr || !are_context_flags(flags)) return CUDA_ERROR_INVALID_VALUE;
+    Device* device = find_device(ordinal);
+    if (device == nullptr) return CUDA_ERROR_INVALID_DEVICE;
+    stack().reserve(stack().size() + 1);
+    const auto context = make_context(*device, false, flags);
+    stack().push_back(context);
+    *handle = context->handle;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult refuse_affinity() {
+  return refuse(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY,
+                "contexts with an execution affinity are not simulated");
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuCtxCreate(CUcontext* handle, unsigned flags, CUdevice device) {
+  return create_context(handle, flags, device);
+}
+
+CUresult cuCtxCreate_v2(CUcontext* handle, unsigned flags, CUdevice device) {
+  return create_context(handle, flags, device);
+}
+
+CUresult cuCtxCreate_v3(CUcontext* handle, CUexecAffinityParam* affinities, int count,
+                        unsigned flags, CUdevice device) {
+  if (count < 0 || (count > 0 && affinities == nullptr)) return CUDA_ERROR_INVALID_VALUE;
+  if (count > 0) return refuse_affinity();
+  return create_context(handle, flags, device);
+}
+
+CUresult cuCtxCreate_v4(CUcontext* handle, CUctxCreateParams* parameters, unsigned flags,
+                        CUdevice device) {
+  if (parameters != nullptr) {
+    if (parameters->numExecAffinityParams > 0) return refuse_affinity();
+    if (parameters->cigParams != nullptr) {
+      return refuse(CUDA_ERROR_NOT_SUPPORTED, "CUDA in graphics contexts are not simulated");
+    }
+  }
+  return create_context(handle, flags, device);
+}
+
+CUresult cuCtxDestroy_v2(CUcontext handle) {
+  return driver_call([&] {
+    CUresult status = CUDA_SUCCESS;
+    const auto context = find_context(handle, status);
+    if (context == nullptr) return status;
+    if (context->primary) {
+      return refuse(CUDA_ERROR_INVALID_CONTEXT,
+                    "a primary context ends with cuDevicePrimaryCtxRelease, not cuCtxDestroy");
+    }
+    destroy_context(context);
+    if (top() == context.get()) stack().pop_back();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxDestroy(CUcontext handle) { return cuCtxDestroy_v2(handle); }
+
+CUresult cuCtxPushCurrent_v2(CUcontext handle) {
+  return driver_call([&] {
+    CUresult status = CUDA_SUCCESS;
+    auto context = find_context(handle, status);
+    if (context != nullptr) stack().push_back(std::move(context));
+    return status;
+  });
+}
+
+CUresult cuCtxPushCurrent(CUcontext handle) { return cuCtxPushCurrent_v2(handle); }
+
+CUresult cuCtxPopCurrent_v2(CUcontext* handle) {
+  return driver_call([&] {
+    if (top() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+    if (handle != nullptr) *handle = top()->handle;
+    stack().pop_back();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxPopCurrent(CUcontext* handle) { return cuCtxPopCurrent_v2(handle); }
+
+CUresult cuCtxSetCurrent(CUcontext handle) {
+  return driver_call([&] {
+    if (handle == nullptr) {
+      if (top() != nullptr) stack().pop_back();
+      return CUDA_SUCCESS;
+    }
+    if (top() != nullptr && top()->handle == handle) return CUDA_SUCCESS;
+    CUresult status = CUDA_SUCCESS;
+    auto context = find_context(handle, status);
+    if (context == nullptr) return status;
+    if (top() != nullptr) {
+      stack().back() = std::move(context);
+    } else {
+      stack().push_back(std::move(context));
+    }
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxGetCurrent(CUcontext* handle) {
+  return driver_call([&] {
+    if (handle == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *handle = top() != nullptr ? top()->handle : nullptr;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuCtxAttach(CUcontext*, unsigned) {
+  return driver_call([] {
+    return refuse(CUDA_ERROR_NOT_SUPPORTED, "cuCtxAttach is obsolete, and not simulated");
+  });
+}
+
+CUresult cuCtxDetach(CUcontext) {
+  return driver_call([] {
+    return refuse(CUDA_ERROR_NOT_SUPPORTED, "cuCtxDetach is obsolete, and not simulated");
+  });
+}
+
+}  // extern "C"

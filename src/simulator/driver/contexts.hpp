@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "simulator/driver/objects.hpp"
+
+namespace cudacore::simulator {
+
+/// A context with its streams and a handle. @throws std::bad_alloc
+std::shared_ptr<Context> make_context(Device& device, bool primary, unsigned flags);
+/// Ends its work, its objects and its handle. Once; later calls do nothing.
+void destroy_context(const std::shared_ptr<Context>& context);
+
+/// The live context of a handle; else null, with INVALID_CONTEXT or CONTEXT_IS_DESTROYED.
+std::shared_ptr<Context> find_context(CUcontext handle, CUresult& status);
+
+/// Whether they are CUctx_flags, with one way of waiting at most.
+bool are_context_flags(unsigned flags) noexcept;
+
+}  // namespace cudacore::simulator

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simulator/driver/memory_object.hpp"
+
+#include <utility>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace cudacore::simulator {
+
+namespace {
+
+std::size_t host_memory() noexcept {
+  static const std::size_t bytes = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
+                                   static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
+}  // namespace
+
+std::optional<HostPages> HostPages::allocate(std::size_t size) {
+  if (size > host_memory()) return std::nullopt;
+  void* bytes = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (bytes == MAP_FAILED) return std::nullopt;
+  HostPages pages;
+  pages.bytes_ = static_cast<std::byte*>(bytes);
+  pages.size_ = size;
+  return pages;
+}
+
+HostPages::~HostPages() {
+  if (bytes_ != nullptr) munmap(bytes_, size_);
+}
+
+HostPages::HostPages(HostPages&& other) noexcept
+    : bytes_(std::exchange(other.bytes_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+HostPages& HostPages::operator=(HostPages&& other) noexcept {
+  std::swap(bytes_, other.bytes_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+MemoryTable& MemoryTable::instance() noexcept {
+  static MemoryTable& one = *std::make_unique<MemoryTable>().release();
+  return one;
+}
+
+void MemoryTable::insert(std::shared_ptr<MemoryObject> object) {
+  const std::uint64_t address = object->allocation.address;
+  const std::scoped_lock lock(mutex_);
+  objects_.insert_or_assign(address, std::move(object));
+}
+
+std::shared_ptr<MemoryObject> MemoryTable::find(std::uint64_t address) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = objects_.find(address);
+  return found != objects_.end() ? found->second : nullptr;
+}
+
+std::vector<std::shared_ptr<MemoryObject>> MemoryTable::take_all(const Context& context) {
+  std::vector<std::shared_ptr<MemoryObject>> taken;
+  const std::scoped_lock lock(mutex_);
+  for (auto entry = objects_.begin(); entry != objects_.end();) {
+    if (entry->second->context != &context || entry->second->origin == Origin::variable) {
+      ++entry;
+      continue;
+    }
+    taken.push_back(std::move(entry->second));
+    entry = objects_.erase(entry);
+  }
+  return taken;
+}
+
+std::shared_ptr<MemoryObject> make_device_memory(Device& device, std::size_t size,
+                                                 std::size_t align, bool read_only,
+                                                 Context* context, MemoryPool* pool) {
+  auto object = std::make_shared<MemoryObject>();
+  const auto allocation = device.memory.allocate(size, align, read_only, context, pool);
+  if (!allocation) return nullptr;
+  object->allocation = *allocation;
+  object->context = context;
+  object->device = &device;
+  return object;
+}
+
+std::shared_ptr<MemoryObject> make_host_memory(MemoryKind kind, std::size_t size, Context* context,
+                                               MemoryPool* pool) {
+  auto object = std::make_shared<MemoryObject>();
+  auto pages = HostPages::allocate(size);
+  if (!pages) return nullptr;
+  object->pages = std::move(*pages);
+  Allocation& allocation = object->allocation;
+  allocation.host = object->pages.bytes();
+  allocation.address = reinterpret_cast<std::uintptr_t>(allocation.host);
+  allocation.size = size;
+  allocation.kind = kind;
+  allocation.owner = context;
+  allocation.pool = pool;
+  object->context = context;
+  object->device = context != nullptr ? &context->device : nullptr;
+  allocation.id = AddressSpace::instance().insert(allocation);
+  if (kind == MemoryKind::managed && context != nullptr) {
+    device_use(*object->device).managed += size;
+  }
+  return object;
+}
+
+void release_memory(MemoryObject& object) noexcept {
+  const Allocation& allocation = object.allocation;
+  if (allocation.kind == MemoryKind::device) {
+    object.device->memory.free(allocation.address);
+    return;
+  }
+  AddressSpace::instance().erase(allocation.address);
+  object.pages = HostPages();
+  if (allocation.kind == MemoryKind::managed && object.context != nullptr) {
+    device_use(*object.device).managed -= allocation.size;
+  }
+}
+
+std::shared_ptr<MemoryObject> find_object(const Allocation& allocation) {
+  auto object = MemoryTable::instance().find(allocation.address);
+  return object != nullptr && object->allocation.id == allocation.id ? object : nullptr;
+}
+
+DeviceUse& device_use(const Device& device) noexcept {
+  static std::array<DeviceUse, 64>& uses = *std::make_unique<std::array<DeviceUse, 64>>().release();
+  return uses[static_cast<std::size_t>(device.ordinal) % uses.size()];
+}
+
+}  // namespace cudacore::simulator

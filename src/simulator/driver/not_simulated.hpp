@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+
+namespace cudacore::simulator {
+
+/// CUDA_ERROR_NOT_SUPPORTED, or what the state of the process is; the log names the function once.
+int refuse_not_simulated(const char* function, std::atomic<bool>& is_said) noexcept;
+
+}  // namespace cudacore::simulator

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The switch of profilers, and tables that only NVIDIA's own libraries ask for.
+#include "simulator/driver/entry.hpp"
+
+using namespace cudacore::simulator;
+
+extern "C" {
+
+[[gnu::visibility("default")]] CUresult cuProfilerStart() {
+  return context_call([](const Context&) { return CUDA_SUCCESS; });
+}
+
+[[gnu::visibility("default")]] CUresult cuProfilerStop() {
+  return context_call([](const Context&) { return CUDA_SUCCESS; });
+}
+
+CUresult cuGetExportTable(const void** table, const CUuuid* id) {
+  if (table == nullptr || id == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *table = nullptr;
+  // No error: libraries ask for what they can do without, too.
+  log_warning(
+      "cuGetExportTable is not simulated: programs of the CUDA runtime (cudart) need it, those of "
+      "the driver API do not");
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+}  // extern "C"

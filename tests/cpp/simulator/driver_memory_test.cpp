@@ -1,0 +1,534 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory through the driver's functions: allocations, copies, fills, pools, pointers.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "driver_test_support.hpp"
+
+namespace cudacore::simulator {
+namespace {
+
+constexpr std::size_t mib = std::size_t{1} << 20U;
+
+class DriverMemory : public DriverTest {
+ protected:
+  CUdeviceptr allocate(std::size_t size) {
+    CUdeviceptr pointer = 0;
+    EXPECT_EQ(cuMemAlloc_v2(&pointer, size), CUDA_SUCCESS);
+    return pointer;
+  }
+  std::vector<std::uint8_t> read(CUdeviceptr pointer, std::size_t size) {
+    std::vector<std::uint8_t> bytes(size);
+    EXPECT_EQ(cuMemcpyDtoH_v2(bytes.data(), pointer, size), CUDA_SUCCESS);
+    return bytes;
+  }
+  static std::vector<std::uint8_t> numbers(std::size_t size) {
+    std::vector<std::uint8_t> bytes(size);
+    std::iota(bytes.begin(), bytes.end(), std::uint8_t{1});
+    return bytes;
+  }
+};
+
+class DriverPool : public DriverMemory {
+ protected:
+  CUmemoryPool make_pool(CUmemLocationType location = CU_MEM_LOCATION_TYPE_DEVICE,
+                         CUmemAllocationType type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                         std::size_t most = 0) {
+    CUmemPoolProps properties{};
+    properties.allocType = type;
+    properties.location.type = location;
+    properties.maxSize = most;
+    CUmemoryPool pool = nullptr;
+    EXPECT_EQ(cuMemPoolCreate(&pool, &properties), CUDA_SUCCESS);
+    return pool;
+  }
+  static cuuint64_t attribute(CUmemoryPool pool, CUmemPool_attribute attribute) {
+    cuuint64_t value = 0;
+    EXPECT_EQ(cuMemPoolGetAttribute(pool, attribute, &value), CUDA_SUCCESS);
+    return value;
+  }
+  static cuuint64_t used(CUmemoryPool pool) {
+    return attribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
+  }
+  static cuuint64_t reserved(CUmemoryPool pool) {
+    return attribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
+  }
+};
+
+TEST_F(DriverMemory, AllocatesAndFrees) {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  ASSERT_EQ(cuMemGetInfo_v2(&free, &total), CUDA_SUCCESS);
+  CUdeviceptr pointer = allocate(mib);
+  std::size_t less = 0;
+  ASSERT_EQ(cuMemGetInfo_v2(&less, &total), CUDA_SUCCESS);
+  EXPECT_LE(less + mib, free);
+  CUdeviceptr base = 0;
+  std::size_t size = 0;
+  EXPECT_EQ(cuMemGetAddressRange_v2(&base, &size, pointer + 100), CUDA_SUCCESS);
+  EXPECT_EQ(base, pointer);
+  EXPECT_EQ(size, mib);
+  EXPECT_EQ(cuMemFree_v2(pointer + 1), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemFree_v2(pointer), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemFree_v2(pointer), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemFree_v2(0), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemGetAddressRange_v2(&base, &size, pointer), CUDA_ERROR_NOT_FOUND);
+  ASSERT_EQ(cuMemGetInfo_v2(&less, &total), CUDA_SUCCESS);
+  EXPECT_EQ(less, free);
+  EXPECT_EQ(cuMemAlloc_v2(&pointer, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemAlloc_v2(nullptr, 4), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemAlloc_v2(&pointer, total * 2), CUDA_ERROR_OUT_OF_MEMORY);
+}
+
+TEST_F(DriverMemory, Pitch) {
+  CUdeviceptr pointer = 0;
+  std::size_t pitch = 0;
+  ASSERT_EQ(cuMemAllocPitch_v2(&pointer, &pitch, 100, 10, 4), CUDA_SUCCESS);
+  EXPECT_EQ(pitch, 512U);
+  EXPECT_EQ(cuMemAllocPitch_v2(&pointer, &pitch, 100, 10, 3), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemAllocPitch_v2(&pointer, &pitch, std::size_t{1} << 40U, std::size_t{1} << 40U, 4),
+            CUDA_ERROR_OUT_OF_MEMORY);
+}
+
+TEST_F(DriverMemory, CopiesOfAllSizes) {
+  CUstream stream = make_stream();
+  for (const std::size_t size : {std::size_t{1}, std::size_t{1000}, std::size_t{70'000}, 9 * mib}) {
+    const auto bytes = numbers(size);
+    const CUdeviceptr one = allocate(size);
+    const CUdeviceptr two = allocate(size);
+    ASSERT_EQ(cuMemcpyHtoD_v2(one, bytes.data(), size), CUDA_SUCCESS);
+    ASSERT_EQ(cuMemcpyDtoDAsync_v2(two, one, size, stream), CUDA_SUCCESS);
+    std::vector<std::uint8_t> back(size);
+    ASSERT_EQ(cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(back.data()), two, size, stream),
+              CUDA_SUCCESS);
+    EXPECT_EQ(back, bytes) << size;  // to pageable memory: complete
+  }
+}
+
+TEST_F(DriverMemory, CopiesCheckTheirRanges) {
+  std::array<std::uint8_t, 64> host{};
+  const CUdeviceptr pointer = allocate(64);
+  EXPECT_EQ(cuMemcpyHtoD_v2(pointer, host.data(), 65), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemcpyHtoD_v2(pointer + 60, host.data(), 5), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemcpyHtoD_v2(pointer, nullptr, 4), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemcpyHtoD_v2(0, host.data(), 4), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemcpyHtoD_v2(0, nullptr, 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemcpyDtoH_v2(host.data(), reinterpret_cast<CUdeviceptr>(host.data()), 4),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemcpy(pointer, 0x1000, 4), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemFree_v2(pointer), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemcpyHtoD_v2(pointer, host.data(), 4), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemcpy(pointer, reinterpret_cast<CUdeviceptr>(host.data()), 4),
+            CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(DriverMemory, PageableSourceMayChangeAfterTheCall) {
+  CUstream stream = make_stream();
+  auto bytes = numbers(1000);
+  const auto expected = bytes;
+  const CUdeviceptr pointer = allocate(1000);
+  Gate gate(stream);
+  ASSERT_EQ(cuMemcpyHtoDAsync_v2(pointer, bytes.data(), 1000, stream), CUDA_SUCCESS);
+  std::fill(bytes.begin(), bytes.end(), std::uint8_t{0});
+  gate.open();
+  ASSERT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+  EXPECT_EQ(read(pointer, 1000), expected);
+}
+
+TEST_F(DriverMemory, PinnedCopiesAreAsynchronous) {
+  CUstream stream = make_stream();
+  void* host = nullptr;
+  ASSERT_EQ(cuMemHostAlloc(&host, mib, CU_MEMHOSTALLOC_PORTABLE), CUDA_SUCCESS);
+  const CUdeviceptr pointer = allocate(mib);
+  Gate gate(stream);
+  ASSERT_EQ(cuMemsetD8Async(pointer, 7, mib, stream), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemcpyDtoHAsync_v2(host, pointer, mib, stream), CUDA_SUCCESS);
+  EXPECT_EQ(static_cast<std::uint8_t*>(host)[5], 0);
+  gate.open();
+  ASSERT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+  EXPECT_EQ(static_cast<std::uint8_t*>(host)[mib - 1], 7);
+  EXPECT_EQ(cuMemFreeHost(host), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemFreeHost(host), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(DriverMemory, Rectangles) {
+  constexpr std::size_t pitch = 16;
+  const auto bytes = numbers(pitch * 8);
+  const CUdeviceptr pointer = allocate(pitch * 8);
+  ASSERT_EQ(cuMemsetD8_v2(pointer, 0, pitch * 8), CUDA_SUCCESS);
+  CUDA_MEMCPY2D copy{};
+  copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+  copy.srcHost = bytes.data();
+  copy.srcXInBytes = 1;
+  copy.srcY = 2;
+  copy.srcPitch = pitch;
+  copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.dstDevice = pointer;
+  copy.dstXInBytes = 4;
+  copy.dstY = 1;
+  copy.dstPitch = pitch;
+  copy.WidthInBytes = 5;
+  copy.Height = 3;
+  ASSERT_EQ(cuMemcpy2D_v2(&copy), CUDA_SUCCESS);
+  const auto result = read(pointer, pitch * 8);
+  for (std::size_t y = 0; y < 8; ++y) {
+    for (std::size_t x = 0; x < pitch; ++x) {
+      const bool inside = x >= 4 && x < 9 && y >= 1 && y < 4;
+      EXPECT_EQ(result[y * pitch + x], inside ? bytes[(y + 1) * pitch + x - 3] : 0);
+    }
+  }
+  copy.dstPitch = 8;
+  EXPECT_EQ(cuMemcpy2D_v2(&copy), CUDA_ERROR_INVALID_VALUE);
+  copy.dstPitch = pitch;
+  copy.Height = 8;
+  EXPECT_EQ(cuMemcpy2D_v2(&copy), CUDA_ERROR_INVALID_VALUE);
+  copy.Height = 3;
+  copy.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+  EXPECT_EQ(cuMemcpy2D_v2(&copy), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(cuMemcpy2D_v2(nullptr), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(DriverMemory, Boxes) {
+  constexpr std::size_t edge = 8;
+  const auto bytes = numbers(edge * edge * edge);
+  std::vector<std::uint8_t> result(edge * edge * edge);
+  CUDA_MEMCPY3D copy{};
+  copy.srcMemoryType = CU_MEMORYTYPE_UNIFIED;
+  copy.srcDevice = allocate(bytes.size());
+  ASSERT_EQ(cuMemcpyHtoD_v2(copy.srcDevice, bytes.data(), bytes.size()), CUDA_SUCCESS);
+  copy.srcXInBytes = 1;
+  copy.srcY = 2;
+  copy.srcZ = 3;
+  copy.srcPitch = edge;
+  copy.srcHeight = edge;
+  copy.dstMemoryType = CU_MEMORYTYPE_HOST;
+  copy.dstHost = result.data();
+  copy.dstPitch = edge;
+  copy.dstHeight = edge;
+  copy.WidthInBytes = 3;
+  copy.Height = 2;
+  copy.Depth = 4;
+  ASSERT_EQ(cuMemcpy3D_v2(&copy), CUDA_SUCCESS);
+  for (std::size_t z = 0; z < edge; ++z) {
+    for (std::size_t y = 0; y < edge; ++y) {
+      for (std::size_t x = 0; x < edge; ++x) {
+        const bool inside = x < 3 && y < 2 && z < 4;
+        EXPECT_EQ(result[(z * edge + y) * edge + x],
+                  inside ? bytes[((z + 3) * edge + y + 2) * edge + x + 1] : 0);
+      }
+    }
+  }
+  copy.Depth = 6;
+  EXPECT_EQ(cuMemcpy3D_v2(&copy), CUDA_ERROR_INVALID_VALUE);
+  copy.Depth = 4;
+  copy.srcHeight = 3;
+  EXPECT_EQ(cuMemcpy3D_v2(&copy), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(DriverMemory, Fills) {
+  const CUdeviceptr pointer = allocate(64);
+  ASSERT_EQ(cuMemsetD8_v2(pointer, 0, 64), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemsetD16_v2(pointer + 2, 0x0102, 2), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemsetD32_v2(pointer + 8, 0x01020304, 1), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemsetD2D8_v2(pointer + 32, 8, 9, 2, 3), CUDA_SUCCESS);
+  std::vector<std::uint8_t> expected(64);
+  const std::array<std::uint8_t, 12> begin{0, 0, 2, 1, 2, 1, 0, 0, 4, 3, 2, 1};
+  std::copy(begin.begin(), begin.end(), expected.begin());
+  for (const std::size_t at : {32U, 33U, 40U, 41U, 48U, 49U}) expected[at] = 9;
+  EXPECT_EQ(read(pointer, 64), expected);
+  EXPECT_EQ(cuMemsetD16_v2(pointer + 1, 0, 1), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemsetD32_v2(pointer + 2, 0, 1), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemsetD32_v2(pointer, 0, 17), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemsetD8_v2(0, 0, 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemsetD2D8_v2(pointer, 4, 0, 8, 2), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(DriverMemory, RegisteredMemory) {
+  auto bytes = numbers(10'000);
+  EXPECT_EQ(cuMemHostUnregister(bytes.data()), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+  ASSERT_EQ(cuMemHostRegister_v2(bytes.data(), bytes.size(), 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemHostRegister_v2(bytes.data() + 5000, 10'000, 0),
+            CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+  CUdeviceptr pointer = 0;
+  EXPECT_EQ(cuMemHostGetDevicePointer_v2(&pointer, bytes.data() + 1, 0), CUDA_SUCCESS);
+  EXPECT_EQ(pointer, reinterpret_cast<CUdeviceptr>(bytes.data() + 1));
+  EXPECT_EQ(cuMemsetD8_v2(pointer, 0, 3), CUDA_SUCCESS);
+  EXPECT_EQ(bytes[3], 0);
+  EXPECT_EQ(cuMemHostUnregister(bytes.data()), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemHostGetDevicePointer_v2(&pointer, bytes.data(), 0), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(DriverMemory, ManagedMemory) {
+  CUdeviceptr pointer = 0;
+  ASSERT_EQ(cuMemAllocManaged(&pointer, 8192, CU_MEM_ATTACH_GLOBAL), CUDA_SUCCESS);
+  auto* bytes = reinterpret_cast<std::uint8_t*>(pointer);
+  ASSERT_EQ(cuMemsetD8_v2(pointer, 3, 8192), CUDA_SUCCESS);
+  EXPECT_EQ(bytes[8191], 3);
+  const CUmemLocation device{CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  EXPECT_EQ(cuMemAdvise_v2(pointer, 4096, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, device),
+            CUDA_SUCCESS);
+  EXPECT_EQ(cuMemAdvise_v2(pointer, 8192, CU_MEM_ADVISE_SET_READ_MOSTLY, device), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemPrefetchAsync_v2(pointer, 8192, device, 0, nullptr), CUDA_SUCCESS);
+  const auto ask = [&](CUmem_range_attribute attribute, std::size_t size) {
+    int value = 77;
+    EXPECT_EQ(cuMemRangeGetAttribute(&value, sizeof(value), attribute, pointer, size),
+              CUDA_SUCCESS);
+    return value;
+  };
+  EXPECT_EQ(ask(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, 8192), 1);
+  EXPECT_EQ(ask(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, 4096), 0);
+  EXPECT_EQ(ask(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, 8192), CU_DEVICE_INVALID);
+  EXPECT_EQ(ask(CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, 8192), 0);
+  EXPECT_EQ(ask(CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, 8192), CU_DEVICE_INVALID);
+  EXPECT_EQ(cuMemPrefetchAsync_v2(pointer, 8193, device, 0, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemFree_v2(pointer), CUDA_SUCCESS);
+}
+
+TEST_F(DriverMemory, PointerAttributes) {
+  const CUdeviceptr pointer = allocate(1000);
+  CUcontext its = nullptr;
+  CUmemorytype type = CU_MEMORYTYPE_HOST;
+  CUdeviceptr begin = 0;
+  std::size_t size = 0;
+  int ordinal = -1;
+  unsigned managed = 1;
+  std::array attributes{CU_POINTER_ATTRIBUTE_CONTEXT,          CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                        CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+                        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,   CU_POINTER_ATTRIBUTE_IS_MANAGED};
+  std::array<void*, 6> data{&its, &type, &begin, &size, &ordinal, &managed};
+  ASSERT_EQ(cuPointerGetAttributes(6, attributes.data(), data.data(), pointer + 10), CUDA_SUCCESS);
+  EXPECT_EQ(its, context);
+  EXPECT_EQ(type, CU_MEMORYTYPE_DEVICE);
+  EXPECT_EQ(begin, pointer);
+  EXPECT_EQ(size, 1000U);
+  EXPECT_EQ(ordinal, 0);
+  EXPECT_EQ(managed, 0U);
+  void* host = nullptr;
+  EXPECT_EQ(cuPointerGetAttribute(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, pointer),
+            CUDA_ERROR_INVALID_VALUE);
+  int local = 0;
+  const auto unknown = reinterpret_cast<CUdeviceptr>(&local);
+  EXPECT_EQ(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, unknown),
+            CUDA_ERROR_INVALID_VALUE);
+  ASSERT_EQ(cuPointerGetAttributes(6, attributes.data(), data.data(), unknown), CUDA_SUCCESS);
+  EXPECT_EQ(its, nullptr);
+  EXPECT_EQ(static_cast<int>(type), 0);
+  EXPECT_EQ(size, 0U);
+  unsigned on = 1;
+  EXPECT_EQ(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, pointer), CUDA_SUCCESS);
+  on = 0;
+  EXPECT_EQ(cuPointerGetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, pointer), CUDA_SUCCESS);
+  EXPECT_EQ(on, 1U);
+}
+
+TEST_F(DriverMemory, EndsWithItsContext) {
+  std::size_t free = 0;
+  std::size_t after = 0;
+  std::size_t total = 0;
+  ASSERT_EQ(cuMemGetInfo_v2(&free, &total), CUDA_SUCCESS);
+  CUcontext other = nullptr;
+  ASSERT_EQ(cuCtxCreate_v2(&other, 0, 0), CUDA_SUCCESS);
+  const CUdeviceptr pointer = allocate(mib);
+  ASSERT_EQ(cuCtxDestroy_v2(other), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemGetInfo_v2(&after, &total), CUDA_SUCCESS);
+  EXPECT_EQ(after, free);
+  EXPECT_EQ(cuMemFree_v2(pointer), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(DriverMemory, Batches) {
+  CUstream stream = make_stream();
+  const auto bytes = numbers(64);
+  const CUdeviceptr pointer = allocate(64);
+  std::array to{pointer, pointer + 32};
+  std::array from{reinterpret_cast<CUdeviceptr>(bytes.data()) + 32,
+                  reinterpret_cast<CUdeviceptr>(bytes.data())};
+  std::array<std::size_t, 2> sizes{32, 32};
+  CUmemcpyAttributes attributes{};
+  attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+  std::size_t begin = 0;
+  ASSERT_EQ(cuMemcpyBatchAsync_v2(to.data(), from.data(), sizes.data(), 2, &attributes, &begin, 1,
+                                  stream),
+            CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+  const auto result = read(pointer, 64);
+  EXPECT_EQ(result[0], bytes[32]);
+  EXPECT_EQ(result[63], bytes[31]);
+  sizes[1] = 33;
+  std::size_t failed = 0;
+  EXPECT_EQ(cuMemcpyBatchAsync(to.data(), from.data(), sizes.data(), 2, &attributes, &begin, 1,
+                               &failed, stream),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(failed, 1U);
+}
+
+TEST_F(DriverPool, CountersFollowTheStream) {
+  CUstream stream = make_stream();
+  CUmemoryPool pool = make_pool();
+  CUdeviceptr pointer = 0;
+  ASSERT_EQ(cuMemAllocFromPoolAsync(&pointer, mib, pool, stream), CUDA_SUCCESS);
+  EXPECT_EQ(used(pool), mib);
+  EXPECT_EQ(reserved(pool), 32 * mib);
+  Gate gate(stream);
+  ASSERT_EQ(cuMemFreeAsync(pointer, stream), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemFreeAsync(pointer, stream), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemGetAddressRange_v2(nullptr, nullptr, pointer), CUDA_SUCCESS);
+  EXPECT_EQ(used(pool), mib);
+  gate.open();
+  ASSERT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+  EXPECT_EQ(used(pool), 0U);
+  EXPECT_EQ(reserved(pool), 0U);
+  EXPECT_EQ(attribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH), mib);
+  cuuint64_t value = 1;
+  EXPECT_EQ(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &value),
+            CUDA_ERROR_INVALID_VALUE);
+  value = 0;
+  EXPECT_EQ(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &value), CUDA_SUCCESS);
+  EXPECT_EQ(attribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH), 0U);
+  EXPECT_EQ(cuMemPoolDestroy(pool), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemPoolDestroy(pool), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(DriverPool, KeepsWhatItsThresholdSays) {
+  CUstream stream = make_stream();
+  CUmemoryPool pool = make_pool();
+  cuuint64_t threshold = ~cuuint64_t{0};
+  ASSERT_EQ(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold),
+            CUDA_SUCCESS);
+  std::size_t free = 0;
+  std::size_t less = 0;
+  std::size_t total = 0;
+  ASSERT_EQ(cuMemGetInfo_v2(&free, &total), CUDA_SUCCESS);
+  CUdeviceptr pointer = 0;
+  ASSERT_EQ(cuMemAllocFromPoolAsync(&pointer, 48 * mib, pool, stream), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemFree_v2(pointer), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+  EXPECT_EQ(used(pool), 0U);
+  EXPECT_EQ(reserved(pool), 64 * mib);
+  ASSERT_EQ(cuMemGetInfo_v2(&less, &total), CUDA_SUCCESS);
+  EXPECT_EQ(free - less, 64 * mib);
+  EXPECT_EQ(cuMemPoolTrimTo(pool, 40 * mib), CUDA_SUCCESS);
+  EXPECT_EQ(reserved(pool), 64 * mib);
+  EXPECT_EQ(cuMemPoolTrimTo(pool, 0), CUDA_SUCCESS);
+  EXPECT_EQ(reserved(pool), 0U);
+  ASSERT_EQ(cuMemGetInfo_v2(&less, &total), CUDA_SUCCESS);
+  EXPECT_EQ(free, less);
+}
+
+TEST_F(DriverPool, FullPoolWaitsForFreesUnderWay) {
+  CUstream stream = make_stream();
+  CUmemoryPool pool =
+      make_pool(CU_MEM_LOCATION_TYPE_DEVICE, CU_MEM_ALLOCATION_TYPE_PINNED, 64 * mib);
+  CUdeviceptr first = 0;
+  CUdeviceptr second = 0;
+  ASSERT_EQ(cuMemAllocFromPoolAsync(&first, 40 * mib, pool, stream), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemAllocFromPoolAsync(&second, 40 * mib, pool, stream), CUDA_ERROR_OUT_OF_MEMORY);
+  Gate gate(stream);
+  ASSERT_EQ(cuMemFreeAsync(first, stream), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemAllocFromPoolAsync(&second, 80 * mib, pool, stream), CUDA_ERROR_OUT_OF_MEMORY);
+  std::thread opener([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    gate.open();
+  });
+  EXPECT_EQ(cuMemAllocFromPoolAsync(&second, 40 * mib, pool, stream), CUDA_SUCCESS);
+  opener.join();
+  EXPECT_EQ(cuMemPoolDestroy(pool), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemAllocFromPoolAsync(&first, 1, pool, stream), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemsetD8Async(second, 1, 40 * mib, stream), CUDA_SUCCESS);  // lives on
+  EXPECT_EQ(cuMemFreeAsync(second, stream), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+}
+
+TEST_F(DriverPool, HostAndManagedPools) {
+  CUstream stream = make_stream();
+  CUmemoryPool host = make_pool(CU_MEM_LOCATION_TYPE_HOST);
+  CUmemoryPool managed = make_pool(CU_MEM_LOCATION_TYPE_DEVICE, CU_MEM_ALLOCATION_TYPE_MANAGED);
+  for (CUmemoryPool pool : {host, managed}) {
+    CUdeviceptr pointer = 0;
+    ASSERT_EQ(cuMemAllocFromPoolAsync(&pointer, 1000, pool, stream), CUDA_SUCCESS);
+    ASSERT_EQ(cuMemsetD8Async(pointer, 5, 1000, stream), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+    EXPECT_EQ(reinterpret_cast<std::uint8_t*>(pointer)[999], 5);
+    CUmemoryPool its = nullptr;
+    EXPECT_EQ(cuPointerGetAttribute(&its, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, pointer),
+              CUDA_SUCCESS);
+    EXPECT_EQ(its, pool);
+    unsigned is_managed = 7;
+    EXPECT_EQ(cuPointerGetAttribute(&is_managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, pointer),
+              CUDA_SUCCESS);
+    EXPECT_EQ(is_managed, pool == managed ? 1U : 0U);
+    EXPECT_EQ(cuMemFreeAsync(pointer, stream), CUDA_SUCCESS);
+  }
+  EXPECT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+}
+
+TEST_F(DriverPool, DefaultAndCurrentPools) {
+  CUmemoryPool usual = nullptr;
+  CUmemoryPool current = nullptr;
+  ASSERT_EQ(cuDeviceGetDefaultMemPool(&usual, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuDeviceGetMemPool(&current, 0), CUDA_SUCCESS);
+  EXPECT_EQ(usual, current);
+  EXPECT_EQ(cuMemPoolDestroy(usual), CUDA_ERROR_INVALID_VALUE);
+  CUmemoryPool pool = make_pool();
+  ASSERT_EQ(cuDeviceSetMemPool(0, pool), CUDA_SUCCESS);
+  CUdeviceptr pointer = 0;
+  ASSERT_EQ(cuMemAllocAsync(&pointer, 10, nullptr), CUDA_SUCCESS);
+  EXPECT_GT(used(pool), 0U);
+  EXPECT_EQ(cuMemFreeAsync(pointer, nullptr), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemPoolDestroy(pool), CUDA_SUCCESS);
+  ASSERT_EQ(cuDeviceGetMemPool(&current, 0), CUDA_SUCCESS);
+  EXPECT_EQ(usual, current);
+  CUmemLocation anywhere{CU_MEM_LOCATION_TYPE_NONE, 0};
+  EXPECT_EQ(cuMemGetMemPool(&current, &anywhere, CU_MEM_ALLOCATION_TYPE_MANAGED), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemGetMemPool(&current, &anywhere, CU_MEM_ALLOCATION_TYPE_PINNED),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuDeviceGetMemPool(&current, 99), CUDA_ERROR_INVALID_DEVICE);
+}
+
+TEST_F(DriverPool, BadProperties) {
+  CUmemoryPool pool = nullptr;
+  CUmemPoolProps properties{};
+  EXPECT_EQ(cuMemPoolCreate(&pool, &properties), CUDA_ERROR_INVALID_VALUE);
+  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, 99};
+  EXPECT_EQ(cuMemPoolCreate(&pool, &properties), CUDA_ERROR_INVALID_DEVICE);
+  properties.location.id = 0;
+  properties.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  EXPECT_EQ(cuMemPoolCreate(&pool, &properties), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(cuMemFreeAsync(0x1234, nullptr), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(DriverPool, ManyThreads) {
+  CUmemoryPool pool = make_pool();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      cuCtxSetCurrent(context);
+      CUstream stream = nullptr;
+      EXPECT_EQ(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+      for (int i = 0; i < 50; ++i) {
+        const auto value = static_cast<std::uint8_t>(t * 50 + i);
+        const std::size_t size = 1000 * static_cast<std::size_t>(i + 1);
+        CUdeviceptr pointer = 0;
+        std::vector<std::uint8_t> bytes(size);
+        EXPECT_EQ(cuMemAllocFromPoolAsync(&pointer, size, pool, stream), CUDA_SUCCESS);
+        EXPECT_EQ(cuMemsetD8Async(pointer, value, size, stream), CUDA_SUCCESS);
+        EXPECT_EQ(cuMemcpyDtoHAsync_v2(bytes.data(), pointer, size, stream), CUDA_SUCCESS);
+        EXPECT_EQ(cuMemFreeAsync(pointer, stream), CUDA_SUCCESS);
+        EXPECT_TRUE(std::all_of(bytes.begin(), bytes.end(),
+                                [&](std::uint8_t byte) { return byte == value; }));
+      }
+      EXPECT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(used(pool), 0U);
+}
+
+}  // namespace
+}  // namespace cudacore::simulator

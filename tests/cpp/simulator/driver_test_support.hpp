@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A context to call the driver's functions in, and work that lasts until it is told to end.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <utility>
+
+#include "simulator/driver/objects.hpp"
+
+namespace cudacore::simulator {
+
+/// A context of its own, current to the thread of the test.
+class DriverTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(cuInit(0), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxCreate_v2(&context, 0, 0), CUDA_SUCCESS);
+  }
+  void TearDown() override { EXPECT_EQ(cuCtxDestroy_v2(context), CUDA_SUCCESS); }
+
+  CUstream make_stream(unsigned flags = CU_STREAM_NON_BLOCKING) {
+    CUstream stream = nullptr;
+    EXPECT_EQ(cuStreamCreate(&stream, flags), CUDA_SUCCESS);
+    return stream;
+  }
+  CUevent make_event(unsigned flags = CU_EVENT_DEFAULT) {
+    CUevent event = nullptr;
+    EXPECT_EQ(cuEventCreate(&event, flags), CUDA_SUCCESS);
+    return event;
+  }
+  /// As a kernel that goes wrong would.
+  void break_context(CUresult error) {
+    registry().contexts.find(context)->fail(error, "broken by a test");
+  }
+
+  CUcontext context = nullptr;
+};
+
+/// Holds a stream back until it is opened, at the latest with its end.
+class Gate {
+ public:
+  explicit Gate(CUstream stream) {
+    void* word = nullptr;
+    EXPECT_EQ(cuMemAllocHost_v2(&word, sizeof(*word_)), CUDA_SUCCESS);
+    word_ = static_cast<cuuint32_t*>(word);
+    EXPECT_EQ(cuStreamWaitValue32(stream, reinterpret_cast<CUdeviceptr>(word), 1,
+                                  CU_STREAM_WAIT_VALUE_EQ),
+              CUDA_SUCCESS);
+  }
+  // The word stays: to free it would wait for all work. It ends with the context.
+  ~Gate() { open(); }
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+
+  void open() {
+    if (word_ != nullptr) std::atomic_ref(*std::exchange(word_, nullptr)).store(1);
+  }
+
+ private:
+  cuuint32_t* word_ = nullptr;
+};
+
+}  // namespace cudacore::simulator
