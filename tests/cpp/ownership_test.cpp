@@ -117,7 +117,7 @@ std::vector<Operation> operations() {
       {"library",
        [] {
          const std::vector<std::byte> code(16, std::byte{'/'});
-         const auto library = load_library(code, CodeType::ptx, "test");
+         const auto library = load_library(code, CodeType::ptx, "test", {});
        }},
       {"kernel",
        [=] {

@@ -3,6 +3,8 @@
 
     python -> bindings -> core, compile -> handle -> driver
 
+The simulator is a library of its own, which knows none of these and none of which knows it.
+
 Without options, reads the sources alone. ``--archive`` and ``--extension`` look into what was built
 from them as well.
 """
@@ -17,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -28,6 +30,16 @@ MAY_INCLUDE = {
     "compile": {"handle", "driver"},
     "core": {"compile", "handle", "driver"},
     "bindings": {"core", "compile", "handle", "driver"},
+    "simulator": set[str](),
+}
+
+#: The same within the simulator, whose rooms are folders below it.
+SIMULATOR_MAY_INCLUDE = {
+    "ptx": set[str](),
+    "memory": set[str](),
+    "engine": {"memory", "ops", "ptx"},
+    "ops": {"engine", "memory"},
+    "driver": {"engine", "memory", "ops"},
 }
 
 COMMENT_OR_TEXT = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"', re.DOTALL)
@@ -77,7 +89,8 @@ def room_errors(root: Path) -> Iterator[str]:
             text = path.read_text()
             for bracket, header in included(text):
                 first, slash, _ = header.partition("/")
-                if bracket == '"' and slash and first not in {*others, room, "cudacore"}:
+                known = {*others, room} if room == "simulator" else {*others, room, "cudacore"}
+                if bracket == '"' and slash and first not in known:
                     yield f"{name}: includes {header}: {room} must not know {first}"
                 if PYTHON_HEADER.match(header) and room != "bindings":
                     yield f"{name}: includes {header}: only src/bindings knows Python"
@@ -85,6 +98,38 @@ def room_errors(root: Path) -> Iterator[str]:
             if room != "driver":
                 for call in sorted({match[1] for match in RESOLVES.finditer(code)}):
                     yield f"{name}: calls {call}: only src/driver resolves symbols"
+
+
+def simulator_errors(root: Path) -> Iterator[str]:
+    """What is wrong with the includes of the simulator's rooms."""
+    folder = root / "src" / "simulator"
+    for room, others in SIMULATOR_MAY_INCLUDE.items():
+        for path in sources(folder / room):
+            for bracket, header in included(path.read_text()):
+                _, _, inner = header.partition("simulator/")
+                first = inner.partition("/")[0]
+                where = f"{path.relative_to(root)}: includes {header}: simulator/{room}"
+                if bracket == '"' and first not in {*others, room}:
+                    yield f"{where} must not know {first or header}"
+                if CUDA_HEADER.match(header) and room != "driver":
+                    yield f"{where} knows no cuda.h"
+
+
+def isa_errors(objects: Iterable[Path]) -> Iterator[str]:
+    """What is wrong with objects that are compiled for one instruction set.
+
+    The linker keeps one copy of a weak symbol, whichever object it comes from: one that was
+    compiled for AVX-512 would then run on processors without it.
+    """
+    for path in objects:
+        result = subprocess.run(
+            ["nm", "--format=posix", "--defined-only", str(path)],
+            check=True, capture_output=True, text=True,
+        )  # fmt: skip
+        for line in result.stdout.splitlines():
+            name, kind, *_ = line.split()
+            if kind in "WVu" and not name.startswith("DW."):
+                yield f"{path}: shares {name} with the objects of other instruction sets"
 
 
 def symbols(binary: Path, *flags: str) -> set[str]:
@@ -124,9 +169,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--archive", type=Path, help="libcudacore.a")
     parser.add_argument("--extension", type=Path, help="_core.*.so")
+    parser.add_argument(
+        "--isa-objects", type=Path, nargs="+", default=[], help="what is built for one ISA"
+    )
     arguments = parser.parse_args()
 
-    errors = [*public_header_errors(ROOT), *room_errors(ROOT)]
+    errors = [*public_header_errors(ROOT), *room_errors(ROOT), *simulator_errors(ROOT)]
+    errors += isa_errors(arguments.isa_objects)
     if arguments.archive:
         errors += archive_errors(arguments.archive)
     if arguments.extension:

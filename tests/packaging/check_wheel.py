@@ -14,11 +14,12 @@ import zipfile
 from pathlib import Path
 
 #: What the package cannot do without.
-IN_WHEEL = ("__init__.py", "__main__.py", "_core.pyi", "_mandelbrot.cu", "py.typed", "system.py")
+IN_WHEEL = ("__init__.py", "__main__.py", "_core.pyi", "_mandelbrot.cu", "py.typed", "simulator.py",
+            "system.py", "lib/libcudacore_sim.so", "lib/driver/libcuda.so.1")  # fmt: skip
 IN_SDIST = ("CMakeLists.txt", "LICENSE", "README.md", "pyproject.toml", "src", "include", "cmake",
             "python")  # fmt: skip
 
-WHEEL_LIMIT = 2_000_000
+WHEEL_LIMIT = 6_000_000
 
 
 def wheel_errors(wheel: Path) -> list[str]:
