@@ -16,7 +16,7 @@ Examples
 ...     stream.sync()
 """
 
-from cudacore import system
+from cudacore import simulator, system
 from cudacore._core import (
     LEGACY_DEFAULT_STREAM,
     PER_THREAD_DEFAULT_STREAM,
@@ -136,6 +136,7 @@ __all__ = [
     "nvjitlink_library",
     "nvrtc_architectures",
     "nvrtc_library",
+    "simulator",
     "system",
     "typing",
     "unraisable_errors",

@@ -1,26 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m cudacore``: what was found on this machine, and the main job on its GPU."""
+"""``python -m cudacore``: what was found on this machine, and the main job on its GPU.
+
+Where there is no GPU, the simulated device stands in for it, and the first line says so.
+"""
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-from cudacore import _core, _mandelbrot, _png, system
+from cudacore import _core, _mandelbrot, _png, simulator, system
 
 FAILED = 1
 MISSING = 3
 
+SIMULATOR_PATH = "simulator-path"
+
 CHECKED_PIXELS = 2000
 COMPILE_ONLY_ARCH = 90
 
+# Width, height and iterations: what a GPU draws in a blink, and what a CPU does in a few seconds.
+ON_GPU = (1600, 1000, 1500)
+SIMULATED = (640, 400, 300)
+
+NO_GPU = """\
+No GPU was found: this runs on the simulated device, on the CPU. Its times say nothing about a GPU.
+Why there is none:"""
+
 GO_ON = """\
-Nothing was drawn: that takes a GPU and its driver. To go on:
-  - install NVIDIA's driver (https://www.nvidia.com/drivers), or start the container with its GPU
-    (docker run --gpus all), until 'nvidia-smi' lists a device; then run this again;
-  - without a GPU, name an architecture, as in ProgramOptions(arch="sm_90"): compiling, linking and
-    inspecting need no driver."""
+Nothing was drawn: the driver that CUDACORE_DRIVER asks for shows no device. Unset it, and the
+simulated device is used where there is no GPU."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -38,9 +49,19 @@ def main(arguments: list[str] | None = None) -> int:
         failed, 3 where a library or a device is missing.
     """
     options = _parser().parse_args(arguments)
-    view = _mandelbrot.View(options.width, options.height, options.iterations)
     try:
-        return _run(view, options.output)
+        if options.command == SIMULATOR_PATH:
+            print(simulator.driver_folder())
+            return 0
+        _choose_driver()
+        usual = SIMULATED if simulator.is_enabled() else ON_GPU
+        width, height, iterations = (
+            given or default
+            for given, default in zip(
+                (options.width, options.height, options.iterations), usual, strict=True
+            )
+        )
+        return _run(_mandelbrot.View(width, height, iterations), options.output)
     except _core.LibraryNotFoundError as error:
         print(f"\nerror: {error}", file=sys.stderr)
         return MISSING
@@ -53,8 +74,15 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m cudacore",
         description="Print what cudacore finds on this machine, draw the Mandelbrot set on its "
-        "GPU, and check the image against the host.",
+        "GPU or, where there is none, on the simulated device, and check the image against the "
+        "host.",
         epilog="Exit status: 0 drawn and checked, 1 failed, 3 a library or a device is missing.",
+    )
+    parser.add_argument(
+        "command",
+        nargs="?",
+        choices=(SIMULATOR_PATH,),
+        help="print a folder that holds the simulated device as libcuda.so.1, for LD_LIBRARY_PATH",
     )
     parser.add_argument("--version", action="version", version=f"cudacore {_core.__version__}")
     parser.add_argument(
@@ -64,17 +92,22 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="the image (default: %(default)s)",
     )
-    for name, default, text in (
-        ("width", 1600, "pixels in a row"),
-        ("height", 1000, "rows of pixels"),
-        ("iterations", 1500, "iterations before a point is taken to lie in the set"),
+    for name, on_gpu, simulated, text in zip(
+        ("width", "height", "iterations"),
+        ON_GPU,
+        SIMULATED,
+        (
+            "pixels in a row",
+            "rows of pixels",
+            "iterations before a point is taken to lie in the set",
+        ),
+        strict=True,
     ):
         parser.add_argument(
             f"--{name}",
             type=_positive,
-            default=default,
             metavar="N",
-            help=f"{text} (default: %(default)s)",
+            help=f"{text} (default: {on_gpu}; on the simulated device {simulated})",
         )
     return parser
 
@@ -87,6 +120,18 @@ def _positive(text: str) -> int:
     if not 0 < value < 2**31:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to {2**31 - 1}")
     return value
+
+
+def _choose_driver() -> None:
+    """Use the simulated device where there is no GPU and nobody asked for one driver."""
+    if os.environ.get("CUDACORE_DRIVER"):
+        return
+    try:
+        _core.driver_library()
+    except _core.DriverNotFoundError as error:
+        simulator.enable()
+        print(NO_GPU)
+        _say("", str(error))
 
 
 def _run(view: _mandelbrot.View, output: Path) -> int:

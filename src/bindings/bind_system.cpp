@@ -14,16 +14,6 @@ namespace cudacore::bindings {
 
 namespace {
 
-py::str to_str(const std::filesystem::path& path) {
-  const std::string& text = path.native();
-  PyObject* decoded =
-      PyUnicode_DecodeFSDefaultAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
-  if (decoded == nullptr) {
-    throw py::error_already_set();
-  }
-  return py::reinterpret_steal<py::str>(decoded);
-}
-
 /// Calls a function without the GIL: opening a compiler's library takes long, and so does asking
 /// it.
 template <typename Function>

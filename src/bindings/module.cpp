@@ -48,6 +48,7 @@ PYBIND11_MODULE(_core, module) {
   bind_launch_config(module);
   bind_launch(module);
   bind_system(module);
+  bind_simulator(module);
 
   // What users see is cudacore, whichever module the classes were made in.
   for (const auto& [name, value] : module.attr("__dict__").cast<py::dict>()) {

@@ -2,6 +2,7 @@
 #include "bindings/values.hpp"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "bindings/gil.hpp"
@@ -25,6 +26,16 @@ std::vector<Stream>& current_streams() {
 }
 
 }  // namespace
+
+py::str to_str(const std::filesystem::path& path) {
+  const std::string& text = path.native();
+  PyObject* decoded =
+      PyUnicode_DecodeFSDefaultAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
+  if (decoded == nullptr) {
+    throw py::error_already_set();
+  }
+  return py::reinterpret_steal<py::str>(decoded);
+}
 
 std::shared_ptr<void> keep_alive(py::object object) {
   std::shared_ptr<void> owner(static_cast<void*>(object.ptr()), ReleaseObject{});

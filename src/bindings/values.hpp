@@ -3,6 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -51,6 +52,9 @@ struct EndOf<Launcher> {
     return EndOf<Kernel>::may_wait(launcher.kernel);
   }
 };
+
+/// A path as Python decodes it (os.fsdecode).
+[[nodiscard]] py::str to_str(const std::filesystem::path& path);
 
 /// Keeps a Python object alive from C++; lets go of it with the GIL, or not at all once the
 /// interpreter is on its way out.
@@ -111,6 +115,7 @@ void bind_linker(py::module_& module);
 void bind_kernel(py::module_& module);
 void bind_launch_config(py::module_& module);
 void bind_launch(py::module_& module);
+void bind_simulator(py::module_& module);
 void bind_system(py::module_& module);
 
 }  // namespace cudacore::bindings

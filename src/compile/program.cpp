@@ -13,6 +13,7 @@
 #include "cudacore/error.hpp"
 #include "cudacore/linker.hpp"
 #include "cudacore/system.hpp"
+#include "driver/driver_api.hpp"
 
 namespace cudacore {
 
@@ -62,11 +63,12 @@ struct Goal {
   Architecture architecture;
 };
 
-/// The goal of a C++ program; a device that NVRTC does not know yet runs PTX of the newest that it
-/// does.
+/// The goal of a C++ program. The simulated device runs PTX alone; a device that NVRTC does not
+/// know yet runs PTX of the newest that it does.
 Goal choose_goal(std::optional<CodeType> target, const std::optional<std::string>& arch) {
   Goal goal{target.value_or(CodeType::cubin),
             arch ? compile::parse_architecture(*arch) : compile::current_architecture()};
+  if (!target && !arch && driver::simulator_chosen()) goal.target = CodeType::ptx;
   if (compile::nvrtc_knows(goal.architecture)) return goal;
   const bool may_be_ptx = !arch && (!target || *target == CodeType::ptx);
   if (!may_be_ptx) compile::throw_unknown_to_nvrtc(goal.architecture);

@@ -56,6 +56,11 @@ std::string ptx_maker(const std::vector<std::byte>& code) {
   return ", made by CUDA " + std::string(rest.substr(0, rest.find_first_not_of("0123456789.")));
 }
 
+std::vector<std::byte> bytes_of(std::string_view text) {
+  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
+  return {begin, begin + text.size()};
+}
+
 /// The compute capability that a cubin is for, 0 where its header does not tell.
 int cubin_architecture(const std::vector<std::byte>& code) {
   constexpr std::size_t abi_version = 8;
@@ -168,9 +173,18 @@ void check_loadable(const std::vector<std::byte>& code, CodeType type, const std
 }  // namespace
 
 std::shared_ptr<handle::LibraryBox> load_library(const std::vector<std::byte>& code, CodeType type,
-                                                 const std::string& name) {
+                                                 const std::string& name, const std::string& ptx) {
   check_loadable(code, type, name);
   const driver::DriverApi& api = driver::api();
+  if (api.simulated && type == CodeType::cubin) {
+    if (!ptx.empty()) return load_library(bytes_of(ptx), CodeType::ptx, name, {});
+    throw NotSupportedError(
+        "cubin \"" + name +
+            "\" cannot run on the simulated device, which runs PTX, and it does "
+            "not carry the PTX that it was made from. Compile it with "
+            "Program, or load its PTX with ObjectCode.from_ptx",
+        0, {}, "cuLibraryLoadData");
+  }
   handle::ContextBox& context = *handle::current_context();
   handle::throw_if_lost(context);
 

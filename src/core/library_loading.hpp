@@ -14,13 +14,15 @@
 namespace cudacore {
 
 /// Loads code into the driver (cuLibraryLoadData) and, since the driver reports what is wrong with
-/// it only when it is used, into the current context as well.
+/// it only when it is used, into the current context as well. `ptx` is what a cubin was made from,
+/// which the simulated device loads in its place; empty where it is not known.
 /// @throw std::invalid_argument for a type that cannot be loaded and for damaged code; CompileError
 /// with the JIT compiler's log for PTX; NotSupportedError where the code is for another GPU or its
 /// PTX is too new for the driver.
 [[nodiscard]] std::shared_ptr<handle::LibraryBox> load_library(const std::vector<std::byte>& code,
                                                                CodeType type,
-                                                               const std::string& name);
+                                                               const std::string& name,
+                                                               const std::string& ptx);
 
 /// The sizes and offsets of a kernel's parameters (cuKernelGetParamInfo); unset where the driver,
 /// before 12.4, does not tell.

@@ -126,7 +126,7 @@ struct ObjectCode::State {
 
   /// With the mutex held.
   const std::shared_ptr<handle::LibraryBox>& load() {
-    if (!library) library = load_library(code, type, details.name);
+    if (!library) library = load_library(code, type, details.name, details.ptx);
     return library;
   }
 

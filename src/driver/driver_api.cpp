@@ -7,6 +7,8 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -109,8 +111,57 @@ void initialise(const DriverApi& table, const SharedLibrary& library) {
               static_cast<int>(result), known_name, "cuInit");
 }
 
-std::unique_ptr<DriverApi> load() {
-  const SharedLibrary library = open_driver();
+/// What use_simulator() asked for, and whether an earlier attempt to load failed; under `mutex`.
+struct Choice {
+  std::mutex mutex;
+  std::optional<SimulatorConfiguration> simulator;
+  std::exception_ptr failure;
+};
+
+Choice& choice() {
+  static Choice storage;
+  return storage;
+}
+
+/// Whether the environment asks for the simulated device.
+/// @throw DriverNotFoundError where it asks for something else.
+bool environment_asks_for_simulator() {
+  const char* value = std::getenv("CUDACORE_DRIVER");
+  const std::string_view asked = value != nullptr ? value : "";
+  if (asked == "simulator") return true;
+  if (asked.empty() || asked == "native") return false;
+  throw DriverNotFoundError("CUDACORE_DRIVER is \"" + std::string(asked) +
+                                "\"; it may be \"simulator\", for the simulated device, or "
+                                "\"native\", for NVIDIA's driver, which unset means too",
+                            {});
+}
+
+/// Tells the simulated device what to be; says of a driver whether it is one.
+bool configure(const SharedLibrary& library,
+               const std::optional<SimulatorConfiguration>& configuration) {
+  using Configure = CUresult (*)(unsigned, int, int, std::size_t);
+  const auto function = reinterpret_cast<Configure>(library.symbol("cudacoreSimulatorConfigure"));
+  if (function == nullptr) return false;
+  if (!configuration) return true;
+  const CUresult result = function(configuration->devices, configuration->major,
+                                   configuration->minor, configuration->memory);
+  if (result == CUDA_ERROR_INVALID_VALUE) {
+    throw std::invalid_argument(
+        "the simulated device cannot be so: devices from 1 to 64, a compute "
+        "capability from 7.5 to 12.1, memory from 1 MiB up");
+  }
+  if (result != CUDA_SUCCESS) {
+    throw Error("the simulated device (" + library.path.string() +
+                    ") is in use in this process already, and cannot be changed",
+                static_cast<int>(result), {}, "cudacoreSimulatorConfigure");
+  }
+  return true;
+}
+
+std::unique_ptr<DriverApi> load(const std::optional<SimulatorConfiguration>& configuration) {
+  const bool simulate = configuration || environment_asks_for_simulator();
+  const SharedLibrary library = simulate ? open_simulator() : open_driver();
+  const bool simulated = configure(library, configuration);
   const auto get_version = reinterpret_cast<GetVersion>(library.symbol("cuDriverGetVersion"));
   const auto get_proc_address =
       reinterpret_cast<GetProcAddress>(library.symbol("cuGetProcAddress_v2"));
@@ -122,6 +173,7 @@ std::unique_ptr<DriverApi> load() {
   }
   auto table = std::make_unique<DriverApi>();
   table->path = library.path;
+  table->simulated = simulated;
   if (get_version(&table->version) == CUDA_ERROR_STUB_LIBRARY) throw_stub(library);
   if (get_proc_address == nullptr || table->version < oldest_version) {
     throw_too_old(library, table->version);
@@ -142,13 +194,12 @@ std::unique_ptr<DriverApi> load() {
 
 const DriverApi& load_once() {
   if (is_forked_child()) throw_forked();
-  static std::mutex mutex;
-  static std::exception_ptr failure;
+  auto& [mutex, simulator, failure] = choice();
   const std::scoped_lock lock(mutex);
   if (const DriverApi* table = active.load(std::memory_order_acquire)) return *table;
   if (failure != nullptr) std::rethrow_exception(failure);
   try {
-    std::unique_ptr<DriverApi> table = load();
+    std::unique_ptr<DriverApi> table = load(simulator);
     watch_process();
     loaded.store(table.get(), std::memory_order_release);
     active.store(table.get(), std::memory_order_release);
@@ -166,6 +217,38 @@ const DriverApi& api() {
   if (table != nullptr && !is_forked_child()) [[likely]]
     return *table;
   return load_once();
+}
+
+void use_simulator(const SimulatorConfiguration& configuration) {
+  {
+    auto& [mutex, simulator, failure] = choice();
+    const std::scoped_lock lock(mutex);
+    if (const DriverApi* table = active.load(std::memory_order_acquire)) {
+      if (table->simulated && simulator == configuration) return;
+      throw Error("the driver " + table->path.string() +
+                      " is in use in this process already: the simulated device must be enabled, "
+                      "once, before the first use of a device",
+                  0, {}, {});
+    }
+    simulator = configuration;
+    failure = nullptr;
+  }
+  try {
+    (void)api();
+  } catch (...) {
+    auto& [mutex, simulator, failure] = choice();
+    const std::scoped_lock lock(mutex);
+    simulator.reset();
+    failure = nullptr;
+    throw;
+  }
+}
+
+bool simulator_chosen() {
+  auto& [mutex, simulator, failure] = choice();
+  const std::scoped_lock lock(mutex);
+  if (const DriverApi* table = active.load(std::memory_order_acquire)) return table->simulated;
+  return simulator || environment_asks_for_simulator();
 }
 
 const DriverApi* api_for_cleanup() noexcept {

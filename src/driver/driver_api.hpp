@@ -3,6 +3,7 @@
 
 #include <cuda.h>
 
+#include <cstddef>
 #include <filesystem>
 
 namespace cudacore::driver {
@@ -19,12 +20,31 @@ struct DriverApi {
 #undef CUDACORE_DRIVER_SYMBOL
   int version = 0;             ///< what cuDriverGetVersion says
   std::filesystem::path path;  ///< the library the functions come from
+  bool simulated = false;      ///< whether that is the simulated device
 };
 
 /// The table in force; opens libcuda and initialises it (cuInit) on first use.
 /// @throw DriverNotFoundError listing every place tried; ForkedProcessError in a forked child;
 /// Error where cuInit fails. A failure is remembered, not tried again.
 [[nodiscard]] const DriverApi& api();
+
+/// What the simulated device is to be.
+struct SimulatorConfiguration {
+  unsigned devices = 1;
+  int major = 9;
+  int minor = 0;
+  std::size_t memory = 0;  ///< bytes of each device
+
+  bool operator==(const SimulatorConfiguration&) const = default;
+};
+
+/// Makes the next first use open the simulated device, so configured, and forgets an earlier
+/// failure. Opens it at once.
+/// @throw Error where a driver is in use already that is not just this.
+void use_simulator(const SimulatorConfiguration& configuration);
+
+/// Whether the driver in use, or the one that would be opened, is the simulated device.
+[[nodiscard]] bool simulator_chosen();
 
 /// The table where api() has succeeded in this process and CUDA may still be called: not in a
 /// forked child, not while the process exits. Null otherwise. For deleters.

@@ -210,4 +210,23 @@ SharedLibrary open_driver() {
       search.tried());
 }
 
+SharedLibrary open_simulator() {
+  constexpr const char* soname = "libcudacore_sim.so";
+  Search search;
+  Dl_info here{};
+  if (dladdr(reinterpret_cast<const void*>(&open_simulator), &here) != 0 &&
+      here.dli_fname != nullptr) {
+    const fs::path folder = fs::path(here.dli_fname).parent_path();
+    for (const fs::path& place : {folder / "lib" / soname, folder / soname}) {
+      if (auto library = search.open_file(place)) return *std::move(library);
+    }
+  }
+  if (auto library = search.open_by_loader(soname)) return *std::move(library);
+  throw DriverNotFoundError("the simulated device (" + std::string(soname) +
+                                ") could not be opened. Tried, in order:" + search.list() +
+                                "\nIt comes with the Python package; for a C++ program, put its "
+                                "folder into LD_LIBRARY_PATH.",
+                            search.tried());
+}
+
 }  // namespace cudacore::driver

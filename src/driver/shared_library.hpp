@@ -36,6 +36,10 @@ struct LibraryPlaces {
 /// @throw DriverNotFoundError
 [[nodiscard]] SharedLibrary open_driver();
 
+/// libcudacore_sim.so: beside the file that this code lies in, or by the system loader.
+/// @throw DriverNotFoundError
+[[nodiscard]] SharedLibrary open_simulator();
+
 /// Opens a file that another library will ask the loader for by its name, where it exists. A
 /// failure is left to that library to report.
 void preload(const std::filesystem::path& file) noexcept;

@@ -6,6 +6,7 @@
 #include "cudacore/error.hpp"
 #include "handle/boxes.hpp"
 #include "handle/describe.hpp"
+#include "handle/driver_log.hpp"
 #include "handle/sticky.hpp"
 
 namespace cudacore::handle {
@@ -58,7 +59,11 @@ Category category(CUresult result) {
   }
 }
 
-const char* advice(CUresult result) {
+/// The simulated device's log says already where a kernel failed.
+const char* advice(CUresult result, bool simulated) {
+  if (simulated && is_sticky(result)) {
+    return "The context is unusable from here on: restart the process.";
+  }
   switch (result) {
     case CUDA_ERROR_ILLEGAL_ADDRESS:
     case CUDA_ERROR_MISALIGNED_ADDRESS:
@@ -151,11 +156,12 @@ ContextBox* current_box(const driver::DriverApi& api) {
 void throw_driver_error(CUresult result, const char* function, std::string_view object,
                         ContextBox* context) {
   const driver::DriverApi& api = driver::api();
-  std::string more = advice(result);
+  std::string more = advice(result, api.simulated);
+  const std::string logged = take_driver_log(api);
   if (is_sticky(result)) {
     if (context == nullptr) context = current_box(api);
     if (context != nullptr) {
-      if (!mark_lost(*context, result, function)) throw_if_lost(*context);
+      if (!mark_lost(*context, result, function, logged)) throw_if_lost(*context);
       if (const std::string kernels = suspects(*context); !kernels.empty()) {
         more = "Suspects are the " + kernels + ". " + more;
       }
@@ -171,6 +177,7 @@ void throw_driver_error(CUresult result, const char* function, std::string_view 
   if (!object.empty()) message.append(" on ").append(object);
   message += ": " + format_code(api, result);
   if (text != nullptr) message.append(": ").append(text);
+  if (!logged.empty()) message.append(". The driver says: ").append(logged);
   if (!more.empty()) message += ". " + more;
   throw_category(category(result), message, result, name != nullptr ? name : "", function);
 }

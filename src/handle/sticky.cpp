@@ -36,11 +36,13 @@ std::string suspects(const ContextBox& context) {
   return text;
 }
 
-bool mark_lost(ContextBox& context, CUresult result, const char* function) {
+bool mark_lost(ContextBox& context, CUresult result, const char* function,
+               std::string_view logged) {
   static std::mutex mutex;
   std::string reason = format_code(driver::api(), result) + ", which " + function + " reported";
   if (const std::string kernels = suspects(context); !kernels.empty())
     reason += " (" + kernels + ")";
+  if (!logged.empty()) reason.append(": ").append(logged);
   const std::scoped_lock lock(mutex);
   if (context.lost.load(std::memory_order_relaxed)) return false;
   context.lost_reason = std::move(reason);

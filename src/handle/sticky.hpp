@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "driver/driver_api.hpp"
 
@@ -12,8 +13,10 @@ struct ContextBox;
 /// Whether a code tells that the context is unusable for good.
 [[nodiscard]] bool is_sticky(CUresult result) noexcept;
 
-/// Marks a context as lost and returns true; false where it was lost already.
-bool mark_lost(ContextBox& context, CUresult result, const char* function);
+/// Marks a context as lost and returns true; false where it was lost already. `logged` is what the
+/// driver said of it.
+bool mark_lost(ContextBox& context, CUresult result, const char* function,
+               std::string_view logged = {});
 
 /// "kernels launched since the last good synchronisation, newest last: a, b"; empty where none.
 [[nodiscard]] std::string suspects(const ContextBox& context);

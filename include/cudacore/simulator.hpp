@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+
+/// The simulated device: a driver library of its own (libcudacore_sim.so) that runs PTX on the CPU.
+///
+/// It is used only when asked for: by enable(), or by CUDACORE_DRIVER=simulator in the environment.
+namespace cudacore::simulator {
+
+/// What is simulated. Each device has the same compute capability and memory of its own.
+struct Options {
+  unsigned devices = 1;
+  int major = 9;  ///< compute capability
+  int minor = 0;
+  std::size_t memory = std::size_t{4} << 30U;  ///< bytes of each device
+};
+
+/// Makes the simulated device this process's driver, before the first use of a device.
+/// @throw std::invalid_argument for options out of range; Error where another driver, or the
+/// simulated one with other options, is in use already; DriverNotFoundError where the library is
+/// not installed.
+void enable(const Options& options = {});
+
+/// Whether the driver in use, or the one that would be opened now, is the simulated device. Opens
+/// nothing.
+[[nodiscard]] bool is_enabled();
+
+/// Where libcudacore_sim.so lies.
+/// @throw DriverNotFoundError listing every place tried.
+[[nodiscard]] std::filesystem::path library();
+
+}  // namespace cudacore::simulator

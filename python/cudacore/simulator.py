@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The simulated device: real kernels run on the CPU, with no GPU and no driver.
+
+It is a driver library of its own, ``libcudacore_sim.so``, which runs the PTX that NVRTC makes. It
+is used only when it is asked for: by `enable`, or by ``CUDACORE_DRIVER=simulator`` in the
+environment.
+"""
+
+from cudacore import _core
+
+__all__ = ["driver_folder", "enable", "is_enabled", "library"]
+
+_UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+
+
+def enable(
+    devices: int = 1,
+    compute_capability: tuple[int, int] = (9, 0),
+    memory: int | str = "4 GiB",
+) -> None:
+    """Make the simulated device this process's driver, before the first use of a device.
+
+    Parameters
+    ----------
+    devices : int, default 1
+        How many, each with memory of its own; from 1 to 64.
+    compute_capability : tuple of int, default (9, 0)
+        What all of them are, from (7, 5) to (12, 1).
+    memory : int or str, default "4 GiB"
+        Memory of each: bytes, or a number and one of B, KiB, MiB, GiB, TiB. It takes the host's
+        memory only where it is written.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument is of a wrong type, or out of its range.
+    CUDAError
+        A driver is in use in this process already that is not just this.
+    DriverNotFoundError
+        The library is missing; the message lists every place looked in.
+
+    Notes
+    -----
+    Without it, ``CUDACORE_DRIVER=simulator`` chooses the simulated device, and
+    ``CUDACORE_SIMULATOR_DEVICES``, ``CUDACORE_SIMULATOR_COMPUTE_CAPABILITY`` ("9.0") and
+    ``CUDACORE_SIMULATOR_MEMORY`` ("4 GiB") say what it is to be.
+
+    Examples
+    --------
+    >>> cudacore.simulator.enable(devices=2, memory="1 GiB")
+    >>> cudacore.Device(1).name
+    'cudacore simulated device (sm_90)'
+    """
+    major, minor = compute_capability
+    _core.simulator_enable(devices, major, minor, _bytes(memory))
+
+
+def _bytes(memory: int | str) -> int:
+    if isinstance(memory, int):
+        return memory
+    number, _, unit = memory.strip().partition(" ")
+    try:
+        return int(float(number) * _UNITS[unit.strip()])
+    except (KeyError, ValueError, OverflowError):
+        raise ValueError(
+            f"memory={memory!r}: give bytes, or a number, a space and one of {', '.join(_UNITS)}, "
+            'as in "4 GiB"'
+        ) from None
+
+
+def is_enabled() -> bool:
+    """Tell whether the driver in use, or the one that would be opened, is the simulated device.
+
+    Returns
+    -------
+    bool
+        Nothing is opened to find out.
+
+    Raises
+    ------
+    DriverNotFoundError
+        ``CUDACORE_DRIVER`` names no driver that there is.
+
+    Examples
+    --------
+    >>> cudacore.simulator.is_enabled()
+    True
+    """
+    return _core.simulator_is_enabled()
+
+
+def library() -> str:
+    """Where ``libcudacore_sim.so`` lies.
+
+    Returns
+    -------
+    str
+        Its path. It is loaded, but not made this process's driver.
+
+    Raises
+    ------
+    DriverNotFoundError
+        The library is missing; the message lists every place looked in.
+
+    Examples
+    --------
+    >>> cudacore.simulator.library().endswith("libcudacore_sim.so")
+    True
+    """
+    return _core.simulator_library()
+
+
+def driver_folder() -> str:
+    """Name a folder where the simulated device has the name of NVIDIA's driver, ``libcuda.so.1``.
+
+    With it in ``LD_LIBRARY_PATH``, any program that speaks the driver API and loads PTX runs on the
+    simulated device.
+
+    Returns
+    -------
+    str
+        Its path; ``python -m cudacore simulator-path`` prints it.
+
+    Raises
+    ------
+    DriverNotFoundError
+        The library is missing; the message lists every place looked in.
+
+    Examples
+    --------
+    >>> os.listdir(cudacore.simulator.driver_folder())
+    ['libcuda.so.1']
+    """
+    return library().rpartition("/")[0] + "/driver"

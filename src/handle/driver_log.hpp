@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "driver/driver_api.hpp"
+
+namespace cudacore::handle {
+
+/// The newest error that the driver has logged since this was last asked, without its time
+/// (cuLogsDumpToMemory): why it refused a call, or what a kernel did. Empty where it logged nothing
+/// or keeps no log, as before CUDA 12.9.
+[[nodiscard]] std::string take_driver_log(const driver::DriverApi& api);
+
+}  // namespace cudacore::handle
