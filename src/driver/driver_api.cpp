@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/driver_api.hpp"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -93,6 +95,19 @@ void resolve(DriverApi& table, const SharedLibrary& library, GetProcAddress get_
 #undef CUDACORE_DRIVER_SYMBOL
 }
 
+/// What to do where cuInit() failed. The simulated device's log tells which variable of the
+/// environment is wrong.
+std::string initialisation_advice(const DriverApi& table) {
+  if (!table.simulated) return "See whether `nvidia-smi` works";
+  std::array<char, 1024> text{};
+  std::size_t size = text.size();
+  if (table.cuLogsDumpToMemory(nullptr, text.data(), &size, 0) != CUDA_SUCCESS) return {};
+  std::string_view log(text.data(), std::min(size, text.size()));
+  if (const std::size_t prefix = log.find("] "); prefix != log.npos) log.remove_prefix(prefix + 2);
+  const std::size_t end = log.find_last_not_of(std::string_view("\n\0", 2));
+  return std::string(log.substr(0, end + 1));
+}
+
 void initialise(const DriverApi& table, const SharedLibrary& library) {
   const CUresult result = table.cuInit(0);
   if (result == CUDA_SUCCESS) return;
@@ -106,8 +121,8 @@ void initialise(const DriverApi& table, const SharedLibrary& library) {
   throw Error("cuInit failed with the driver " + library.path.string() + " (CUDA " +
                   version_text(table.version) + "): " + known_name + " (" +
                   std::to_string(static_cast<int>(result)) +
-                  "): " + (text != nullptr ? text : "an unknown error") +
-                  ". See whether `nvidia-smi` works",
+                  "): " + (text != nullptr ? text : "an unknown error") + ". " +
+                  initialisation_advice(table),
               static_cast<int>(result), known_name, "cuInit");
 }
 

@@ -107,6 +107,7 @@ CUresult cuFuncGetModule(CUmodule* module, CUfunction handle) {
 }
 
 CUresult cuFuncGetName(const char** name, CUfunction handle) {
+  if (handle == nullptr) return CUDA_ERROR_INVALID_VALUE;
   return function_call(handle, [&](const FunctionObject& function) {
     if (name == nullptr) return CUDA_ERROR_INVALID_VALUE;
     *name = function.entry->name.c_str();

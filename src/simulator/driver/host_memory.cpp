@@ -16,7 +16,10 @@ CUresult allocate_host(void** pointer, std::size_t size, unsigned flags) {
     constexpr unsigned known =
         CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
     if (pointer == nullptr || (flags & ~known) != 0) return CUDA_ERROR_INVALID_VALUE;
-    if (size == 0) return refuse(CUDA_ERROR_INVALID_VALUE, "an allocation of no bytes");
+    if (size == 0) {
+      *pointer = nullptr;
+      return CUDA_SUCCESS;
+    }
     std::shared_ptr<MemoryObject> object =
         make_host_memory(MemoryKind::pinned, size, &context, nullptr);
     if (object == nullptr)

@@ -2,6 +2,7 @@
 #include "simulator/driver/introspection.hpp"
 
 #include <cstdlib>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -23,8 +24,11 @@ std::atomic<std::uint64_t>* instruction_counter() {
 extern "C" CUresult cudacoreSimulatorForm(std::size_t index, const char** key,
                                           const char** signature) {
   using cudacore::simulator::Form;
-  static const std::vector<const Form*> forms =
-      cudacore::simulator::form_table(cudacore::simulator::best_isa())->all();
+  // Never destroyed: others may ask at exit.
+  static const std::vector<const Form*>& forms =
+      *std::make_unique<const std::vector<const Form*>>(
+           cudacore::simulator::form_table(cudacore::simulator::best_isa())->all())
+           .release();
   if (key == nullptr || signature == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (index >= forms.size()) return CUDA_ERROR_NOT_FOUND;
   *key = forms[index]->key.c_str();

@@ -56,6 +56,7 @@ CUresult cuKernelGetLibrary(CUlibrary* library, CUkernel handle) {
 }
 
 CUresult cuKernelGetName(const char** name, CUkernel handle) {
+  if (handle == nullptr) return CUDA_ERROR_INVALID_VALUE;
   return kernel_call(handle, [&](const KernelObject& kernel) {
     if (name == nullptr) return CUDA_ERROR_INVALID_VALUE;
     *name = kernel.entry->name.c_str();
@@ -65,8 +66,10 @@ CUresult cuKernelGetName(const char** name, CUkernel handle) {
 
 CUresult cuKernelGetParamInfo(CUkernel handle, std::size_t index, std::size_t* offset,
                               std::size_t* size) {
-  return kernel_call(handle, [&](const KernelObject& kernel) {
-    return parameter_of(*kernel.entry, index, offset, size);
+  return context_call([&](const Context&) {  // as the driver has it, for all it asks of the kernel
+    return kernel_call(handle, [&](const KernelObject& kernel) {
+      return parameter_of(*kernel.entry, index, offset, size);
+    });
   });
 }
 

@@ -86,7 +86,7 @@ class Launch final : public Command {
 };
 
 /// Copies the values that kernelParams points at to where the kernel reads them.
-CUresult pack_values(const Function& entry, void** values, std::vector<std::byte>& bytes) {
+CUresult pack_values(const Function& entry, void** values, ParameterBytes& bytes) {
   for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
     if (values[i] == nullptr) {
       return refuse(
@@ -100,7 +100,7 @@ CUresult pack_values(const Function& entry, void** values, std::vector<std::byte
 }
 
 /// Copies the buffer that `extra` names.
-CUresult pack_buffer(const Function& entry, void** extra, std::vector<std::byte>& bytes) {
+CUresult pack_buffer(const Function& entry, void** extra, ParameterBytes& bytes) {
   const void* buffer = nullptr;
   const std::size_t* size = nullptr;
   for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
@@ -124,7 +124,7 @@ CUresult pack_buffer(const Function& entry, void** extra, std::vector<std::byte>
   return CUDA_SUCCESS;
 }
 
-CUresult pack(const Function& entry, void** values, void** extra, std::vector<std::byte>& bytes) {
+CUresult pack(const Function& entry, void** values, void** extra, ParameterBytes& bytes) {
   bytes.resize(entry.parameter_bytes);
   if (entry.parameters.empty()) return CUDA_SUCCESS;
   if (values != nullptr) return pack_values(entry, values, bytes);

@@ -2,6 +2,7 @@
 //
 // Memory of devices, allocated and freed at once.
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -29,6 +30,7 @@ CUresult file(std::shared_ptr<MemoryObject> object, Origin origin, unsigned flag
 
 CUresult allocate(Context& context, CUdeviceptr* pointer, std::size_t size) {
   if (pointer == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *pointer = 0;
   if (size == 0) return refuse(CUDA_ERROR_INVALID_VALUE, "an allocation of no bytes");
   std::uint64_t address = 0;
   const CUresult result =
@@ -88,6 +90,7 @@ std::optional<Allocation> allocate_variable(Context& context, std::size_t size, 
                                    &context, nullptr);
   if (object == nullptr) return std::nullopt;
   const Allocation allocation = object->allocation;
+  std::memset(allocation.host, 0, allocation.size);  // the memory may have been used before
   object->origin = Origin::variable;
   MemoryTable::instance().insert(std::move(object));
   return allocation;

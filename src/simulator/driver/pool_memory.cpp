@@ -38,7 +38,10 @@ class FreeMemory final : public Work {
 
 CUresult allocate(CUdeviceptr* pointer, std::size_t size, MemoryPool& pool) {
   if (pointer == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (size == 0) return refuse(CUDA_ERROR_INVALID_VALUE, "an allocation of no bytes");
+  if (size == 0) {  // no error here, unlike cuMemAlloc's
+    *pointer = 0;
+    return CUDA_SUCCESS;
+  }
   const std::shared_ptr<MemoryObject> object = pool.allocate(size);
   if (object == nullptr) return refuse(CUDA_ERROR_OUT_OF_MEMORY, "the pool has too little memory");
   *pointer = object->allocation.address;
@@ -65,7 +68,7 @@ CUresult allocate_from(CUdeviceptr* pointer, std::size_t size, CUmemoryPool hand
 
 CUresult free_in_order(CUdeviceptr pointer, CUstream handle, bool per_thread) {
   return stream_call(handle, per_thread, [&](const std::shared_ptr<Stream>& stream) {
-    if (pointer == 0) return CUDA_ERROR_INVALID_VALUE;
+    if (pointer == 0) return CUDA_SUCCESS;
     std::shared_ptr<MemoryObject> object =
         MemoryTable::instance().take(pointer, [](const MemoryObject& candidate) {
           return candidate.origin == Origin::pool || candidate.origin == Origin::device;

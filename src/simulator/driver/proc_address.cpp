@@ -13,14 +13,20 @@ namespace {
 /// The newest form of a function that a version has; null, with how it was missed, where none.
 const Symbol* find_symbol(std::string_view name, int version,
                           CUdriverProcAddressQueryResult& status) {
-  const auto found = std::ranges::equal_range(
-      symbols(), name, {}, [](const Symbol& symbol) { return std::string_view(symbol.name); });
-  if (found.empty()) {
+  const std::span<const Symbol> all = symbols();
+  const auto begin = std::lower_bound(
+      all.begin(), all.end(), name,
+      [](const Symbol& symbol, std::string_view wanted) { return symbol.name < wanted; });
+  const auto end = std::find_if(begin, all.end(), [&](const Symbol& symbol) {
+    return std::string_view(symbol.name) != name;
+  });
+  if (begin == end) {
     status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     return nullptr;
   }
-  const auto newer = std::ranges::upper_bound(found, version, {}, &Symbol::since);
-  if (newer == found.begin()) {
+  const auto newer =
+      std::find_if(begin, end, [&](const Symbol& symbol) { return symbol.since > version; });
+  if (newer == begin) {
     status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
     return nullptr;
   }

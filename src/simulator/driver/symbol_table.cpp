@@ -2,8 +2,8 @@
 //
 // The addresses of all functions. They are declared here without their types, which <cuda.h> has.
 #include <algorithm>
-#include <array>
 #include <cstring>
+#include <vector>
 
 #include "simulator/driver/proc_address.hpp"
 
@@ -19,7 +19,7 @@ namespace cudacore::simulator {
 
 std::span<const Symbol> symbols() noexcept {
   static const auto table = [] {
-    std::array list{
+    std::vector<Symbol> list{
 #define CUDACORE_SIMULATOR_SYMBOL(name, since, legacy, per_thread) \
   Symbol{#name, since, reinterpret_cast<void*>(&::legacy), reinterpret_cast<void*>(&::per_thread)},
 #include "simulator/driver/symbols.def"

@@ -41,6 +41,7 @@ void Decoder::decode_parameter_access() {
   if (!fits) fail_match(opcode_->patterns, operands);
   const Operand& address = operands[is_load ? 1 : 0];
   if (address.base == Operand::Base::reg) {
+    if (width_of(address.index) != 8) fail_match(opcode_->patterns, operands);
     return decode_plain(source_.is_entry ? opcode_->elsewhere : opcode_->in_local, operands);
   }
   const bool names_parameter = address.base == Operand::Base::symbol && address.variable_known &&

@@ -62,6 +62,9 @@ void CallGraph::scan_function(std::uint32_t index) {
 void CallGraph::scan_operand(std::uint32_t index, const ptx::Operand& operand) {
   using Kind = ptx::Operand::Kind;
   for (const ptx::Operand& element : operand.elements) scan_operand(index, element);
+  if (operand.kind == Kind::special && operand.name == reserved_shared_name) {
+    functions_[index].names_reserved = true;
+  }
   const bool names = operand.kind == Kind::symbol ||
                      (operand.kind == Kind::address && operand.base == ptx::Operand::Base::symbol);
   if (!names) return;
@@ -92,6 +95,7 @@ void CallGraph::reach_from(std::uint32_t entry) {
   std::vector<std::uint32_t> variables;
   function_reached_by_[entry].push_back(entry);
   bool has_pointers = false;
+  bool has_reserved = false;
   const auto add = [entry](std::vector<std::vector<std::uint32_t>>& reached_by,
                            std::vector<std::uint32_t>& waiting,
                            std::span<const std::uint32_t> more) {
@@ -106,6 +110,7 @@ void CallGraph::reach_from(std::uint32_t entry) {
     if (!functions.empty()) {
       const Node& node = functions_[functions.back()];
       functions.pop_back();
+      has_reserved = has_reserved || node.names_reserved;
       add(function_reached_by_, functions, node.callees);
       add(variable_reached_by_, variables, node.variables);
       if (node.calls_pointers && !has_pointers) {
@@ -118,6 +123,7 @@ void CallGraph::reach_from(std::uint32_t entry) {
       add(variable_reached_by_, variables, node.variables);
     }
   }
+  if (has_reserved) reserved_reached_by_.push_back(entry);
 }
 
 void CallGraph::measure_stacks(std::span<const std::unique_ptr<Function>> functions) const {

@@ -7,12 +7,16 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "simulator/engine/image.hpp"
 #include "simulator/engine/linker.hpp"
 
 namespace cudacore::simulator {
+
+/// Where shared memory lies that cooperative groups find there without declaring it.
+inline constexpr std::string_view reserved_shared_name = "%reserved_smem_offset_1";
 
 class CallGraph {
  public:
@@ -24,6 +28,10 @@ class CallGraph {
   }
   [[nodiscard]] std::span<const std::uint32_t> reaching_variable(std::uint32_t variable) const {
     return variable_reached_by_[variable];
+  }
+  /// Kernels that reach a function that names `reserved_shared_name`, in rising order.
+  [[nodiscard]] std::span<const std::uint32_t> reaching_reserved() const {
+    return reserved_reached_by_;
   }
   /// Functions that a function calls by name.
   [[nodiscard]] std::span<const std::uint32_t> callees(std::uint32_t function) const {
@@ -38,6 +46,7 @@ class CallGraph {
     std::vector<std::uint32_t> callees;  ///< each once
     std::vector<std::uint32_t> variables;
     bool calls_pointers = false;
+    bool names_reserved = false;
   };
 
   void scan_function(std::uint32_t index);
@@ -52,6 +61,7 @@ class CallGraph {
   std::vector<std::uint32_t> pointed_at_;  ///< functions whose addresses are taken
   std::vector<std::vector<std::uint32_t>> function_reached_by_;
   std::vector<std::vector<std::uint32_t>> variable_reached_by_;
+  std::vector<std::uint32_t> reserved_reached_by_;
 };
 
 }  // namespace cudacore::simulator

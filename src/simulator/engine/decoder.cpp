@@ -235,7 +235,10 @@ void Decoder::decode_plain(std::span<const Pattern> patterns, Operands operands)
 bool Decoder::decode_move() {
   const Operands operands = instruction_->operands;
   if (operands.size() != 2 || operands[0].kind != Operand::Kind::reg) return false;
-  if (operands[1].kind != Operand::Kind::special || operands[1].name == "WARP_SZ") return false;
+  if (operands[1].kind != Operand::Kind::special || operands[1].name == "WARP_SZ" ||
+      operands[1].name == reserved_shared_name) {
+    return false;
+  }
   const std::uint32_t reg = operands[0].index;
   const char kind = is_predicate(reg) ? 'p' : HelperForms::kind_of(width_of(reg));
   const Handler run = program_.helpers.find_special(operands[1].name, kind);

@@ -54,7 +54,7 @@ class Decoder {
   struct Match {
     const Pattern* pattern = nullptr;
     int cost = mismatch;
-    std::array<std::int8_t, 6> operands{};  ///< by slot; -1 for one that is not there
+    std::array<std::int8_t, most_slots> operands{};  ///< by slot; -1 for one that is not there
   };
   /// An address that is known but for what a row holds.
   struct Address {

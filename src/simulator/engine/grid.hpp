@@ -15,6 +15,7 @@
 
 #include "simulator/engine/image.hpp"
 #include "simulator/engine/machine.hpp"
+#include "simulator/engine/parameter_bytes.hpp"
 #include "simulator/engine/workers.hpp"
 
 namespace cudacore::simulator {
@@ -30,7 +31,7 @@ struct LaunchRequest {
   Dim3 block;
   Dim3 cluster;                          ///< blocks of a cluster; 1, 1, 1 for none
   std::uint32_t dynamic_shared = 0;      ///< bytes
-  std::vector<std::byte> parameters;     ///< the entry's parameter_bytes
+  ParameterBytes parameters;             ///< the entry's parameter_bytes
   bool cooperative = false;
   int device = 0;                        ///< ordinal
   std::uint64_t readable_devices = ~std::uint64_t{0};  ///< bit for each ordinal whose memory it may touch

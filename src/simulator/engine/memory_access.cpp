@@ -31,8 +31,8 @@ std::byte* find_shared(const Block& block, std::uint64_t address, std::size_t si
     return block.shared + (address - shared_begin);
   }
   const std::uint64_t rank = (address >> cluster_rank_shift) - 1;
-  if (block.cluster == nullptr || rank >= block.cluster->blocks.size()) return nullptr;
-  const Block& other = *block.cluster->blocks[rank];
+  if (rank >= (block.cluster == nullptr ? 1 : block.cluster->blocks.size())) return nullptr;
+  const Block& other = block.cluster == nullptr ? block : *block.cluster->blocks[rank];
   const std::uint64_t offset = address & ((std::uint64_t{1} << cluster_rank_shift) - 1);
   if (!within(offset, size, shared_begin, other.shared_bytes)) return nullptr;
   return other.shared + (offset - shared_begin);
@@ -175,9 +175,10 @@ std::uint64_t to_generic(const Warp& warp, Space space, std::uint64_t address,
   switch (space) {
     case Space::shared: {
       const std::uint64_t rank = (address >> cluster_rank_shift) - 1;
-      if (block.cluster != nullptr && rank < block.cluster->blocks.size()) {
+      if (rank < (block.cluster == nullptr ? 1 : block.cluster->blocks.size())) {
         const std::uint64_t offset = address & ((std::uint64_t{1} << cluster_rank_shift) - 1);
-        return number(block.cluster->blocks[rank]->shared) - shared_begin + offset;
+        const Block& other = block.cluster == nullptr ? block : *block.cluster->blocks[rank];
+        return number(other.shared) - shared_begin + offset;
       }
       return number(block.shared) - shared_begin + address;
     }

@@ -87,6 +87,9 @@ std::string replace_word(std::string_view key, std::string_view word, std::strin
 
 /// The types of a key that say how its literals are meant.
 Opcode::Literal literal_of(std::string_view key, std::string_view mnemonic) {
+  // Of these the type is that of vectors, memory or the result: literals are sizes and masks.
+  constexpr auto of_others = std::to_array<std::string_view>({"cp", "redux", "wmma"});
+  if (any_of(of_others, mnemonic)) return Opcode::Literal::bits;
   std::string_view first;
   std::string_view last;
   for_each_word(key, [&](std::string_view word) {
@@ -119,6 +122,13 @@ std::string key_of(std::string_view opcode) {
     }
     key += word;
   });
+  // The modifiers of `vote` come in either order.
+  constexpr std::string_view vote = "vote";
+  constexpr std::string_view sync = ".sync";
+  if (const std::size_t at = key.find(sync);
+      at != std::string::npos && at > vote.size() && key.starts_with("vote.")) {
+    key.erase(at, sync.size()).insert(vote.size(), sync);
+  }
   return key;
 }
 

@@ -25,11 +25,14 @@ struct Slot {
   bool paired = false;
 };
 
+/// The operands that Instruction::op holds, and a mask whose offset goes to Instruction::imm.
+inline constexpr std::size_t most_slots = 7;
+
 /// A form with its signature taken apart.
 struct Pattern {
   Handler run = nullptr;
   std::uint32_t size = 0;
-  std::array<Slot, 6> slots{};
+  std::array<Slot, most_slots> slots{};
 };
 
 struct Opcode {

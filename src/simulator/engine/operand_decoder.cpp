@@ -30,9 +30,15 @@ void Decoder::bind(const Match& match, Operands operands, Instruction& to) {
       continue;
     }
     switch (slot.kind) {
-      case 'p':
-        to.op[i] = written ? result_mask(operand) : source_mask(operand);
+      case 'p': {
+        const std::uint32_t mask = written ? result_mask(operand) : source_mask(operand);
+        if (i < to.op.size()) {
+          to.op[i] = mask;
+        } else {
+          to.imm = mask;
+        }
         break;
+      }
       case 'm':
       case 'n':
         bind_address(operand, slot.kind, addresses++, to.op[i], to);
@@ -166,6 +172,9 @@ std::uint64_t Decoder::literal(const Operand& operand, unsigned width) const {
 
 std::uint32_t Decoder::special(const Operand& operand, unsigned width) {
   if (operand.name == warp_size_name) return rows_.constant(width, warp_size);
+  if (operand.name == reserved_shared_name) {
+    return rows_.constant(width, program_.shared.reserved_begin());
+  }
   for (const unsigned actual : {width, width == 8 ? 4u : 8u, 4u}) {
     const Handler run = program_.helpers.find_special(operand.name, HelperForms::kind_of(actual));
     if (run == nullptr) continue;

@@ -78,8 +78,9 @@ int Decoder::cost_of(const Operand& operand, const Slot& slot, bool is_result) c
       if (operand.base != Operand::Base::reg) return slot.kind == 'm' ? 0 : 2;
       if (is_predicate(operand.index)) return mismatch;
       const unsigned width = width_of(operand.index);
-      if (width != 4 && width != 8) return mismatch;
-      return width == (slot.kind == 'm' ? 8u : 4u) ? 0 : 2;
+      if (width == 4) return slot.kind == 'n' ? 0 : mismatch;
+      if (width == 8) return slot.kind == 'm' ? 0 : 2;
+      return mismatch;
     }
     case 'i':
       return operand.kind == Operand::Kind::integer ? 0 : mismatch;
@@ -152,6 +153,9 @@ void Decoder::fail_match(std::span<const Pattern> patterns, Operands operands) c
   if (operand.kind == Operand::Kind::reg) {
     const ptx::Register& reg = source_.registers[operand.index];
     what = ", a register of type ." + std::string(ptx::name_of(reg.type)) + ",";
+  } else if (operand.kind == Operand::Kind::address && operand.base == Operand::Base::reg &&
+             !is_predicate(operand.index)) {
+    what = ", an address of " + std::to_string(8 * width_of(operand.index)) + " bits,";
   }
   fail(LoadError::Kind::syntax, operand.position,
        "operand " + std::to_string(furthest + 1) + " of " + name + what + " does not fit");

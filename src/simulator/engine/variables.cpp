@@ -12,6 +12,8 @@ namespace {
 /// What a block may have without asking for more at launch, which only dynamic memory can.
 constexpr std::size_t most_static_shared = 48u << 10;
 constexpr std::uint32_t dynamic_align = 16;
+/// What cooperative groups expect: barriers and a slot for each warp of the largest block.
+constexpr std::uint32_t reserved_shared_bytes = 288;
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t align) noexcept {
   return (value + align - 1) / align * align;
@@ -158,6 +160,11 @@ SharedLayout::SharedLayout(ModuleLinker& linker, const CallGraph& graph, const T
                            std::to_string(limit));
     }
     variable.address = place(entries, taken, variable.source->size, align);
+  }
+
+  if (const std::span<const std::uint32_t> entries = graph.reaching_reserved(); !entries.empty()) {
+    reserved_begin_ =
+        static_cast<std::uint32_t>(place(entries, taken, reserved_shared_bytes, dynamic_align));
   }
 
   for (std::uint32_t i = 0; i < bytes_.size(); ++i) {

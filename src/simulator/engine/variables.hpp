@@ -38,8 +38,11 @@ class SharedLayout {
   [[nodiscard]] std::uint32_t dynamic_begin(std::uint32_t function) const {
     return dynamic_[function];
   }
+  /// Address of the memory at `reserved_shared_name`; 0 where no kernel reaches it.
+  [[nodiscard]] std::uint32_t reserved_begin() const { return reserved_begin_; }
 
  private:
+  std::uint32_t reserved_begin_ = 0;
   std::vector<std::uint32_t> bytes_;
   std::vector<std::uint32_t> dynamic_;
 };

@@ -81,6 +81,7 @@ struct Workers::State {
   std::condition_variable wake;
   std::deque<std::shared_ptr<Task>> queue;
   std::atomic<std::size_t> queued{0};  ///< queue.size(), to look at without the lock
+  std::atomic<unsigned> spinning{0};   ///< workers that will look at the queue before they sleep
   unsigned sleeping = 0;
   unsigned started = 0;
 
@@ -90,7 +91,7 @@ struct Workers::State {
       const std::scoped_lock lock(mutex);
       queue.push_back(std::move(task));
       queued.store(queue.size(), std::memory_order_release);
-      notify = sleeping != 0;
+      notify = sleeping != 0 && queue.size() > spinning.load(std::memory_order_relaxed);
       if (started < count && queue.size() > sleeping) start_thread();
     }
     if (notify) wake.notify_one();
@@ -113,12 +114,14 @@ struct Workers::State {
 
   /// The next task; waits for one.
   std::shared_ptr<Task> pop() {
+    spinning.fetch_add(1, std::memory_order_relaxed);
     const auto until = std::chrono::steady_clock::now() + spin_time;
     for (unsigned i = 0; queued.load(std::memory_order_acquire) == 0; ++i) {
       relax();
       if (i % 64 == 63 && std::chrono::steady_clock::now() > until) break;
     }
     std::unique_lock lock(mutex);
+    spinning.fetch_sub(1, std::memory_order_relaxed);
     while (queue.empty()) {
       ++sleeping;
       wake.wait(lock);

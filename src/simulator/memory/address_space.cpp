@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulator/memory/address_space.hpp"
 
-#include <iterator>
 #include <memory>
 #include <mutex>
 
@@ -23,15 +22,15 @@ AddressSpace& AddressSpace::instance() noexcept {
 std::uint64_t AddressSpace::insert(Allocation allocation) {
   const std::unique_lock lock(mutex_);
   allocation.id = next_id_++;
-  allocations_.insert_or_assign(allocation.address, allocation);
+  allocations_.insert(allocation);
   return allocation.id;
 }
 
 std::optional<Allocation> AddressSpace::erase(std::uint64_t address) {
   const std::unique_lock lock(mutex_);
-  const auto found = allocations_.find(address);
-  if (found == allocations_.end()) return std::nullopt;
-  const Allocation allocation = found->second;
+  const Allocation* const found = allocations_.at(address);
+  if (found == nullptr) return std::nullopt;
+  const Allocation allocation = *found;
   // The ring is only for messages, but to grow it may throw: before anything has changed.
   if (erased_.size() < erased_kept) {
     erased_.push_back(allocation);
@@ -39,39 +38,39 @@ std::optional<Allocation> AddressSpace::erase(std::uint64_t address) {
     erased_[next_erased_] = allocation;
   }
   next_erased_ = (next_erased_ + 1) % erased_kept;
-  allocations_.erase(found);
+  allocations_.erase(address);
   generation_.fetch_add(1, std::memory_order_acq_rel);
   return allocation;
 }
 
 std::optional<Allocation> AddressSpace::find(std::uint64_t address) const {
   const std::shared_lock lock(mutex_);
-  const auto above = allocations_.upper_bound(address);
-  if (above == allocations_.begin()) return std::nullopt;
-  const Allocation& below = std::prev(above)->second;
-  if (address - below.address >= below.size) return std::nullopt;
-  return below;
+  const Allocation* const found = allocations_.at_or_below(address);
+  if (found == nullptr || address - found->address >= found->size) return std::nullopt;
+  return *found;
 }
 
 std::optional<Allocation> AddressSpace::nearest_below(std::uint64_t address) const {
   const std::shared_lock lock(mutex_);
-  const auto above = allocations_.lower_bound(address);
-  if (above == allocations_.begin()) return std::nullopt;
-  return std::prev(above)->second;
+  const Allocation* const found = address == 0 ? nullptr : allocations_.at_or_below(address - 1);
+  return found == nullptr ? std::nullopt : std::optional(*found);
 }
 
 std::optional<Allocation> AddressSpace::nearest_above(std::uint64_t address) const {
   const std::shared_lock lock(mutex_);
-  const auto above = allocations_.upper_bound(address);
-  if (above == allocations_.end()) return std::nullopt;
-  return above->second;
+  const Allocation* const found = allocations_.above(address);
+  return found == nullptr ? std::nullopt : std::optional(*found);
 }
 
 std::optional<Allocation> AddressSpace::erased(std::uint64_t address) const {
   const std::shared_lock lock(mutex_);
+  const Allocation* const below = allocations_.at_or_below(address);
   for (std::size_t age = 1; age <= erased_.size(); ++age) {
     const Allocation& candidate = erased_[(next_erased_ + erased_kept - age) % erased_kept];
-    if (address - candidate.address < candidate.size) return candidate;
+    if (address - candidate.address >= candidate.size) continue;
+    // Memory that was given out again since is no longer what it was.
+    if (below != nullptr && below->end() > candidate.address) return std::nullopt;
+    return candidate;
   }
   return std::nullopt;
 }

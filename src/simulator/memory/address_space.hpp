@@ -11,28 +11,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <shared_mutex>
 #include <vector>
 
+#include "simulator/memory/allocation_table.hpp"
+
 namespace cudacore::simulator {
-
-enum class MemoryKind : std::uint8_t { device, pinned, managed, registered };
-
-struct Allocation {
-  std::uint64_t address = 0;
-  std::size_t size = 0;
-  std::byte* host = nullptr;  ///< the byte at address, as the host reads it
-  int device = -1;            ///< ordinal of the owner; -1: host memory, which every device reads
-  MemoryKind kind = MemoryKind::device;
-  bool read_only = false;  ///< for kernels (constants)
-  std::uint64_t id = 0;    ///< unique in the process (CU_POINTER_ATTRIBUTE_BUFFER_ID)
-  void* owner = nullptr;   ///< what the driver files with it (a context, a pool); not read here
-  void* pool = nullptr;
-
-  [[nodiscard]] std::uint64_t end() const noexcept { return address + size; }
-};
 
 /// All live allocations. Any thread may call anything; finding one is O(log n).
 class AddressSpace {
@@ -60,7 +45,7 @@ class AddressSpace {
 
  private:
   mutable std::shared_mutex mutex_;
-  std::map<std::uint64_t, Allocation> allocations_;
+  AllocationTable allocations_;
   static std::atomic<std::uint64_t> generation_;
   std::uint64_t next_id_ = 1;
   std::vector<Allocation> erased_;  ///< a ring: for messages

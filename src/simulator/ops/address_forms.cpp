@@ -228,20 +228,17 @@ void add_test(FormTable& table, const char* name) {
 }
 
 void add_hints(FormTable& table) {
-  for (const char* base : {"m", "n"}) {
+  for (const char* level : {"", ".L1", ".L2"}) {
     for (const char* space : {"", ".global", ".local"}) {
-      for (const char* level : {"", ".L1", ".L2"}) {
-        table.add({"prefetch", space, level}, base, do_nothing);
-      }
+      table.add({"prefetch", space, level}, "m", do_nothing);
     }
-    table.add({"prefetchu.L1"}, base, do_nothing);
-    const std::string with_size = base + std::string("i");
-    for (const char* space : {"", ".global"}) {
-      table.add({"discard", space, ".L2"}, with_size.c_str(), do_nothing);
-      table.add({"applypriority", space}, with_size.c_str(), do_nothing);
-      table.add({"createpolicy.range", space, ".b64"}, (std::string("x") + base + "ww").c_str(),
-                make_policy);
-    }
+    table.add({"prefetch.local", level}, "n", do_nothing);
+  }
+  table.add({"prefetchu.L1"}, "m", do_nothing);
+  for (const char* space : {"", ".global"}) {
+    table.add({"discard", space, ".L2"}, "mi", do_nothing);
+    table.add({"applypriority", space}, "mi", do_nothing);
+    table.add({"createpolicy.range", space, ".b64"}, "xmww", make_policy);
   }
   table.add({"createpolicy.fractional.b64"}, "x?w", make_policy);
   table.add({"createpolicy.cvt.L2.b64"}, "xx", make_policy);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -153,11 +154,19 @@ template <class T>
 using WordOf = std::conditional_t<sizeof(T) == 2, std::uint16_t,
                                   std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
 
+/// The extreme that is a number, and -0 below +0.
+float extreme(Reduction reduction, float a, float b) {
+  if (std::isnan(a)) return b;
+  if (std::isnan(b)) return a;
+  if (a == b) return (reduction == Reduction::min) == std::signbit(a) ? a : b;
+  return (reduction == Reduction::min) == (a < b) ? a : b;
+}
+
 template <class Format>
 HalfValue<Format> reduced(Reduction reduction, HalfValue<Format> old, HalfValue<Format> value) {
   const float a = Format::widen(old.bits);
   const float b = Format::widen(value.bits);
-  return {Format::narrow(reduced(reduction, a, b))};
+  return {Format::narrow(reduction == Reduction::add ? a + b : extreme(reduction, a, b))};
 }
 
 template <class T>
@@ -266,10 +275,11 @@ void add_copies(FormTable& table) {
     table.add({start, space, ".b64"}, "m",
               generic ? &arrive_for_copies<Space::generic, std::uint64_t, true>
                       : &arrive_for_copies<Space::shared, std::uint64_t, true>);
-    table.add({start, space, ".b64"}, "n", &arrive_for_copies<Space::shared, std::uint32_t, true>);
     table.add({start, ".noinc", space, ".b64"}, "m",
               generic ? &arrive_for_copies<Space::generic, std::uint64_t, false>
                       : &arrive_for_copies<Space::shared, std::uint64_t, false>);
+    if (generic) continue;
+    table.add({start, space, ".b64"}, "n", &arrive_for_copies<Space::shared, std::uint32_t, true>);
     table.add({start, ".noinc", space, ".b64"}, "n",
               &arrive_for_copies<Space::shared, std::uint32_t, false>);
   }

@@ -85,7 +85,7 @@ template <class Row, auto F>
 struct Packed;
 
 /// d = F(a)
-template <class Row, class T, T (*F)(T)>
+template <class Row, class T, bool N, T (*F)(T) noexcept(N)>
 struct Packed<Row, F> {
   static constexpr unsigned count = warp_size * sizeof(Row) / sizeof(T);
   static void run(Warp& warp, const Instruction& in) {
@@ -100,7 +100,7 @@ struct Packed<Row, F> {
 };
 
 /// d = F(a, b)
-template <class Row, class T, T (*F)(T, T)>
+template <class Row, class T, bool N, T (*F)(T, T) noexcept(N)>
 struct Packed<Row, F> {
   static constexpr unsigned count = warp_size * sizeof(Row) / sizeof(T);
   static void run(Warp& warp, const Instruction& in) {
@@ -116,7 +116,7 @@ struct Packed<Row, F> {
 };
 
 /// d = F(a, b, c)
-template <class Row, class T, T (*F)(T, T, T)>
+template <class Row, class T, bool N, T (*F)(T, T, T) noexcept(N)>
 struct Packed<Row, F> {
   static constexpr unsigned count = warp_size * sizeof(Row) / sizeof(T);
   static void run(Warp& warp, const Instruction& in) {

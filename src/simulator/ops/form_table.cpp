@@ -77,9 +77,9 @@ Isa processor_isa() noexcept {
 #if defined(__x86_64__) && !defined(CUDACORE_SIMULATOR_BASELINE_ONLY)
   static const Isa isa = [] {
     __builtin_cpu_init();
+    // Processors with BMI2 and FMA have F16C and LZCNT too, which not every compiler asks for.
     const bool avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
-                      __builtin_cpu_supports("f16c") != 0 && __builtin_cpu_supports("bmi") != 0 &&
-                      __builtin_cpu_supports("bmi2") != 0 && __builtin_cpu_supports("lzcnt") != 0 &&
+                      __builtin_cpu_supports("bmi") != 0 && __builtin_cpu_supports("bmi2") != 0 &&
                       __builtin_cpu_supports("popcnt") != 0;
     const bool avx512 =
         __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&

@@ -22,7 +22,8 @@
 //               constant offset goes to imm (to imm2 for the second address; of a third, it is in
 //               the row already).
 //   n           the same with a row of 32-bit values. The decoder picks the form by the width of
-//               the base register. With no register, the base is a row of zeros of 64 bits ('m').
+//               the base register; where there is none with 'n', 32 bits are an error. With no
+//               register, the base is a row of zeros of 64 bits ('m').
 //   i           an integer constant: its low 32 bits are op[i].
 //   l           a label: imm is the index of the instruction in Function::code.
 //   1 2 4 8 ... a vector {a, b, ...} of that many elements: op[i] is the index in

@@ -193,7 +193,7 @@ u64 clmad_hi(u64 a, u64 b, u64 c) { return static_cast<u64>(carryless_product(a,
 /// Packed types: a row of 32-bit values is 64 or 128 elements side by side.
 template <auto F>
 struct Packed;
-template <class E, E (*F)(E)>
+template <class E, bool N, E (*F)(E) noexcept(N)>
 struct Packed<F> {
   static constexpr const char* signature = "ww";
   static void run(Warp& warp, const Instruction& in) {
@@ -205,7 +205,7 @@ struct Packed<F> {
     });
   }
 };
-template <class E, E (*F)(E, E)>
+template <class E, bool N, E (*F)(E, E) noexcept(N)>
 struct Packed<F> {
   static constexpr const char* signature = "www";
   static void run(Warp& warp, const Instruction& in) {
@@ -232,7 +232,9 @@ void with_carry(Warp& warp, const Instruction& in) {
   const T* b = warp.row<T>(in.op[2]);
   const T* c = warp.row<T>(product ? in.op[3] : in.op[2]);
   const std::uint32_t lanes = warp.enabled(in);
-  const std::uint32_t carry_in = In ? warp.mask(carry_mask) : 0;
+  // GPUs add the complement to subtract: the flag is set where nothing is borrowed.
+  constexpr std::uint32_t flip = term == Term::difference ? all_lanes : 0;
+  const std::uint32_t carry_in = In ? warp.mask(carry_mask) ^ flip : 0;
   alignas(64) U result[warp_size];
   alignas(64) Sign carries[warp_size];
 #pragma GCC ivdep
@@ -252,7 +254,7 @@ void with_carry(Warp& warp, const Instruction& in) {
     const bool second = term == Term::difference ? partial < more : whole < partial;
     carries[i] = first || second ? Sign{-1} : Sign{0};
   }
-  if constexpr (Out) warp.set_mask(carry_mask, lanes, mask_of_signs(carries));
+  if constexpr (Out) warp.set_mask(carry_mask, lanes, mask_of_signs(carries) ^ flip);
   blend(warp.row<U>(in.op[0]), result, lanes);
 }
 

@@ -67,7 +67,7 @@ inline constexpr char rows[] = {letter<T>..., '\0'};
 /// A lane function's handler and signature.
 template <auto F>
 struct FormOf;
-template <class D, class... A, D (*F)(A...)>
+template <class D, class... A, bool N, D (*F)(A...) noexcept(N)>
 struct FormOf<F> {
   static constexpr const char* signature = rows<D, A...>;
   static constexpr Handler run = &Lanes<F>::run;

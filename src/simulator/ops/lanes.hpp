@@ -139,7 +139,7 @@ template <auto F>
 struct Lanes;
 
 /// d = F(a)
-template <class D, class A, D (*F)(A)>
+template <class D, class A, bool N, D (*F)(A) noexcept(N)>
 struct Lanes<F> {
   static void run(Warp& warp, const Instruction& in) {
     const A* a = warp.row<A>(in.op[1]);
@@ -150,7 +150,7 @@ struct Lanes<F> {
 };
 
 /// d = F(a, b)
-template <class D, class A, class B, D (*F)(A, B)>
+template <class D, class A, class B, bool N, D (*F)(A, B) noexcept(N)>
 struct Lanes<F> {
   static void run(Warp& warp, const Instruction& in) {
     const A* a = warp.row<A>(in.op[1]);
@@ -162,7 +162,7 @@ struct Lanes<F> {
 };
 
 /// d = F(a, b, c)
-template <class D, class A, class B, class C, D (*F)(A, B, C)>
+template <class D, class A, class B, class C, bool N, D (*F)(A, B, C) noexcept(N)>
 struct Lanes<F> {
   static void run(Warp& warp, const Instruction& in) {
     const A* a = warp.row<A>(in.op[1]);
@@ -176,7 +176,7 @@ struct Lanes<F> {
 };
 
 /// d = F(a, b, c, e)
-template <class D, class A, class B, class C, class E, D (*F)(A, B, C, E)>
+template <class D, class A, class B, class C, class E, bool N, D (*F)(A, B, C, E) noexcept(N)>
 struct Lanes<F> {
   static void run(Warp& warp, const Instruction& in) {
     const A* a = warp.row<A>(in.op[1]);

@@ -213,20 +213,41 @@ void store(Warp& warp, const Instruction& in) {
   store_each<T, count, Word>(warp, in, space, bases, enabled);
 }
 
-/// Handlers by width, vector and whether the base is one of 32 bits.
-using Handlers = std::array<std::array<std::array<Handler, 2>, 4>, 5>;
+/// With a base of 64 bits, and of 32 in the spaces that have such addresses.
+using Pair = std::array<Handler, 2>;
+
+template <Space space, class T, unsigned count>
+constexpr Pair load_pair() {
+  if constexpr (has_narrow_addresses<space>) {
+    return {load<space, std::uint64_t, T, count>, load<space, std::uint32_t, T, count>};
+  } else {
+    return {load<space, std::uint64_t, T, count>, nullptr};
+  }
+}
+
+template <Space space, class T, unsigned count>
+constexpr Pair store_pair() {
+  if constexpr (has_narrow_addresses<space>) {
+    return {store<space, std::uint64_t, T, count>, store<space, std::uint32_t, T, count>};
+  } else {
+    return {store<space, std::uint64_t, T, count>, nullptr};
+  }
+}
+
+/// Handlers by width and vector.
+using Handlers = std::array<std::array<Pair, 4>, 5>;
 
 template <Space space>
 constexpr Handlers loads() {
   Handlers all{};
   const auto fill = [&]<class T>(unsigned width, T) {
-    all[width][0] = {load<space, std::uint64_t, T, 1>, load<space, std::uint32_t, T, 1>};
+    all[width][0] = load_pair<space, T, 1>();
     if constexpr (sizeof(T) <= 8) {
-      all[width][1] = {load<space, std::uint64_t, T, 2>, load<space, std::uint32_t, T, 2>};
-      all[width][2] = {load<space, std::uint64_t, T, 4>, load<space, std::uint32_t, T, 4>};
+      all[width][1] = load_pair<space, T, 2>();
+      all[width][2] = load_pair<space, T, 4>();
     }
     if constexpr (sizeof(T) == 4) {
-      all[width][3] = {load<space, std::uint64_t, T, 8>, load<space, std::uint32_t, T, 8>};
+      all[width][3] = load_pair<space, T, 8>();
     }
   };
   fill(0, std::uint8_t{});
@@ -241,13 +262,13 @@ template <Space space>
 constexpr Handlers stores() {
   Handlers all{};
   const auto fill = [&]<class T>(unsigned width, T) {
-    all[width][0] = {store<space, std::uint64_t, T, 1>, store<space, std::uint32_t, T, 1>};
+    all[width][0] = store_pair<space, T, 1>();
     if constexpr (sizeof(T) <= 8) {
-      all[width][1] = {store<space, std::uint64_t, T, 2>, store<space, std::uint32_t, T, 2>};
-      all[width][2] = {store<space, std::uint64_t, T, 4>, store<space, std::uint32_t, T, 4>};
+      all[width][1] = store_pair<space, T, 2>();
+      all[width][2] = store_pair<space, T, 4>();
     }
     if constexpr (sizeof(T) == 4) {
-      all[width][3] = {store<space, std::uint64_t, T, 8>, store<space, std::uint32_t, T, 8>};
+      all[width][3] = store_pair<space, T, 8>();
     }
   };
   fill(0, std::uint8_t{});
@@ -266,6 +287,7 @@ void add_all(FormTable& table, const char* mnemonic, const char* space, Directio
     for (const MemoryType& type : memory_types) {
       if (!is_vector(type.width, vector)) continue;
       for (unsigned narrow = 0; narrow < 2; ++narrow) {
+        if (handlers[type.width][vector][narrow] == nullptr) continue;
         char signature[4] = {};
         unsigned length = 0;
         const char base = narrow != 0 ? 'n' : 'm';

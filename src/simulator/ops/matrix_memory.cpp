@@ -11,6 +11,7 @@
 #include "simulator/ops/families.hpp"
 #include "simulator/ops/matrix_forms.hpp"
 #include "simulator/ops/meeting.hpp"
+#include "simulator/ops/memory_forms.hpp"
 
 namespace cudacore::simulator {
 namespace {
@@ -184,10 +185,11 @@ void add_tiles_in(FormTable& table, const char* space_text) {
   const std::string vector = vectors[count];
   table.add({"ldmatrix.sync.aligned.m8n8", counts[count], trans, space_text, ".b16"},
             (vector + "m").c_str(), &run<load_matrices<count, transposed, space, std::uint64_t>>);
-  table.add({"ldmatrix.sync.aligned.m8n8", counts[count], trans, space_text, ".b16"},
-            (vector + "n").c_str(), &run<load_matrices<count, transposed, space, std::uint32_t>>);
   table.add({"stmatrix.sync.aligned.m8n8", counts[count], trans, space_text, ".b16"},
             ("m" + vector).c_str(), &run<store_matrices<count, transposed, space, std::uint64_t>>);
+  if constexpr (!has_narrow_addresses<space>) return;
+  table.add({"ldmatrix.sync.aligned.m8n8", counts[count], trans, space_text, ".b16"},
+            (vector + "n").c_str(), &run<load_matrices<count, transposed, space, std::uint32_t>>);
   table.add({"stmatrix.sync.aligned.m8n8", counts[count], trans, space_text, ".b16"},
             ("n" + vector).c_str(), &run<store_matrices<count, transposed, space, std::uint32_t>>);
 }
@@ -214,7 +216,9 @@ void add_transfer_in(FormTable& table, const char* matrix, const char* shape,
               signature.c_str(), handler);
   };
   add("m", &run<move_fragment<transfer, std::uint64_t>>);
-  add("n", &run<move_fragment<transfer, std::uint32_t>>);
+  if constexpr (has_narrow_addresses<space>) {
+    add("n", &run<move_fragment<transfer, std::uint32_t>>);
+  }
 }
 
 template <Fragment fragment, bool by_column, bool store>

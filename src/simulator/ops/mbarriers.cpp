@@ -170,7 +170,6 @@ void add_for(FormTable& table, const char* space_text, const std::string& base) 
 
 void add_mbarriers(FormTable& table) {
   add_for<Space::generic, std::uint64_t>(table, "", "m");
-  add_for<Space::generic, std::uint32_t>(table, "", "n");
   for (const char* space : {".shared", ".shared::cluster"}) {
     add_for<Space::shared, std::uint64_t>(table, space, "m");
     add_for<Space::shared, std::uint32_t>(table, space, "n");

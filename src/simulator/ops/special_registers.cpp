@@ -214,7 +214,6 @@ void add_special_registers(FormTable& table) {
   add<constant<reserved_shared>>(table, "%reserved_smem_offset_end");
   add<constant<reserved_shared>>(table, "%reserved_smem_offset_cap");
   add<constant<0>>(table, "%reserved_smem_offset_0");
-  add<constant<0>>(table, "%reserved_smem_offset_1");
 
   for (unsigned i = 0; i < 32; ++i) {
     const std::string name = "%envreg" + std::to_string(i);

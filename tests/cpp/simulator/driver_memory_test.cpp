@@ -503,6 +503,16 @@ TEST_F(DriverPool, BadProperties) {
   EXPECT_EQ(cuMemFreeAsync(0x1234, nullptr), CUDA_ERROR_INVALID_VALUE);
 }
 
+TEST_F(DriverPool, NoBytes) {
+  CUdeviceptr pointer = 1;
+  EXPECT_EQ(cuMemAllocAsync(&pointer, 0, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(pointer, 0U);
+  EXPECT_EQ(cuMemFreeAsync(pointer, nullptr), CUDA_SUCCESS);
+  void* host = &pointer;
+  EXPECT_EQ(cuMemHostAlloc(&host, 0, 0), CUDA_SUCCESS);
+  EXPECT_EQ(host, nullptr);
+}
+
 TEST_F(DriverPool, ManyThreads) {
   CUmemoryPool pool = make_pool();
   std::vector<std::thread> threads;

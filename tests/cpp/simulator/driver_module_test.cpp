@@ -216,6 +216,15 @@ TEST_F(DriverLibrary, ServesEveryContext) {
   ASSERT_EQ(cuLibraryGetKernel(&kernel, library, "store"), CUDA_SUCCESS);
   EXPECT_EQ(cuKernelGetName(&name, kernel), CUDA_SUCCESS);
   EXPECT_STREQ(name, "store");
+  EXPECT_EQ(cuKernelGetName(&name, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuFuncGetName(&name, nullptr), CUDA_ERROR_INVALID_VALUE);
+  std::size_t offset = 0;
+  EXPECT_EQ(cuKernelGetParamInfo(kernel, 1, &offset, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(offset, 8U);
+  CUcontext current = nullptr;
+  EXPECT_EQ(cuCtxPopCurrent_v2(&current), CUDA_SUCCESS);
+  EXPECT_EQ(cuKernelGetParamInfo(kernel, 1, &offset, nullptr), CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_EQ(cuCtxPushCurrent_v2(current), CUDA_SUCCESS);
   EXPECT_EQ(cuKernelGetLibrary(&its, kernel), CUDA_SUCCESS);
   EXPECT_EQ(its, library);
   ASSERT_EQ(cuKernelGetFunction(&here, kernel), CUDA_SUCCESS);

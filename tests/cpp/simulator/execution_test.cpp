@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <thread>
 
@@ -51,6 +52,53 @@ TEST(Execution, GuardedExitLeavesTheOthers) {
     st.global.u32 [%rd3], 1; ret;)");
   const auto out = kernel.results({1, 1, 1}, one_warp);
   for (unsigned i = 0; i < 32; ++i) EXPECT_EQ(out[i], i < 7 ? 0 : 0xffffff80) << i;
+}
+
+TEST(Execution, LookUpsThatAPredicateJoins) {
+  for (const bool joins_with_and : {false, true}) {
+    Kernel kernel(std::string(R"(
+      and.b32 %r6, %r2, 1; setp.ne.u32 %p1, %r6, 0;
+      and.b32 %r7, %r2, 2;)") +
+                  "lop3." + (joins_with_and ? "and" : "or") + R"(.b32 %r8|%p2, %r7, 3, 7, 0x80, %p1;
+      selp.u32 %r9, 16, 0, %p2;
+      add.u32 %r9, %r9, %r8;
+      st.global.u32 [%rd3], %r9; ret;)");
+    const auto out = kernel.results({1, 1, 1}, one_warp);
+    for (std::uint32_t i = 0; i < 32; ++i) {
+      const bool joined = joins_with_and ? (i & 3) == 3 : (i & 3) != 0;
+      EXPECT_EQ(out[i], (i & 2) + (joined ? 16 : 0)) << i;
+    }
+  }
+}
+
+TEST(Execution, AlignedParameters) {
+  Kernel kernel(R"(.visible .entry aligned(.param .u64 out, .param .align 32 .b8 a[32])
+{
+  .reg .b64 %rd<9>;
+  mov.b64 %rd6, a;
+  ld.param.v4.b64 {%rd2, %rd3, %rd4, %rd5}, [a];
+  ld.param.v4.b64 {%rd2, %rd3, %rd4, %rd5}, [%rd6];
+  ld.param.u64 %rd1, [out];
+  st.global.v2.b64 [%rd1], {%rd2, %rd5};
+})",
+                "ret;");
+  LaunchRequest& request = kernel.request();
+  request.entry = request.image->find_entry("aligned");
+  request.parameters.resize(64);
+  const std::uint64_t values[] = {5, 6, 7, 8};
+  std::memcpy(request.parameters.data() + 32, values, sizeof values);
+  const auto out = kernel.results({1, 1, 1}, {1, 1, 1});
+  EXPECT_EQ(out[0], 5u);
+  EXPECT_EQ(out[2], 8u);
+}
+
+TEST(Execution, ABlockAloneIsTheFirstOfItsCluster) {
+  Kernel kernel(".shared .align 4 .u32 word;", R"(
+    mov.u32 %r6, word; or.b32 %r7, %r6, 0x1000000;
+    st.shared.u32 [%r6], 17;
+    ld.shared::cluster.u32 %r8, [%r7];
+    st.global.u32 [%rd3], %r8; ret;)");
+  EXPECT_EQ(kernel.results({1, 1, 1}, {1, 1, 1})[0], 17u);
 }
 
 TEST(Execution, BranchTables) {

@@ -68,7 +68,7 @@ class Kernel {
                            const std::function<void(Grid&)>& during = {}) {
     request_.grid = grid;
     request_.block = block;
-    request_.parameters.resize(12);
+    if (request_.parameters.size() < 12) request_.parameters.resize(12);
     std::memcpy(request_.parameters.data(), &out_.address, sizeof out_.address);
     std::memcpy(request_.parameters.data() + 8, &n, sizeof n);
     std::promise<std::optional<Fault>> done;

@@ -139,7 +139,7 @@ TEST(ExecutionWaits, VotesMatchesAndReductions) {
     match.any.sync.b32 %r8, %r6, -1;
     redux.sync.add.s32 %r9, %r2, -1;
     redux.sync.max.u32 %r10, %r6, 0xffffffff;
-    vote.sync.any.pred %p2, %p1, -1; vote.sync.all.pred %p3, !%p1, -1; vote.sync.uni.pred %p4, %p1, -1;
+    vote.sync.any.pred %p2, %p1, -1; vote.all.sync.pred %p3, !%p1, -1; vote.sync.uni.pred %p4, %p1, -1;
     match.all.sync.b32 %r12|%p5, %r3, -1;
     elect.sync %r13|%p6, -1;
     selp.u32 %r14, 1, 0, %p2; selp.u32 %r15, 2, 0, %p3; selp.u32 %r16, 4, 0, %p4;
@@ -157,6 +157,22 @@ TEST(ExecutionWaits, VotesMatchesAndReductions) {
     EXPECT_EQ(out[i * 5 + 3], 3u);
     EXPECT_EQ(out[i * 5 + 4], 1u | 8u | (i == 0 ? 16u : 0u));
   }
+}
+
+TEST(ExecutionWaits, ReservedSharedMemoryLiesApart) {
+  Kernel kernel(R"(.shared .align 4 .b8 own[32];
+    .func (.reg .b32 %f1) reserved() { mov.u32 %f1, %reserved_smem_offset_1; ret; })",
+                R"(
+    mov.u32 %r6, own; call (%r7), reserved;
+    setp.ne.u32 %p1, %r2, 0;
+    @%p1 bra WAIT;
+    mov.u32 %r8, 7; mov.u32 %r9, 8;
+    st.shared.u32 [%r6+28], %r8; st.shared.u32 [%r7], %r9; st.shared.u32 [%r7+284], %r8;
+    WAIT: bar.warp.sync -1;
+    ld.shared.u32 %r10, [%r6+28]; ld.shared.u32 %r11, [%r7]; ld.shared.u32 %r12, [%r7+284];
+    mad.lo.u32 %r10, %r10, 100, %r11; mad.lo.u32 %r10, %r10, 10, %r12;
+    st.global.u32 [%rd3], %r10; ret;)");
+  EXPECT_EQ(kernel.results({1, 1, 1}, one_warp)[31], 7087u);
 }
 
 TEST(ExecutionWaits, TilesOfOneWarp) {

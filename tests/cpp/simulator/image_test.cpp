@@ -377,6 +377,48 @@ TEST_F(ImageTest, RefusesOperandsThatDoNotFit) {
                "operand 3 of 'add.f32'");
 }
 
+TEST_F(ImageTest, TakesSizesAndMasksOfInstructionsOnFloats) {
+  load(R"(.visible .entry k()
+{
+  .reg .f32 %f<9>; .reg .f64 %d<3>; .reg .b64 %rd<3>; .reg .b32 %r<2>;
+  wmma.load.c.sync.aligned.row.m16n16k16.global.f32
+      {%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}, [%rd1], 16;
+  wmma.store.d.sync.aligned.row.m8n8k4.global.f64 [%rd1], {%d1, %d2}, 8;
+  cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%rd1], [%r1], 16;
+  cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f64 [%rd1], [%r1], 16;
+})");
+}
+
+TEST_F(ImageTest, RefusesAddressesOf32BitsWhereTheyHave64) {
+  for (const std::string instruction :
+       {"ld.const.u32 %r1, [%r2]", "ld.global.u32 %r1, [%r2]", "ld.u32 %r1, [%r2]",
+        "ld.param.u32 %r1, [%r2]", "atom.global.add.u32 %r1, [%r2], %r1",
+        "ld.acquire.gpu.global.u32 %r1, [%r2]"}) {
+    expect_error(".visible .entry k() { .reg .b32 %r<4>; " + instruction + "; }", Kind::syntax,
+                 "operand 2 of '" + instruction.substr(0, instruction.find(' ')) +
+                     "', an address of 32 bits, does not fit");
+  }
+  for (const std::string instruction :
+       {"st.global.u32 [%r2], %r1", "mbarrier.init.b64 [%r2], 1", "prefetch.global.L2 [%r2]"}) {
+    expect_error(".visible .entry k() { .reg .b32 %r<4>; " + instruction + "; }", Kind::syntax,
+                 "an address of 32 bits, does not fit");
+  }
+  expect_error(
+      ".visible .entry k() { .reg .b32 %r<4>; cp.async.ca.shared.global [%r2], [%r1], 16; }",
+      Kind::syntax, "the operands of 'cp.async.ca.shared.global' do not fit");
+  load(R"(.visible .entry k()
+{
+  .reg .b32 %r<4>; .reg .b64 %rd<4>;
+  ld.shared.u32 %r1, [%r2];
+  ld.shared.u32 %r1, [%rd2];
+  ld.shared::cluster.u32 %r1, [%r2];
+  st.local.u32 [%r2], %r1;
+  atom.shared.add.u32 %r1, [%r2], 1;
+  mbarrier.init.shared.b64 [%r2], 1;
+  cp.async.ca.shared.global [%r2], [%rd1], 16;
+})");
+}
+
 TEST_F(ImageTest, RefusesTextThatIsNotPtx) {
   expect_error(".visible .entry k() {", Kind::syntax, "line ");
 }
