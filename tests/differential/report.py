@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prints how well the device at hand agrees with the recorded GPU, as a table of Markdown.
+
+python -m differential.report
+"""
+
+import collections
+import sys
+
+import cudacore
+
+from . import golden
+from .compare import Agreement, compare
+from .corpus import Corpus, make
+from .forms import forms
+from .items import Item, Kernel, kernels_of
+from .known import why_different
+from .programs import programs
+from .runner import Runner
+
+
+def agreement_of(
+    runner: Runner, kernel: Kernel, known: dict[str, golden.Result]
+) -> list[tuple[Item, Agreement]]:
+    """Run a kernel's items that have golden data, and compare."""
+    live = [item for item in kernel.items if item.name in known]
+    if not live:
+        return []
+    some = kernels_of(live)[0]
+    try:
+        outputs = runner.run(some, "typed")
+    except cudacore.CUDAError as error:
+        return [(item, Agreement(wrong=" ".join(str(error).split())[:200])) for item in live]
+    return [(item, compare(item, known[item.name].output, outputs[item.name])) for item in live]
+
+
+def main() -> int:
+    corpus = make(forms())
+    device = cudacore.Device(0)
+    device.set_current()
+    print(
+        "| family | kernels | forms | results | same bits | within the bound | most ulps | wrong |"
+    )
+    print("|---|--:|--:|--:|--:|--:|--:|--:|")
+    wrong: list[str] = []
+    open_ = collections.Counter[str]()
+    with Runner(device) as runner:
+        for family in sorted(corpus.families):
+            _row(runner, corpus, family, wrong, open_)
+    known = golden.load("programs")
+    some = [program for program in programs() if program.name in known]
+    same = sum(program.run(device) == known[program.name].output for program in some)
+    print(f"| programs | {len(some)} | | {len(some)} | {same} | | | {len(some) - same} |")
+    print()
+    print("Results that differ:")
+    print()
+    for reason, count in open_.most_common():
+        print(f"- {count}: {reason}")
+    print()
+    print("Forms that no sm_90 GPU runs:")
+    print()
+    reasons = collections.Counter(corpus.excluded.values())
+    for reason, count in reasons.most_common():
+        print(f"- {count}: {reason}")
+    for line in wrong:
+        print(line, file=sys.stderr)
+    return 0
+
+
+def _row(
+    runner: Runner,
+    corpus: Corpus,
+    family: str,
+    wrong: list[str],
+    open_: collections.Counter[str],
+) -> None:
+    known = golden.load(family)
+    kernels = corpus.kernels(family)
+    covered: set[tuple[str, str]] = set()
+    total = Agreement()
+    bad = 0
+    for kernel in kernels:
+        for item, agreement in agreement_of(runner, kernel, known):
+            covered.update(item.forms)
+            total.values += agreement.values
+            total.same += agreement.same
+            total.within += agreement.within
+            total.most_ulps = max(total.most_ulps, agreement.most_ulps)
+            if agreement.wrong and (why := why_different(item.name)):
+                open_[why] += 1
+            elif agreement.wrong:
+                bad += 1
+                wrong.append(f"{family}: {item.name}: {agreement.wrong}")
+    print(
+        f"| {family} | {len(kernels)} | {len(covered)} | {total.values} | {total.same} |"
+        f" {total.within} | {total.most_ulps} | {bad} |"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
