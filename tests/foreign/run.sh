@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Programs written against NVIDIA's cuda.core and cuda.bindings, and one in C, on the simulated
+# device: they know nothing of cudacore, whose folder of the simulated driver is all they get.
+#
+# usage: run.sh PYTHON FOLDER
+#   PYTHON  an interpreter that has cudacore
+#   FOLDER  where the virtual environment of the programs is made
+set -euo pipefail
+(($# == 2)) || {
+  echo "usage: $0 PYTHON FOLDER" >&2
+  exit 2
+}
+readonly python=$1 work=$2
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+driver=$("$python" -m cudacore simulator-path)
+[[ -e $driver/libcuda.so.1 ]] || {
+  echo "there is no libcuda.so.1 in $driver" >&2
+  exit 1
+}
+unset PYTHONPATH CUDACORE_DRIVER
+# Not a child of PYTHON's environment: cudacore must not be there to help.
+base=$("$python" -c 'import sys; print(getattr(sys, "_base_executable", sys.executable))')
+"$base" -m venv --clear "$work"
+"$work/bin/python" -m pip install --quiet --disable-pip-version-check \
+  'cuda-core[cu13]==1.2.*' 'cuda-bindings==13.*' numpy pytest
+! "$work/bin/python" -c 'import cudacore' 2>/dev/null || {
+  echo "the environment of the foreign programs has cudacore" >&2
+  exit 1
+}
+
+export LD_LIBRARY_PATH=$driver CUDACORE_SIMULATOR_DEVICES=2 CUDACORE_SIMULATOR_MEMORY='1 GiB'
+# A pytest that collects nothing fails. The options of cudacore's own tests are not for these.
+"$work/bin/python" -m pytest --quiet -c /dev/null --rootdir . -p no:cacheprovider .
+
+# The C program is linked with a stub of libcuda, as a toolkit's: it finds the real one when it runs.
+readonly cc=${CC:-gcc}
+"$cc" -std=c11 -Wall -Wextra -Werror -c -o "$work/driver_program.o" driver_program.c
+nm --undefined-only "$work/driver_program.o" | awk '$2 ~ /^cu/ { print "void " $2 "(void) {}" }' |
+  "$cc" -shared -fPIC -Wl,-soname,libcuda.so.1 -o "$work/libcuda.so" -x c -
+"$cc" -o "$work/driver_program" "$work/driver_program.o" -L"$work" -lcuda
+"$work/driver_program" vector_add.ptx
