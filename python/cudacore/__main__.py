@@ -129,6 +129,8 @@ def _choose_driver() -> None:
     try:
         _core.driver_library()
     except _core.DriverNotFoundError as error:
+        # It may be what hides the GPU, and would hide the simulated device as well.
+        os.environ.pop("CUDA_VISIBLE_DEVICES", None)
         simulator.enable()
         print(NO_GPU)
         _say("", str(error))

@@ -6,10 +6,15 @@ is used only when it is asked for: by `enable`, or by ``CUDACORE_DRIVER=simulato
 environment.
 """
 
+import operator
+
 from cudacore import _core
 
 __all__ = ["driver_folder", "enable", "is_enabled", "library"]
 
+_MOST_DEVICES = 64
+_LEAST_MEMORY = 2**20
+_MOST_MEMORY = 2**40
 _UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
 
@@ -51,21 +56,35 @@ def enable(
     >>> cudacore.Device(1).name
     'cudacore simulated device (sm_90)'
     """
-    major, minor = compute_capability
+    if not isinstance(devices, int):
+        raise TypeError(f"devices={devices!r}: give an int")
+    if not 1 <= devices <= _MOST_DEVICES:
+        raise ValueError(f"devices={devices}: give a number from 1 to {_MOST_DEVICES}")
+    try:
+        major, minor = map(operator.index, compute_capability)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"compute_capability={compute_capability!r}: give two ints, as in (9, 0)"
+        ) from None
     _core.simulator_enable(devices, major, minor, _bytes(memory))
 
 
 def _bytes(memory: int | str) -> int:
-    if isinstance(memory, int):
-        return memory
-    number, _, unit = memory.strip().partition(" ")
-    try:
-        return int(float(number) * _UNITS[unit.strip()])
-    except (KeyError, ValueError, OverflowError):
-        raise ValueError(
-            f"memory={memory!r}: give bytes, or a number, a space and one of {', '.join(_UNITS)}, "
-            'as in "4 GiB"'
-        ) from None
+    size = memory
+    if isinstance(size, str):
+        number, _, unit = size.strip().partition(" ")
+        try:
+            size = int(float(number) * _UNITS[unit.strip()])
+        except (KeyError, ValueError, OverflowError):
+            raise ValueError(
+                f"memory={memory!r}: give bytes, or a number, a space and one of "
+                f'{", ".join(_UNITS)}, as in "4 GiB"'
+            ) from None
+    if not isinstance(size, int):
+        raise TypeError(f'memory={memory!r}: give bytes as an int, or a text as "4 GiB"')
+    if not _LEAST_MEMORY <= size <= _MOST_MEMORY:
+        raise ValueError(f"memory={memory!r}: give from 1 MiB to 1 TiB")
+    return size
 
 
 def is_enabled() -> bool:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 LINE = "SPDX-License-Identifier: Apache-2.0"
-SUFFIXES = {".cpp", ".hpp", ".def", ".map", ".cu", ".py", ".pyi", ".cmake", ".sh"}
+SUFFIXES = {".c", ".cpp", ".hpp", ".def", ".map", ".cu", ".py", ".pyi", ".cmake", ".sh"}
 
 
 def is_source(path: Path) -> bool:

@@ -2,6 +2,9 @@
 """What every test may ask for; the `device` fixture alone decides what needs a device."""
 
 import ctypes
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 
 import cudacore
@@ -13,50 +16,77 @@ pytest.register_assert_rewrite("harness")
 from harness import build  # noqa: E402
 
 _devices = pytest.StashKey[int]()
+_simulated = pytest.StashKey[bool]()
 _left_out = pytest.StashKey[list[str]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--device",
-        choices=("gpu", "none"),
-        help="what tests that need a device run on (default: gpu where there is one, else none)",
+        choices=("gpu", "simulator"),
+        help="what tests that need a device run on (default: gpu where there is one, else the "
+        "simulator)",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "gpu_only(reason): no stand-in for a real GPU will do")
+    config.addinivalue_line("markers", "simulator_only(reason): no real GPU does this")
     config.addinivalue_line("markers", "multi_gpu: needs two devices at least")
     config.stash[_left_out] = []
-    choice = config.getoption("--device")
-    devices = 0
-    if choice != "none":
-        try:
-            devices = cudacore.system.get_num_devices()
-        except cudacore.CUDAError as error:
-            if choice == "gpu":
-                raise pytest.UsageError(f"--device=gpu: {error}") from None
-    if choice == "gpu" and devices == 0:
-        raise pytest.UsageError("--device=gpu: the driver shows no device")
-    config.stash[_devices] = devices
+    choice = config.getoption("--device") or ("gpu" if has_gpu() else "simulator")
+    if choice == "simulator":
+        # In the environment, so that programs that tests start have it too.
+        os.environ["CUDACORE_DRIVER"] = "simulator"
+        os.environ["CUDACORE_SIMULATOR_DEVICES"] = "2"
+    else:
+        os.environ["CUDACORE_DRIVER"] = "native"
+    try:
+        config.stash[_devices] = cudacore.system.get_num_devices()
+    except cudacore.CUDAError as error:
+        raise pytest.UsageError(f"--device={choice}: {error}") from None
+    config.stash[_simulated] = choice == "simulator"
+
+
+def has_gpu() -> bool:
+    """Whether NVIDIA's driver shows a GPU; asked elsewhere, as this process takes one driver."""
+    script = "import cudacore; cudacore.system.get_num_devices() or exit(1)"
+    environment = os.environ | {"CUDACORE_DRIVER": "native"}
+    return not subprocess.run(
+        [sys.executable, "-c", script], check=False, capture_output=True, env=environment
+    ).returncode
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"device: {config.stash[_devices]} x {cudacore.Device(0).name}"
+
+
+def has_reasoned_marker(item: pytest.Item, name: str) -> bool:
+    marker = item.get_closest_marker(name)
+    if marker is None:
+        return False
+    if not (marker.args or marker.kwargs.get("reason")):
+        raise pytest.UsageError(f"{item.nodeid}: {name} needs a reason")
+    return True
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     devices = config.stash[_devices]
-    wanting: list[pytest.Item] = []
+    simulated = config.stash[_simulated]
+    other_kind: list[pytest.Item] = []
     too_few: list[pytest.Item] = []
     kept: list[pytest.Item] = []
     for item in items:
-        marker = item.get_closest_marker("gpu_only")
-        if marker is not None and not (marker.args or marker.kwargs.get("reason")):
-            raise pytest.UsageError(f"{item.nodeid}: gpu_only needs a reason")
-        if devices == 0 and "device" in getattr(item, "fixturenames", ()):
-            wanting.append(item)
+        for_gpu = has_reasoned_marker(item, "gpu_only")
+        for_simulator = has_reasoned_marker(item, "simulator_only")
+        if (simulated and for_gpu) or (not simulated and for_simulator):
+            other_kind.append(item)
         elif devices < 2 and item.get_closest_marker("multi_gpu") is not None:
             too_few.append(item)
         else:
             kept.append(item)
-    for left_out, why in ((wanting, "need a device"), (too_few, "need two devices")):
+    other = "a real GPU" if simulated else "the simulated device"
+    for left_out, why in ((other_kind, f"need {other}"), (too_few, "need two devices")):
         if left_out:
             config.hook.pytest_deselected(items=left_out)
             config.stash[_left_out].append(f"{len(left_out)} tests left out that {why}")

@@ -112,8 +112,13 @@ def hide(folder: Path, *libraries: str) -> dict[str, str | None]:
     for library in libraries:
         for soname in SONAMES[library]:
             (folder / soname).touch()
-    return {"LD_LIBRARY_PATH": str(folder), "CUDA_PATH": str(folder), "CUDA_HOME": None,
-            "CONDA_PREFIX": None, "PYTHONPATH": None}  # fmt: skip
+    hidden: dict[str, str | None] = {
+        "LD_LIBRARY_PATH": str(folder), "CUDA_PATH": str(folder), "CUDA_HOME": None,
+        "CONDA_PREFIX": None, "PYTHONPATH": None,
+    }  # fmt: skip
+    if "driver" in libraries:
+        hidden["CUDACORE_DRIVER"] = "native"
+    return hidden
 
 
 def copy_package(folder: Path) -> Path:

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import cudacore
 import pytest
-from harness import ROOT
+from harness import ROOT, run_cleanly
 
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 
 
@@ -20,6 +21,7 @@ class Block(NamedTuple):
     line: int
     code: str
     needs_device: bool
+    is_alone: bool
     is_run: bool
 
 
@@ -39,6 +41,7 @@ def blocks(page: Path) -> list[Block]:
                     start + 1,
                     "\n".join(lines[start : number + 1]),
                     before == "<!-- needs: device -->",
+                    before == "<!-- own process -->",
                     re.fullmatch(r"<!-- not run: .+ -->", before) is None,
                 )
             )
@@ -52,7 +55,9 @@ def run_page(page: Path, *, with_device: bool) -> None:
     namespace: dict[str, Any] = {"__name__": page.stem}
     for block in blocks(page):
         if block.is_run and (with_device or not block.needs_device):
-            if ">>>" in block.code:
+            if block.is_alone:
+                run_alone(block.code, f"{page.name}:{block.line}")
+            elif ">>>" in block.code:
                 run_doctest(block.code, f"{page.name}:{block.line}", namespace)
             else:
                 # Line numbers as in the page, so that a failure points at it.
@@ -60,10 +65,21 @@ def run_page(page: Path, *, with_device: bool) -> None:
                 exec(compile(tree, str(page), "exec"), namespace)
 
 
+def run_alone(text: str, name: str) -> None:
+    """Run a doctest where no driver was asked for or used yet."""
+    script = f"""
+import doctest
+test = doctest.DocTestParser().get_doctest({text!r}, {{}}, {name!r}, {name!r}, 0)
+print(doctest.DocTestRunner(optionflags={FLAGS}).run(test).failed)
+"""
+    said = run_cleanly(script, env={"CUDACORE_DRIVER": None, "CUDACORE_SIMULATOR_DEVICES": None})
+    assert said == "0\n", said
+
+
 def run_doctest(text: str, name: str, namespace: dict[str, Any]) -> None:
     test = doctest.DocTestParser().get_doctest(text, namespace, name, name, 0)
     said: list[str] = []
-    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
     runner.run(test, out=said.append, clear_globs=False)
     assert said == [], "".join(said)
 
@@ -97,6 +113,7 @@ def documented() -> Iterator[tuple[str, Any]]:
     """Everything public that can have a docstring, by its dotted name."""
     yield "cudacore", cudacore
     yield "cudacore.system", cudacore.system
+    yield "cudacore.simulator", cudacore.simulator
     for name in cudacore.__all__:
         value = getattr(cudacore, name)
         if isinstance(value, type):

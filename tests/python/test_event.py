@@ -48,7 +48,6 @@ def test_has_no_public_constructor() -> None:
         Event()
 
 
-@pytest.mark.gpu_only(reason="times are the hardware's")
 @pytest.mark.parametrize("milliseconds", [2, 20])
 def test_difference_is_milliseconds(stream: Stream, milliseconds: int) -> None:
     spin = build(SPIN).get_kernel("spin")

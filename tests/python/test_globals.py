@@ -102,3 +102,12 @@ def test_each_device_has_its_own(code: ObjectCode, stream: Stream) -> None:
         assert read(variable, other.create_stream()) == struct.pack("<i", 5)
     finally:
         Device(0).set_current()
+
+
+def test_without_a_value_it_begins_as_zeros(stream: Stream) -> None:
+    source = "__device__ int plain[4096]; __global__ void touch() { plain[0] = 1; }"
+    for _ in range(4):
+        variable = build(source).get_global("plain")
+        assert read(variable, stream) == bytes(4 * 4096)
+        variable.fill(0xFF, stream=stream)
+        stream.sync()

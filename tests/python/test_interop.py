@@ -127,7 +127,7 @@ def test_foreign_stream_is_taken_everywhere(device: Device, stream: Stream) -> N
     assert host == b"\3\0\0\0"
 
 
-@pytest.mark.gpu_only(reason="CuPy runs on real devices only")
+@pytest.mark.gpu_only(reason="CuPy calls the CUDA runtime, which needs NVIDIA's driver")
 @needs("cupy")
 class TestCupy:
     def test_reads_a_buffer(self, device: Device, stream: Stream) -> None:
@@ -148,7 +148,7 @@ class TestCupy:
         mine.sync()
 
 
-@pytest.mark.gpu_only(reason="PyTorch runs on real devices only")
+@pytest.mark.gpu_only(reason="PyTorch calls the CUDA runtime, which needs NVIDIA's driver")
 @needs("torch")
 class TestTorch:
     def test_reads_a_buffer(self, device: Device, stream: Stream) -> None:

@@ -185,7 +185,6 @@ class TestOccupancy:
         left = axpy.occupancy.available_dynamic_shared_memory_per_block(1, 128)
         assert 0 < left <= device.properties.max_shared_memory_per_multiprocessor
 
-    @pytest.mark.gpu_only(reason="clusters are the hardware's")
     def test_clusters(self, axpy: Kernel, device: Device, stream: Stream) -> None:
         if device.compute_capability < (9, 0):
             pytest.skip("clusters need compute capability 9.0")
@@ -258,7 +257,6 @@ def test_corrupt_code_is_refused_by_name(device: Device, kind: str, module: byte
         load()
 
 
-@pytest.mark.gpu_only(reason="only the real driver assembles PTX")
 def test_ptx_that_the_driver_refuses_says_why(device: Device) -> None:
     assert device.device_id == 0
     text = ptx("__global__ void k() {}").code.decode().replace(".version 9", ".version 99")

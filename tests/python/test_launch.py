@@ -278,7 +278,6 @@ def test_one_kernel_runs_on_every_device(code: ObjectCode, device: Device) -> No
 
 
 class TestAttributes:
-    @pytest.mark.gpu_only(reason="clusters are the hardware's")
     def test_cluster_counts_the_grid_in_clusters(
         self, device: Device, stream: Stream, words: Buffer
     ) -> None:

@@ -33,7 +33,7 @@ def test_is_a_memory_error_that_says_how_much(device: Device, stream: Stream, ki
     assert error.name == "CUDA_ERROR_OUT_OF_MEMORY"
     assert error.code == 2
     assert error.function.startswith("cuMem")
-    assert f"{size / 2**30:.1f} GiB" in str(error)
+    assert f"{size / 2**30:.4g} GiB" in str(error)
     assert error.function in str(error)
 
 

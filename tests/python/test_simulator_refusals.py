@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the simulated device loads, what it refuses, and in which words."""
+
+import ctypes
+from collections.abc import Callable
+
+import cudacore
+import pytest
+from cudacore import (
+    Buffer,
+    CompileError,
+    CUDAError,
+    Device,
+    InvalidValueError,
+    Kernel,
+    LaunchConfig,
+    LaunchError,
+    Linker,
+    NotSupportedError,
+    ObjectCode,
+    OutOfMemoryError,
+    Program,
+    Stream,
+    launch,
+)
+from harness import ARCH, build, cubin, host_bytes, ltoir, ptx
+
+pytestmark = pytest.mark.simulator_only(reason="a GPU has its own driver's words and PTX compiler")
+
+SEVEN = "__global__ void k(int* p) { *p = 7; }"
+
+
+def load(body: str, target: str = "sm_90", version: str = "8.6") -> Kernel:
+    text = f".version {version}\n.target {target}\n.address_size 64\n{body}\n"
+    return ObjectCode.from_ptx(text.encode(), name="mine").get_kernel("k")
+
+
+def entry(*lines: str) -> str:
+    """A kernel whose first line is the text's sixth."""
+    return "\n".join([".visible .entry k()", "{", *lines, "}"])
+
+
+@pytest.fixture
+def answer(device: Device, stream: Stream, pinned: Callable[[int], Buffer]) -> Callable[..., int]:
+    """What a kernel ``k`` writes to its only parameter."""
+    assert device.device_id == 0
+
+    def ask(code: ObjectCode) -> int:
+        result = pinned(4)
+        code.get_kernel("k")[1, 1, stream](result)
+        stream.sync()
+        return int.from_bytes(host_bytes(result), "little")
+
+    return ask
+
+
+class TestCode:
+    def test_cubin_runs_by_its_ptx(self, answer: Callable[..., int]) -> None:
+        assert answer(cubin(SEVEN)) == 7
+
+    def test_cubin_without_ptx_says_why_not(self, device: Device) -> None:
+        assert device.device_id == 0
+        code = ObjectCode.from_cubin(cubin(SEVEN).code, name="foreign")
+        with pytest.raises(
+            NotSupportedError, match=r'cubin "foreign" cannot run.*runs PTX.*from_ptx'
+        ):
+            code.get_kernel("k")
+
+    def test_program_makes_ptx_by_itself(self, answer: Callable[..., int]) -> None:
+        code = Program(SEVEN, "c++").compile()
+        assert code.code_type == "ptx"
+        assert answer(code) == 7
+
+    @pytest.mark.parametrize(("make", "target"), [(ptx, "cubin"), (ltoir, "cubin"), (ltoir, "ptx")])
+    def test_linked_programs_run(
+        self, answer: Callable[..., int], make: Callable[..., ObjectCode], target: str
+    ) -> None:
+        options = {} if make is ltoir else {"relocatable_device_code": True}
+        parts = [
+            make("__device__ int f(int); __global__ void k(int* p) { *p = f(3); }", **options),
+            make("__device__ int f(int x) { return x * 5; }", **options),
+        ]
+        assert answer(Linker(*parts).link(target)) == 15
+
+
+class TestBadPtx:
+    @pytest.mark.parametrize(
+        ("text", "says"),
+        [
+            (entry("  add.s32 %r1, %r1, 1;"), "line 6, column 11: register '%r1' is not declared"),
+            (entry(".reg .b32 %r<2>;", "  add.s32 %r1, ;"), "line 7, column 16: "),
+            (entry("  bra $nowhere;"), "line 6, column 7: there is no label '$nowhere'"),
+            (".visible .entry k() {\n  ret;", "line 6, column 1: expected '}'"),
+            (entry("  ret; }"), "line 7, column 1: "),
+            (entry("  ret"), "line 7, column 1: "),
+            (entry(".reg .b32 %r<2>;", "  frobnicate.s32 %r1, %r1;"), "'frobnicate.s32'"),
+            (entry(".reg .b32 %r<2>;", "  add.q7 %r1, %r1, %r1;"), "line 7, column "),
+            (entry("  ret;") + "\nnonsense", "line 8, column 1: "),
+            (entry("  .shared .b8 s[\x00];"), "line 6, column "),
+        ],
+    )  # fmt: skip
+    def test_error_has_line_and_column(self, device: Device, text: str, says: str) -> None:
+        assert device.device_id == 0
+        with pytest.raises(CompileError) as caught:
+            load(text)
+        assert caught.value.name == "CUDA_ERROR_INVALID_PTX"
+        assert 'ptx "mine"' in str(caught.value)
+        assert says in str(caught.value)
+
+    def test_unknown_instruction_is_named_with_its_line(self, device: Device) -> None:
+        assert device.device_id == 0
+        with pytest.raises(CompileError, match=r"line 7, column 3: .*'frobnicate\.s32'"):
+            load(entry(".reg .b32 %r<2>;", "  frobnicate.s32 %r1, %r1;"))
+
+    @pytest.mark.parametrize(
+        ("target", "instruction"),
+        [
+            ("sm_90a", "wgmma.fence.sync.aligned"),
+            ("sm_90", "tex.2d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%rd0, {%r0, %r1}]"),
+            ("sm_90", "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd0, {%r0}], [%r1]"),
+        ],
+    )
+    def test_what_is_not_simulated_is_named(
+        self, device: Device, target: str, instruction: str
+    ) -> None:
+        assert device.device_id == 0
+        registers = ".reg .b32 %r<2>; .reg .f32 %f<4>; .reg .b64 %rd<2>;"
+        with pytest.raises(CUDAError) as caught:
+            load(entry(registers, f"  {instruction};", "  ret;"), target)
+        text = str(caught.value)
+        mnemonic, _, _ = instruction.partition(" ")
+        assert caught.value.name == "CUDA_ERROR_NOT_SUPPORTED"
+        assert f"instruction '{mnemonic}' is not simulated in kernel 'k'" in text
+        assert "line 7, column 3" in text
+
+    def test_dynamic_parallelism_is_named(self, device: Device) -> None:
+        assert device.device_id == 0
+        source = "__global__ void c() {}\n__global__ void k() { c<<<1, 1>>>(); }"
+        code = ptx(source, relocatable_device_code=True)
+        with pytest.raises(CUDAError, match=r"dynamic parallelism\) is not simulated"):
+            code.get_kernel("k")
+
+    def test_newer_architecture(self, device: Device) -> None:
+        assert device.arch == ARCH.removeprefix("sm_")
+        with pytest.raises(CUDAError, match="sm_100 does not run on a device of sm_90"):
+            load(entry("  ret;"), "sm_100")
+
+    def test_newer_version(self, device: Device) -> None:
+        assert device.device_id == 0
+        with pytest.raises(NotSupportedError, match=r"99\.0"):
+            load(entry("  ret;"), version="99.0")
+
+    def test_device_goes_on(self, device: Device, answer: Callable[..., int]) -> None:
+        with pytest.raises(CompileError):
+            load(entry("  nonsense"))
+        assert not device.context.is_lost
+        assert answer(build(SEVEN)) == 7
+
+
+class TestLimits:
+    @pytest.fixture
+    def kernel(self) -> Kernel:
+        return build(SEVEN).get_kernel("k")
+
+    @pytest.mark.parametrize(
+        ("config", "says"),
+        [
+            ({"grid": 1, "block": 1025}, "block of 1025 x 1 x 1 is too large.* 1024 x 1024 x 64"),
+            ({"grid": 1, "block": (1, 1, 65)}, "block of 1 x 1 x 65 is too large"),
+            ({"grid": 1, "block": (32, 33)}, "block"),
+            ({"grid": (1, 65536), "block": 1}, "grid of 1 x 65536 x 1 is too large"),
+            ({"grid": 1, "block": 1, "shmem_size": 232449}, "232449 bytes of dynamic"),
+            ({"grid": 16, "cluster": 16, "block": 1}, "cluster of 16x1x1 blocks has more than 8"),
+        ],
+    )
+    def test_launch_past_them(
+        self, kernel: Kernel, stream: Stream, pinned: Callable[[int], Buffer],
+        config: dict[str, object], says: str,
+    ) -> None:  # fmt: skip
+        with pytest.raises((ValueError, LaunchError), match=says):
+            launch(stream, LaunchConfig(**config), kernel, pinned(4))  # type: ignore[arg-type]
+        stream.sync()
+
+    def test_memory(self, device: Device) -> None:
+        size = device.mem_info.total + 1
+        with pytest.raises(OutOfMemoryError) as caught:
+            device.allocate(size)
+        assert (caught.value.code, caught.value.name) == (2, "CUDA_ERROR_OUT_OF_MEMORY")
+
+
+class TestHandles:
+    @pytest.fixture
+    def driver(self, device: Device) -> ctypes.CDLL:
+        device.sync()
+        return ctypes.CDLL(cudacore.simulator.library())
+
+    def test_unknown_stream(self, device: Device) -> None:
+        assert device.device_id == 0
+        with pytest.raises(InvalidValueError, match="not one of a stream") as caught:
+            Stream.from_handle(0xDEAD0).sync()
+        assert caught.value.name == "CUDA_ERROR_INVALID_HANDLE"
+
+    def test_unknown_kernel(self, stream: Stream) -> None:
+        with pytest.raises(InvalidValueError):
+            Kernel.from_handle(0xDEAD0)[1, 1, stream]()
+
+    def test_destroyed_stream(self, device: Device, driver: ctypes.CDLL) -> None:
+        handle = int(device.create_stream().handle)
+        with pytest.raises(InvalidValueError, match="has been destroyed"):
+            Stream.from_handle(handle).sync()
+        assert driver.cuStreamSynchronize(ctypes.c_void_p(handle)) == 400
+
+    def test_double_frees(self, driver: ctypes.CDLL) -> None:
+        memory, other = ctypes.c_uint64(), ctypes.c_void_p()
+        assert driver.cuMemAlloc_v2(ctypes.byref(memory), ctypes.c_size_t(64)) == 0
+        assert [driver.cuMemFree_v2(memory) for _ in range(2)] == [0, 1]
+        assert driver.cuMemFree_v2(ctypes.c_uint64(8)) == 1
+        assert driver.cuMemFreeHost(ctypes.c_void_p(8)) == 1
+        for make, destroy in (
+            ("cuStreamCreate", "cuStreamDestroy_v2"),
+            ("cuEventCreate", "cuEventDestroy_v2"),
+        ):
+            assert getattr(driver, make)(ctypes.byref(other), 0) == 0
+            assert [getattr(driver, destroy)(other) for _ in range(2)] == [0, 400]
+        for name in ("cuModuleUnload", "cuLibraryUnload"):
+            assert getattr(driver, name)(ctypes.c_void_p(0x1230)) == 400
