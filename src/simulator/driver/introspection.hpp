@@ -20,9 +20,11 @@ extern "C" {
 
 /// The instruction forms that the device knows, by index, as ops/form_table.hpp describes keys and
 /// signatures. CUDA_ERROR_NOT_FOUND past the last one. Needs no cuInit.
-[[gnu::visibility("default")]] CUresult cudacoreSimulatorForm(std::size_t index, const char** key, const char** signature);
+[[gnu::visibility("default")]] CUresult cudacoreSimulatorForm(std::size_t index, const char** key,
+                                                              const char** signature);
 
-/// How many instructions threads have run in this process, where CUDACORE_SIMULATOR_COUNT=1; else 0.
+/// How many instructions threads have run in this process, where CUDACORE_SIMULATOR_COUNT=1; else
+/// 0.
 [[gnu::visibility("default")]] std::uint64_t cudacoreSimulatorThreadInstructions();
 
 }  // extern "C"

@@ -29,19 +29,20 @@ struct LaunchRequest {
   const Function* entry = nullptr;
   Dim3 grid;
   Dim3 block;
-  Dim3 cluster;                          ///< blocks of a cluster; 1, 1, 1 for none
-  std::uint32_t dynamic_shared = 0;      ///< bytes
-  ParameterBytes parameters;             ///< the entry's parameter_bytes
+  Dim3 cluster;                      ///< blocks of a cluster; 1, 1, 1 for none
+  std::uint32_t dynamic_shared = 0;  ///< bytes
+  ParameterBytes parameters;         ///< the entry's parameter_bytes
   bool cooperative = false;
-  int device = 0;                        ///< ordinal
-  std::uint64_t readable_devices = ~std::uint64_t{0};  ///< bit for each ordinal whose memory it may touch
-  std::uint32_t multiprocessors = 1;     ///< of the device: %nsmid
-  std::uint32_t resident_blocks = 1;     ///< that may be in progress at once, all multiprocessors
-  std::uint32_t stack_bytes = 1024;      ///< CU_LIMIT_STACK_SIZE, for kernels whose need is not known
-  DeviceMemory* heap = nullptr;          ///< for malloc in kernels
-  std::size_t heap_limit = 8u << 20;     ///< CU_LIMIT_MALLOC_HEAP_SIZE, of the context
+  int device = 0;  ///< ordinal
+  std::uint64_t readable_devices =
+      ~std::uint64_t{0};              ///< bit for each ordinal whose memory it may touch
+  std::uint32_t multiprocessors = 1;  ///< of the device: %nsmid
+  std::uint32_t resident_blocks = 1;  ///< that may be in progress at once, all multiprocessors
+  std::uint32_t stack_bytes = 1024;   ///< CU_LIMIT_STACK_SIZE, for kernels whose need is not known
+  DeviceMemory* heap = nullptr;       ///< for malloc in kernels
+  std::size_t heap_limit = 8u << 20;  ///< CU_LIMIT_MALLOC_HEAP_SIZE, of the context
   std::atomic<std::size_t>* heap_used = nullptr;
-  std::uint64_t grid_id = 0;             ///< %gridid
+  std::uint64_t grid_id = 0;                                  ///< %gridid
   std::atomic<std::uint64_t>* thread_instructions = nullptr;  ///< where set, adds what threads ran
 };
 

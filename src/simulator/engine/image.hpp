@@ -26,11 +26,12 @@ namespace cudacore::simulator {
 class LoadError : public std::runtime_error {
  public:
   enum class Kind {
-    syntax,         ///< CUDA_ERROR_INVALID_PTX
-    unknown,        ///< an instruction that PTX does not have: CUDA_ERROR_INVALID_PTX
-    not_simulated,  ///< one that it has and this device does not: CUDA_ERROR_NOT_SUPPORTED
-    unsupported_version,  ///< .version or .target newer than the device: CUDA_ERROR_UNSUPPORTED_PTX_VERSION / NO_BINARY_FOR_GPU
-    link,           ///< an unresolved or doubly defined name: CUDA_ERROR_INVALID_PTX
+    syntax,               ///< CUDA_ERROR_INVALID_PTX
+    unknown,              ///< an instruction that PTX does not have: CUDA_ERROR_INVALID_PTX
+    not_simulated,        ///< one that it has and this device does not: CUDA_ERROR_NOT_SUPPORTED
+    unsupported_version,  ///< .version or .target newer than the device:
+                          ///< CUDA_ERROR_UNSUPPORTED_PTX_VERSION / NO_BINARY_FOR_GPU
+    link,                 ///< an unresolved or doubly defined name: CUDA_ERROR_INVALID_PTX
     too_large,      ///< static shared memory or parameters past the limit: CUDA_ERROR_INVALID_PTX
     out_of_memory,  ///< no memory for its variables: CUDA_ERROR_OUT_OF_MEMORY
   };
@@ -44,12 +45,12 @@ class LoadError : public std::runtime_error {
 /// Where an instruction stands.
 struct Place {
   std::uint32_t ptx_line = 0;
-  std::uint32_t file = 0;            ///< of Image::files
-  std::uint32_t line = 0;            ///< in that file; 0: not known
+  std::uint32_t file = 0;  ///< of Image::files
+  std::uint32_t line = 0;  ///< in that file; 0: not known
 };
 
 struct ParameterLayout {
-  std::size_t offset = 0;            ///< bytes
+  std::size_t offset = 0;  ///< bytes
   std::size_t size = 0;
   std::size_t align = 1;
 };
@@ -63,18 +64,19 @@ struct Function {
   std::vector<Place> places;
   std::vector<std::string_view> opcodes;  ///< by instruction, as written in the PTX; for messages
   std::uint32_t frame_bytes = 64;
-  std::uint32_t sink = 0;            ///< offset of a row of 512 bytes that nobody reads
-  std::uint32_t constants_begin = 0; ///< offset in the frame where `constants` is copied
+  std::uint32_t sink = 0;             ///< offset of a row of 512 bytes that nobody reads
+  std::uint32_t constants_begin = 0;  ///< offset in the frame where `constants` is copied
   std::vector<std::byte> constants;
   std::vector<ParameterLayout> parameters;
-  std::size_t parameter_bytes = 0;   ///< of an entry; for a device function the region in the frame
-  std::uint32_t parameters_at = 0;   ///< device functions: frame offset of their parameter regions
-  std::uint32_t results_at = 0;      ///< and of their results
-  std::uint32_t result_bytes = 0;    ///< for each lane
-  std::uint32_t local_bytes = 0;     ///< own .local variables, for each thread
+  std::size_t parameter_bytes = 0;  ///< of an entry; for a device function the region in the frame
+  std::uint32_t parameters_at = 0;  ///< device functions: frame offset of their parameter regions
+  std::uint32_t results_at = 0;     ///< and of their results
+  std::uint32_t result_bytes = 0;   ///< for each lane
+  std::uint32_t local_bytes = 0;    ///< own .local variables, for each thread
   std::uint32_t local_align = 1;
-  std::uint32_t stack_bytes = 0;     ///< local memory of the deepest chain of calls, if it has no cycle
-  bool recursive = false;            ///< may call itself or a pointer: stack_bytes is not a bound
+  std::uint32_t stack_bytes =
+      0;                   ///< local memory of the deepest chain of calls, if it has no cycle
+  bool recursive = false;  ///< may call itself or a pointer: stack_bytes is not a bound
   std::uint32_t shared_bytes = 0;    ///< of an entry: static, from shared_begin; dynamic follows
   std::uint32_t constant_bytes = 0;  ///< of the module's .const variables
   std::uint32_t registers = 0;       ///< estimate of what a GPU would take for each thread
@@ -103,9 +105,8 @@ class Image {
  public:
   /// Gives memory for variables of the program, zeroed; nothing where there is none. The driver
   /// owns it, and frees it when the program is unloaded.
-  using Allocate =
-      std::function<std::optional<Allocation>(std::size_t size, std::size_t align, bool read_only,
-                                              bool managed)>;
+  using Allocate = std::function<std::optional<Allocation>(std::size_t size, std::size_t align,
+                                                           bool read_only, bool managed)>;
 
   /// Parses, links, places and decodes. Several texts, or several modules in one, are linked.
   ///

@@ -2,11 +2,11 @@
 //
 // What runs: decoded instructions, and the warps, frames, blocks and grids that they work on.
 //
-// A warp is 32 lanes. A register is a row: 32 values side by side, so that one instruction is a loop
-// over a row that the compiler turns into vector code. A predicate is one 32-bit mask. The rows of a
-// function call lie in a frame; an instruction names them by their offset in it. Lanes that went
-// different ways are groups: each has an instruction to go on with, a frame and a mask; the group
-// furthest behind runs first, and groups that meet become one.
+// A warp is 32 lanes. A register is a row: 32 values side by side, so that one instruction is a
+// loop over a row that the compiler turns into vector code. A predicate is one 32-bit mask. The
+// rows of a function call lie in a frame; an instruction names them by their offset in it. Lanes
+// that went different ways are groups: each has an instruction to go on with, a frame and a mask;
+// the group furthest behind runs first, and groups that meet become one.
 #pragma once
 
 #include <array>
@@ -50,12 +50,12 @@ struct alignas(64) Instruction {
   Handler run = nullptr;
   std::array<std::uint32_t, 6> op{no_operand, no_operand, no_operand,
                                   no_operand, no_operand, no_operand};  ///< see ops/form_table.hpp
-  std::uint32_t guard = true_mask;    ///< offset of the mask of lanes that may run it
-  std::uint32_t guard_flip = 0;       ///< all_lanes for "@!p"
-  std::uint64_t imm = 0;              ///< offset of an address, index of a target, an immediate
+  std::uint32_t guard = true_mask;      ///< offset of the mask of lanes that may run it
+  std::uint32_t guard_flip = 0;         ///< all_lanes for "@!p"
+  std::uint64_t imm = 0;                ///< offset of an address, index of a target, an immediate
   const std::uint32_t* list = nullptr;  ///< what vector operands index into
-  std::uint32_t where = 0;            ///< index of Function::places
-  std::int32_t imm2 = 0;              ///< offset of a second address
+  std::uint32_t where = 0;              ///< index of Function::places
+  std::int32_t imm2 = 0;                ///< offset of a second address
 };
 static_assert(sizeof(Instruction) == 64);
 
@@ -63,30 +63,28 @@ struct Dim3 {
   std::uint32_t x = 1;
   std::uint32_t y = 1;
   std::uint32_t z = 1;
-  [[nodiscard]] constexpr std::uint64_t count() const noexcept {
-    return std::uint64_t{x} * y * z;
-  }
+  [[nodiscard]] constexpr std::uint64_t count() const noexcept { return std::uint64_t{x} * y * z; }
 };
 
 /// A call in progress, of all lanes that made it together.
 struct Frame {
   Frame* caller = nullptr;
   const Function* function = nullptr;
-  const Instruction* call = nullptr;   ///< the call instruction in the caller
-  std::byte* rows = nullptr;           ///< Function::frame_bytes, 64-byte aligned
-  std::uint32_t lanes = 0;             ///< that have not returned from it or exited
-  std::uint32_t local_base = 0;        ///< local address where the function's own variables begin
-  std::uint32_t local_top = 0;         ///< first free local address, alloca included
-  std::uint32_t depth = 0;             ///< 0 for the kernel
+  const Instruction* call = nullptr;  ///< the call instruction in the caller
+  std::byte* rows = nullptr;          ///< Function::frame_bytes, 64-byte aligned
+  std::uint32_t lanes = 0;            ///< that have not returned from it or exited
+  std::uint32_t local_base = 0;       ///< local address where the function's own variables begin
+  std::uint32_t local_top = 0;        ///< first free local address, alloca included
+  std::uint32_t depth = 0;            ///< 0 for the kernel
 };
 
 /// Why a group does not run.
 enum class Wait : std::uint8_t {
   none,
-  barrier,       ///< bar.sync and its like: Group::detail is the barrier's number
-  lanes,         ///< a .sync of the warp: for the lanes of Group::detail
-  cluster,       ///< barrier.cluster.wait
-  grid,          ///< reserved
+  barrier,  ///< bar.sync and its like: Group::detail is the barrier's number
+  lanes,    ///< a .sync of the warp: for the lanes of Group::detail
+  cluster,  ///< barrier.cluster.wait
+  grid,     ///< reserved
 };
 
 /// Lanes that go the same way.
@@ -100,39 +98,40 @@ struct Group {
 
 /// How a kernel ends early.
 enum class FaultKind : std::uint8_t {
-  illegal_address,     ///< CUDA_ERROR_ILLEGAL_ADDRESS
-  misaligned_address,  ///< CUDA_ERROR_MISALIGNED_ADDRESS
-  illegal_instruction, ///< CUDA_ERROR_ILLEGAL_INSTRUCTION
-  invalid_pc,          ///< CUDA_ERROR_INVALID_PC: a call of what is no function
-  assertion,           ///< CUDA_ERROR_ASSERT
-  trap,                ///< CUDA_ERROR_LAUNCH_FAILED: trap, brkpt
-  stack_overflow,      ///< CUDA_ERROR_LAUNCH_FAILED
-  deadlock,            ///< CUDA_ERROR_LAUNCH_TIMEOUT: every lane of a block waits
-  out_of_memory,       ///< CUDA_ERROR_OUT_OF_MEMORY: of the host, for frames or blocks
-  cancelled,           ///< its context is gone
+  illegal_address,      ///< CUDA_ERROR_ILLEGAL_ADDRESS
+  misaligned_address,   ///< CUDA_ERROR_MISALIGNED_ADDRESS
+  illegal_instruction,  ///< CUDA_ERROR_ILLEGAL_INSTRUCTION
+  invalid_pc,           ///< CUDA_ERROR_INVALID_PC: a call of what is no function
+  assertion,            ///< CUDA_ERROR_ASSERT
+  trap,                 ///< CUDA_ERROR_LAUNCH_FAILED: trap, brkpt
+  stack_overflow,       ///< CUDA_ERROR_LAUNCH_FAILED
+  deadlock,             ///< CUDA_ERROR_LAUNCH_TIMEOUT: every lane of a block waits
+  out_of_memory,        ///< CUDA_ERROR_OUT_OF_MEMORY: of the host, for frames or blocks
+  cancelled,            ///< its context is gone
 };
 
 /// What happened, to whom, where; text() of it is what the driver logs.
 struct Fault {
   FaultKind kind = FaultKind::trap;
-  std::string message;   ///< whole: kernel, block, thread, PTX line, source line and why
+  std::string message;  ///< whole: kernel, block, thread, PTX line, source line and why
 };
 
-/// The running warp. Handlers work on the members before `groups`; the rest belongs to the scheduler.
+/// The running warp. Handlers work on the members before `groups`; the rest belongs to the
+/// scheduler.
 struct alignas(64) Warp {
-  std::byte* rows = nullptr;               ///< of the running group's frame
-  const Instruction* pc = nullptr;         ///< next
-  std::uint32_t active = 0;                ///< lanes of the running group
-  std::int32_t slice = 0;                  ///< instructions left before another group may run
-  const Instruction* low = nullptr;        ///< jumps to or below here, or to `high` and above,
-  const Instruction* high = nullptr;       ///< end the slice, as lanes wait there
-  Frame* frame = nullptr;                  ///< of the running group
+  std::byte* rows = nullptr;          ///< of the running group's frame
+  const Instruction* pc = nullptr;    ///< next
+  std::uint32_t active = 0;           ///< lanes of the running group
+  std::int32_t slice = 0;             ///< instructions left before another group may run
+  const Instruction* low = nullptr;   ///< jumps to or below here, or to `high` and above,
+  const Instruction* high = nullptr;  ///< end the slice, as lanes wait there
+  Frame* frame = nullptr;             ///< of the running group
   Block* block = nullptr;
-  Worker* worker = nullptr;                ///< that runs it now
-  std::uint32_t index = 0;                 ///< in its block
-  std::uint32_t living = 0;                ///< lanes that have not exited
+  Worker* worker = nullptr;                                   ///< that runs it now
+  std::uint32_t index = 0;                                    ///< in its block
+  std::uint32_t living = 0;                                   ///< lanes that have not exited
   std::array<std::array<std::uint32_t, warp_size>, 3> tid{};  ///< %tid.x, .y, .z
-  std::vector<Group> groups;               ///< but the running one
+  std::vector<Group> groups;                                  ///< but the running one
 
   /// Lanes that run the instruction: the group's, less those that its guard holds back.
   [[nodiscard, gnu::always_inline]] std::uint32_t enabled(const Instruction& in) const noexcept {
@@ -159,17 +158,18 @@ struct alignas(64) Warp {
   /// Ends the grid because of what a lane did. The first fault of a grid is the one reported. The
   /// handler returns after it. The detail says what and why, as in "reads 4 bytes at 0x7f..., which
   /// is 16 bytes past the end of a live allocation of 1024 bytes at 0x7f...".
-  void fault(const Instruction& in, FaultKind kind, unsigned lane, std::string_view detail) noexcept;
+  void fault(const Instruction& in, FaultKind kind, unsigned lane,
+             std::string_view detail) noexcept;
 };
 
 /// A range of addresses that was found before, and may be used again while the generation holds.
 struct CachedRange {
   std::uint64_t begin = 1;
   std::uint64_t end = 0;
-  std::int64_t to_host = 0;        ///< added to an address, gives where the bytes are
+  std::int64_t to_host = 0;  ///< added to an address, gives where the bytes are
   std::uint64_t generation = 0;
   bool writable = false;
-  std::uint32_t last = 0;          ///< low bits of where the instruction was last: to look ahead
+  std::uint32_t last = 0;  ///< low bits of where the instruction was last: to look ahead
 };
 
 /// A host thread's own state: what its blocks share.
@@ -182,9 +182,9 @@ struct Worker {
 
 /// One of a block's sixteen barriers.
 struct Barrier {
-  std::uint32_t arrived = 0;      ///< threads
-  std::uint32_t expected = 0;     ///< threads; 0: all that live
-  std::uint32_t padding = 0;      ///< lanes without a thread, of warps that arrived: these count too
+  std::uint32_t arrived = 0;   ///< threads
+  std::uint32_t expected = 0;  ///< threads; 0: all that live
+  std::uint32_t padding = 0;   ///< lanes without a thread, of warps that arrived: these count too
   std::uint32_t result_and = all_lanes;  ///< of bar.red, over those that arrived
   std::uint32_t result_or = 0;
   std::uint32_t result_count = 0;
@@ -199,22 +199,22 @@ inline constexpr unsigned cluster_rank_shift = 24;
 /// A thread block: data that any worker may go on with.
 struct Block {
   Grid* grid = nullptr;
-  Dim3 index{0, 0, 0};               ///< %ctaid
-  std::byte* shared = nullptr;       ///< the byte at shared address shared_begin
-  std::uint32_t shared_bytes = 0;    ///< static and dynamic
-  std::byte* local = nullptr;        ///< the byte at local address local_begin of thread 0
-  std::uint32_t local_stride = 0;    ///< bytes of local memory of each thread
+  Dim3 index{0, 0, 0};             ///< %ctaid
+  std::byte* shared = nullptr;     ///< the byte at shared address shared_begin
+  std::uint32_t shared_bytes = 0;  ///< static and dynamic
+  std::byte* local = nullptr;      ///< the byte at local address local_begin of thread 0
+  std::uint32_t local_stride = 0;  ///< bytes of local memory of each thread
   std::uint32_t threads = 0;
-  std::uint32_t living = 0;          ///< threads that have not exited
+  std::uint32_t living = 0;  ///< threads that have not exited
   std::array<Barrier, 16> barriers{};
   std::vector<Warp> warps;
-  Cluster* cluster = nullptr;        ///< nullptr: it is alone
+  Cluster* cluster = nullptr;  ///< nullptr: it is alone
   std::uint32_t cluster_rank = 0;
 };
 
 /// Blocks that read each other's shared memory.
 struct Cluster {
-  std::vector<Block*> blocks;        ///< by rank
+  std::vector<Block*> blocks;  ///< by rank
   Dim3 shape;
 };
 

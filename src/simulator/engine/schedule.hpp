@@ -30,8 +30,8 @@ struct Grid::Schedule {
   bool reported = false;
   bool widens = false;  ///< blocks in progress may wait for one not started
   unsigned preemptions = 0;
-  bool counts = false;             ///< thread instructions
-  unsigned workers = 1;            ///< it was submitted to
+  bool counts = false;   ///< thread instructions
+  unsigned workers = 1;  ///< it was submitted to
 };
 
 /// How long blocks run before others get their turn.

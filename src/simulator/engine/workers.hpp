@@ -13,15 +13,15 @@ namespace cudacore::simulator {
 class Task {
  public:
   virtual ~Task() = default;
-  /// Works for some milliseconds at most. True where there is more to do: it is queued again, behind
-  /// the others. Several workers are in it at once if it was submitted several times. Must not block
-  /// on other tasks, and must not throw.
+  /// Works for some milliseconds at most. True where there is more to do: it is queued again,
+  /// behind the others. Several workers are in it at once if it was submitted several times. Must
+  /// not block on other tasks, and must not throw.
   virtual bool run(Worker& worker) noexcept = 0;
 };
 
 /// A queue of tasks and the threads that serve it. The threads start with the first task, spin
-/// briefly when idle before they sleep, run with default floating-point modes and block all signals.
-/// They are never joined: the process ends with them. After fork, the child has none.
+/// briefly when idle before they sleep, run with default floating-point modes and block all
+/// signals. They are never joined: the process ends with them. After fork, the child has none.
 class Workers {
  public:
   static Workers& instance();

@@ -18,34 +18,49 @@ inline constexpr Isa this_isa = Isa::baseline;
 #endif
 
 // Whole numbers and bits.
-template <Isa> void add_integer_arithmetic(FormTable& table);
-template <Isa> void add_integer_bits(FormTable& table);
-template <Isa> void add_integer_compare(FormTable& table);
-template <Isa> void add_integer_convert(FormTable& table);
-template <Isa> void add_integer_simd(FormTable& table);
-template <Isa> void add_moves(FormTable& table);
+template <Isa>
+void add_integer_arithmetic(FormTable& table);
+template <Isa>
+void add_integer_bits(FormTable& table);
+template <Isa>
+void add_integer_compare(FormTable& table);
+template <Isa>
+void add_integer_convert(FormTable& table);
+template <Isa>
+void add_integer_simd(FormTable& table);
+template <Isa>
+void add_moves(FormTable& table);
 // Floating point.
-template <Isa> void add_float_arithmetic(FormTable& table);
-template <Isa> void add_float_rounded(FormTable& table);
-template <Isa> void add_half_arithmetic(FormTable& table);
-template <Isa> void add_float_approximate(FormTable& table);
-template <Isa> void add_float_compare(FormTable& table);
-template <Isa> void add_float_convert(FormTable& table);
-template <Isa> void add_small_float_convert(FormTable& table);
+template <Isa>
+void add_float_arithmetic(FormTable& table);
+template <Isa>
+void add_float_rounded(FormTable& table);
+template <Isa>
+void add_half_arithmetic(FormTable& table);
+template <Isa>
+void add_float_approximate(FormTable& table);
+template <Isa>
+void add_float_compare(FormTable& table);
+template <Isa>
+void add_float_convert(FormTable& table);
+template <Isa>
+void add_small_float_convert(FormTable& table);
 // Memory.
-template <Isa> void add_load_store(FormTable& table);
+template <Isa>
+void add_load_store(FormTable& table);
 
 // Compiled once.
-void add_frame_access(FormTable& table);      ///< parameters of device functions
+void add_frame_access(FormTable& table);  ///< parameters of device functions
 void add_atomics(FormTable& table);
-void add_address_forms(FormTable& table);     ///< cvta, isspacep, mapa, prefetch, fences, alloca ...
+void add_address_forms(FormTable& table);  ///< cvta, isspacep, mapa, prefetch, fences, alloca ...
 void add_async_copies(FormTable& table);
 void add_mbarriers(FormTable& table);
 void add_matrix(FormTable& table);
-void add_control(FormTable& table);           ///< branches, calls, exits
+void add_control(FormTable& table);  ///< branches, calls, exits
 void add_barriers(FormTable& table);
-void add_warp_exchange(FormTable& table);     ///< shfl, vote, match, redux, elect
-void add_special_registers(FormTable& table); ///< "special.%tid.x" -> 'w' or 'x': made by the decoder
-void add_device_runtime(FormTable& table);    ///< "call.vprintf" and what else no module defines
+void add_warp_exchange(FormTable& table);  ///< shfl, vote, match, redux, elect
+void add_special_registers(
+    FormTable& table);                      ///< "special.%tid.x" -> 'w' or 'x': made by the decoder
+void add_device_runtime(FormTable& table);  ///< "call.vprintf" and what else no module defines
 
 }  // namespace cudacore::simulator

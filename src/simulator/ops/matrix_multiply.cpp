@@ -373,10 +373,10 @@ void add_wmma(FormTable& table) {
   for (const char* layout : layouts) {
     add<wmma(16, 16, 8, tf32, tf32, Element::f32, Element::f32)>(
         table, {wmma_text, layout + 1, ".m16n16k8.f32.tf32.tf32.f32"});
-    add<wmma(8, 8, 4, f64, f64, f64, f64)>(
-        table, {wmma_text, layout + 1, ".m8n8k4.f64.f64.f64.f64"});
-    add<wmma(8, 8, 4, f64, f64, f64, f64)>(
-        table, {wmma_text, layout + 1, ".m8n8k4.f64.f64.f64.f64.rn"});
+    add<wmma(8, 8, 4, f64, f64, f64, f64)>(table,
+                                           {wmma_text, layout + 1, ".m8n8k4.f64.f64.f64.f64"});
+    add<wmma(8, 8, 4, f64, f64, f64, f64)>(table,
+                                           {wmma_text, layout + 1, ".m8n8k4.f64.f64.f64.f64.rn"});
   }
   constexpr Element s32 = Element::s32;
   add<wmma(8, 8, 32, Element::s4, Element::s4, s32, s32)>(

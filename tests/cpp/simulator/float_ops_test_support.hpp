@@ -190,7 +190,7 @@ void with_isa(Isa isa, Call call) {
     case Isa::baseline:
       call.template operator()<Isa::baseline>();
       break;
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(CUDACORE_SIMULATOR_BASELINE_ONLY)
     case Isa::avx2:
       call.template operator()<Isa::avx2>();
       break;

@@ -118,7 +118,8 @@ inline std::optional<Outcome> arithmetic(const Opcode& opcode, const std::vector
     return Outcome{{static_cast<Wide>(sum)}, opcode.has("cc") ? sum > raw.max() : carry};
   }
   if (name == "subc" || (name == "sub" && opcode.has("cc"))) {
-    const SignedWide rest = raw.value(in[0]) - raw.value(in[1]) - (name == "subc" && !carry ? 1 : 0);
+    const SignedWide rest =
+        raw.value(in[0]) - raw.value(in[1]) - (name == "subc" && !carry ? 1 : 0);
     return Outcome{{static_cast<Wide>(rest)}, opcode.has("cc") ? rest >= 0 : carry};
   }
   if (name == "mad" || name == "madc" || name == "mul") {

@@ -46,7 +46,7 @@ const std::map<Isa, std::unique_ptr<FormTable>>& integer_tables() {
         case Isa::baseline:
           add_integer_families<Isa::baseline>(*table);
           break;
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(CUDACORE_SIMULATOR_BASELINE_ONLY)
         case Isa::avx2:
           add_integer_families<Isa::avx2>(*table);
           break;
