@@ -113,7 +113,7 @@ ObjectCode::Details merge_details(std::span<const ObjectCode> inputs, std::strin
 /// The PTX of what is linked, one module after another, for the simulated device; empty where an
 /// input has none. LTO IR is made into PTX only where that device is in use, as it takes a link.
 std::string joined_ptx(std::span<const ObjectCode> inputs, const std::string& name,
-                       compile::Architecture architecture, LinkerOptions options) {
+                       const compile::Architecture& architecture, LinkerOptions options) {
   std::string text;
   std::vector<const ObjectCode*> ltoir;
   for (const ObjectCode& input : inputs) {

@@ -103,7 +103,9 @@ std::string initialisation_advice(const DriverApi& table) {
   std::size_t size = text.size();
   if (table.cuLogsDumpToMemory(nullptr, text.data(), &size, 0) != CUDA_SUCCESS) return {};
   std::string_view log(text.data(), std::min(size, text.size()));
-  if (const std::size_t prefix = log.find("] "); prefix != log.npos) log.remove_prefix(prefix + 2);
+  if (const std::size_t prefix = log.find("] "); prefix != std::string_view::npos) {
+    log.remove_prefix(prefix + 2);
+  }
   const std::size_t end = log.find_last_not_of(std::string_view("\n\0", 2));
   return std::string(log.substr(0, end + 1));
 }

@@ -335,7 +335,7 @@ void QueueGroup::fail(CUresult error) noexcept {
   }
 }
 
-CUresult QueueGroup::synchronize() {
+CUresult QueueGroup::synchronize() const {
   for (const Point& point : last()) point.wait();
   return error();
 }

@@ -144,7 +144,7 @@ class QueueGroup : public std::enable_shared_from_this<QueueGroup> {
   /// Makes the context lost: what runs is cancelled, the rest is dropped. The first error stays.
   void fail(CUresult error) noexcept;
   /// Waits for all that is in the queues now; the error if there is one.
-  CUresult synchronize();
+  CUresult synchronize() const;
   /// CUDA_SUCCESS, CUDA_ERROR_NOT_READY, or the error.
   [[nodiscard]] CUresult query() const noexcept;
   /// The ends of all that is in the queues now, or in the blocking ones alone.

@@ -37,6 +37,7 @@ CUresult initialise() {
   }
   const DeviceProperties properties = properties_of(configuration->major, configuration->minor);
   std::vector<std::unique_ptr<Device>> devices;
+  devices.reserve(visible.size());
   for (const int physical : visible) {
     devices.push_back(std::make_unique<Device>(static_cast<int>(devices.size()), physical,
                                                properties, configuration->memory_bytes));

@@ -41,8 +41,8 @@ enum class Origin : std::uint8_t { device, pool, host, registered, managed, vari
 /// What cuMemAdvise and cuMemPrefetchAsync left with a part of managed memory.
 struct Advice {
   bool read_mostly = false;
-  CUmemLocation preferred{CU_MEM_LOCATION_TYPE_INVALID, 0};
-  CUmemLocation prefetched{CU_MEM_LOCATION_TYPE_INVALID, 0};
+  CUmemLocation preferred{CU_MEM_LOCATION_TYPE_INVALID, {0}};
+  CUmemLocation prefetched{CU_MEM_LOCATION_TYPE_INVALID, {0}};
   std::uint64_t accessed_by = 0;  ///< bit for each ordinal
   bool accessed_by_host = false;
 };

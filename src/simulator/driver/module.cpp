@@ -87,8 +87,8 @@ int architecture_of(std::string_view ptx) noexcept {
 
 Module::Module(Context& context_of, std::shared_ptr<Library> library_of)
     : context(context_of.shared_from_this()),
-      library(library_of),
-      is_of_library(library_of != nullptr) {}
+      library(std::move(library_of)),
+      is_of_library(library.lock() != nullptr) {}
 
 CUfunction Module::find_function(std::string_view name) {
   const Function* entry = image->find_entry(name);

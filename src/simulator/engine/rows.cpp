@@ -153,7 +153,7 @@ std::uint32_t Rows::temporary(unsigned width) {
 
 std::uint32_t Rows::temporary_mask() { return take_temporary(0, sizeof(std::uint32_t)); }
 
-std::uint32_t Rows::constants_begin() { return static_cast<std::uint32_t>(end_); }
+std::uint32_t Rows::constants_begin() const { return static_cast<std::uint32_t>(end_); }
 
 std::uint32_t Rows::frame_bytes() {
   const std::uint64_t bytes = round_up(end_ + constants_.size(), row_align);

@@ -43,7 +43,7 @@ class Rows {
   [[nodiscard]] std::uint32_t temporary_mask();
   void release() noexcept { used_ = {}; }
 
-  [[nodiscard]] std::uint32_t constants_begin();
+  [[nodiscard]] std::uint32_t constants_begin() const;
   [[nodiscard]] std::vector<std::byte> take_constants() noexcept { return std::move(constants_); }
   /// All that was given out.
   [[nodiscard]] std::uint32_t frame_bytes();

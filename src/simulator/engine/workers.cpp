@@ -8,6 +8,7 @@
 #include <charconv>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -19,7 +20,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 
 namespace cudacore::simulator {
 namespace {

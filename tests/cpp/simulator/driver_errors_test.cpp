@@ -163,7 +163,8 @@ TEST(DriverLogs, CallbacksAndFiles) {
 }
 
 TEST(DriverHandles, AreToldApart) {
-  HandleTable<CUstream, int> table{12};
+  // Tables never give their memory back: handles of the past must stay readable.
+  static HandleTable<CUstream, int> table{12};
   const CUstream first = table.insert(std::make_shared<int>(1));
   const CUstream second = table.insert(std::make_shared<int>(2));
   EXPECT_NE(first, second);
@@ -178,7 +179,8 @@ TEST(DriverHandles, AreToldApart) {
 }
 
 TEST(DriverHandles, AnOldHandleStaysWrong) {
-  HandleTable<CUstream, int> table{12};
+  // Tables never give their memory back: handles of the past must stay readable.
+  static HandleTable<CUstream, int> table{12};
   const CUstream old = table.insert(std::make_shared<int>(0));
   (void)table.erase(old);
   for (int i = 0; i < 100000; ++i) {
@@ -190,7 +192,8 @@ TEST(DriverHandles, AnOldHandleStaysWrong) {
 }
 
 TEST(DriverHandles, ManyThreads) {
-  HandleTable<CUstream, int> table{12};
+  // Tables never give their memory back: handles of the past must stay readable.
+  static HandleTable<CUstream, int> table{12};
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&table] {

@@ -126,7 +126,7 @@ TEST_F(DriverLaunch, KernelsOfLibrariesLaunchAsFunctions) {
 
 TEST_F(DriverLaunch, WrongParametersAreRefused) {
   CUfunction store = find("store");
-  std::uint32_t value = 0;
+  std::uint64_t value = 0;
   std::array<char, 64> buffer{};
   std::size_t size = 64;
   std::array<void*, 5> extra{CU_LAUNCH_PARAM_BUFFER_POINTER, buffer.data(),
