@@ -85,10 +85,10 @@ int architecture_of(std::string_view ptx) noexcept {
   return architecture;
 }
 
-Module::Module(Context& context_of, std::shared_ptr<Library> library_of)
+Module::Module(Context& context_of, const std::shared_ptr<Library>& library_of)
     : context(context_of.shared_from_this()),
-      library(std::move(library_of)),
-      is_of_library(library.lock() != nullptr) {}
+      library(library_of),
+      is_of_library(library_of != nullptr) {}
 
 CUfunction Module::find_function(std::string_view name) {
   const Function* entry = image->find_entry(name);

@@ -35,7 +35,7 @@ struct FunctionSettings {
 /// A program in a context.
 class Module : public std::enable_shared_from_this<Module> {
  public:
-  Module(Context& context, std::shared_ptr<Library> library);
+  Module(Context& context, const std::shared_ptr<Library>& library);
 
   const std::shared_ptr<Context> context;
   const std::weak_ptr<Library> library;  ///< empty for cuModuleLoad's

@@ -196,7 +196,7 @@ TEST(DriverHandles, ManyThreads) {
   static HandleTable<CUstream, int> table{12};
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
-    threads.emplace_back([&table] {
+    threads.emplace_back([] {
       for (int i = 0; i < 5000; ++i) {
         const CUstream handle = table.insert(std::make_shared<int>(i));
         const auto found = table.find(handle);
