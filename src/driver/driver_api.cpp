@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/driver_api.hpp"
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -15,6 +13,7 @@
 #include <string_view>
 
 #include "cudacore/error.hpp"
+#include "driver/driver_log.hpp"
 #include "driver/process.hpp"
 #include "driver/shared_library.hpp"
 
@@ -99,15 +98,7 @@ void resolve(DriverApi& table, const SharedLibrary& library, GetProcAddress get_
 /// environment is wrong.
 std::string initialisation_advice(const DriverApi& table) {
   if (!table.simulated) return "See whether `nvidia-smi` works";
-  std::array<char, 1024> text{};
-  std::size_t size = text.size();
-  if (table.cuLogsDumpToMemory(nullptr, text.data(), &size, 0) != CUDA_SUCCESS) return {};
-  std::string_view log(text.data(), std::min(size, text.size()));
-  if (const std::size_t prefix = log.find("] "); prefix != std::string_view::npos) {
-    log.remove_prefix(prefix + 2);
-  }
-  const std::size_t end = log.find_last_not_of(std::string_view("\n\0", 2));
-  return std::string(log.substr(0, end + 1));
+  return take_driver_log(table);
 }
 
 void initialise(const DriverApi& table, const SharedLibrary& library) {

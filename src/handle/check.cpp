@@ -4,9 +4,9 @@
 #include <string>
 
 #include "cudacore/error.hpp"
+#include "driver/driver_log.hpp"
 #include "handle/boxes.hpp"
 #include "handle/describe.hpp"
-#include "handle/driver_log.hpp"
 #include "handle/sticky.hpp"
 
 namespace cudacore::handle {
@@ -157,7 +157,7 @@ void throw_driver_error(CUresult result, const char* function, std::string_view 
                         ContextBox* context) {
   const driver::DriverApi& api = driver::api();
   std::string more = advice(result, api.simulated);
-  const std::string logged = take_driver_log(api);
+  const std::string logged = driver::take_driver_log(api);
   if (is_sticky(result)) {
     if (context == nullptr) context = current_box(api);
     if (context != nullptr) {

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import cudacore
 import pytest
 from cudacore import CUDAError, Device
 
@@ -74,10 +73,9 @@ def test_family(
     assert not wrong, "\n".join(wrong[:20])
 
 
+@pytest.mark.simulator_only(reason="no sm_90 GPU has these forms")
 def test_forms_of_newer_gpus_run(runner: Runner, corpus: Corpus) -> None:
     """Nothing says what they compute but PTX; that they load and compute something is checked."""
-    if not cudacore.simulator.is_enabled():
-        pytest.skip("no sm_90 GPU has them")
     outputs: dict[str, bytes] = {}
     for kernel in newer_kernels(corpus):
         outputs.update(runner.run(kernel, "typed"))

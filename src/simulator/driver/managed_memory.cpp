@@ -57,8 +57,8 @@ std::vector<Advice> advice_of(MemoryObject& object, CUdeviceptr pointer, std::si
 }
 
 CUmemLocation location_of(CUdevice device) {
-  if (device == CU_DEVICE_CPU) return {CU_MEM_LOCATION_TYPE_HOST, 0};
-  return {CU_MEM_LOCATION_TYPE_DEVICE, device};
+  if (device == CU_DEVICE_CPU) return {CU_MEM_LOCATION_TYPE_HOST, {0}};
+  return {CU_MEM_LOCATION_TYPE_DEVICE, {device}};
 }
 
 CUresult check(const CUmemLocation& location) {

@@ -227,7 +227,7 @@ std::shared_ptr<MemoryPool> default_pool(Device& device) {
   if (device.default_pool == nullptr) {
     CUmemPoolProps properties{};
     properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-    properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, device.ordinal};
+    properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, {device.ordinal}};
     device.default_pool = MemoryPool::create(properties, &device, true);
   }
   return device.default_pool;

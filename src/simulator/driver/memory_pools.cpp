@@ -146,12 +146,12 @@ using namespace cudacore::simulator;
 extern "C" {
 
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice device) {
-  const CUmemLocation location{CU_MEM_LOCATION_TYPE_DEVICE, device};
+  const CUmemLocation location{CU_MEM_LOCATION_TYPE_DEVICE, {device}};
   return get_pool(pool, &location, CU_MEM_ALLOCATION_TYPE_PINNED, true);
 }
 
 CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice device) {
-  const CUmemLocation location{CU_MEM_LOCATION_TYPE_DEVICE, device};
+  const CUmemLocation location{CU_MEM_LOCATION_TYPE_DEVICE, {device}};
   return get_pool(pool, &location, CU_MEM_ALLOCATION_TYPE_PINNED, false);
 }
 

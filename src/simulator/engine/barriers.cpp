@@ -49,7 +49,6 @@ std::string describe(const Block& block, const Group& group) {
       text += " for the cluster";
       break;
     case Wait::none:
-    case Wait::grid:
       break;
   }
   return text;

@@ -71,7 +71,6 @@ void Grid::fail(Fault fault) noexcept {
 
 bool Grid::run(Worker& worker) noexcept {
   Schedule& schedule = *schedule_;
-  worker.ranges_of = this;
   Clock::time_point began{};
   std::uint64_t instructions = 0;
   std::unique_ptr<ResidentCluster> cluster;

@@ -84,7 +84,6 @@ enum class Wait : std::uint8_t {
   barrier,  ///< bar.sync and its like: Group::detail is the barrier's number
   lanes,    ///< a .sync of the warp: for the lanes of Group::detail
   cluster,  ///< barrier.cluster.wait
-  grid,     ///< reserved
 };
 
 /// Lanes that go the same way.
@@ -177,7 +176,6 @@ struct Worker {
   unsigned index = 0;
   /// Found ranges by instruction, direct mapped.
   std::array<CachedRange, 64> ranges{};
-  const Grid* ranges_of = nullptr;  ///< a grid of another context may see less: cleared on change
 };
 
 /// One of a block's sixteen barriers.

@@ -216,38 +216,41 @@ void store(Warp& warp, const Instruction& in) {
 /// With a base of 64 bits, and of 32 in the spaces that have such addresses.
 using Pair = std::array<Handler, 2>;
 
-template <Space space, class T, unsigned count>
-constexpr Pair load_pair() {
-  if constexpr (has_narrow_addresses<space>) {
-    return {load<space, std::uint64_t, T, count>, load<space, std::uint32_t, T, count>};
+enum class Direction : std::uint8_t { load, store };
+
+template <Direction direction, Space space, class Word, class T, unsigned count>
+constexpr Handler handler() {
+  if constexpr (direction == Direction::load) {
+    return load<space, Word, T, count>;
   } else {
-    return {load<space, std::uint64_t, T, count>, nullptr};
+    return store<space, Word, T, count>;
   }
 }
 
-template <Space space, class T, unsigned count>
-constexpr Pair store_pair() {
+template <Direction direction, Space space, class T, unsigned count>
+constexpr Pair pair() {
   if constexpr (has_narrow_addresses<space>) {
-    return {store<space, std::uint64_t, T, count>, store<space, std::uint32_t, T, count>};
+    return {handler<direction, space, std::uint64_t, T, count>(),
+            handler<direction, space, std::uint32_t, T, count>()};
   } else {
-    return {store<space, std::uint64_t, T, count>, nullptr};
+    return {handler<direction, space, std::uint64_t, T, count>(), nullptr};
   }
 }
 
 /// Handlers by width and vector.
 using Handlers = std::array<std::array<Pair, 4>, 5>;
 
-template <Space space>
-constexpr Handlers loads() {
+template <Direction direction, Space space>
+constexpr Handlers handlers_of() {
   Handlers all{};
   const auto fill = [&]<class T>(unsigned width, T) {
-    all[width][0] = load_pair<space, T, 1>();
+    all[width][0] = pair<direction, space, T, 1>();
     if constexpr (sizeof(T) <= 8) {
-      all[width][1] = load_pair<space, T, 2>();
-      all[width][2] = load_pair<space, T, 4>();
+      all[width][1] = pair<direction, space, T, 2>();
+      all[width][2] = pair<direction, space, T, 4>();
     }
     if constexpr (sizeof(T) == 4) {
-      all[width][3] = load_pair<space, T, 8>();
+      all[width][3] = pair<direction, space, T, 8>();
     }
   };
   fill(0, std::uint8_t{});
@@ -258,31 +261,9 @@ constexpr Handlers loads() {
   return all;
 }
 
-template <Space space>
-constexpr Handlers stores() {
-  Handlers all{};
-  const auto fill = [&]<class T>(unsigned width, T) {
-    all[width][0] = store_pair<space, T, 1>();
-    if constexpr (sizeof(T) <= 8) {
-      all[width][1] = store_pair<space, T, 2>();
-      all[width][2] = store_pair<space, T, 4>();
-    }
-    if constexpr (sizeof(T) == 4) {
-      all[width][3] = store_pair<space, T, 8>();
-    }
-  };
-  fill(0, std::uint8_t{});
-  fill(1, std::uint16_t{});
-  fill(2, std::uint32_t{});
-  fill(3, std::uint64_t{});
-  fill(4, Wide{});
-  return all;
-}
-
-enum class Direction : std::uint8_t { load, store };
-
-void add_all(FormTable& table, const char* mnemonic, const char* space, Direction direction,
-             const Handlers& handlers) {
+template <Direction direction, Space where>
+void add_all(FormTable& table, const char* mnemonic, const char* space) {
+  constexpr Handlers handlers = handlers_of<direction, where>();
   for (unsigned vector = 0; vector < 4; ++vector) {
     for (const MemoryType& type : memory_types) {
       if (!is_vector(type.width, vector)) continue;
@@ -307,20 +288,20 @@ void add_all(FormTable& table, const char* mnemonic, const char* space, Directio
 
 template <>
 void add_load_store<this_isa>(FormTable& table) {
-  add_all(table, "ld", "", Direction::load, loads<Space::generic>());
-  add_all(table, "ld", ".global", Direction::load, loads<Space::global>());
-  add_all(table, "ld", ".const", Direction::load, loads<Space::global>());
-  add_all(table, "ld", ".shared", Direction::load, loads<Space::shared>());
-  add_all(table, "ld", ".shared::cluster", Direction::load, loads<Space::shared>());
-  add_all(table, "ld", ".local", Direction::load, loads<Space::local>());
-  add_all(table, "ld", ".param", Direction::load, loads<Space::param>());
-  add_all(table, "ldu", "", Direction::load, loads<Space::generic>());
-  add_all(table, "ldu", ".global", Direction::load, loads<Space::global>());
-  add_all(table, "st", "", Direction::store, stores<Space::generic>());
-  add_all(table, "st", ".global", Direction::store, stores<Space::global>());
-  add_all(table, "st", ".shared", Direction::store, stores<Space::shared>());
-  add_all(table, "st", ".shared::cluster", Direction::store, stores<Space::shared>());
-  add_all(table, "st", ".local", Direction::store, stores<Space::local>());
+  add_all<Direction::load, Space::generic>(table, "ld", "");
+  add_all<Direction::load, Space::global>(table, "ld", ".global");
+  add_all<Direction::load, Space::global>(table, "ld", ".const");
+  add_all<Direction::load, Space::shared>(table, "ld", ".shared");
+  add_all<Direction::load, Space::shared>(table, "ld", ".shared::cluster");
+  add_all<Direction::load, Space::local>(table, "ld", ".local");
+  add_all<Direction::load, Space::param>(table, "ld", ".param");
+  add_all<Direction::load, Space::generic>(table, "ldu", "");
+  add_all<Direction::load, Space::global>(table, "ldu", ".global");
+  add_all<Direction::store, Space::generic>(table, "st", "");
+  add_all<Direction::store, Space::global>(table, "st", ".global");
+  add_all<Direction::store, Space::shared>(table, "st", ".shared");
+  add_all<Direction::store, Space::shared>(table, "st", ".shared::cluster");
+  add_all<Direction::store, Space::local>(table, "st", ".local");
 }
 
 }  // namespace cudacore::simulator

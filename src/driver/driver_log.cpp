@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "handle/driver_log.hpp"
+#include "driver/driver_log.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-namespace cudacore::handle {
+namespace cudacore::driver {
 
 namespace {
 
@@ -25,7 +25,7 @@ std::string_view without_prefix(std::string_view line) {
 
 }  // namespace
 
-std::string take_driver_log(const driver::DriverApi& api) {
+std::string take_driver_log(const DriverApi& api) {
   if (api.cuLogsCurrent == nullptr || api.cuLogsDumpToMemory == nullptr) return {};
   static std::mutex mutex;
   static std::optional<CUlogIterator> seen;
@@ -45,4 +45,4 @@ std::string take_driver_log(const driver::DriverApi& api) {
   return std::string(without_prefix(lines));
 }
 
-}  // namespace cudacore::handle
+}  // namespace cudacore::driver

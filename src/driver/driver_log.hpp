@@ -5,11 +5,11 @@
 
 #include "driver/driver_api.hpp"
 
-namespace cudacore::handle {
+namespace cudacore::driver {
 
 /// The newest error that the driver has logged since this was last asked, without its time
 /// (cuLogsDumpToMemory): why it refused a call, or what a kernel did. Empty where it logged nothing
 /// or keeps no log, as before CUDA 12.9.
-[[nodiscard]] std::string take_driver_log(const driver::DriverApi& api);
+[[nodiscard]] std::string take_driver_log(const DriverApi& api);
 
-}  // namespace cudacore::handle
+}  // namespace cudacore::driver
