@@ -2,6 +2,7 @@
 """What every test may ask for; the `device` fixture alone decides what needs a device."""
 
 import ctypes
+import gc
 import os
 import subprocess
 import sys
@@ -180,6 +181,7 @@ def gate_kernel(device: Device) -> Kernel:
 @pytest.fixture
 def gate(gate_kernel: Kernel, pinned: Callable[[int], Buffer], device: Device) -> Iterator[Gate]:
     """Opened at the end in any case, so that no failed test hangs the next."""
+    gc.collect()  # modules that earlier tests left: unloading one waits for the device
     gate = Gate(gate_kernel, pinned(4))
     yield gate
     gate.open()

@@ -113,7 +113,7 @@ time.sleep(0.2)
 
 def test_exception_ends_with_its_traceback_only(device: Device) -> None:
     assert device.device_id == 0
-    result = run(PRELUDE + MAKE + "raise LookupError('mine')")
+    result = run(PRELUDE + MAKE + "error = LookupError('mine')\nraise error")
     assert result.returncode == 1
     assert result.stderr.rstrip().endswith("LookupError: mine")
     assert result.stderr.count("Error") == 1
