@@ -18,7 +18,7 @@ std::size_t class_of(unsigned width) noexcept {
   return static_cast<std::size_t>(std::bit_width(width));
 }
 std::uint32_t bytes_of(std::size_t size_class) noexcept {
-  return size_class == 0 ? sizeof(std::uint32_t) : warp_size << (size_class - 1);
+  return size_class == 0 ? std::uint32_t{sizeof(std::uint32_t)} : warp_size << (size_class - 1);
 }
 std::uint64_t round_up(std::uint64_t value, std::uint64_t align) noexcept {
   return (value + align - 1) / align * align;
