@@ -68,10 +68,11 @@ bool is_cluster_shared(const Block& block, std::uint64_t address) {
   return rank_of_shared(block, address) >= 0;
 }
 
-/// What no other space has is global, null among it, as on a GPU.
+/// What no other space has is global, null among it, as on a GPU; and a kernel's parameters are in
+/// the global window, as PTX says.
 bool is_global(const Block& block, std::uint64_t address) {
   return !is_cluster_shared(block, address) && !is_local(block, address) &&
-         !is_parameter(block, address) && !is_constant(block, address);
+         !is_constant(block, address);
 }
 
 template <bool (*Is)(const Block&, std::uint64_t), class Word>

@@ -177,26 +177,31 @@ T ones(u32 n) {
   return n < bits_of<T> ? static_cast<T>((T{1} << (n & (bits_of<T> - 1))) - 1)
                         : static_cast<T>(~T{0});
 }
+/// A position or a length of a bit field. PTX says that the low eight bits count; of 64-bit fields,
+/// which no GPU has as an instruction, all do.
+template <class T>
+u32 field_number(u32 n) {
+  return bits_of<T> == 64 ? n : n & 0xff;
+}
 template <class T>
 T bfe(T a, u32 b, u32 c) {
   using U = Unsigned<T>;
-  const u32 at = b & 0xff;
-  const u32 length = c & 0xff;
+  const u32 length = field_number<T>(c);
   const U field = ones<U>(length);
   // Past the top come zeros or signs.
-  const auto shifted = static_cast<U>(shr<T>(a, at));
+  const auto shifted = static_cast<U>(shr<T>(a, field_number<T>(b)));
   U value = shifted & field;
   if constexpr (is_signed<T>) {
-    const u32 top = at + length - 1 < bits_of<T> - 1 ? at + length - 1 : bits_of<T> - 1;
-    const bool sign = length != 0 && ((static_cast<U>(a) >> (top & (bits_of<T> - 1))) & 1) != 0;
+    const u32 top = length - 1;
+    const bool sign = top < bits_of<T> && ((shifted >> (top & (bits_of<T> - 1))) & 1) != 0;
     value |= sign ? static_cast<U>(~field) : U{0};
   }
   return static_cast<T>(value);
 }
 template <class T>
 T bfi(T a, T b, u32 c, u32 d) {
-  const u32 at = c & 0xff;
-  const T field = shl<T>(ones<T>(d & 0xff), at);
+  const u32 at = field_number<T>(c);
+  const T field = shl<T>(ones<T>(field_number<T>(d)), at);
   return (b & ~field) | (shl<T>(a, at) & field);
 }
 template <bool wrap>

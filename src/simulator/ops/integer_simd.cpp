@@ -4,14 +4,10 @@
 // constant that the handler hands it. Only what compilers emit is made for speed.
 #include <utility>
 
-#include "simulator/ops/integer_forms.hpp"
+#include "simulator/ops/integer_video.hpp"
 
 namespace cudacore::simulator {
 namespace {
-
-enum class Op : u8 { add, sub, absdiff, min, max, avrg, set, shl, shr };
-enum class Then : u8 { none, sat, add, min, max };
-enum class Comparison : u8 { eq, ne, lt, le, gt, ge };
 
 constexpr const char* then_names[] = {"", ".sat", ".add", ".min", ".max"};
 constexpr const char* comparison_names[] = {".eq", ".ne", ".lt", ".le", ".gt", ".ge"};
@@ -21,116 +17,11 @@ constexpr const char* scalar_names[] = {"vadd", "vsub", "vabsdiff", "vmin", "vma
 constexpr const char* names_of_2[] = {"vadd2", "vsub2", "vabsdiff2", "vmin2", "vmax2", "vavrg2"};
 constexpr const char* names_of_4[] = {"vadd4", "vsub4", "vabsdiff4", "vmin4", "vmax4", "vavrg4"};
 
-bool compares(Comparison comparison, s64 a, s64 b) {
-  switch (comparison) {
-    case Comparison::eq:
-      return a == b;
-    case Comparison::ne:
-      return a != b;
-    case Comparison::lt:
-      return a < b;
-    case Comparison::le:
-      return a <= b;
-    case Comparison::gt:
-      return a > b;
-    case Comparison::ge:
-      return a >= b;
-  }
-  return false;
-}
-
-/// What an instruction does, but for its selectors.
-struct Video {
-  Op op = Op::add;
-  Then then = Then::none;
-  Comparison comparison = Comparison::eq;
-  bool sat = false;  ///< beside `then`, of scalar ones
-  bool wrap = false;
-  bool signed_d = false;
-  bool signed_a = false;
-  bool signed_b = false;
-};
-
-s64 operate(const Video& video, s64 a, s64 b) {
-  switch (video.op) {
-    case Op::add:
-      return a + b;
-    case Op::sub:
-      return a - b;
-    case Op::absdiff:
-      return a < b ? b - a : a - b;
-    case Op::min:
-      return a < b ? a : b;
-    case Op::max:
-      return a < b ? b : a;
-    case Op::avrg:
-      return a + b >= 0 ? (a + b + 1) >> 1 : (a + b) >> 1;
-    case Op::set:
-      return compares(video.comparison, a, b) ? 1 : 0;
-    default:
-      break;
-  }
-  return 0;
-}
-/// Shifts of scalar instructions: of 33 bits by up to 32.
-s128 shift(const Video& video, s64 a, s64 b) {
-  const s64 n = video.wrap ? b & 31 : b < 32 ? b : 32;
-  return video.op == Op::shr ? static_cast<s128>(a >> n) : static_cast<s128>(a) << n;
-}
-
-s64 extend(u32 raw, unsigned at, unsigned bits, bool with_sign) {
-  const u64 up = u64{raw >> at} << (64 - bits);
-  return with_sign ? static_cast<s64>(up) >> (64 - bits) : static_cast<s64>(up >> (64 - bits));
-}
-
-template <class T>
-T clamp_to(unsigned bits, bool with_sign, T value) {
-  const T low = with_sign ? -(T{1} << (bits - 1)) : T{0};
-  const T high = (T{1} << (with_sign ? bits - 1 : bits)) - 1;
-  return value < low ? low : value > high ? high : value;
-}
-
-/// A selector of a scalar instruction: none, .b0 to .b3, .h0, .h1.
-struct Part {
-  explicit Part(u32 code)
-      : at(code == 0  ? 0
-           : code < 5 ? 8 * (code - 1)
-                      : 16 * (code - 5)),
-        bits(code == 0  ? 32
-             : code < 5 ? 8
-                        : 16) {}
-  [[nodiscard]] s64 of(u32 raw, bool with_sign) const { return extend(raw, at, bits, with_sign); }
-  unsigned at;
-  unsigned bits;
-};
 u32 selector(const Instruction& in, unsigned operand) {
   return (static_cast<u32>(in.imm2) >> (4 * operand)) & 7;
 }
 bool negated(const Instruction& in, unsigned operand) {
   return ((static_cast<u32>(in.imm2) >> (4 * operand)) & 8) != 0;
-}
-
-u32 scalar_lane(const Video& video, const Part& part_d, const Part& part_a, const Part& part_b,
-                u32 a, u32 b, u32 c) {
-  const s64 x = part_a.of(a, video.signed_a);
-  const s64 y = part_b.of(b, video.signed_b);
-  s128 value = video.op == Op::shl || video.op == Op::shr ? shift(video, x, y)
-                                                          : static_cast<s128>(operate(video, x, y));
-  if (video.sat) value = clamp_to(part_d.bits, video.signed_d, value);
-  const s64 third = extend(c, 0, 32, video.signed_d);
-  switch (video.then) {
-    case Then::add:
-      return static_cast<u32>(value + third);
-    case Then::min:
-      return static_cast<u32>(value < third ? value : third);
-    case Then::max:
-      return static_cast<u32>(value < third ? third : value);
-    default:
-      break;
-  }
-  if (part_d.bits == 32) return static_cast<u32>(value);
-  const u32 field = ((1u << part_d.bits) - 1) << part_d.at;
-  return (c & ~field) | ((static_cast<u32>(value) << part_d.at) & field);
 }
 
 /// The row of operand 3, where it is there.
@@ -157,14 +48,6 @@ void scalar(Warp& warp, const Instruction& in) {
   run_scalar(warp, in, what);
 }
 
-/// vmad: a product and a sum of 128 bits, shifted.
-struct Mad {
-  bool signed_a = false;
-  bool signed_b = false;
-  bool plus_one = false;
-  bool sat = false;
-  unsigned shift = 0;
-};
 [[gnu::noinline]] void run_mad(Warp& warp, const Instruction& in, const Mad& mad) {
   const u32* a = warp.row<u32>(in.op[1]);
   const u32* b = warp.row<u32>(in.op[2]);
@@ -173,23 +56,10 @@ struct Mad {
   const Part part_b(selector(in, 2));
   const bool minus_product = negated(in, 1) != negated(in, 2);
   const bool minus_c = negated(in, 3);
-  const bool with_sign = mad.signed_a || mad.signed_b || minus_product || minus_c;
   write_row(warp.row<u32>(in.op[0]), warp.enabled(in), [&](u32* d) {
     for (unsigned i = 0; i < warp_size; ++i) {
-      s128 sum = static_cast<s128>(part_a.of(a[i], mad.signed_a)) * part_b.of(b[i], mad.signed_b);
-      u32 third = c[i];
-      if (mad.plus_one) {
-        sum += 1;
-      } else if (minus_product) {
-        sum = -sum;
-      } else if (minus_c) {
-        third = ~third;
-        sum += 1;
-      }
-      sum += extend(third, 0, 32, with_sign);
-      sum >>= mad.shift;
-      if (mad.sat) sum = clamp_to(32, with_sign, sum);
-      d[i] = static_cast<u32>(sum);
+      d[i] = mad_lane(mad, minus_product, minus_c, part_a.of(a[i], mad.signed_a),
+                      part_b.of(b[i], mad.signed_b), c[i]);
     }
   });
 }
@@ -319,9 +189,11 @@ void add_scalar_shift(FormTable& table) {
 template <unsigned index>
 void add_scalar_set(FormTable& table) {
   constexpr Digits<4> n(index, {2, 2, 6, 4});
+  // The third operand is as signed as the first.
   constexpr Video video{.op = Op::set,
                         .then = scalar_then[n.digit[3]],
                         .comparison = static_cast<Comparison>(n.digit[2]),
+                        .signed_d = n.digit[0] != 0,
                         .signed_a = n.digit[0] != 0,
                         .signed_b = n.digit[1] != 0};
   add_scalar(table,

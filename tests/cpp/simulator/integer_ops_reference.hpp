@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What integer instructions do, lane by lane and as the manual of PTX says it: bit by bit, in
-// integers that never overflow. Slow on purpose.
+// What integer instructions do, lane by lane and as the manual of PTX says it, but where GPUs agree
+// on something else: bit by bit, in integers that never overflow. Slow on purpose.
 #pragma once
 
 #include <algorithm>
@@ -283,20 +283,24 @@ inline std::optional<Outcome> bits(const Opcode& opcode, const std::vector<Wide>
     }
     return one(~Wide{0});
   }
+  // Where a field is and how long: of 64-bit ones, more than the low eight bits count on a GPU.
+  const Wide field_number = width == 64 ? 0xffffffff : 0xff;
   if (name == "bfe") {
-    const unsigned at = low(in[1], 255);
-    const unsigned length = low(in[2], 255);
-    const bool sign =
-        type.is_signed && length != 0 && bit(in[0], std::min(at + length - 1, width - 1));
+    const Wide at = in[1] & field_number;
+    const Wide length = in[2] & field_number;
+    const Wide last = std::min(at + length - 1, Wide{width - 1});
+    const bool sign = type.is_signed && length != 0 && bit(in[0], static_cast<unsigned>(last));
     Wide result = 0;
     for (unsigned i = 0; i < width; ++i) {
-      result |= Wide{i < length && at + i < width ? bit(in[0], at + i) : sign} << i;
+      const bool inside = i < length && at + i < width;
+      result |= Wide{inside ? bit(in[0], static_cast<unsigned>(at) + i) : sign} << i;
     }
     return one(result);
   }
   if (name == "bfi") {
-    const unsigned at = low(in[2], 255);
-    const unsigned length = low(in[3], 255);
+    if ((in[2] & field_number) >= width) return one(in[1]);
+    const auto at = static_cast<unsigned>(in[2] & field_number);
+    const Wide length = in[3] & field_number;
     Wide result = in[1];
     for (unsigned i = 0; i < length && at + i < width; ++i) {
       result &= ~(Wide{1} << (at + i));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What video instructions do, with selectors on their operands.
+// What video instructions do, with selectors on their operands. GPUs have no scalar ones: the
+// assembler makes sequences of them, which do not always do what the manual of PTX says.
 #pragma once
 
 #include <algorithm>
@@ -77,27 +78,22 @@ inline SignedWide video_part(Wide raw, bool is_signed, std::string_view selector
 
 inline Outcome video_mad(const Opcode& opcode, const std::vector<Wide>& in,
                          const VideoSelectors& selectors) {
-  const SignedWide a = video_part(in[0], opcode.types[1].is_signed, selectors.text[1]);
-  const SignedWide b = video_part(in[1], opcode.types[2].is_signed, selectors.text[2]);
+  const IntegerType word{true, 32};
+  const auto signed_part = [&](std::size_t i) {
+    const SignedWide value =
+        video_part(in[i], opcode.types[i + 1].is_signed, selectors.text[i + 1]);
+    return word.value(static_cast<Wide>(value));
+  };
   const bool minus_product = selectors.negated[1] != selectors.negated[2];
   const bool minus_c = selectors.negated[3];
   const bool is_signed =
       opcode.types[1].is_signed || opcode.types[2].is_signed || minus_product || minus_c;
-  SignedWide sum = a * b;
-  Wide c = in[2];
-  SignedWide low = 0;
-  if (opcode.has("po")) {
-    low = 1;
-  } else if (minus_product) {
-    sum = ~sum;
-    low = 1;
-  } else if (minus_c) {
-    c = ~c;
-    low = 1;
-  }
-  sum += IntegerType{is_signed, 32}.value(c) + low;
-  if (opcode.has("shr7")) sum >>= 7;
-  if (opcode.has("shr15")) sum >>= 15;
+  const SignedWide product = signed_part(0) * signed_part(1);
+  const SignedWide c = word.value(in[2]);
+  SignedWide sum = (minus_product ? -product : product) + (minus_c ? -c : c);
+  if (opcode.has("po")) sum += 1;
+  const unsigned shift = opcode.has("shr7") ? 7 : opcode.has("shr15") ? 15 : 0;
+  if (shift != 0) sum = IntegerType{is_signed, 64}.value(static_cast<Wide>(sum)) >> shift;
   if (opcode.has("sat")) sum = IntegerType{is_signed, 32}.clamp(sum);
   return Outcome{{static_cast<Wide>(sum)}, false};
 }
@@ -113,6 +109,52 @@ inline SignedWide video_value(const Opcode& opcode, std::string_view operation, 
   return *elementary(operation, a, b);
 }
 
+/// .sat of scalar instructions, as the sequences that assemblers make of them do it.
+inline SignedWide video_saturated(std::string_view operation, bool is_signed, unsigned size,
+                                  SignedWide value) {
+  if (operation == "shl" || operation == "shr") {
+    value = IntegerType{true, 34}.value(static_cast<Wide>(value));
+    return IntegerType{is_signed, 32}.clamp(value);
+  }
+  if (size == 32 && is_signed) return IntegerType{true, 32}.clamp(value);
+  if (size == 32) return std::max(value, SignedWide{0});
+  const SignedWide most = IntegerType{is_signed, size}.max();
+  return value < 0 ? most : std::min(value, most);
+}
+
+/// The second operation of scalar instructions, as those sequences do it.
+inline SignedWide video_second(const Opcode& opcode, std::string_view operation, bool is_signed,
+                               SignedWide value, Wide c) {
+  if (opcode.has("add")) return value + static_cast<SignedWide>(c);
+  const bool shift = operation == "shl" || operation == "shr";
+  const bool word = operation == "add" || operation == "sub" || (shift && opcode.has("sat"));
+  value = IntegerType{true, word ? 32u : 64u}.value(static_cast<Wide>(value));
+  value = IntegerType{is_signed, 64}.value(static_cast<Wide>(value));
+  const SignedWide third = IntegerType{is_signed, 32}.value(c);
+  return opcode.has("min") ? std::min(value, third) : std::max(value, third);
+}
+
+inline Outcome video_scalar(const Opcode& opcode, std::string_view operation,
+                            const std::vector<Wide>& in, const VideoSelectors& selectors) {
+  const std::size_t first = operation == "set" ? 0 : 1;
+  const bool d_signed = opcode.types[0].is_signed;
+  SignedWide value = video_value(
+      opcode, operation, video_part(in[0], opcode.types[first].is_signed, selectors.text[1]),
+      video_part(in[1], opcode.types[first + 1].is_signed, selectors.text[2]));
+  const std::string& to = selectors.text[0];
+  const unsigned size = to.empty() ? 32 : to[0] == 'b' ? 8 : 16;
+  if (opcode.has("sat")) value = video_saturated(operation, d_signed, size, value);
+  if (opcode.has("add") || opcode.has("min") || opcode.has("max")) {
+    value = video_second(opcode, operation, d_signed, value, in[2]);
+  }
+  if (to.empty()) return Outcome{{static_cast<Wide>(value)}, false};
+  const unsigned at = size * static_cast<unsigned>(to[1] - '0');
+  const Wide field = ((Wide{1} << size) - 1) << at;
+  // What goes to .h1 does not move there.
+  const Wide placed = to == "h1" ? static_cast<Wide>(value) : static_cast<Wide>(value) << at;
+  return Outcome{{(in[2] & ~field) | (placed & field)}, false};
+}
+
 inline std::optional<Outcome> video(const Opcode& opcode, const std::vector<Wide>& in,
                                     const VideoSelectors& selectors) {
   const std::string& name = opcode.name();
@@ -120,27 +162,12 @@ inline std::optional<Outcome> video(const Opcode& opcode, const std::vector<Wide
   if (name == "vmad") return video_mad(opcode, in, selectors);
   const unsigned elements = video_elements(name);
   const std::string operation = name.substr(1, name.size() - 1 - (elements == 0 ? 0 : 1));
+  if (elements == 0) return video_scalar(opcode, operation, in, selectors);
   const bool set = operation == "set";
   const IntegerType a_type = opcode.types[set ? 0 : 1];
   const IntegerType b_type = opcode.types[set ? 1 : 2];
   const bool d_signed = !set && opcode.types[0].is_signed;
-  const Wide c = in.size() > 2 ? in[2] : 0;
-  if (elements == 0) {
-    SignedWide value =
-        video_value(opcode, operation, video_part(in[0], a_type.is_signed, selectors.text[1]),
-                    video_part(in[1], b_type.is_signed, selectors.text[2]));
-    const std::string& to = selectors.text[0];
-    const unsigned size = to.empty() ? 32 : to[0] == 'b' ? 8 : 16;
-    if (opcode.has("sat")) value = IntegerType{d_signed, size}.clamp(value);
-    const SignedWide third = IntegerType{d_signed, 32}.value(c);
-    for (const char* second : {"add", "min", "max"}) {
-      if (opcode.has(second)) value = *elementary(second, value, third);
-    }
-    if (to.empty()) return Outcome{{static_cast<Wide>(value)}, false};
-    const unsigned at = size * static_cast<unsigned>(to[1] - '0');
-    const Wide field = ((Wide{1} << size) - 1) << at;
-    return Outcome{{(c & ~field) | ((static_cast<Wide>(value) << at) & field)}, false};
-  }
+  const Wide c = in[2];
   const unsigned size = 32 / elements;
   const auto chosen = [&](unsigned operand, unsigned k) {
     const std::string& text = selectors.text[operand];
