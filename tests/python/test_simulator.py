@@ -16,6 +16,7 @@ UNASKED: dict[str, str | None] = {
     "CUDACORE_SIMULATOR_DEVICES": None,
     "CUDACORE_SIMULATOR_COMPUTE_CAPABILITY": None,
     "CUDACORE_SIMULATOR_MEMORY": None,
+    "CUDACORE_SIMULATOR_THREADS": None,
     "CUDA_VISIBLE_DEVICES": None,
 }
 ASKED = UNASKED | {"CUDACORE_DRIVER": "simulator"}
@@ -189,7 +190,9 @@ class TestEnvironment:
         ("name", "value"),
         [("DEVICES", "0"), ("DEVICES", "65"), ("DEVICES", "two"), ("DEVICES", ""),
          ("COMPUTE_CAPABILITY", "9"), ("COMPUTE_CAPABILITY", "sm_90"),
-         ("COMPUTE_CAPABILITY", "9.5"), ("MEMORY", "4 GB"), ("MEMORY", "none"), ("MEMORY", "1")],
+         ("COMPUTE_CAPABILITY", "9.5"), ("MEMORY", "4 GB"), ("MEMORY", "none"), ("MEMORY", "1"),
+         ("THREADS", "0"), ("THREADS", "-2"), ("THREADS", "1025"), ("THREADS", "all"),
+         ("THREADS", ""), ("ISA", "mmx"), ("ISA", ""), ("COUNT", "yes")],
     )  # fmt: skip
     def test_what_it_cannot_be_is_named(self, name: str, value: str) -> None:
         variable = f"CUDACORE_SIMULATOR_{name}"

@@ -274,11 +274,12 @@ print(Device(1).context.is_lost)
     assert run(script, env=UNASKED).stdout.split() == ["LaunchError", "False"]
 
 
-def test_kernel_that_never_ends_answers_ctrl_c() -> None:
+@pytest.mark.parametrize("body", ["", "__nanosleep(100);", "__nanosleep(1000000);"])
+def test_kernel_that_never_ends_answers_ctrl_c(body: str) -> None:
     script = (
         PRELUDE
-        + """
-kernel = build("__global__ void k(volatile int* p) { while (*p == 0) {} }", "k")
+        + f"""
+kernel = build("__global__ void k(volatile int* p) {{ while (*p == 0) {{ {body} }} }}", "k")
 buffer.fill(0, stream=stream)
 stream.sync()
 kernel[4, 64, stream](buffer)

@@ -82,6 +82,23 @@ class TestCode:
         ]
         assert answer(Linker(*parts).link(target)) == 15
 
+    def test_grid_may_count_clusters(self, stream: Stream, pinned: Callable[[int], Buffer]) -> None:
+        body = """
+            .visible .entry k(.param .u64 to) .reqntid 32 .reqnctapercluster 4 .blocksareclusters {
+              .reg .b64 %rd<2>; .reg .b32 %r<2>;
+              ld.param.u64 %rd1, [to];
+              mov.u32 %r1, %nctaid.x;
+              st.global.u32 [%rd1], %r1;
+              red.global.add.u32 [%rd1+4], 1;
+              ret;
+            }"""
+        result = pinned(8)
+        for block in (32, 1):
+            result.fill(0, stream=stream)
+            load(body, version="9.0")[3, block, stream](result)
+            stream.sync()
+            assert host_bytes(result) == b"\x0c\0\0\0\x80\x01\0\0"
+
 
 class TestBadPtx:
     @pytest.mark.parametrize(
@@ -96,6 +113,8 @@ class TestBadPtx:
             (entry(".reg .b32 %r<2>;", "  frobnicate.s32 %r1, %r1;"), "'frobnicate.s32'"),
             (entry(".reg .b32 %r<2>;", "  add.q7 %r1, %r1, %r1;"), "line 7, column "),
             (entry("  ret;") + "\nnonsense", "line 8, column 1: "),
+            (".visible .entry k()\n.reqntid 32\n.blocksareclusters { ret; }",
+             "line 6, column 1: .blocksareclusters of 'k' needs a kernel with .reqntid and"),
             (entry("  .shared .b8 s[\x00];"), "line 6, column "),
         ],
     )  # fmt: skip

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "simulator/engine/workers.hpp"
@@ -208,13 +209,13 @@ class Scheduler::Pump final : public Task {
  public:
   explicit Pump(std::shared_ptr<Queue> queue) : queue_(std::move(queue)) {}
 
-  bool run(Worker&) noexcept override {
+  std::optional<Time> run(Worker&) noexcept override {
     on_worker = true;
     Lock held = Scheduler::lock();
     Scheduler scheduler(held);
-    if (!scheduler.go_on(queue_)) return true;
+    if (!scheduler.go_on(queue_)) return at_once;
     scheduler.work();
-    return false;
+    return std::nullopt;
   }
 
  private:

@@ -7,9 +7,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <stdexcept>
 #include <utility>
 
 #include "simulator/driver/entry.hpp"
+#include "simulator/engine/workers.hpp"
+#include "simulator/ops/form_table.hpp"
 
 namespace cudacore::simulator {
 
@@ -60,6 +63,66 @@ std::optional<int> find_visible(std::string_view entry, unsigned devices) {
 
 void log_bad_variable(const char* name, const char* value, const char* expected) {
   log_error(std::string(name) + " is \"" + value + "\"; it must be " + expected);
+}
+
+/// What the devices are.
+std::optional<Configuration> read_devices() {
+  Configuration configuration;
+  if (const char* text = std::getenv("CUDACORE_SIMULATOR_DEVICES")) {
+    const auto devices = parse_number<unsigned>(trim(text));
+    if (!devices || *devices < 1 || *devices > max_devices) {
+      log_bad_variable("CUDACORE_SIMULATOR_DEVICES", text, "a number from 1 to 64");
+      return std::nullopt;
+    }
+    configuration.devices = *devices;
+  }
+  if (const char* text = std::getenv("CUDACORE_SIMULATOR_COMPUTE_CAPABILITY")) {
+    const auto capability = parse_compute_capability(text);
+    if (capability) std::tie(configuration.major, configuration.minor) = *capability;
+    if (!capability || !is_valid(configuration)) {
+      log_bad_variable("CUDACORE_SIMULATOR_COMPUTE_CAPABILITY", text,
+                       "a compute capability that there is, from 7.5 to 12.1, as \"9.0\"");
+      return std::nullopt;
+    }
+  }
+  if (const char* text = std::getenv("CUDACORE_SIMULATOR_MEMORY")) {
+    const auto memory = parse_memory(text);
+    if (memory) configuration.memory_bytes = *memory;
+    if (!memory || !is_valid(configuration)) {
+      log_bad_variable("CUDACORE_SIMULATOR_MEMORY", text,
+                       "from 1 MiB to 1 TiB, as \"4 GiB\", \"512 MiB\" or a number of bytes");
+      return std::nullopt;
+    }
+  }
+  return configuration;
+}
+
+bool read_threads(Configuration& configuration) {
+  const char* const text = std::getenv("CUDACORE_SIMULATOR_THREADS");
+  if (text == nullptr) return true;
+  const auto threads = parse_number<unsigned>(trim(text));
+  if (!threads || *threads < 1 || *threads > Workers::most) {
+    log_bad_variable("CUDACORE_SIMULATOR_THREADS", text, "a number from 1 to 1024");
+    return false;
+  }
+  configuration.threads = *threads;
+  return true;
+}
+
+/// Whether the variables that the engine reads by itself make sense.
+bool check_engine() {
+  const char* const count = std::getenv("CUDACORE_SIMULATOR_COUNT");
+  if (count != nullptr && std::string_view(count) != "0" && std::string_view(count) != "1") {
+    log_bad_variable("CUDACORE_SIMULATOR_COUNT", count, "0 or 1");
+    return false;
+  }
+  try {
+    static_cast<void>(best_isa());
+    return true;
+  } catch (const std::invalid_argument& error) {
+    log_error(error.what());
+    return false;
+  }
 }
 
 }  // namespace
@@ -135,38 +198,14 @@ std::string format_uuid(const CUuuid& uuid) {
 }
 
 std::optional<Configuration> read_configuration() {
+  std::optional<Configuration> configuration;
   {
     auto& [mutex, configured] = setting();
     const std::scoped_lock lock(mutex);
-    if (configured) return configured;
+    configuration = configured;
   }
-  Configuration configuration;
-  if (const char* text = std::getenv("CUDACORE_SIMULATOR_DEVICES")) {
-    const auto devices = parse_number<unsigned>(trim(text));
-    if (!devices || *devices < 1 || *devices > max_devices) {
-      log_bad_variable("CUDACORE_SIMULATOR_DEVICES", text, "a number from 1 to 64");
-      return std::nullopt;
-    }
-    configuration.devices = *devices;
-  }
-  if (const char* text = std::getenv("CUDACORE_SIMULATOR_COMPUTE_CAPABILITY")) {
-    const auto capability = parse_compute_capability(text);
-    if (capability) std::tie(configuration.major, configuration.minor) = *capability;
-    if (!capability || !is_valid(configuration)) {
-      log_bad_variable("CUDACORE_SIMULATOR_COMPUTE_CAPABILITY", text,
-                       "a compute capability that there is, from 7.5 to 12.1, as \"9.0\"");
-      return std::nullopt;
-    }
-  }
-  if (const char* text = std::getenv("CUDACORE_SIMULATOR_MEMORY")) {
-    const auto memory = parse_memory(text);
-    if (memory) configuration.memory_bytes = *memory;
-    if (!memory || !is_valid(configuration)) {
-      log_bad_variable("CUDACORE_SIMULATOR_MEMORY", text,
-                       "from 1 MiB to 1 TiB, as \"4 GiB\", \"512 MiB\" or a number of bytes");
-      return std::nullopt;
-    }
-  }
+  if (!configuration) configuration = read_devices();
+  if (!configuration || !read_threads(*configuration) || !check_engine()) return std::nullopt;
   return configuration;
 }
 

@@ -22,6 +22,7 @@ struct Configuration {
   int major = 9;
   int minor = 0;
   std::size_t memory_bytes = std::size_t{4} << 30U;  ///< of each device
+  unsigned threads = 0;                              ///< that run kernels; 0: one for each core
 };
 
 /// Whether there may be such devices.
@@ -40,8 +41,8 @@ struct Configuration {
 /// "GPU-cdac04e0-...".
 [[nodiscard]] std::string format_uuid(const CUuuid& uuid);
 
-/// What the environment asks for, over what cudacoreSimulatorConfigure() set. Nothing, and a line
-/// in the log, where a variable makes no sense.
+/// What the environment asks for, and cudacoreSimulatorConfigure() over it. Nothing, and a line in
+/// the log, where a variable makes no sense.
 [[nodiscard]] std::optional<Configuration> read_configuration();
 
 }  // namespace cudacore::simulator

@@ -11,6 +11,7 @@
 #include "simulator/driver/configuration.hpp"
 #include "simulator/driver/entry.hpp"
 #include "simulator/driver/host_thread.hpp"
+#include "simulator/engine/workers.hpp"
 
 namespace cudacore::simulator {
 
@@ -42,6 +43,7 @@ CUresult initialise() {
     devices.push_back(std::make_unique<Device>(static_cast<int>(devices.size()), physical,
                                                properties, configuration->memory_bytes));
   }
+  Workers::set_count(configuration->threads);
   registry().devices = std::move(devices);
   static const int watched = pthread_atfork(nullptr, nullptr, enter_child);
   if (watched != 0) return CUDA_ERROR_OUT_OF_MEMORY;

@@ -9,6 +9,7 @@
 #include "simulator/driver/entry.hpp"
 #include "simulator/driver/introspection.hpp"
 #include "simulator/driver/launch_shape.hpp"
+#include "simulator/driver/stream.hpp"
 #include "simulator/engine/grid.hpp"
 
 namespace cudacore::simulator {
@@ -40,49 +41,59 @@ CUresult result_of(FaultKind kind) noexcept {
 }
 
 /// A kernel in a stream.
-class Launch final : public Command {
+class Launch final : public Work {
  public:
-  Launch(std::shared_ptr<Context> context, LaunchRequest request)
-      : context_(std::move(context)), request_(std::move(request)) {}
+  Launch(std::shared_ptr<Stream> stream, LaunchRequest request)
+      : stream_(std::move(stream)), request_(std::move(request)) {}
 
-  void start() noexcept override {
+  Progress run(const Turn& turn) noexcept override {
     // This launch may be gone as soon as the grid is started: only copies are used from then on.
-    const std::shared_ptr<Progress> progress = progress_;
-    const std::shared_ptr<Context> context = context_;
+    const std::shared_ptr<Running> running = running_;
+    const std::shared_ptr<Stream> stream = stream_;
+    const std::uint64_t sequence = sequence_ = turn.sequence;
     try {
       auto grid = Grid::start(std::move(request_), [this](const std::optional<Fault>& fault) {
         if (fault && fault->kind != FaultKind::cancelled) {
-          context_->fail(cudacore::simulator::result_of(fault->kind), fault->message);
+          stream_->context.fail(result_of(fault->kind), fault->message);
         }
-        finish();
+        finish(std::shared_ptr(std::move(stream_)), sequence_);
       });
-      const std::scoped_lock lock(progress->mutex);
-      if (progress->is_cancelled) grid->cancel();
-      progress->grid = grid;
+      const std::scoped_lock lock(running->mutex);
+      if (running->is_cancelled) grid->cancel();
+      running->grid = grid;
     } catch (const std::exception& error) {
-      context->fail(CUDA_ERROR_OUT_OF_MEMORY,
-                    std::string("a kernel could not be started: ") + error.what());
-      finish();
+      stream->context.fail(CUDA_ERROR_OUT_OF_MEMORY,
+                           std::string("a kernel could not be started: ") + error.what());
+      finish(stream, sequence);
     }
+    return Progress::later;
   }
 
   void cancel() noexcept override {
-    const std::shared_ptr<Progress> progress = progress_;
-    const std::scoped_lock lock(progress->mutex);
-    progress->is_cancelled = true;
-    if (const auto grid = progress->grid.lock()) grid->cancel();
+    const std::shared_ptr<Running> running = running_;
+    const std::scoped_lock lock(running->mutex);
+    running->is_cancelled = true;
+    if (const auto grid = running->grid.lock()) grid->cancel();
   }
 
  private:
-  struct Progress {
+  struct Running {
     std::mutex mutex;
     bool is_cancelled = false;
     std::weak_ptr<Grid> grid;
   };
 
-  std::shared_ptr<Context> context_;
+  /// Lets the stream go on, which destroys the launch.
+  static void finish(const std::shared_ptr<Stream>& stream, std::uint64_t sequence) noexcept {
+    // First: what is behind it must not start in a broken context.
+    static_cast<void>(stream->check_context());
+    stream->queue->finish(sequence);
+  }
+
+  std::shared_ptr<Stream> stream_;
+  std::uint64_t sequence_ = 0;
   LaunchRequest request_;
-  std::shared_ptr<Progress> progress_ = std::make_shared<Progress>();
+  std::shared_ptr<Running> running_ = std::make_shared<Running>();
 };
 
 /// Copies the values that kernelParams points at to where the kernel reads them.
@@ -176,8 +187,8 @@ CUresult launch(LaunchShape shape, bool per_thread, CUfunction handle, void** va
     LaunchRequest request = make_request(*function, shape, resident_blocks);
     status = pack(*function->entry, values, extra, request.parameters);
     if (status != CUDA_SUCCESS) return status;
-    enqueue(stream, std::make_unique<Launch>(function->module->context, std::move(request)));
-    if (shape.event == nullptr) return CUDA_SUCCESS;
+    status = stream->enqueue(std::make_unique<Launch>(stream, std::move(request)));
+    if (status != CUDA_SUCCESS || shape.event == nullptr) return status;
     return per_thread ? cuEventRecordWithFlags_ptsz(shape.event, shape.stream, shape.event_flags)
                       : cuEventRecordWithFlags(shape.event, shape.stream, shape.event_flags);
   });

@@ -26,6 +26,12 @@ bool is_same(const Dim3& a, const Dim3& b) noexcept {
   return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
+/// The product, or the largest number where it is larger: past every limit.
+std::uint32_t multiply(std::uint32_t a, std::uint32_t b) noexcept {
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(std::uint64_t{a} * b, std::numeric_limits<std::uint32_t>::max()));
+}
+
 std::string text_of(const Dim3& extents) {
   return std::to_string(extents.x) + "x" + std::to_string(extents.y) + "x" +
          std::to_string(extents.z);
@@ -131,6 +137,16 @@ CUresult read_shape(const CUlaunchConfig& config, LaunchShape& shape) {
   return CUDA_SUCCESS;
 }
 
+void apply_directives(const Function& entry, LaunchShape& shape) noexcept {
+  if (entry.required_threads.x != 0 && is_same(shape.block, {1, 1, 1})) {
+    shape.block = entry.required_threads;
+  }
+  if (!entry.blocks_are_clusters) return;
+  const Dim3& cluster = entry.required_cluster;
+  shape.grid = {multiply(shape.grid.x, cluster.x), multiply(shape.grid.y, cluster.y),
+                multiply(shape.grid.z, cluster.z)};
+}
+
 CUresult find_cluster(const FunctionOnDevice& function, const LaunchShape& shape, Dim3& cluster) {
   const Function& entry = function.entry;
   const Dim3 required = function.required_cluster();
@@ -168,6 +184,7 @@ CUresult find_cluster(const FunctionOnDevice& function, const LaunchShape& shape
 
 CUresult check_shape(const FunctionOnDevice& function, LaunchShape& shape,
                      std::uint32_t& resident_blocks) {
+  apply_directives(function.entry, shape);
   if (const CUresult result = check_threads(function, shape); result != CUDA_SUCCESS) return result;
   if (const CUresult result = check_shared(function, shape); result != CUDA_SUCCESS) return result;
   Dim3 cluster;

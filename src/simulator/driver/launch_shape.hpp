@@ -23,8 +23,13 @@ struct LaunchShape {
 /// Reads a configuration and its attributes. INVALID_VALUE or NOT_SUPPORTED for what it can't be.
 CUresult read_shape(const CUlaunchConfig& config, LaunchShape& shape);
 
-/// Whether a kernel can be launched so, with the code that the driver gives where it can't; fills
-/// in the cluster that the kernel requires, and how many blocks may be in progress at once.
+/// What a shape means to a kernel: for a block of one thread, the block that .reqntid asks for; for
+/// a number of clusters, where .blocksareclusters has the grid count these, the number of blocks.
+void apply_directives(const Function& entry, LaunchShape& shape) noexcept;
+
+/// Whether a kernel can be launched so, with the code that the driver gives where it can't; applies
+/// its directives, fills in the cluster that it requires, and how many blocks may be in progress at
+/// once.
 CUresult check_shape(const FunctionOnDevice& function, LaunchShape& shape,
                      std::uint32_t& resident_blocks);
 

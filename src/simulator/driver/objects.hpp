@@ -143,41 +143,12 @@ CUresult current_context_even_broken(Context*& context) noexcept;
 
 // What follows is given by the streams' and the memory's side: stream.cpp and memory.cpp.
 
-/// One thing that a stream does, in its turn.
-class Command {
- public:
-  Command() = default;
-  virtual ~Command() = default;
-  Command(const Command&) = delete;
-  Command& operator=(const Command&) = delete;
-
-  /// Begins it: called once, when all before it in the stream has ended, on any thread. It must not
-  /// block, nor call the driver. Exactly one finish() must follow, from any thread; it may come
-  /// before start() returns. A stream whose context is broken or destroyed starts nothing any more:
-  /// it drops its commands.
-  virtual void start() noexcept = 0;
-  /// Asks it to end soon, as its context goes: after start(), before finish(); any thread.
-  virtual void cancel() noexcept {}
-
- protected:
-  /// Ends it: the stream goes on, and the command is destroyed, maybe within the call.
-  void finish() noexcept;
-
- private:
-  friend class Stream;
-  std::shared_ptr<Stream> stream_;
-  std::uint64_t sequence_ = 0;  // in its queue
-};
-
 /// The stream of a handle: a live one, or the default stream of the current context for 0 (per
 /// thread where asked so), CU_STREAM_LEGACY and CU_STREAM_PER_THREAD. Otherwise null, with the code
 /// in status: INVALID_HANDLE, CONTEXT_IS_DESTROYED, a sticky error...
 std::shared_ptr<Stream> find_stream(CUstream handle, bool per_thread, CUresult& status);
 /// The context that a stream belongs to.
 Context& context_of(const Stream& stream) noexcept;
-/// Appends work to a stream, ordered with the default streams as CUDA has it. @throws
-/// std::bad_alloc
-void enqueue(const std::shared_ptr<Stream>& stream, std::unique_ptr<Command> command);
 
 /// The streams of a new context, the legacy default stream among them.
 std::shared_ptr<ContextStreams> make_context_streams(Context& context);

@@ -152,6 +152,7 @@ CUresult cuOccupancyMaxPotentialClusterSize(int* size, CUfunction handle,
     if (size == nullptr || config == nullptr) return CUDA_ERROR_INVALID_VALUE;
     LaunchShape shape;
     if (const CUresult result = read_shape(*config, shape); result != CUDA_SUCCESS) return result;
+    apply_directives(function.entry, shape);
     if (!function.device.clusters) return CUDA_ERROR_NOT_SUPPORTED;
     const unsigned blocks = blocks_per_multiprocessor(
         function, static_cast<unsigned>(shape.block.count()), shape.dynamic_shared);
@@ -172,6 +173,7 @@ CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction handle,
     if (clusters == nullptr || config == nullptr) return CUDA_ERROR_INVALID_VALUE;
     LaunchShape shape;
     if (const CUresult result = read_shape(*config, shape); result != CUDA_SUCCESS) return result;
+    apply_directives(function.entry, shape);
     if (!function.device.clusters) return CUDA_ERROR_NOT_SUPPORTED;
     Dim3 cluster;
     if (const CUresult result = find_cluster(function, shape, cluster); result != CUDA_SUCCESS) {

@@ -31,25 +31,6 @@ std::shared_ptr<Stream> per_thread_stream(Context& context) {
 
 }  // namespace
 
-/// A command in a queue.
-class CommandWork final : public Work {
- public:
-  CommandWork(std::unique_ptr<Command> command, std::shared_ptr<Stream> stream)
-      : command_(std::move(command)), stream_(std::move(stream)) {}
-
-  Progress run(const Turn& turn) noexcept override {
-    Command& command = *command_;
-    Stream::begin(command, stream_, turn.sequence);
-    command.start();
-    return Progress::later;
-  }
-  void cancel() noexcept override { command_->cancel(); }
-
- private:
-  std::unique_ptr<Command> command_;
-  std::shared_ptr<Stream> stream_;
-};
-
 Stream::Stream(Context& in, std::shared_ptr<Context> kept, std::shared_ptr<Queue> its_queue,
                unsigned its_flags, int its_priority)
     : context(in),
@@ -76,20 +57,6 @@ CUresult Stream::synchronize() const {
   if (const CUresult status = check_context(); status != CUDA_SUCCESS) return status;
   release_unused_memory(context.device);
   return result;
-}
-
-void Stream::begin(Command& command, const std::shared_ptr<Stream>& stream,
-                   std::uint64_t sequence) noexcept {
-  command.stream_ = stream;
-  command.sequence_ = sequence;
-}
-
-void Command::finish() noexcept {
-  const std::shared_ptr<Stream> stream = std::move(stream_);
-  const std::uint64_t sequence = sequence_;
-  // First: what is behind it must not start in a broken context.
-  static_cast<void>(stream->check_context());
-  stream->queue->finish(sequence);
 }
 
 ContextStreams::ContextStreams(Context& context)
@@ -125,11 +92,6 @@ std::shared_ptr<Stream> find_stream(CUstream handle, bool per_thread, CUresult& 
 }
 
 Context& context_of(const Stream& stream) noexcept { return stream.context; }
-
-void enqueue(const std::shared_ptr<Stream>& stream, std::unique_ptr<Command> command) {
-  // A broken context drops it, as it drops what is queued.
-  static_cast<void>(stream->enqueue(std::make_unique<CommandWork>(std::move(command), stream)));
-}
 
 std::shared_ptr<ContextStreams> make_context_streams(Context& context) {
   return std::make_shared<ContextStreams>(context);

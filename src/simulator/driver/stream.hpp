@@ -45,12 +45,6 @@ class Stream {
   CUresult synchronize() const;
   /// Lets the queues know what broke the context.
   CUresult check_context() const noexcept;
-
- private:
-  friend class Command;
-  friend class CommandWork;
-  static void begin(Command& command, const std::shared_ptr<Stream>& stream,
-                    std::uint64_t sequence) noexcept;
 };
 
 /// The queues of a context, its legacy default stream, and the handles that end with it.

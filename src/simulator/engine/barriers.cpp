@@ -48,6 +48,7 @@ std::string describe(const Block& block, const Group& group) {
     case Wait::cluster:
       text += " for the cluster";
       break;
+    case Wait::time:  // It ends by itself.
     case Wait::none:
       break;
   }

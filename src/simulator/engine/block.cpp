@@ -94,6 +94,7 @@ void start_block(ResidentBlock& block, Grid& grid, Worker& worker) {
   block.barriers.fill(Barrier{});
   block.next_warp = 0;
   block.idle = 0;
+  block.asleep = 0;
   const auto warps = static_cast<std::uint32_t>(block.warps.size());
   block.ready = warps == warp_size ? all_lanes : (1u << warps) - 1;
   for (Warp& warp : block.warps) {

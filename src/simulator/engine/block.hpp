@@ -3,6 +3,7 @@
 // Blocks in progress: what the scheduler keeps beside what handlers see.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -23,12 +24,14 @@ struct WarpState {
   unsigned next_favoured = 0;          ///< lane from which the next ones are looked for
   std::int32_t turn = 0;               ///< instructions of the next turn
   std::uint32_t cluster_arrived = 0;   ///< lanes whose barrier.cluster phase is not complete
+  std::chrono::steady_clock::time_point wakes{};  ///< when its sleeping lanes go on
 };
 
 struct ResidentBlock final : Block {
   std::vector<WarpState> states;  ///< by warp
   std::uint32_t ready = 0;        ///< warps with a group that can run
   std::uint32_t idle = 0;         ///< of these: those that only looked whether they may go on
+  std::uint32_t asleep = 0;       ///< warps with a group that sleeps
   unsigned next_warp = 0;
   ResidentCluster* home = nullptr;
   AlignedBytes shared_memory;
@@ -41,7 +44,8 @@ struct ResidentCluster final : Cluster {
   std::uint32_t arrived = 0;                             ///< threads at barrier.cluster
   std::weak_ptr<const Image> image;                      ///< frames hold constants of its functions
   const Function* entry = nullptr;
-  Dim3 threads;  ///< of a block
+  Dim3 threads;                                   ///< of a block
+  std::chrono::steady_clock::time_point wakes{};  ///< when it goes on, if all its warps sleep
 };
 
 [[nodiscard]] inline ResidentBlock& resident(Block& block) noexcept {

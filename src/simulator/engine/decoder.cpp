@@ -74,6 +74,7 @@ void Decoder::lay_out() {
   out_.required_cluster = dimensions_of(directives.required_cluster);
   out_.max_cluster_rank = directives.max_cluster_rank;
   out_.explicit_cluster = directives.explicit_cluster;
+  out_.blocks_are_clusters = directives.blocks_are_clusters;
   const std::uint64_t required = out_.required_threads.count();
   const std::uint64_t allowed =
       required != 0 ? required : dimensions_of(directives.max_threads).count();

@@ -48,7 +48,7 @@ std::shared_ptr<Grid> Grid::start(LaunchRequest request, Done done) {
   Schedule& schedule = *grid->schedule_;
   schedule.workers =
       static_cast<unsigned>(std::min<std::uint64_t>(workers.count(), schedule.count));
-  const unsigned submissions = schedule.workers;
+  const unsigned submissions = schedule.turns = schedule.workers;
   for (unsigned i = 0; i < submissions; ++i) workers.submit(grid);
   return grid;
 }
@@ -69,21 +69,22 @@ void Grid::fail(Fault fault) noexcept {
   stopped_.store(true, std::memory_order_relaxed);
 }
 
-bool Grid::run(Worker& worker) noexcept {
+std::optional<Task::Time> Grid::run(Worker& worker) noexcept {
   Schedule& schedule = *schedule_;
   Clock::time_point began{};
   std::uint64_t instructions = 0;
   std::unique_ptr<ResidentCluster> cluster;
   Schedule::Range mine;
-  bool again = true;
+  std::optional<Time> again = at_once;
 
   std::unique_lock lock(mutex_);
-  if (schedule.reported) return false;
+  if (schedule.reported) return std::nullopt;
   ++schedule.running;
   while (true) {
     // What is in hand goes back before the worker leaves, or another takes its turn.
     if (stopped()) break;
-    const bool may_start = schedule.running + schedule.preempted.size() <= schedule.limit;
+    schedule.wake();
+    const bool may_start = schedule.in_progress() <= schedule.limit;
     const bool start = may_start && (schedule.widens || schedule.preempted.empty());
     if (mine.begin == mine.end && start && !schedule.fresh.empty()) {
       Schedule::Range& next = schedule.fresh.front();
@@ -96,7 +97,7 @@ bool Grid::run(Worker& worker) noexcept {
     }
     if (mine.begin == mine.end || !start) {
       if (schedule.preempted.empty()) {
-        again = false;
+        again = schedule.next_turn();
         break;
       }
       cluster = std::move(schedule.preempted.front());
@@ -126,7 +127,10 @@ bool Grid::run(Worker& worker) noexcept {
     lock.lock();
     schedule.ended += ended;
     if (end == ClusterEnd::stopped) cluster.reset();
-    if (cluster != nullptr) {
+    if (end == ClusterEnd::asleep) {
+      schedule.put_to_sleep(std::move(cluster));
+      schedule.widens = true;
+    } else if (cluster != nullptr) {
       schedule.preempted.push_back(std::move(cluster));
       schedule.widens |= end == ClusterEnd::idle || ++schedule.preemptions % patience == 0;
     }
@@ -139,16 +143,19 @@ bool Grid::run(Worker& worker) noexcept {
     request_.thread_instructions->fetch_add(instructions, std::memory_order_relaxed);
   }
   if (schedule.running != 0 || (!stopped() && schedule.ended != schedule.count)) {
-    return again && !stopped();
+    if (stopped()) again.reset();
+    if (!again) --schedule.turns;
+    return again;
   }
   schedule.reported = true;
   schedule.preempted.clear();
+  schedule.asleep.clear();
   const std::optional<Fault> fault = std::move(fault_);
   const Done done = std::move(done_);
   lock.unlock();
   if (wrote_output_.load(std::memory_order_relaxed)) std::fflush(stdout);
   done(fault);
-  return false;
+  return std::nullopt;
 }
 
 }  // namespace cudacore::simulator

@@ -60,7 +60,7 @@ class Grid final : public Task, public std::enable_shared_from_this<Grid> {
   /// Ends the grid soon, with FaultKind::cancelled unless it faulted before.
   void cancel() noexcept;
 
-  bool run(Worker& worker) noexcept override;
+  std::optional<Time> run(Worker& worker) noexcept override;
 
   [[nodiscard]] const LaunchRequest& request() const noexcept { return request_; }
   /// True once a fault or cancel() has ended it: every warp stops at its next slice.

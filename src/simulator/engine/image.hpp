@@ -85,6 +85,7 @@ struct Function {
   Dim3 required_cluster{0, 0, 0};    ///< .reqnctapercluster, else 0
   std::uint32_t max_cluster_rank = 0;
   bool explicit_cluster = false;
+  bool blocks_are_clusters = false;  ///< a launch's grid counts clusters
 };
 
 /// A .global or .const variable that has a name to the host.

@@ -84,6 +84,7 @@ enum class Wait : std::uint8_t {
   barrier,  ///< bar.sync and its like: Group::detail is the barrier's number
   lanes,    ///< a .sync of the warp: for the lanes of Group::detail
   cluster,  ///< barrier.cluster.wait
+  time,     ///< nanosleep
 };
 
 /// Lanes that go the same way.

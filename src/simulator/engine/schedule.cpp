@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
+#include <utility>
 
 #include "simulator/engine/barriers.hpp"
 #include "simulator/engine/fault.hpp"
@@ -43,6 +45,7 @@ template <class Observer>
 BlockEnd run_block(Grid& grid, ResidentBlock& block, unsigned turns, Quantum& quantum,
                    Observer& observer) {
   block.idle = 0;
+  if (block.asleep != 0) wake_sleepers(block);
   while (block.ready != 0) {
     if (turns-- == 0) return BlockEnd::turns_over;
     const std::uint32_t later = block.ready & (all_lanes << block.next_warp);
@@ -54,7 +57,12 @@ BlockEnd run_block(Grid& grid, ResidentBlock& block, unsigned turns, Quantum& qu
     if (grid.stopped()) return BlockEnd::quantum_over;
     if (end == TurnEnd::blocked) {
       block.ready &= ~bit;
-      block.idle = 0;  // It may have done what others look for.
+      if ((block.asleep & bit) == 0) {
+        block.idle = 0;  // It may have done what others look for.
+      } else {
+        block.idle |= bit;
+        if ((block.ready & ~block.idle) == 0) break;
+      }
     } else if (end == TurnEnd::yielded || only_looks(warp)) {
       std::int32_t& turn = block.states[index].turn;
       turn = std::max(turn / 2, shortest_turn);
@@ -66,8 +74,22 @@ BlockEnd run_block(Grid& grid, ResidentBlock& block, unsigned turns, Quantum& qu
       block.idle = 0;
     }
     if (quantum.over(end)) return BlockEnd::quantum_over;
+    if (block.asleep != 0) [[unlikely]]
+      wake_sleepers(block);
   }
-  return BlockEnd::waits;
+  return block.ready != 0 || block.asleep != 0 ? BlockEnd::idle : BlockEnd::waits;
+}
+
+/// When the first warp of a cluster wakes; nothing where none sleeps.
+std::optional<Clock::time_point> first_to_wake(const ResidentCluster& cluster) noexcept {
+  std::optional<Clock::time_point> first;
+  for (const auto& block : cluster.resident) {
+    for (std::uint32_t left = block->asleep; left != 0; left &= left - 1) {
+      const Clock::time_point wakes = block->states[std::countr_zero(left)].wakes;
+      first = std::min(first.value_or(wakes), wakes);
+    }
+  }
+  return first;
 }
 
 template <class Observer>
@@ -78,7 +100,7 @@ ClusterEnd run_blocks(Grid& grid, ResidentCluster& cluster, Observer& observer) 
     bool over = false;
     bool idle = true;
     for (const auto& block : cluster.resident) {
-      if (block->ready == 0) continue;
+      if ((block->ready | block->asleep) == 0) continue;
       const BlockEnd end =
           run_block(grid, *block, alone ? ~0u : turns_in_cluster, quantum, observer);
       if (grid.stopped()) return ClusterEnd::stopped;
@@ -93,6 +115,10 @@ ClusterEnd run_blocks(Grid& grid, ResidentCluster& cluster, Observer& observer) 
     }
     if (!living) return ClusterEnd::ended;
     if (!ready) {
+      if (const auto wakes = first_to_wake(cluster)) {
+        cluster.wakes = *wakes;
+        return ClusterEnd::asleep;
+      }
       grid.fail({FaultKind::deadlock, "kernel '" + demangle(grid.request().entry->name) +
                                           "': every thread waits" + describe_waits(cluster)});
       return ClusterEnd::stopped;
@@ -103,6 +129,20 @@ ClusterEnd run_blocks(Grid& grid, ResidentCluster& cluster, Observer& observer) 
 }
 
 }  // namespace
+
+void Grid::Schedule::put_to_sleep(std::unique_ptr<ResidentCluster> cluster) {
+  auto place = asleep.end();
+  while (place != asleep.begin() && (*std::prev(place))->wakes > cluster->wakes) --place;
+  asleep.insert(place, std::move(cluster));
+}
+
+void Grid::Schedule::wake() {
+  if (asleep.empty()) return;
+  const Clock::time_point now = Clock::now();
+  auto last = asleep.begin();
+  while (last != asleep.end() && (*last)->wakes <= now) ++last;
+  preempted.splice(preempted.end(), asleep, asleep.begin(), last);
+}
 
 ClusterEnd run_cluster(Grid& grid, ResidentCluster& cluster, Worker& worker,
                        std::uint64_t* instructions) {

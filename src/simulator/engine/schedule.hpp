@@ -25,6 +25,7 @@ struct Grid::Schedule {
   std::uint64_t limit = 1;  ///< clusters that may be in progress at once
   std::list<Range> fresh;   ///< not started, in order
   std::list<std::unique_ptr<ResidentCluster>> preempted;
+  std::list<std::unique_ptr<ResidentCluster>> asleep;  ///< the first to wake first
   std::uint64_t ended = 0;
   unsigned running = 0;  ///< workers that have something of this grid in hand
   bool reported = false;
@@ -32,6 +33,22 @@ struct Grid::Schedule {
   unsigned preemptions = 0;
   bool counts = false;   ///< thread instructions
   unsigned workers = 1;  ///< it was submitted to
+  unsigned turns = 1;    ///< of these submissions, those left
+
+  /// Clusters that are preempted, asleep, or in the hand of a worker.
+  [[nodiscard]] std::size_t in_progress() const noexcept {
+    return running + preempted.size() + asleep.size();
+  }
+  /// When a worker with nothing in hand has something to do. Never, where other workers are enough
+  /// for what is in progress.
+  [[nodiscard]] std::optional<Task::Time> next_turn() const noexcept {
+    if (asleep.empty() || turns >= in_progress()) return std::nullopt;
+    return asleep.front()->wakes;
+  }
+  /// Puts a cluster that sleeps to the others.
+  void put_to_sleep(std::unique_ptr<ResidentCluster> cluster);
+  /// Lets those go on whose time has come.
+  void wake();
 };
 
 /// How long blocks run before others get their turn.
@@ -43,6 +60,7 @@ enum class ClusterEnd : std::uint8_t {
   ended,
   preempted,  ///< the quantum is over
   idle,       ///< all that its warps do is look whether they may go on
+  asleep,     ///< until ResidentCluster::wakes
   stopped,
 };
 

@@ -82,6 +82,29 @@ void wake(Warp& warp, Group& group) noexcept {
   resident(*warp.block).ready |= 1u << warp.index;
 }
 
+void sleep(Warp& warp, std::uint32_t lanes, std::chrono::nanoseconds time) {
+  ResidentBlock& block = resident(*warp.block);
+  const std::uint32_t bit = 1u << warp.index;
+  const auto wakes = std::chrono::steady_clock::now() + time;
+  auto& earliest = block.states[warp.index].wakes;
+  earliest = (block.asleep & bit) != 0 ? std::min(earliest, wakes) : wakes;
+  block.asleep |= bit;
+  park(warp, lanes, warp.pc, Wait::time, 0);
+}
+
+void wake_sleepers(ResidentBlock& block) noexcept {
+  const auto now = std::chrono::steady_clock::now();
+  for (std::uint32_t left = block.asleep; left != 0; left &= left - 1) {
+    const auto index = static_cast<unsigned>(std::countr_zero(left));
+    if (block.states[index].wakes > now) continue;
+    block.asleep &= ~(1u << index);
+    Warp& warp = block.warps[index];
+    for (Group& group : warp.groups) {
+      if (group.wait == Wait::time) wake(warp, group);
+    }
+  }
+}
+
 void end_lanes(Warp& warp, std::uint32_t lanes) {
   WarpState& state = state_of(warp);
   for (Frame* frame = warp.frame; frame != nullptr;) {

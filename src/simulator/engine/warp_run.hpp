@@ -8,6 +8,7 @@
 #pragma once
 
 #include <bit>
+#include <chrono>
 #include <cstdint>
 
 #include "simulator/engine/block.hpp"
@@ -46,6 +47,13 @@ void end_lanes(Warp& warp, std::uint32_t lanes);
 
 /// The wait of a group of this warp is over.
 void wake(Warp& warp, Group& group) noexcept;
+
+/// Takes lanes out of the running group for a time. Lanes of a warp that sleep wake together, with
+/// the first.
+void sleep(Warp& warp, std::uint32_t lanes, std::chrono::nanoseconds time);
+
+/// Wakes those of a block whose time has come.
+void wake_sleepers(ResidentBlock& block) noexcept;
 
 /// Whether some group can run.
 [[nodiscard]] bool can_run(const Warp& warp) noexcept;

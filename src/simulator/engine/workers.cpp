@@ -5,28 +5,28 @@
 #include <atomic>
 #include <cerrno>
 #include <cfenv>
-#include <charconv>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <mutex>
-#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/prctl.h>
 
 namespace cudacore::simulator {
 namespace {
 
 /// How long an idle worker looks for the next task before it sleeps: waking one takes as long.
 constexpr std::chrono::microseconds spin_time{30};
-constexpr unsigned most_threads = 1024;
+
+std::atomic<unsigned> wanted_count{0};
 
 unsigned cores() {
   cpu_set_t set;
@@ -38,15 +38,8 @@ unsigned cores() {
 }
 
 unsigned thread_count() {
-  if (const char* const value = std::getenv("CUDACORE_SIMULATOR_THREADS")) {
-    const std::string_view text(value);
-    unsigned count = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-    if (error == std::errc{} && end == text.data() + text.size() && count != 0) {
-      return std::min(count, most_threads);
-    }
-  }
-  return cores();
+  const unsigned wanted = wanted_count.load(std::memory_order_relaxed);
+  return wanted != 0 ? wanted : cores();
 }
 
 void relax() noexcept {
@@ -76,12 +69,23 @@ class BlockedSignals {
 }  // namespace
 
 struct Workers::State {
+  using Time = Task::Time;
+  struct Later {
+    Time at;
+    std::shared_ptr<Task> task;
+    bool operator<(const Later& other) const noexcept { return at > other.at; }  // for a heap
+  };
+  static constexpr Time never = Time::max();
+
   const unsigned count = thread_count();
   std::mutex mutex;
   std::condition_variable wake;
   std::deque<std::shared_ptr<Task>> queue;
   std::atomic<std::size_t> queued{0};  ///< queue.size(), to look at without the lock
   std::atomic<unsigned> spinning{0};   ///< workers that will look at the queue before they sleep
+  std::vector<Later> later;            ///< a heap, the earliest first
+  std::atomic<Time> earliest{never};   ///< of these, to look at without the lock
+  Time watched = never;                ///< a sleeping worker wakes then
   unsigned sleeping = 0;
   unsigned started = 0;
 
@@ -95,6 +99,28 @@ struct Workers::State {
       if (started < count && queue.size() > sleeping) start_thread();
     }
     if (notify) wake.notify_one();
+  }
+
+  /// Called by a worker, which looks for tasks next: nobody needs to be woken.
+  void push_later(std::shared_ptr<Task> task, Time at) {
+    const std::scoped_lock lock(mutex);
+    later.push_back({at, std::move(task)});
+    std::push_heap(later.begin(), later.end());
+    earliest.store(later.front().at, std::memory_order_relaxed);
+  }
+
+  /// Queues those whose time has come. Whether there are any.
+  bool queue_due() {
+    if (later.empty()) return false;
+    const Time now = std::chrono::steady_clock::now();
+    const std::size_t before = later.size();
+    while (!later.empty() && later.front().at <= now) {
+      queue.push_back(std::move(later.front().task));
+      std::pop_heap(later.begin(), later.end());
+      later.pop_back();
+    }
+    earliest.store(later.empty() ? never : later.front().at, std::memory_order_relaxed);
+    return later.size() != before;
   }
 
   void start_thread() {
@@ -118,29 +144,55 @@ struct Workers::State {
     const auto until = std::chrono::steady_clock::now() + spin_time;
     for (unsigned i = 0; queued.load(std::memory_order_acquire) == 0; ++i) {
       relax();
-      if (i % 64 == 63 && std::chrono::steady_clock::now() > until) break;
+      if (i % 64 != 63) continue;
+      const Time now = std::chrono::steady_clock::now();
+      if (now > until || now >= earliest.load(std::memory_order_relaxed)) break;
     }
     std::unique_lock lock(mutex);
     spinning.fetch_sub(1, std::memory_order_relaxed);
+    bool due = queue_due();
     while (queue.empty()) {
-      ++sleeping;
-      wake.wait(lock);
-      --sleeping;
+      sleep(lock);
+      due |= queue_due();
     }
     std::shared_ptr<Task> task = std::move(queue.front());
     queue.pop_front();
     queued.store(queue.size(), std::memory_order_release);
+    // Somebody else has to look after the others whose time has come, or will.
+    const bool notify = sleeping != 0 &&
+                        ((due && !queue.empty()) || (!later.empty() && later.front().at < watched));
+    lock.unlock();
+    if (notify) wake.notify_one();
     return task;
+  }
+
+  /// Sleeps until there may be something to do. One worker alone wakes for the tasks to come.
+  void sleep(std::unique_lock<std::mutex>& lock) {
+    ++sleeping;
+    if (!later.empty() && later.front().at < watched) {
+      watched = later.front().at;
+      wake.wait_until(lock, Time(watched));
+      watched = never;
+    } else {
+      wake.wait(lock);
+    }
+    --sleeping;
   }
 
   [[noreturn]] void serve(unsigned index) {
     std::fesetenv(FE_DFL_ENV);  // A thread begins with the modes of the one that made it.
     pthread_setname_np(pthread_self(), "cudacore-sim");
+    prctl(PR_SET_TIMERSLACK, 1UL);  // nanoseconds late, in place of 50 microseconds
     const auto worker = std::make_unique<Worker>();
     worker->index = index;
     while (true) {
       std::shared_ptr<Task> task = pop();
-      if (task->run(*worker)) push(std::move(task));
+      const std::optional<Time> next = task->run(*worker);
+      if (next == Task::at_once) {
+        push(std::move(task));
+      } else if (next) {
+        push_later(std::move(task), *next);
+      }
     }
   }
 };
@@ -150,6 +202,10 @@ Workers::Workers() : state_(std::make_unique<State>().release()) {}
 Workers& Workers::instance() {
   static Workers workers;
   return workers;
+}
+
+void Workers::set_count(unsigned count) noexcept {
+  wanted_count.store(count, std::memory_order_relaxed);
 }
 
 void Workers::submit(std::shared_ptr<Task> task) { state_->push(std::move(task)); }

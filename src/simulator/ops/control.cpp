@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -211,8 +212,21 @@ void trap(Warp& warp, const Instruction& in) {
              "ends the kernel");
 }
 
+/// As lanes of a warp may wake together, all of them sleep as long as the one that sleeps least.
 void nanosleep(Warp& warp, const Instruction& in) {
-  if (warp.enabled(in) != 0) warp.yield();
+  constexpr std::uint32_t longest = 1'000'000;
+  const std::uint32_t lanes = warp.enabled(in);
+  if (lanes == 0) return;
+  const std::uint32_t* const nanoseconds = warp.row<std::uint32_t>(in.op[0]);
+  std::uint32_t least = longest;
+  for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
+    least = std::min(least, nanoseconds[std::countr_zero(left)]);
+  }
+  if (least == 0) {
+    warp.yield();
+  } else {
+    sleep(warp, lanes, std::chrono::nanoseconds(least));
+  }
 }
 
 void nothing(Warp&, const Instruction&) {}

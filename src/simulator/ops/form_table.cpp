@@ -142,12 +142,12 @@ std::vector<const Form*> FormTable::all() const {
 Isa best_isa() {
   const Isa isa = processor_isa();
   const char* wish = std::getenv("CUDACORE_SIMULATOR_ISA");
-  if (wish == nullptr || *wish == '\0') return isa;
+  if (wish == nullptr) return isa;
   for (const Isa candidate : isas) {
     if (name_of(candidate) == wish) return std::min(candidate, isa);
   }
   throw std::invalid_argument("CUDACORE_SIMULATOR_ISA is \"" + std::string(wish) +
-                              "\": it may be baseline, avx2 or avx512");
+                              "\"; it must be baseline, avx2 or avx512");
 }
 
 std::string_view name_of(Isa isa) noexcept {

@@ -102,6 +102,7 @@ void FunctionParser::parse_extents(std::uint32_t (&extents)[3]) {
 
 void FunctionParser::parse_directives(Function& function) {
   Directives& directives = function.directives;
+  Position counts_clusters;
   const auto number = [&](std::string_view what) {
     return static_cast<std::uint32_t>(lexer_.expect_integer(what, largest_32));
   };
@@ -145,11 +146,18 @@ void FunctionParser::parse_directives(Function& function) {
         break;
       case Directive::blocksareclusters:
         directives.blocks_are_clusters = true;
+        counts_clusters = token.position;
         break;
       default:
         Lexer::fail(token.position,
                     "unknown directive " + quoted(token.text) + " of " + quoted(function.name));
     }
+  }
+  if (!directives.blocks_are_clusters) return;
+  if (!function.is_entry || directives.required_threads[0] == 0 ||
+      directives.required_cluster[0] == 0) {
+    Lexer::fail(counts_clusters, ".blocksareclusters of " + quoted(function.name) +
+                                     " needs a kernel with .reqntid and .reqnctapercluster");
   }
 }
 

@@ -12,6 +12,7 @@
 
 #include "driver_test_support.hpp"
 #include "simulator/driver/configuration.hpp"
+#include "simulator/engine/workers.hpp"
 
 namespace cudacore::simulator {
 namespace {
@@ -303,6 +304,33 @@ TEST(DriverConfigurationDeathTest, EnvironmentChoosesTheDevices) {
            std::string(id) == "0000:03:00.0" && cuDeviceTotalMem_v2(&bytes, 0) == CUDA_SUCCESS &&
            bytes == std::size_t{64} << 20U &&
            attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) == 12;
+  });
+}
+
+TEST(DriverConfigurationDeathTest, EnvironmentChoosesTheThreads) {
+  expect_in_new_process([] {
+    setenv("CUDACORE_SIMULATOR_THREADS", " 3 ", 1);
+    return cudacoreSimulatorConfigure(1, 9, 0, 1U << 30U) == CUDA_SUCCESS &&
+           cuInit(0) == CUDA_SUCCESS && Workers::instance().count() == 3;
+  });
+}
+
+TEST(DriverConfigurationDeathTest, NonsenseOfTheEngineIsRefused) {
+  expect_in_new_process([] {
+    const auto refuses = [](const char* name, const char* value) {
+      setenv(name, value, 1);
+      const bool refused = cuInit(0) == CUDA_ERROR_INVALID_VALUE;
+      unsetenv(name);
+      return refused;
+    };
+    for (const char* value : {"", "0", "-1", "1025", "99999999999999999999", "2.5", "all", "2x"}) {
+      if (!refuses("CUDACORE_SIMULATOR_THREADS", value)) return false;
+    }
+    // What the host chose is no reason not to look.
+    return cudacoreSimulatorConfigure(1, 9, 0, 1U << 30U) == CUDA_SUCCESS &&
+           refuses("CUDACORE_SIMULATOR_THREADS", "0") && refuses("CUDACORE_SIMULATOR_ISA", "mmx") &&
+           refuses("CUDACORE_SIMULATOR_ISA", "") && refuses("CUDACORE_SIMULATOR_COUNT", "yes") &&
+           cuInit(0) == CUDA_SUCCESS;
   });
 }
 

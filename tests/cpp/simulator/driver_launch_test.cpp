@@ -153,6 +153,7 @@ TEST_F(DriverLaunch, ShapesPastTheLimitsAreRefused) {
   EXPECT_EQ(launch(find("bounded"), {}, {256, 1, 1}), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(launch(find("required"), {}, {32, 1, 1}), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(launch(find("required"), {}, {64, 1, 1}), CUDA_SUCCESS);
+  EXPECT_EQ(launch(find("required"), {}, {}), CUDA_SUCCESS);  // stands for what it requires
   EXPECT_EQ(launch(empty, {}, {}, 49153), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cuFuncSetAttribute(empty, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 60000),
             CUDA_SUCCESS);
@@ -175,6 +176,64 @@ TEST_F(DriverLaunch, Clusters) {
             CUDA_SUCCESS);
   EXPECT_EQ(launch_with(empty, 16, {cluster(16)}), CUDA_SUCCESS);
   EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+}
+
+/// What an H100 answers, driver 580.
+TEST_F(DriverLaunch, GridsMayCountClusters) {
+  constexpr const char* counts = R"(
+.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 to) .reqntid 32 .reqnctapercluster 2, 3 .blocksareclusters {
+  .reg .pred %p<2>;
+  .reg .b64 %rd<2>;
+  .reg .b32 %r<6>;
+  ld.param.u64 %rd1, [to];
+  red.global.add.u32 [%rd1], 1;
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %ctaid.x;
+  mov.u32 %r3, %ctaid.y;
+  or.b32 %r1, %r1, %r2;
+  or.b32 %r1, %r1, %r3;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 ret;
+  mov.u32 %r1, %nctaid.x;
+  mov.u32 %r2, %nctaid.y;
+  mov.u32 %r3, %ntid.x;
+  mov.u32 %r4, %nclusterid.x;
+  mov.u32 %r5, %cluster_nctarank;
+  st.global.v4.u32 [%rd1+16], {%r1, %r2, %r3, %r4};
+  st.global.u32 [%rd1+32], %r5;
+  ret;
+})";
+  ASSERT_EQ(cuModuleLoadData(&module, counts), CUDA_SUCCESS);
+  CUfunction kernel = find("k");
+  CUdeviceptr address = 0;
+  ASSERT_EQ(cuMemAlloc_v2(&address, 64), CUDA_SUCCESS);
+  std::array<void*, 1> values{&address};
+  for (const Dim3 block : {Dim3{32, 1, 1}, Dim3{1, 1, 1}}) {
+    ASSERT_EQ(cuMemsetD8_v2(address, 0, 64), CUDA_SUCCESS);
+    ASSERT_EQ(launch(kernel, {4, 3, 1}, block, 0, values.data()), CUDA_SUCCESS);
+    std::array<std::uint32_t, 9> result{};
+    ASSERT_EQ(cuMemcpyDtoH_v2(result.data(), address, sizeof(result)), CUDA_SUCCESS);
+    EXPECT_EQ(result, (std::array<std::uint32_t, 9>{8 * 9 * 32, 0, 0, 0, 8, 9, 32, 4, 6}));
+  }
+  EXPECT_EQ(launch(kernel, {4, 3, 1}, {64, 1, 1}, 0, values.data()), CUDA_ERROR_INVALID_VALUE);
+  CUlaunchConfig config{4, 3, 1, 32, 1, 1, 0, nullptr, nullptr, 0};
+  std::array<int, 2> active{};
+  EXPECT_EQ(cuOccupancyMaxActiveClusters(&active[0], kernel, &config), CUDA_SUCCESS);
+  config.blockDimX = 1;
+  EXPECT_EQ(cuOccupancyMaxActiveClusters(&active[1], kernel, &config), CUDA_SUCCESS);
+  EXPECT_EQ(active[0], active[1]);
+  EXPECT_EQ(launch(kernel, {0, 1, 1}, {}, 0, values.data()), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(launch(kernel, {0x40000000, 1, 1}, {}, 0, values.data()), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(launch(kernel, {0xffffffff, 1, 1}, {}, 0, values.data()), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(launch(kernel, {1, 30000, 1}, {}, 0, values.data()), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(launch_with(kernel, 4, {cluster(2)}), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  EXPECT_EQ(cuLaunchCooperativeKernel(kernel, 4000, 1, 1, 32, 1, 1, 0, nullptr, values.data()),
+            CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemFree_v2(address), CUDA_SUCCESS);
 }
 
 TEST_F(DriverLaunch, Attributes) {

@@ -4,8 +4,11 @@
 // for.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <string>
+#include <thread>
 
 #include "execution_test_support.hpp"
 
@@ -233,6 +236,111 @@ TEST(ExecutionWaits, NanosleepLetsOthersRun) {
     @%p2 bra LOOP; ret;
     SET: st.volatile.global.u32 [%rd1], 1; ret;)");
   EXPECT_EQ(kernel.results({1, 1, 1}, {128, 1, 1})[0], 1u);
+}
+
+/// Every thread sleeps n times, for 900 us and as many more as its number.
+constexpr const char* sleeps = R"(
+    mov.u32 %r10, 0; mad.lo.u32 %r11, %r2, 1000, 900000;
+    LOOP: setp.ge.u32 %p1, %r10, %r1; @%p1 bra END;
+    nanosleep.u32 %r11; add.u32 %r10, %r10, 1; bra LOOP;
+    END: st.global.u32 [%rd3], %r10; ret;)";
+
+std::chrono::steady_clock::duration time_of(Kernel& kernel, Dim3 grid, Dim3 block,
+                                            std::uint32_t n) {
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(kernel.results(grid, block, n)[0], n);
+  return std::chrono::steady_clock::now() - begin;
+}
+
+TEST(ExecutionWaits, NanosleepTakesItsTime) {
+  Kernel kernel(sleeps);
+  EXPECT_GE(time_of(kernel, {1, 1, 1}, one_warp, 3), std::chrono::microseconds(2700));
+}
+
+TEST(ExecutionWaits, NanosleepTakesAMillisecondAtMost) {
+  Kernel kernel("nanosleep.u32 0xffffffff; st.global.u32 [%rd3], %r1; ret;");
+  const auto time = time_of(kernel, {1, 1, 1}, one_warp, 7);
+  EXPECT_GE(time, std::chrono::milliseconds(1));
+  EXPECT_LT(time, std::chrono::seconds(2));
+}
+
+/// Twice as many blocks as may be in progress: one after the other, they would take 3 seconds.
+TEST(ExecutionWaits, BlocksSleepSideBySide) {
+  Kernel kernel(sleeps);
+  kernel.request().resident_blocks = 16;
+  const auto time = time_of(kernel, {32, 1, 1}, {128, 1, 1}, 100);
+  EXPECT_GE(time, std::chrono::milliseconds(180));
+  EXPECT_LT(time, std::chrono::milliseconds(2000));
+}
+
+TEST(ExecutionWaits, SleepersTakeNoProcessorTime) {
+  Kernel kernel(sleeps);
+  timespec begin{};
+  timespec end{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+  const auto time = time_of(kernel, {1, 1, 1}, one_warp, 200);
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+  const auto taken = std::chrono::seconds(end.tv_sec - begin.tv_sec) +
+                     std::chrono::nanoseconds(end.tv_nsec - begin.tv_nsec);
+  EXPECT_LT(taken, time / 2);
+}
+
+/// Lanes of a warp, warps of a block and blocks of a cluster that do not sleep go on, and what
+/// sleeps wakes while they work.
+TEST(ExecutionWaits, OthersGoOnWhileSomeSleep) {
+  for (const unsigned sleeper : {0u, 31u, 32u, 64u}) {
+    Kernel kernel(R"(
+    setp.eq.u32 %p1, %r5, %r1; @%p1 bra SLEEP;
+    red.global.add.u32 [%rd1+4096], 1;
+    LOOP: ld.volatile.global.u32 %r6, [%rd1+4100]; setp.eq.u32 %p2, %r6, 0; @%p2 bra LOOP; ret;
+    SLEEP: nanosleep.u32 50000; ld.volatile.global.u32 %r6, [%rd1+4096];
+    setp.ne.u32 %p2, %r6, 127; @%p2 bra SLEEP;
+    st.volatile.global.u32 [%rd1+4100], 1; ret;)");
+    kernel.request().cluster = {2, 1, 1};
+    const auto fault = kernel.run({2, 1, 1}, {64, 1, 1}, sleeper);
+    EXPECT_FALSE(fault) << fault->message;
+  }
+}
+
+/// A block that sleeps may wait for one that is not started.
+TEST(ExecutionWaits, SleepersLetBlocksStart) {
+  Kernel kernel(R"(
+    red.global.add.u32 [%rd1], 1;
+    LOOP: nanosleep.u32 20; ld.volatile.global.u32 %r6, [%rd1];
+    setp.lt.u32 %p2, %r6, %r1; @%p2 bra LOOP; ret;)");
+  kernel.request().resident_blocks = 64;
+  const auto fault = kernel.run({64, 1, 1}, one_warp, 64 * 32);
+  EXPECT_FALSE(fault) << fault->message;
+}
+
+/// Sleepers and threads at a barrier: it is complete when they have woken.
+TEST(ExecutionWaits, SleepersAreNoDeadlock) {
+  Kernel kernel(R"(
+    setp.lt.u32 %p1, %r2, 40; @%p1 nanosleep.u32 300000;
+    bar.sync 0; st.global.u32 [%rd3], 1; ret;)");
+  const auto out = kernel.results({2, 1, 1}, {96, 1, 1});
+  for (unsigned i = 0; i < 192; ++i) EXPECT_EQ(out[i], 1u) << i;
+}
+
+TEST(ExecutionWaits, EndlessSleepIsCancelled) {
+  Kernel kernel("LOOP: nanosleep.u32 1000000; bra LOOP;");
+  const auto fault = kernel.run({40, 1, 1}, {64, 1, 1}, 0, [](Grid& grid) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    grid.cancel();
+  });
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->kind, FaultKind::cancelled);
+}
+
+/// A kernel that sleeps holds up no other, however few workers there are.
+TEST(ExecutionWaits, KernelsRunBesideSleepingOnes) {
+  Kernel sleeping("LOOP: nanosleep.u32 1000000; bra LOOP;");
+  Kernel working("st.global.u32 [%rd3], 1; ret;");
+  const auto fault = sleeping.run({40, 1, 1}, {64, 1, 1}, 0, [&](Grid& grid) {
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(working.results({2, 1, 1}, one_warp)[63], 1u);
+    grid.cancel();
+  });
+  EXPECT_TRUE(fault);
 }
 
 }  // namespace

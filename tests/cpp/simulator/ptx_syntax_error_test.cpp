@@ -283,5 +283,17 @@ TEST(PtxSyntaxError, RandomBytesAreRefused) {
   }
 }
 
+TEST(PtxSyntaxError, ClustersToCountNeedTheirSize) {
+  for (const std::string_view head :
+       {".entry k()\n.reqntid 32 .blocksareclusters",
+        ".entry k()\n.reqnctapercluster 2 .blocksareclusters",
+        ".func k\n.reqntid 32 .blocksareclusters .reqnctapercluster 2"}) {
+    const std::string text = std::string(head) + " { ret; }";
+    EXPECT_EQ(error_of(text), "2:" + std::to_string(head.find(".blocks") - head.find('\n')) +
+                                  ": .blocksareclusters of 'k' needs a kernel with .reqntid and "
+                                  ".reqnctapercluster");
+  }
+}
+
 }  // namespace
 }  // namespace cudacore::simulator::ptx
