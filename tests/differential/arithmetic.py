@@ -23,10 +23,6 @@ _BOUNDS = {
     "ex2.approx.ftz.f32": (2.0**-22, _TINY),
     "lg2.approx.f32": (2.0**-22, 2.0**-22),
     "lg2.approx.ftz.f32": (2.0**-22, 2.0**-22),
-    "sin.approx.f32": (0, 2.0**-20.5),
-    "sin.approx.ftz.f32": (0, 2.0**-20.5),
-    "cos.approx.f32": (0, 2.0**-20.5),
-    "cos.approx.ftz.f32": (0, 2.0**-20.5),
     "rcp.approx.f32": (2.0**-23, _TINY),
     "rcp.approx.ftz.f32": (2.0**-23, _TINY),
     "sqrt.approx.f32": (2.0**-23, _TINY),
@@ -50,6 +46,7 @@ _BOUNDS = {
     "rsqrt.approx.ftz.f64": (2.0**-20, 2.0**-1022),
     "rsqrt.approx.f64": (2.0**-20, 2.0**-1022),
 }
+_SINES = ("sin.approx", "cos.approx")
 
 _MNEMONICS = frozenset(
     [
@@ -239,6 +236,8 @@ def _input_kind(kind: str, width: str) -> str:
 
 
 def _mode(key: str, kind: str) -> str:
+    if key.startswith(_SINES):
+        return "sine.0"
     bound = _BOUNDS.get(key)
     if bound is not None:
         base = kind or types_of(key)[-1]
@@ -264,7 +263,7 @@ def lanes_of(key: str) -> int:
 def group_of(key: str) -> str:
     """The family that a form's results are kept and told with."""
     mnemonic = key.partition(".")[0]
-    if key in _BOUNDS:
+    if key in _BOUNDS or key.startswith(_SINES):
         return "approximate"
     if mnemonic.startswith("v"):
         return "video"
@@ -281,12 +280,14 @@ def group_of(key: str) -> str:
 
 
 def items_of(key: str, signature: str) -> Iterator[Item]:
+    mnemonic = key.partition(".")[0]
     lanes = lanes_of(key)
     operands = operands_of(signature)
     for operand, kind in zip(operands, _kinds(key, operands), strict=True):
         operand.kind = kind
     variants = ["plain"]
-    if zlib.crc32(key.encode()) % 8 == 0 and not _wants_bytes(key):
+    # ptxas drops the guard of a testp.
+    if not zlib.crc32(key.encode()) % 8 and not _wants_bytes(key) and mnemonic != "testp":
         variants.append("guarded")
     if operands[0].paired:
         if types_of(key)[0] not in ("f16", "bf16"):
@@ -342,7 +343,7 @@ def _write(key: str, operands: list[Operand], lanes: int, variant: str) -> tuple
         lines.append("<b32:odd>")
         lines.append("and.b32 %odd, %thread, 5;")
         lines.append("setp.ne.b32 %guard, %odd, 0;")
-        lines += _preset(result)
+        lines += _preset(mnemonic, result)
     if carries:
         # A carry in of both kinds.
         lines.append("<b32:cf>")
@@ -391,16 +392,22 @@ def _write(key: str, operands: list[Operand], lanes: int, variant: str) -> tuple
     return "\n".join(lines), outputs
 
 
-def _preset(result: Operand) -> Iterator[str]:
+def _preset(mnemonic: str, result: Operand) -> Iterator[str]:
+    """Fill a register that a guarded write may leave as it is."""
     if result.width == "p":
         yield "setp.eq.b32 %v0, %odd, %odd;"
         return
-    if result.width == "q":
-        return
     if result.count:
+        # Registers of 8 bits take no number.
+        for part in range(result.count):
+            opcode = "cvt.u8.u32" if result.width == "b" else f"mov.b{8 * _WIDTHS[result.width]}"
+            yield f"{opcode} %v0_{part}, {'%odd' if result.width == 'b' else 42 + part};"
         return
     kind = _register(result.kind, result.width, "")
+    # ptxas makes the float of a set from an integer, guard or not: only zero stays what it is.
+    zero = mnemonic == "set" and result.kind in ("f16", "bf16", "f32")
     if kind[0] == "f":
-        yield f"mov~{kind} %v0, 0{'d4045000000000000' if kind == 'f64' else 'f42280000'};"
+        digits = "d4045000000000000" if kind == "f64" else "f00000000" if zero else "f42280000"
+        yield f"mov~{kind} %v0, 0{digits};"
     else:
-        yield f"mov.{kind} %v0, 42;"
+        yield f"mov.{kind} %v0, {0 if zero else 42};"

@@ -30,7 +30,9 @@ class Output:
     """An array in the output of an item, and how two devices' results are compared.
 
     modes: "bits"; "nan.<type>": bits, but a NaN equals any other; "approx.<type>:<relative>:
-    <absolute>": each result is that close to the true one; "skip".
+    <absolute>": each result is that close to the true one, by the wider of the two; "sine.<slot>":
+    as close as sin.approx and cos.approx are, by the argument in that operand's array, an f32;
+    "sorted": bits, in whatever order the threads came; "skip".
     """
 
     offset: int

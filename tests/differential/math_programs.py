@@ -96,18 +96,20 @@ def _reference(call: Call) -> Reference | None:
 
 
 def _parse(text: str, **names: str) -> Iterator[Call]:
-    """Read lines of ``result name(arguments) ulps``."""
+    """Read lines of ``result name(arguments) ulps absolute``."""
     for line in text.strip().splitlines():
         for mode in _MODES if re.search(r"_R\b", line) else ("",):
             changed = re.sub(r"_R\b", f"_{mode}", line)
             for name, value in names.items():
                 changed = re.sub(rf"\b{name}\b", value, changed)
             head, _, rest = changed.partition("(")
-            arguments, _, ulps = rest.partition(")")
+            arguments, _, bounds = rest.partition(")")
+            ulps, _, absolute = bounds.strip().partition(" ")
             result, name = head.split()
             yield Call(
-                name, result, tuple(a.strip() for a in arguments.split(",")), float(ulps or 0)
-            )
+                name, result, tuple(a.strip() for a in arguments.split(",")), float(ulps or 0),
+                2.0 ** float(absolute.removeprefix("2^")) if absolute else 0,
+            )  # fmt: skip
 
 
 def _functions(kind: str, *, fast: bool = False) -> Iterator[Call]:
@@ -161,14 +163,17 @@ __global__ void call_remquo_@(const T* a, const T* b, T* out, int* more) {
   out[i] = remquo(a[i], b[i], more + i);
   more[i] = isfinite(a[i]) && b[i] != 0 ? more[i] & 7 : 0;
 }
-__global__ void call_operators_@(const T* a, const T* b, T* out) {
+"""
+
+_OPERATORS = """
+__global__ void operators_@(const T* a, const T* b, T* sum, T* difference, T* quotient, T* least,
+                            T* whole) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  const int count = gridDim.x * blockDim.x;
-  out[i] = a[i] + b[i];
-  out[count + i] = a[i] * b[i] - a[i];
-  out[2 * count + i] = a[i] / b[i];
-  out[3 * count + i] = a[i] < b[i] ? a[i] : -b[i];
-  out[4 * count + i] = static_cast<T>(static_cast<int>(a[i])) + static_cast<T>(a[i] == b[i]);
+  sum[i] = a[i] + b[i];
+  difference[i] = a[i] * b[i] - a[i];
+  quotient[i] = a[i] / b[i];
+  least[i] = a[i] < b[i] ? a[i] : -b[i];
+  whole[i] = static_cast<T>(static_cast<int>(a[i])) + static_cast<T>(a[i] == b[i]);
 }
 """
 
@@ -188,7 +193,6 @@ def _pairs(kind: str, *, fast: bool = False) -> Iterator[Run]:
     yield Run(f"call_frexp_{kind}", one, (f + exact, s), grid=grid)
     yield Run(f"call_modf_{kind}", one, (f + exact, f + exact), grid=grid)
     yield Run(f"call_remquo_{kind}", two, (f + exact, s), grid=grid)
-    yield Run(f"call_operators_{kind}", two, (f"{kind}*{5 * _COUNT}{exact}",), grid=grid)
 
 
 def _others(kind: str, *, fast: bool = False) -> Iterator[Call]:
@@ -211,12 +215,37 @@ def _others(kind: str, *, fast: bool = False) -> Iterator[Call]:
             yield Call(name, call.result, arguments)
 
 
+def _typed(text: str, kind: str) -> str:
+    return re.sub(r"\bT\b", _TYPES[kind], text.replace("@", kind))
+
+
+def _operators(name: str, *, fast: bool = False) -> Module:
+    """Arithmetic by operators; as ptxas may fuse a mul with a sub, NVRTC forbids it here."""
+    runs: list[Run] = []
+    kinds = ("f32",) if fast else ("f32", "f64")
+    for kind in kinds:
+        arrays = [f"{kind}*{_COUNT}~nan"] * 5
+        if fast:
+            arrays[2] = f"f32*{_COUNT}~{2.0**-22:g}~{2.0**-126:g}"  # It is div.full.
+        tame = (f"tame.{kind}*{_COUNT}", f"positive.{kind}*{_COUNT}")
+        runs += [
+            Run(f"operators_{kind}", inputs, tuple(arrays), grid=_COUNT // 128)
+            for inputs in ((tame,) if fast else ((f"{kind}*{_COUNT}",) * 2, tame))
+        ]
+    text = "".join(_typed(_OPERATORS, kind) for kind in kinds)
+    options: tuple[tuple[str, object], ...] = (("fma", False),)
+    if fast:
+        options += (("ftz", True), ("prec_div", False), ("prec_sqrt", False))
+    return _module(
+        name, [], runs, text, options=options,
+        subject=f"operators{', with --ftz=true and --prec-div=false' if fast else ''}",
+    )  # fmt: skip
+
+
 def _math(name: str, kind: str, *, fast: bool = False, arch: str = "sm_90") -> Module:
     calls = [*_functions(kind, fast=fast), *_others(kind, fast=fast)]
-    pairs = _PAIRS.replace("@", kind).replace("T*", _TYPES[kind] + "*")
-    pairs = pairs.replace("<T>", f"<{_TYPES[kind]}>")
     return _module(
-        name, calls, list(_pairs(kind, fast=fast)), pairs, arch=arch,
+        name, calls, list(_pairs(kind, fast=fast)), _typed(_PAIRS, kind), arch=arch,
         options=(("use_fast_math", True),) if fast else (),
         subject=f"{'single' if kind == 'f32' else 'double'} precision math functions"
         f"{' with --use_fast_math' if fast else ''}{', for sm_75' if arch == 'sm_75' else ''}",
@@ -317,6 +346,8 @@ def modules() -> Iterator[Module]:
     yield _math("math_single_fast", "f32", fast=True)
     yield _math("math_double_fast", "f64", fast=True)
     yield _math("math_single_sm_75", "f32", arch="sm_75")
+    yield _operators("operators")
+    yield _operators("operators_fast", fast=True)
     yield _module(
         "rounded", [*_rounded(), *_parse(known.FLOAT_INTRINSICS)], [],
         subject="intrinsics in each rounding mode; fast intrinsics",

@@ -110,7 +110,9 @@ class Place:
 def _spaces(access: Access) -> list[str]:
     if access.space:
         return [access.space]
-    if access.order.startswith("mmio"):
+    # PTX has vector atomics of global memory alone.
+    vector_atomic = access.mnemonic in ("atom", "red") and access.vector > 1
+    if access.order.startswith("mmio") or vector_atomic:
         return ["global"]
     if access.order == "" and access.mnemonic in ("ld", "st"):
         return ["global", "shared", "local"]
@@ -322,10 +324,21 @@ def _contended(access: Access, place: Place, returns: bool) -> tuple[str, list[O
     load, store = place.plain()
     lines += [f"<b{bits}:b, d, r>", f"ld.global.b{bits} %r, [#{access.kind}:0#];"]
     lines += [f"@%first {store}.b{bits} [%base], %r;", "bar.sync 0;"]
-    lines.append(f"ld.global.b{bits} %b, [#{access.kind}:1#];")
+    counts = access.operation in ("inc", "dec")
+    if counts:
+        # Their order is of no matter where all operands of a place are the same.
+        lines += ["<b64:from, back>", f"add.u64 %from, #,{access.kind}:4#;"]
+        lines += ["sub.s32 %b, %four, %thread;", f"mul.wide.s32 %back, %b, {width};"]
+        lines += ["add.u64 %from, %from, %back;", f"ld.global.b{bits} %b, [%from];"]
+    else:
+        lines.append(f"ld.global.b{bits} %b, [#{access.kind}:1#];")
     lines.append(f"{access.opcode()} {'%d, ' if returns else ''}[%base], %b;")
     lines.append("bar.sync 0;")
     if place.space != "global":
         lines += [f"@%first {load}.b{bits} %r, [%base];"]
         lines += [f"@%first st.global.b{bits} [@{width}+0@], %r;", "bar.sync 0;"]
-    return "\n".join(lines), [Output(0, width, 4)]
+    outputs = [Output(0, width, 4)]
+    if counts and returns:
+        lines.append(f"st.global.b{bits} [@{width}+{4 * width}@], %d;")
+        outputs.append(Output(4 * width, width, LANES, "sorted"))
+    return "\n".join(lines), outputs

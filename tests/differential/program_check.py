@@ -57,7 +57,7 @@ def _too_far(run: Run, kind: str, expected: bytes, actual: bytes) -> str:
         if math.isnan(want) or want == got or (abs(want) >= largest * 0.9999999 and want * got > 0):
             continue
         # One more ulp for Python's own.
-        bound = (run.ulps + 1) * _ulp(kind, want) + absolute
+        bound = max(run.ulps * _ulp(kind, want), absolute) + _ulp(kind, want)
         if not abs(want - got) <= bound:
             ulps = abs(want - got) / _ulp(kind, want)
             return f"element {index} is {got!r}, not {want!r}: {ulps:.1f} ulps"

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the corpus on a GPU and keeps what it computed.
 
-    python -m differential.record FOLDER [--family NAME ...] [--forms FILE]
+    python -m differential.record FOLDER [--family NAME ...] [--changed] [--forms FILE]
 
-from tests/. Each family runs in a process of its own, in both dialects, which must agree; a kernel
-that does not load or that fails is named, and the others go on.
+from tests/. With --changed it runs only what the golden data lacks or was recorded otherwise, and
+writes the families that this alters, whole. Each family runs in a process of its own, in both
+dialects, which must agree; a kernel that does not load or that fails is named, and the others go
+on.
 """
 
 import argparse
@@ -14,16 +16,18 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import cudacore
 
 from . import golden
+from .compare import canonical
 from .corpus import Corpus, make
 from .forms import Form, forms
-from .items import DIALECTS, Item, Kernel
-from .programs import programs
+from .items import DIALECTS, Item, Kernel, kernels_of
+from .programs import Program, programs
 from .runner import Runner, run_item
 
 
@@ -34,10 +38,29 @@ def _forms(path: str) -> tuple[Form, ...]:
     return tuple((key, signature) for key, _, signature in (line.partition("\t") for line in lines))
 
 
+def _all_of(corpus: Corpus, family: str) -> Sequence[Item | Program]:
+    return programs() if family == "programs" else corpus.families[family]
+
+
+def _recorded(corpus: Corpus, family: str) -> dict[str, golden.Result]:
+    """What golden data of a family is not stale."""
+    known = golden.load(family)
+    return {
+        one.name: known[one.name]
+        for one in _all_of(corpus, family)
+        if one.name in known and known[one.name].digest == one.digest
+    }
+
+
+def _is_complete(corpus: Corpus, family: str) -> bool:
+    return _recorded(corpus, family).keys() == {one.name for one in _all_of(corpus, family)}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="differential.record")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--family", action="append", default=[])
+    parser.add_argument("--changed", action="store_true", help="only what is not recorded yet")
     parser.add_argument("--forms", default="", help="a list of forms: key, tab, signature")
     parser.add_argument("--worker", default="", help=argparse.SUPPRESS)
     parser.add_argument("--skip", default="", help=argparse.SUPPRESS)
@@ -45,24 +68,31 @@ def main() -> int:
     corpus = make(_forms(options.forms))
     if options.worker:
         skip = set(Path(options.skip).read_text().splitlines())
-        return _work(corpus, options.family[0], skip, Path(options.worker))
+        family = options.family[0]
+        known = set(_recorded(corpus, family)) if options.changed else set[str]()
+        return _work(corpus, family, skip, known, Path(options.worker))
     device = cudacore.Device(0)
     print(f"on {device.name}, driver {cudacore.system.get_driver_version()}")
     for form in corpus.unknown:
         print(f"nothing covers {form}")
     failed = total = 0
     families = options.family or [*corpus.families, "programs"]
+    if options.changed:
+        families = [family for family in families if not _is_complete(corpus, family)]
     start = time.monotonic()
     # Most of the time goes into the driver's compiler.
     with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
         recorded = pool.map(lambda family: _record(family, options), families)
-        for family, (results, problems) in zip(families, recorded, strict=True):
+        for family, (fresh, problems) in zip(families, recorded, strict=True):
+            known = {**_recorded(corpus, family), **fresh} if options.changed else fresh
+            names = [one.name for one in _all_of(corpus, family)]
+            results = {name: known[name] for name in names if name in known}
             size = golden.save(family, results, options.folder)
             total += size
             failed += len(problems)
             for problem in problems:
                 print(problem)
-            print(f"{family}: {len(results)} results, {size} bytes", flush=True)
+            print(f"{family}: {len(fresh)} of {len(results)} results, {size} bytes", flush=True)
     print(f"{total} bytes, {failed} problems, {time.monotonic() - start:.0f} s")
     return 1 if failed else 0
 
@@ -86,6 +116,8 @@ def _record(family: str, options: argparse.Namespace) -> tuple[dict[str, golden.
                 sys.executable, "-m", "differential.record", str(options.folder), "--worker",
                 str(path), "--family", family, "--skip", str(skip),
             ]  # fmt: skip
+            if options.changed:
+                command.append("--changed")
             if options.forms:
                 command += ["--forms", options.forms]
             child = subprocess.Popen(command)
@@ -138,8 +170,8 @@ def _watch(child: "subprocess.Popen[bytes]", path: Path) -> int | None:
                 return None
 
 
-def _work(corpus: Corpus, family: str, skip: set[str], path: Path) -> int:
-    """Run a family until it is done or the device is lost."""
+def _work(corpus: Corpus, family: str, skip: set[str], known: set[str], path: Path) -> int:
+    """Run what is not known of a family until it is done or the device is lost."""
     device = cudacore.Device(0)
     device.set_current()
     with path.open("wb") as stream, Runner(device) as runner:
@@ -148,9 +180,10 @@ def _work(corpus: Corpus, family: str, skip: set[str], path: Path) -> int:
             pickle.dump(what, stream)
             stream.flush()
 
-        kernels = [] if family == "programs" else corpus.kernels(family)
-        known = programs() if family == "programs" else []
-        for runnable in [*(part for kernel in kernels for part in _split(kernel, skip)), *known]:
+        fresh = [one for one in _all_of(corpus, family) if one.name not in known]
+        kernels = kernels_of([one for one in fresh if isinstance(one, Item)])
+        whole = [one for one in fresh if isinstance(one, Program)]
+        for runnable in [*(part for kernel in kernels for part in _split(kernel, skip)), *whole]:
             if runnable.name in skip:
                 continue
             tell("start", runnable.name)
@@ -184,17 +217,6 @@ def _split(kernel: Kernel, skip: set[str]) -> list[Kernel]:
     ]
 
 
-def _blank(item: Item, output: bytes) -> bytes:
-    """Without what is not compared."""
-    kept = bytearray(output)
-    for array in item.outputs:
-        if array.mode == "skip":
-            kept[array.offset : array.offset + array.width * array.count] = bytes(
-                array.width * array.count
-            )
-    return bytes(kept)
-
-
 def _run_kernel(
     runner: Runner, kernel: Kernel, results: dict[str, golden.Result], problems: list[str]
 ) -> None:
@@ -212,12 +234,12 @@ def _run_kernel(
             for item in kernel.items:
                 try:
                     output = run_item(runner, item, dialect)
-                    results[item.name] = golden.Result(item.digest, _blank(item, output))
+                    results[item.name] = golden.Result(item.digest, canonical(item, output))
                 except cudacore.CUDAError as own:
                     problems.append(f"{item.name} ({dialect}): {_short(own)}")
             return
     for item in kernel.items:
-        first, second = (_blank(item, output[item.name]) for output in outputs)
+        first, second = (canonical(item, output[item.name]) for output in outputs)
         if first != second:
             problems.append(f"{item.name}: the dialects differ")
         results[item.name] = golden.Result(item.digest, first)

@@ -23,7 +23,11 @@ def agreement_of(
     runner: Runner, kernel: Kernel, known: dict[str, golden.Result]
 ) -> list[tuple[Item, Agreement]]:
     """Run a kernel's items that have golden data, and compare."""
-    live = [item for item in kernel.items if item.name in known]
+    live = [
+        item
+        for item in kernel.items
+        if item.name in known and known[item.name].digest == item.digest
+    ]
     if not live:
         return []
     some = kernels_of(live)[0]

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every instruction form computes what an H200 computed: tests/differential says how."""
 
+import math
+import struct
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,10 +16,11 @@ from differential import golden
 from differential.compare import compare
 from differential.corpus import GROUPS, Corpus, make, newer_kernels
 from differential.forms import forms
-from differential.items import DIALECTS, Dialect
+from differential.items import DIALECTS, Dialect, Item, Output
 from differential.known import why_different
 from differential.programs import Program, programs
 from differential.runner import Runner
+from differential.values import pack, values
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +85,26 @@ def test_forms_of_newer_gpus_run(runner: Runner, corpus: Corpus) -> None:
     pairs = [item for item in outputs if item.split()[0].endswith(".f32x2")]
     assert len(pairs) > 30
     assert all(any(outputs[item]) for item in pairs)
+
+
+def test_sorted_results_compare_in_any_order() -> None:
+    item = Item("counts", [], "", [Output(0, 4, 3, "sorted")], 3)
+    given = [pack("u32", numbers) for numbers in ([1, 256, 3], [3, 1, 256], [3, 1, 255])]
+    assert not compare(item, given[0], given[1]).wrong
+    assert compare(item, given[0], given[2]).wrong
+
+
+def test_sines_compare_as_far_as_ptx_bounds_them() -> None:
+    lanes = 256
+    item = Item("sines", [], "", [Output(0, 4, lanes, "sine.0")], lanes)
+    packed = pack("f32", values("f32", 0, lanes))
+    arguments = [argument for (argument,) in struct.iter_unpack("<f", packed)]
+    far = [math.isfinite(x) and abs(x) > 100 * math.pi for x in arguments]
+    right = [0 if math.isfinite(x) else 0x7FC00000 for x in arguments]
+    assert any(far)
+    for lane in range(lanes):
+        other = [*right[:lane], 0x3F800000, *right[lane + 1 :]]
+        assert bool(compare(item, pack("u32", right), pack("u32", other)).wrong) != far[lane]
 
 
 @pytest.mark.parametrize("program", programs(), ids=lambda program: program.name)

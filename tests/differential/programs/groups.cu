@@ -133,9 +133,10 @@ __global__ void cluster(const int* in, int* out) {
   const unsigned next = (cluster.block_rank() + 1) % cluster.num_blocks();
   const int* other = cluster.map_shared_rank(data, next);
   out[at] = other[63 - threadIdx.x] + i + 1000 * cluster.query_shared_rank(other);
+  const int value = data[threadIdx.x];
   auto token = cluster.barrier_arrive();
   cluster.barrier_wait(cuda::std::move(token));
-  atomicAdd(cluster.map_shared_rank(data, 0), data[threadIdx.x]);
+  atomicAdd(cluster.map_shared_rank(data, 0), value);
   cluster.sync();
   out[256 + at] = threadIdx.x == 0 ? data[0] : 0;
 }
