@@ -52,9 +52,22 @@ def main() -> int:
         for family in sorted(corpus.families):
             _row(runner, corpus, family, wrong, open_)
     known = golden.load("programs")
-    some = [program for program in programs() if program.name in known]
-    same = sum(program.run(device) == known[program.name].output for program in some)
-    print(f"| programs | {len(some)} | | {len(some)} | {same} | | | {len(some) - same} |")
+    outputs = [
+        (program, known[program.name].output, program.run(device))
+        for program in programs()
+        if program.name in known
+    ]
+    same = sum(expected == actual for _, expected, actual in outputs)
+    problems = [
+        f"programs: {program.name}: {problem}"
+        for program, expected, actual in outputs
+        if (problem := program.differs(expected, actual))
+    ]
+    wrong += problems
+    within = len(outputs) - same - len(problems)
+    print(
+        f"| programs | {len(outputs)} | | {len(outputs)} | {same} | {within} | | {len(problems)} |"
+    )
     print()
     print("Results that differ:")
     print()

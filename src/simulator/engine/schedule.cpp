@@ -85,7 +85,8 @@ std::optional<Clock::time_point> first_to_wake(const ResidentCluster& cluster) n
   std::optional<Clock::time_point> first;
   for (const auto& block : cluster.resident) {
     for (std::uint32_t left = block->asleep; left != 0; left &= left - 1) {
-      const Clock::time_point wakes = block->states[std::countr_zero(left)].wakes;
+      const auto index = static_cast<std::size_t>(std::countr_zero(left));
+      const Clock::time_point wakes = block->states[index].wakes;
       first = std::min(first.value_or(wakes), wakes);
     }
   }
