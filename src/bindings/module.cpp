@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <pybind11/pybind11.h>
 
+#include <stdexcept>
+
 #include "bindings/errors.hpp"
 #include "bindings/gil.hpp"
 #include "bindings/values.hpp"
 #include "cudacore/system.hpp"
+#include "driver/compiler_call.hpp"
 #include "driver/process.hpp"
 
 namespace {
@@ -61,4 +64,8 @@ PYBIND11_MODULE(_core, module) {
   cudacore::system::set_interrupt_hook(&python_was_interrupted);
   module.attr("_set_exiting") = py::cpp_function(&cudacore::driver::set_exiting);
   py::module_::import("atexit").attr("register")(module.attr("_set_exiting"));
+  // When no Python runs any more, but before the process's own handlers.
+  if (Py_AtExit(&cudacore::driver::end_compiler_calls) != 0) {
+    throw std::runtime_error("Py_AtExit has no room for one more function");
+  }
 }

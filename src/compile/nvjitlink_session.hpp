@@ -9,6 +9,7 @@
 
 #include "compile/architecture.hpp"
 #include "cudacore/object_code.hpp"
+#include "driver/compiler_call.hpp"
 #include "driver/nvjitlink_api.hpp"
 
 namespace cudacore::compile {
@@ -41,6 +42,7 @@ class NvJitLinkSession {
   [[noreturn]] void throw_error(int result, const char* function, std::string_view object,
                                 const std::string& log) const;
 
+  driver::CompilerCall call_;
   const driver::NvJitLinkApi& api_;
   std::string name_;
   driver::NvJitLinkHandle handle_ = nullptr;

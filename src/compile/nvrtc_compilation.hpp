@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/compiler_call.hpp"
 #include "driver/nvrtc_api.hpp"
 
 namespace cudacore::compile {
@@ -57,6 +58,7 @@ class NvrtcCompilation {
   void grow_pch_heap() const;
 
  private:
+  driver::CompilerCall call_;
   const driver::NvrtcApi& api_;
   std::string name_;
   driver::NvrtcProgram program_ = nullptr;
