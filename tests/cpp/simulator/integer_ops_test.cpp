@@ -268,7 +268,8 @@ TEST(IntegerOps, EveryFormAgreesWithTheReference) {
         }
         ASSERT_NE(same, nullptr) << "not there for " << name_of(isa);
         OneInstruction one(*same);
-        one.instruction().imm2 = selectors.modifiers(opcode.name());
+        one.instruction().imm2 =
+            static_cast<std::int32_t>(selectors.modifiers(opcode.name()).value());
         for (const std::uint32_t active : testing::interesting_masks(random)) {
           const auto guard = static_cast<std::uint32_t>(random());
           const bool negated = (random() & 1) != 0;
@@ -346,17 +347,24 @@ TEST(IntegerOps, QuotientsOf16BitsAreExact) {
 }
 
 TEST(IntegerOps, WrongVideoSelectorsAreFound) {
-  EXPECT_EQ(video_selector("vadd", 1, ""), 0);
-  EXPECT_EQ(video_selector("vadd4", 2, "b7654"), 0);
-  EXPECT_EQ(video_selector("vadd2", 0, "h10"), 0);
+  const auto modifiers = [](const char* mnemonic, unsigned operand, const char* selector,
+                            bool negated = false) {
+    testing::VideoSelectors selectors;
+    selectors.text.at(operand) = selector;
+    selectors.negated.at(operand) = negated;
+    return selectors.modifiers(mnemonic);
+  };
+  EXPECT_EQ(modifiers("vadd", 1, ""), 0u);
+  EXPECT_EQ(modifiers("vadd4", 2, "b7654"), 0u);
+  EXPECT_EQ(modifiers("vadd2", 0, "h10"), 0u);
   for (const char* selector : {"b4", "h2", "b", "h10", "x"}) {
-    EXPECT_LT(video_selector("vadd", 1, selector), 0) << selector;
+    EXPECT_FALSE(modifiers("vadd", 1, selector)) << selector;
   }
-  EXPECT_LT(video_selector("vadd2", 1, "h4"), 0);
-  EXPECT_LT(video_selector("vadd2", 1, "b10"), 0);
-  EXPECT_LT(video_selector("vadd2", 0, "h2"), 0);
-  EXPECT_LT(video_selector("vadd4", 3, "b0"), 0);
-  EXPECT_LT(video_selector("vadd4", 1, "", true), 0);
+  EXPECT_FALSE(modifiers("vadd2", 1, "h4"));
+  EXPECT_FALSE(modifiers("vadd2", 1, "b10"));
+  EXPECT_FALSE(modifiers("vadd2", 0, "h2"));
+  EXPECT_FALSE(modifiers("vadd4", 3, "b0"));
+  EXPECT_FALSE(modifiers("vadd4", 1, "", true));
 }
 
 TEST(FormTable, FindsWhatWasAdded) {

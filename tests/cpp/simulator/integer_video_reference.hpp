@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "simulator/engine/video_selectors.hpp"
 #include "simulator/integer_ops_reference.hpp"
-#include "simulator/ops/video_operands.hpp"
 
 namespace cudacore::simulator::testing {
 
@@ -23,10 +23,15 @@ struct VideoSelectors {
   std::array<std::string, 4> text;
   std::array<bool, 4> negated{};
 
-  [[nodiscard]] std::int32_t modifiers(std::string_view mnemonic) const {
-    std::int64_t all = 0;
-    for (unsigned i = 0; i < 4; ++i) all ^= video_selector(mnemonic, i, text[i], negated[i]);
-    return static_cast<std::int32_t>(all);
+  /// Nothing where one is not of the instruction.
+  [[nodiscard]] std::optional<std::uint32_t> modifiers(std::string_view mnemonic) const {
+    std::array<ptx::Operand, 4> operands;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      operands[i].kind = ptx::Operand::Kind::reg;
+      operands[i].name = text[i];
+      operands[i].negated = negated[i];
+    }
+    return video_modifiers(video_elements(mnemonic), operands);
   }
 };
 
@@ -38,7 +43,7 @@ inline VideoSelectors random_selectors(const Opcode& opcode, std::string_view si
   const auto any = [&](unsigned count) { return static_cast<unsigned>(random() % count); };
   if (name[0] != 'v') return selectors;
   const unsigned elements = video_elements(name);
-  if (elements == 0) {
+  if (elements == 1) {
     constexpr std::array parts{"", "b0", "b1", "b2", "b3", "h0", "h1"};
     const bool second = opcode.has("add") || opcode.has("min") || opcode.has("max");
     const bool mad = name == "vmad";
@@ -161,8 +166,8 @@ inline std::optional<Outcome> video(const Opcode& opcode, const std::vector<Wide
   if (name[0] != 'v') return std::nullopt;
   if (name == "vmad") return video_mad(opcode, in, selectors);
   const unsigned elements = video_elements(name);
-  const std::string operation = name.substr(1, name.size() - 1 - (elements == 0 ? 0 : 1));
-  if (elements == 0) return video_scalar(opcode, operation, in, selectors);
+  const std::string operation = name.substr(1, name.size() - 1 - (elements == 1 ? 0 : 1));
+  if (elements == 1) return video_scalar(opcode, operation, in, selectors);
   const bool set = operation == "set";
   const IntegerType a_type = opcode.types[set ? 0 : 1];
   const IntegerType b_type = opcode.types[set ? 1 : 2];
