@@ -4,6 +4,8 @@
 import math
 from collections.abc import Callable
 
+import numpy as np
+
 #: Function of one float: inputs beside the special values, ulps as float and as double.
 UNARY: dict[str, tuple[str, float, float]] = {
     "acos": ("unit", 2, 2), "acosh": ("positive", 4, 3), "asin": ("unit", 2, 2),
@@ -45,7 +47,9 @@ def reference(name: str) -> Callable[..., float] | None:
     """Python's function for CUDA's, if it has one."""
     own: dict[str, Callable[..., float]] = {
         "exp10": lambda x: math.pow(10.0, x), "rsqrt": lambda x: 1 / math.sqrt(x),
-        "rcbrt": lambda x: 1 / math.cbrt(x),
+        # CPython 3.10 has neither root nor power.
+        "cbrt": lambda x: float(np.cbrt(x)), "rcbrt": lambda x: 1 / float(np.cbrt(x)),
+        "exp2": lambda x: math.pow(2.0, x),
         "rhypot": lambda *x: 0.5 / math.hypot(*(y / 2 for y in x)),
         "norm3d": math.hypot, "rnorm3d": lambda *x: 0.5 / math.hypot(*(y / 2 for y in x)),
         "tgamma": math.gamma, "normcdf": lambda x: math.erfc(-x / math.sqrt(2)) / 2,
