@@ -51,7 +51,7 @@ class LaunchHistory {
     next_.store(launch + 1, std::memory_order_relaxed);
     const auto index = launch % names_.size();
     streams_[index].store(stream, std::memory_order_relaxed);
-    names_[index].store(kernel, std::memory_order_relaxed);
+    names_[index].store(kernel, std::memory_order_release);  // others read the name's bytes
   }
   /// Where the history stands now; hand it to synced() once a wait that began here has succeeded.
   [[nodiscard]] std::uint64_t mark() const noexcept {

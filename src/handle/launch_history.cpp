@@ -32,7 +32,7 @@ std::vector<std::string> LaunchHistory::since_sync() const {
   const std::uint64_t first = std::max(end - kept, synced_.load(std::memory_order_relaxed));
   std::vector<std::string> newest_first;
   for (std::uint64_t i = end; i > first; --i) {
-    const char* name = names_[(i - 1) % names_.size()].load(std::memory_order_relaxed);
+    const char* name = names_[(i - 1) % names_.size()].load(std::memory_order_acquire);
     if (name == nullptr) continue;
     if (std::find(newest_first.begin(), newest_first.end(), name) == newest_first.end()) {
       newest_first.emplace_back(name);
