@@ -13,6 +13,7 @@
 #include "core/read_code.hpp"
 #include "cudacore/device.hpp"
 #include "cudacore/error.hpp"
+#include "driver/driver_log.hpp"
 #include "handle/check.hpp"
 #include "handle/describe.hpp"
 
@@ -150,10 +151,12 @@ void check_loadable(const std::vector<std::byte>& code, CodeType type, const std
   const std::string device = handle::describe_device(context.device);
   if (result == CUDA_ERROR_NO_BINARY_FOR_GPU) {
     const int architecture = type == CodeType::cubin ? cubin_architecture(code) : 0;
+    const std::string logged = driver::take_driver_log(api);
     throw NotSupportedError(
         start + ". It holds no code that " + device + ", sm_" + Device(context.device).arch() +
             ", can run" +
             (architecture != 0 ? ": it was compiled for sm_" + std::to_string(architecture) : "") +
+            (logged.empty() ? "" : ". The driver says: " + logged) +
             ". Compile it for this device, or to PTX",
         number, result_name, function);
   }

@@ -59,7 +59,7 @@ CUresult load_library(CUlibrary* handle, std::string text, JitOptions& options) 
   try {
     library->image = has_context ? library->module_in(*context)->image
                                  : load_description(library->text, *registry().devices.front());
-    library->architecture = architecture_of(library->text);
+    library->architecture = find_architecture(library->text).value_or(Architecture{}).number;
     make_kernels(library);
   } catch (const LoadError& error) {
     return report_load_error(error, options);
@@ -85,6 +85,17 @@ CUresult check_library_options(unsigned count, const CUlibraryOption* options) {
     }
   }
   return CUDA_SUCCESS;
+}
+
+CUresult load_code(CUlibrary* library, const void* code, std::size_t size,
+                   const CUjit_option* jit_options, void** jit_values, unsigned jit_count,
+                   const CUlibraryOption* options, unsigned count) {
+  JitOptions jit;
+  CUresult result = jit.read(jit_count, jit_options, jit_values);
+  if (result == CUDA_SUCCESS) result = check_library_options(count, options);
+  std::string ptx;
+  if (result == CUDA_SUCCESS) result = find_ptx(code, size, *registry().devices.front(), ptx);
+  return result == CUDA_SUCCESS ? load_library(library, std::move(ptx), jit) : result;
 }
 
 }  // namespace
@@ -175,24 +186,19 @@ CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* j
                            unsigned count) {
   return driver_call([&] {
     if (library == nullptr || code == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    JitOptions jit;
-    CUresult result = jit.read(jit_count, jit_options, jit_values);
-    if (result == CUDA_SUCCESS) result = check_library_options(count, options);
-    if (result != CUDA_SUCCESS) return result;
-    const std::string_view text = find_ptx(code, result);
-    return result == CUDA_SUCCESS ? load_library(library, std::string(text), jit) : result;
+    return load_code(library, code, SIZE_MAX, jit_options, jit_values, jit_count, options, count);
   });
 }
 
 CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* path, CUjit_option* jit_options,
                                void** jit_values, unsigned jit_count, CUlibraryOption* options,
-                               void** values, unsigned count) {
+                               void**, unsigned count) {
   return driver_call([&] {
     if (library == nullptr || path == nullptr) return CUDA_ERROR_INVALID_VALUE;
     std::string content;
     if (const CUresult result = read_file(path, content); result != CUDA_SUCCESS) return result;
-    return cuLibraryLoadData(library, content.c_str(), jit_options, jit_values, jit_count, options,
-                             values, count);
+    return load_code(library, content.data(), content.size(), jit_options, jit_values, jit_count,
+                     options, count);
   });
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "simulator/driver/entry.hpp"
+#include "simulator/driver/fat_binary.hpp"
 #include "simulator/driver/module.hpp"
 
 namespace cudacore::simulator {
@@ -16,9 +17,9 @@ class Linker {
  public:
   JitOptions options;
 
-  void add(std::string_view text) {
+  void add(std::string ptx) {
     const std::scoped_lock lock(mutex_);
-    inputs_.emplace_back(text);
+    inputs_.push_back(std::move(ptx));
   }
 
   /// All inputs as one text, which lives as long as the linker. @throws LoadError
@@ -63,18 +64,20 @@ CUresult link_call(CUlinkState handle, Body&& body) noexcept {
   });
 }
 
-CUresult add_input(Linker& linker, CUjitInputType type, std::string_view code) {
+CUresult add_input(Linker& linker, const Device& device, CUjitInputType type,
+                   std::string_view code) {
   if (static_cast<int>(type) < 0 || type >= CU_JIT_NUM_INPUT_TYPES) return CUDA_ERROR_INVALID_VALUE;
-  if (type != CU_JIT_INPUT_PTX) {
+  if (type != CU_JIT_INPUT_PTX && type != CU_JIT_INPUT_FATBINARY) {
     return refuse(CUDA_ERROR_NO_BINARY_FOR_GPU,
-                  "only PTX can be linked for the simulated device: machine code (SASS) is not "
-                  "simulated");
+                  "only PTX can be linked for the simulated device, and fat binaries that hold it: "
+                  "machine code (SASS) is not simulated");
   }
-  // Bytes behind a null byte are padding.
-  const std::string text(code.substr(0, code.find('\0')));
-  CUresult result = CUDA_SUCCESS;
-  const std::string_view ptx = find_ptx(text.c_str(), result);
-  if (result == CUDA_SUCCESS) linker.add(ptx);
+  if ((type == CU_JIT_INPUT_FATBINARY) != is_fat_binary(code.data(), code.size())) {
+    return refuse(CUDA_ERROR_INVALID_VALUE, "the type of the input is not what it is");
+  }
+  std::string ptx;
+  const CUresult result = find_ptx(code.data(), code.size(), device, ptx);
+  if (result == CUDA_SUCCESS) linker.add(std::move(ptx));
   return result == CUDA_ERROR_INVALID_IMAGE ? CUDA_ERROR_INVALID_VALUE : result;
 }
 
@@ -105,12 +108,12 @@ CUresult cuLinkCreate(unsigned count, CUjit_option* options, void** values, CUli
 
 CUresult cuLinkAddData_v2(CUlinkState handle, CUjitInputType type, void* data, std::size_t size,
                           const char*, unsigned count, CUjit_option* options, void** values) {
-  return link_call(handle, [&](Linker& linker, Context&) {
+  return link_call(handle, [&](Linker& linker, const Context& context) {
     if (data == nullptr || size == 0) return CUDA_ERROR_INVALID_VALUE;
     if (const CUresult result = check_options(count, options, values); result != CUDA_SUCCESS) {
       return result;
     }
-    return add_input(linker, type, {static_cast<const char*>(data), size});
+    return add_input(linker, context.device, type, {static_cast<const char*>(data), size});
   });
 }
 
@@ -121,12 +124,12 @@ CUresult cuLinkAddData(CUlinkState handle, CUjitInputType type, void* data, std:
 
 CUresult cuLinkAddFile_v2(CUlinkState handle, CUjitInputType type, const char* path, unsigned count,
                           CUjit_option* options, void** values) {
-  return link_call(handle, [&](Linker& linker, Context&) {
+  return link_call(handle, [&](Linker& linker, const Context& context) {
     if (path == nullptr) return CUDA_ERROR_INVALID_VALUE;
     CUresult result = check_options(count, options, values);
     std::string content;
     if (result == CUDA_SUCCESS) result = read_file(path, content);
-    return result == CUDA_SUCCESS ? add_input(linker, type, content) : result;
+    return result == CUDA_SUCCESS ? add_input(linker, context.device, type, content) : result;
   });
 }
 

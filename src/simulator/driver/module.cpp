@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulator/driver/module.hpp"
 
-#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
@@ -9,14 +8,13 @@
 #include <utility>
 
 #include "simulator/driver/entry.hpp"
+#include "simulator/driver/fat_binary.hpp"
 
 namespace cudacore::simulator {
 
 namespace {
 
 constexpr std::uint32_t elf_magic = 0x464c457f;
-constexpr std::uint32_t fatbin_wrapper_magic = 0x466243b1;
-constexpr std::uint32_t fatbin_magic = 0xba55ed50;
 constexpr std::uint32_t lto_ir_magic = 0x7f4e43ed;
 
 CUresult result_of(const LoadError& error) noexcept {
@@ -73,18 +71,6 @@ Target target_of(const Device& device) noexcept {
   return target;
 }
 
-int architecture_of(std::string_view ptx) noexcept {
-  const std::size_t directive = ptx.find(".target");
-  if (directive == std::string_view::npos) return 0;
-  constexpr std::string_view prefix = "sm_";
-  const std::size_t name = ptx.find(prefix, directive);
-  if (name == std::string_view::npos) return 0;
-  int architecture = 0;
-  const char* digits = ptx.data() + name + prefix.size();
-  (void)std::from_chars(digits, ptx.data() + ptx.size(), architecture);
-  return architecture;
-}
-
 Module::Module(Context& context_of, const std::shared_ptr<Library>& library_of)
     : context(context_of.shared_from_this()),
       library(library_of),
@@ -132,7 +118,7 @@ std::shared_ptr<Module> load_module(Context& context, std::span<const std::strin
                     return variables.allocate(size, align, read_only, managed);
                   });
   options.finish();
-  module->architecture = architecture_of(texts.front());
+  module->architecture = find_architecture(texts.front()).value_or(Architecture{}).number;
   module->handle = registry().modules.insert(module);
   const std::scoped_lock lock(context.mutex);
   context.modules.push_back(module);
@@ -155,35 +141,26 @@ void end_module(Module& module, bool free_variables) noexcept {
   for (const Allocation& variable : variables) free_variable(*module.context, variable);
 }
 
-std::string_view find_ptx(const void* code, CUresult& result) {
+CUresult find_ptx(const void* code, std::size_t size, const Device& device, std::string& ptx) {
+  if (is_fat_binary(code, size)) return take_ptx(code, size, target_of(device), ptx);
+  const char* start = static_cast<const char*>(code);
+  const std::string_view text(start, strnlen(start, size));
   std::uint32_t magic = 0;
-  const std::string_view text(static_cast<const char*>(code),
-                              strnlen(static_cast<const char*>(code), sizeof(magic)));
-  if (text.size() == sizeof(magic)) std::memcpy(&magic, code, sizeof(magic));
-  result = CUDA_ERROR_NO_BINARY_FOR_GPU;
-  constexpr std::string_view hint =
-      " is machine code (SASS), which is not simulated: load PTX, which nvcc makes with -ptx and "
-      "NVRTC with a compute_XX architecture";
+  if (text.size() >= sizeof(magic)) std::memcpy(&magic, start, sizeof(magic));
   if (magic == elf_magic) {
-    log_error("a cubin" + std::string(hint));
-    return {};
-  }
-  if (magic == fatbin_magic || magic == fatbin_wrapper_magic) {
-    log_error("what a fatbin holds" + std::string(hint));
-    return {};
+    return refuse(CUDA_ERROR_NO_BINARY_FOR_GPU,
+                  "a cubin is machine code (SASS), which is not simulated: load PTX, which nvcc "
+                  "makes with -ptx and NVRTC with a compute_XX architecture");
   }
   if (magic == lto_ir_magic) {
-    log_error("LTO-IR can't be loaded: link it to PTX first");
-    return {};
+    return refuse(CUDA_ERROR_NO_BINARY_FOR_GPU, "LTO-IR can't be loaded: link it to PTX first");
   }
-  const std::string_view whole(static_cast<const char*>(code));
-  if (whole.find(".version") == std::string_view::npos) {
-    result = CUDA_ERROR_INVALID_IMAGE;
-    log_error("the code is neither PTX, which has a .version, nor a known binary");
-    return {};
+  if (text.find(".version") == std::string_view::npos) {
+    return refuse(CUDA_ERROR_INVALID_IMAGE,
+                  "the code is neither PTX, which has a .version, nor a known binary");
   }
-  result = CUDA_SUCCESS;
-  return whole;
+  ptx = text;
+  return CUDA_SUCCESS;
 }
 
 CUresult read_file(const char* path, std::string& content) {
@@ -207,13 +184,15 @@ using namespace cudacore::simulator;
 
 namespace {
 
-CUresult load(CUmodule* module, const void* code, JitOptions& options) {
+CUresult load(CUmodule* module, const void* code, JitOptions& options,
+              std::size_t size = SIZE_MAX) {
   return context_call([&](Context& context) {
     if (module == nullptr || code == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    CUresult result = CUDA_SUCCESS;
-    const std::string_view text = find_ptx(code, result);
+    std::string ptx;
+    const CUresult result = find_ptx(code, size, context.device, ptx);
     if (result != CUDA_SUCCESS) return result;
     try {
+      const std::string_view text = ptx;
       *module = load_module(context, {&text, 1}, options)->handle;
       return CUDA_SUCCESS;
     } catch (const LoadError& error) {
@@ -241,7 +220,7 @@ CUresult cuModuleLoad(CUmodule* module, const char* path) {
     std::string content;
     if (const CUresult result = read_file(path, content); result != CUDA_SUCCESS) return result;
     JitOptions options;
-    return load(module, content.c_str(), options);
+    return load(module, content.data(), options, content.size());
   });
 }
 

@@ -103,13 +103,13 @@ std::shared_ptr<Module> load_module(Context& context, std::span<const std::strin
 /// Ends the handles of a module and of its functions, and frees its variables if asked to.
 void end_module(Module& module, bool free_variables) noexcept;
 
-/// The PTX that code is; an empty view where it is none, with the reason logged and the code given.
-std::string_view find_ptx(const void* code, CUresult& result);
+/// Finds the PTX for a device in what a program loads: a text, or a fat binary. Otherwise the
+/// reason is logged, and its code returned.
+/// @param size  of the bytes at code; SIZE_MAX for a text or a fat binary that tells its own end
+CUresult find_ptx(const void* code, std::size_t size, const Device& device, std::string& ptx);
 /// Reads a whole file. FILE_NOT_FOUND where it can't.
 CUresult read_file(const char* path, std::string& content);
 
-/// 75 of ".target sm_75"; 0 where none is named.
-int architecture_of(std::string_view ptx) noexcept;
 /// What code is loaded for on a device.
 Target target_of(const Device& device) noexcept;
 

@@ -18,24 +18,6 @@ namespace {
 
 constexpr unsigned newest_version = 95;
 
-/// What a ".target" asks for.
-struct Architecture {
-  int number = 0;   ///< 10 * major + minor
-  char suffix = 0;  ///< 'a': only that one; 'f': the family of its major number
-};
-
-std::optional<Architecture> architecture_of(std::string_view target) {
-  if (!target.starts_with("sm_")) return std::nullopt;
-  target.remove_prefix(3);
-  Architecture architecture;
-  const auto [end, error] =
-      std::from_chars(target.data(), target.data() + target.size(), architecture.number);
-  if (error != std::errc{}) return std::nullopt;
-  const std::string_view rest(end, static_cast<std::size_t>(target.data() + target.size() - end));
-  if (rest.starts_with('a') || rest.starts_with('f')) architecture.suffix = rest.front();
-  return architecture;
-}
-
 void check_version(const ptx::Module& module, const Target& target) {
   const auto refuse = [](const std::string& message) {
     throw LoadError(LoadError::Kind::unsupported_version, message);
@@ -44,19 +26,14 @@ void check_version(const ptx::Module& module, const Target& target) {
     refuse(".version " + std::to_string(module.version / 10) + "." +
            std::to_string(module.version % 10) + " is newer than 9.5");
   }
-  const std::optional<Architecture> wanted = architecture_of(module.target);
+  const std::optional<Architecture> wanted = read_architecture(module.target);
   if (!wanted) {
     throw LoadError(LoadError::Kind::syntax,
                     "unknown .target '" + std::string(module.target) + "'");
   }
-  const int device = target.major * 10 + target.minor;
-  const bool runs = wanted->suffix == 'a' ? wanted->number == device
-                    : wanted->suffix == 'f'
-                        ? wanted->number <= device && wanted->number / 10 == target.major
-                        : wanted->number <= device;
-  if (!runs) {
+  if (!wanted->runs_on(target)) {
     refuse(".target " + std::string(module.target) + " does not run on a device of sm_" +
-           std::to_string(device));
+           std::to_string(target.major * 10 + target.minor));
   }
   if (module.address_size != 64) {
     throw LoadError(LoadError::Kind::not_simulated, ".address_size 32 is not simulated");
@@ -78,6 +55,35 @@ std::vector<std::unique_ptr<ptx::Module>> parse_all(std::span<const std::string_
 }
 
 }  // namespace
+
+bool Architecture::runs_on(const Target& target) const noexcept {
+  const int device = target.major * 10 + target.minor;
+  if (suffix == 'a') return number == device;
+  if (suffix == 'f') return number <= device && number / 10 == target.major;
+  return number <= device;
+}
+
+std::optional<Architecture> read_architecture(std::string_view name) noexcept {
+  constexpr std::string_view prefix = "sm_";
+  if (!name.starts_with(prefix)) return std::nullopt;
+  name.remove_prefix(prefix.size());
+  Architecture architecture;
+  const auto [end, error] =
+      std::from_chars(name.data(), name.data() + name.size(), architecture.number);
+  if (error != std::errc{}) return std::nullopt;
+  name.remove_prefix(static_cast<std::size_t>(end - name.data()));
+  if (name.starts_with('a') || name.starts_with('f')) architecture.suffix = name.front();
+  return architecture;
+}
+
+std::optional<Architecture> find_architecture(std::string_view ptx) noexcept {
+  constexpr std::string_view directive = ".target";
+  const std::size_t at = ptx.find(directive);
+  if (at == std::string_view::npos) return std::nullopt;
+  ptx.remove_prefix(at + directive.size());
+  ptx.remove_prefix(std::min(ptx.find_first_not_of(" \t"), ptx.size()));
+  return read_architecture(ptx);
+}
 
 /// Makes an image, one part after another.
 class ImageBuilder {

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -101,6 +102,19 @@ struct Target {
   int minor = 0;
   std::size_t max_shared_bytes = 232448 - 1024;  ///< of a block
 };
+
+/// What PTX is for.
+struct Architecture {
+  int number = 0;   ///< 10 * major + minor
+  char suffix = 0;  ///< 'a': only that one; 'f': the family of its major number
+
+  [[nodiscard]] bool runs_on(const Target& target) const noexcept;
+};
+
+/// Reads "sm_90a"; nothing where it is none.
+std::optional<Architecture> read_architecture(std::string_view name) noexcept;
+/// The architecture that the first ".target" of PTX names; nothing where it names none.
+std::optional<Architecture> find_architecture(std::string_view ptx) noexcept;
 
 class Image {
  public:

@@ -5,7 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
+#include <cstddef>
+#include <string>
 #include <utility>
 
 #include "simulator/driver/objects.hpp"
@@ -38,6 +41,16 @@ class DriverTest : public testing::Test {
 
   CUcontext context = nullptr;
 };
+
+/// The last line of the driver's log.
+inline std::string newest_log() {
+  std::array<char, 25600> text{};
+  std::size_t size = text.size();
+  EXPECT_EQ(cuLogsDumpToMemory(nullptr, text.data(), &size, 0), CUDA_SUCCESS);
+  std::string log(text.data(), size);
+  if (!log.empty()) log.pop_back();
+  return log.substr(log.rfind('\n') + 1);
+}
 
 /// Holds a stream back until it is opened, at the latest with its end.
 class Gate {
