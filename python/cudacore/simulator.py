@@ -130,10 +130,11 @@ def library() -> str:
 
 
 def driver_folder() -> str:
-    """Name a folder where the simulated device has the name of NVIDIA's driver, ``libcuda.so.1``.
+    """Name a folder where the simulated device has the names of NVIDIA's driver.
 
     With it in ``LD_LIBRARY_PATH``, any program that speaks the driver API and loads PTX runs on the
-    simulated device.
+    simulated device. ``libcuda.so.1`` is the driver; ``libnvidia-ml.so.1`` tells as much as which
+    devices there are.
 
     Returns
     -------
@@ -147,7 +148,7 @@ def driver_folder() -> str:
 
     Examples
     --------
-    >>> os.listdir(cudacore.simulator.driver_folder())
-    ['libcuda.so.1']
+    >>> sorted(os.listdir(cudacore.simulator.driver_folder()))
+    ['libcuda.so.1', 'libnvidia-ml.so.1']
     """
     return library().rpartition("/")[0] + "/driver"

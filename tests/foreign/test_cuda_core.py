@@ -24,6 +24,7 @@ from cuda.core import (
     Stream,
     StreamOptions,
     launch,
+    system,
 )
 from cuda.core.utils import StridedMemoryView, args_viewable_as_strided_memory
 
@@ -61,6 +62,24 @@ def test_a_device_says_what_it_is(device):
     assert tuple(device.compute_capability) == (9, 0)
     assert len(device.uuid.replace("-", "")) == 32
     assert device.context is not None
+
+
+def test_the_system_tells_its_devices(device):
+    assert system.get_num_devices() == 2
+    assert system.get_user_mode_driver_version() >= (13, 0)
+    for number, managed in enumerate(system.Device.get_all_devices()):
+        its = Device(number)
+        assert managed.index == number
+        assert managed.name == its.name
+        assert managed.uuid.removeprefix("GPU-") == its.uuid
+        assert managed.cuda_compute_capability == tuple(its.compute_capability)
+        assert managed.pci_info.bus == its.properties.pci_bus_id
+        assert managed.memory_info.total == 1 << 30
+
+
+def test_what_the_management_library_does_not_tell_is_not_found():
+    with pytest.raises(Exception, match="not found"):
+        _ = system.Device(index=0).utilization
 
 
 def test_devices_are_two_and_peers():

@@ -220,9 +220,10 @@ class TestLibrary:
     def test_asking_does_not_choose_it(self) -> None:
         assert output("cudacore.simulator.library()\nprint(is_enabled())") == "False"
 
-    def test_driver_folder_holds_the_drivers_name_alone(self) -> None:
+    def test_driver_folder_holds_the_drivers_names_alone(self) -> None:
         folder = Path(cudacore.simulator.driver_folder())
-        assert [path.name for path in folder.iterdir()] == ["libcuda.so.1"]
+        names = sorted(path.name for path in folder.iterdir())
+        assert names == ["libcuda.so.1", "libnvidia-ml.so.1"]
 
     def test_command_prints_the_folder(self) -> None:
         result = subprocess.run(
@@ -246,7 +247,80 @@ class TestLibrary:
         result = run(script, env=env)
         assert result.stdout == "0 0 0 0 1 cudacore simulated device (sm_90)\n"
 
+    def test_management_library_tells_the_devices(self) -> None:
+        script = """
+            import ctypes
+            nvml = ctypes.CDLL("libnvidia-ml.so.1")
+            count, name = ctypes.c_uint(), ctypes.create_string_buffer(96)
+            device = ctypes.c_void_p()
+            print(nvml.nvmlInit_v2(), nvml.nvmlDeviceGetCount_v2(ctypes.byref(count)),
+                  nvml.nvmlDeviceGetHandleByIndex_v2(2, ctypes.byref(device)),
+                  nvml.nvmlDeviceGetName(device, name, 96), count.value, name.value.decode())
+        """
+        env = UNASKED | {
+            "LD_LIBRARY_PATH": cudacore.simulator.driver_folder(),
+            "CUDACORE_SIMULATOR_DEVICES": "3",
+            "CUDA_VISIBLE_DEVICES": "1",
+        }
+        result = run(script, env=env)
+        assert result.stdout == "0 0 0 0 3 cudacore simulated device (sm_90)\n"
+
+    def test_management_library_refuses_what_the_devices_cannot_be(self) -> None:
+        script = """
+            import ctypes
+            print(ctypes.CDLL("libnvidia-ml.so.1").nvmlInit_v2())
+        """
+        env = UNASKED | {
+            "LD_LIBRARY_PATH": cudacore.simulator.driver_folder(),
+            "CUDACORE_SIMULATOR_DEVICES": "none",
+        }
+        assert run(script, env=env).stdout == "999\n"
+
     def test_cudacore_knows_it_by_any_name(self) -> None:
         env = UNASKED | {"LD_LIBRARY_PATH": cudacore.simulator.driver_folder()}
         said = output("Device().sync()\nprint(is_enabled())\nshow()", env)
         assert said == "True\n" + described(9, 0, 4096)
+
+
+FAT_BINARY = """
+import struct
+from array import array
+from cudacore import ObjectCode, Program, ProgramOptions
+enable()
+
+def piece(kind, arch, code):
+    code += bytes(8 - len(code) % 8)
+    return struct.pack("<HHIQIIIIQQQQ", kind, 0x101, 64, len(code), 0, 0, 0, arch, 0, 0x11,
+                       0, 0) + code
+
+def fat_binary(*pieces):
+    body = b"".join(pieces)
+    return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(body)) + body
+
+def ptx(arch):
+    source = 'extern "C" __global__ void which(int* out) { *out = __CUDA_ARCH__; }'
+    code = Program(source, "c++", ProgramOptions(arch=f"sm_{arch}")).compile("ptx").code
+    return piece(1, arch, code.rstrip(b"\\0"))
+
+def run(code):
+    out = array("i", [0])
+    device = Device()
+    with device.allocate(4) as memory:
+        ObjectCode.from_fatbin(code).get_kernel("which")[1, 1](memory)
+        memory.copy_to(out)
+        device.sync()
+    print(out[0])
+"""
+
+
+class TestFatBinary:
+    """``ObjectCode.from_fatbin`` on the simulated device, which takes the PTX out of it."""
+
+    def test_takes_the_newest_ptx_that_runs(self) -> None:
+        said = output(FAT_BINARY + "run(fat_binary(ptx(75), ptx(86), ptx(100)))")
+        assert said == "860"
+
+    def test_without_ptx_says_what_it_has(self) -> None:
+        said = output(FAT_BINARY + 'say(lambda: run(fat_binary(piece(2, 90, b"\\x7fELF"))))')
+        assert "SASS for sm_90" in said
+        assert "no PTX for sm_90" in said

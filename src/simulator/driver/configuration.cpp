@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <stdexcept>
 #include <utility>
 
 #include "simulator/driver/entry.hpp"
+#include "simulator/driver/identity.hpp"
 #include "simulator/engine/workers.hpp"
 #include "simulator/ops/form_table.hpp"
 
@@ -174,27 +174,6 @@ std::vector<int> parse_visible_devices(std::string_view text, unsigned devices) 
     begin = end + 1;
   }
   return visible;
-}
-
-CUuuid uuid_of(int physical) noexcept {
-  constexpr std::array<unsigned char, 16> base{0xcd, 0xac, 0x04, 0xe0, 0x51, 0x6d, 0x40, 0x1a,
-                                               0x90, 0x7e, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00};
-  CUuuid uuid{};
-  std::ranges::transform(base, uuid.bytes,
-                         [](unsigned char byte) { return static_cast<char>(byte); });
-  uuid.bytes[15] = static_cast<char>(physical);
-  return uuid;
-}
-
-std::string format_uuid(const CUuuid& uuid) {
-  std::string text = "GPU-";
-  for (std::size_t i = 0; i < sizeof(uuid.bytes); ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    std::array<char, 3> digits{};
-    std::snprintf(digits.data(), digits.size(), "%02x", static_cast<unsigned char>(uuid.bytes[i]));
-    text += digits.data();
-  }
-  return text;
 }
 
 std::optional<Configuration> read_configuration() {

@@ -36,11 +36,6 @@ struct Configuration {
 /// begin of a UUID each; the first that names no device ends the list.
 [[nodiscard]] std::vector<int> parse_visible_devices(std::string_view text, unsigned devices);
 
-/// The identity of a device, from its physical number.
-[[nodiscard]] CUuuid uuid_of(int physical) noexcept;
-/// "GPU-cdac04e0-...".
-[[nodiscard]] std::string format_uuid(const CUuuid& uuid);
-
 /// What the environment asks for, and cudacoreSimulatorConfigure() over it. Nothing, and a line in
 /// the log, where a variable makes no sense.
 [[nodiscard]] std::optional<Configuration> read_configuration();

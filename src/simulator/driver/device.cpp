@@ -2,60 +2,17 @@
 //
 // Devices: which there are, and what they are called.
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cstdio>
-#include <cstring>
 #include <string>
 #include <string_view>
 
-#include "simulator/driver/configuration.hpp"
 #include "simulator/driver/entry.hpp"
+#include "simulator/driver/identity.hpp"
 
 namespace cudacore::simulator {
 
 namespace {
 
 constexpr std::size_t kib = 1024;
-
-std::string device_name(const Device& device) {
-  return "cudacore simulated device (sm_" + std::to_string(device.properties.major) +
-         std::to_string(device.properties.minor) + ")";
-}
-
-std::string format_pci_bus_id(const Device& device) {
-  std::array<char, 16> text{};
-  std::snprintf(text.data(), text.size(), "0000:%02X:00.0", pci_bus(device));
-  return text.data();
-}
-
-/// Copies as much as fits, with a null byte at the end.
-void copy_text(std::string_view text, char* to, int length) noexcept {
-  const std::size_t size = std::min(text.size(), static_cast<std::size_t>(length) - 1);
-  std::memcpy(to, text.data(), size);
-  to[size] = '\0';
-}
-
-/// The bus number of "[domain:]bus:device[.function]"; -1 where it is no such text or not ours.
-int parse_pci_bus(std::string_view text) {
-  std::array<unsigned, 4> fields{};  // domain, bus, device, function
-  const std::size_t colons = static_cast<std::size_t>(std::ranges::count(text, ':'));
-  if (colons != 1 && colons != 2) return -1;
-  const char* at = text.data();
-  const char* end = at + text.size();
-  for (std::size_t i = 2 - colons; i < fields.size(); ++i) {
-    const auto [next, error] = std::from_chars(at, end, fields[i], 16);
-    if (error != std::errc{}) return -1;
-    at = next;
-    if (at == end) {
-      if (i < 2) return -1;
-      break;
-    }
-    if (i == 3 || *at != (i < 2 ? ':' : '.')) return -1;
-    ++at;
-  }
-  return fields[0] == 0 && fields[2] == 0 && fields[3] == 0 ? static_cast<int>(fields[1]) : -1;
-}
 
 }  // namespace
 
@@ -109,10 +66,6 @@ Device::Device(int ordinal_of, int physical_of, const DeviceProperties& properti
       properties(properties_of_it),
       memory(ordinal_of, memory_bytes) {}
 
-unsigned pci_bus(const Device& device) noexcept {
-  return static_cast<unsigned>(device.physical) + 1;
-}
-
 }  // namespace cudacore::simulator
 
 using namespace cudacore::simulator;
@@ -151,7 +104,8 @@ CUresult cuDeviceGet(CUdevice* device, int ordinal) {
 CUresult cuDeviceGetName(char* name, int length, CUdevice ordinal) {
   return device_call(name, ordinal, [&](const Device& device) {
     if (length < 1) return CUDA_ERROR_INVALID_VALUE;
-    copy_text(device_name(device), name, length);
+    copy_text(device_name(device.properties.major, device.properties.minor), name,
+              static_cast<std::size_t>(length));
     return CUDA_SUCCESS;
   });
 }
@@ -199,9 +153,9 @@ CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice ordinal) {
 
 CUresult cuDeviceGetPCIBusId(char* text, int length, CUdevice ordinal) {
   return device_call(text, ordinal, [&](const Device& device) {
-    const std::string id = format_pci_bus_id(device);
+    const std::string id = "0000:" + format_pci_place(device.physical);
     if (length <= static_cast<int>(id.size())) return CUDA_ERROR_INVALID_VALUE;
-    copy_text(id, text, length);
+    copy_text(id, text, static_cast<std::size_t>(length));
     return CUDA_SUCCESS;
   });
 }
@@ -212,7 +166,7 @@ CUresult cuDeviceGetByPCIBusId(CUdevice* device, const char* text) {
     const int bus = parse_pci_bus(text);
     if (bus < 0) return CUDA_ERROR_INVALID_VALUE;
     for (const auto& candidate : registry().devices) {
-      if (static_cast<int>(pci_bus(*candidate)) != bus) continue;
+      if (pci_bus(candidate->physical) != bus) continue;
       *device = candidate->ordinal;
       return CUDA_SUCCESS;
     }

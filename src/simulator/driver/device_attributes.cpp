@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "simulator/driver/entry.hpp"
+#include "simulator/driver/identity.hpp"
 
 namespace cudacore::simulator {
 
@@ -132,7 +133,7 @@ int computed_attribute(const Device& device, CUdevice_attribute attribute) noexc
     case CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT:
       return p.major >= 9 ? 4 : 1;
     case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
-      return static_cast<int>(pci_bus(device));
+      return pci_bus(device.physical);
     case CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID:
       return device.physical;
     default:

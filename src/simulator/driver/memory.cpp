@@ -112,10 +112,7 @@ extern "C" {
 CUresult cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
   return context_call([&](Context& context) {
     if (free == nullptr || total == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    const DeviceUse& use = device_use(context.device);
-    const std::size_t held = use.pool_reserve.load() + use.managed.load();
-    const std::size_t available = context.device.memory.available();
-    *free = available - std::min(held, available);
+    *free = free_bytes(context.device);
     *total = context.device.memory.capacity();
     return CUDA_SUCCESS;
   });

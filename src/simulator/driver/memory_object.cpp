@@ -129,4 +129,11 @@ DeviceUse& device_use(const Device& device) noexcept {
   return uses[static_cast<std::size_t>(device.ordinal) % uses.size()];
 }
 
+std::size_t free_bytes(const Device& device) {
+  const DeviceUse& use = device_use(device);
+  const std::size_t held = use.pool_reserve.load() + use.managed.load();
+  const std::size_t available = device.memory.available();
+  return available - std::min(held, available);
+}
+
 }  // namespace cudacore::simulator

@@ -105,5 +105,7 @@ struct DeviceUse {
   std::atomic<std::size_t> managed{0};
 };
 DeviceUse& device_use(const Device& device) noexcept;
+/// Bytes of a device that can still be allocated.
+std::size_t free_bytes(const Device& device);
 
 }  // namespace cudacore::simulator

@@ -73,9 +73,6 @@ class Device {
   std::shared_ptr<MemoryPool> current_pool;  ///< null: the default
 };
 
-/// The device's number on the PCI bus.
-unsigned pci_bus(const Device& device) noexcept;
-
 class Context : public std::enable_shared_from_this<Context> {
  public:
   Context(Device& device, bool primary, unsigned flags);

@@ -12,6 +12,7 @@
 
 #include "driver_test_support.hpp"
 #include "simulator/driver/configuration.hpp"
+#include "simulator/driver/identity.hpp"
 #include "simulator/engine/workers.hpp"
 
 namespace cudacore::simulator {

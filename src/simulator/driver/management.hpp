@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// As much of NVIDIA's management library (NVML) as tells which devices there are. What is not here
+// is a function that a program does not find, as in an old library. Its names and types are
+// declared here, for <nvml.h> does not come with the headers that build this.
+//
+// As with the real one, devices count that CUDA_VISIBLE_DEVICES hides, and nothing calls cuInit: a
+// process may ask, then fork, then use CUDA.
+#pragma once
+
+#pragma GCC visibility push(default)
+
+extern "C" {
+
+enum nvmlReturn_t : int {
+  NVML_SUCCESS = 0,
+  NVML_ERROR_UNINITIALIZED = 1,
+  NVML_ERROR_INVALID_ARGUMENT = 2,
+  NVML_ERROR_NOT_FOUND = 6,
+  NVML_ERROR_INSUFFICIENT_SIZE = 7,
+  NVML_ERROR_ARGUMENT_VERSION_MISMATCH = 25,
+  NVML_ERROR_UNKNOWN = 999,
+};
+
+using nvmlDevice_t = const struct nvmlDevice_st*;
+
+struct nvmlPciInfo_t {
+  char busIdLegacy[16];  // NOLINT(modernize-avoid-c-arrays)
+  unsigned domain;
+  unsigned bus;
+  unsigned device;
+  unsigned pciDeviceId;
+  unsigned pciSubSystemId;
+  char busId[32];  // NOLINT(modernize-avoid-c-arrays)
+};
+
+struct nvmlPciInfoExt_t {
+  unsigned version;
+  unsigned domain;
+  unsigned bus;
+  unsigned device;
+  unsigned pciDeviceId;
+  unsigned pciSubSystemId;
+  unsigned baseClass;
+  unsigned subClass;
+  char busId[32];  // NOLINT(modernize-avoid-c-arrays)
+};
+
+struct nvmlMemory_t {
+  unsigned long long total;
+  unsigned long long free;
+  unsigned long long used;
+};
+
+struct nvmlMemory_v2_t {
+  unsigned version;
+  unsigned long long total;
+  unsigned long long reserved;
+  unsigned long long free;
+  unsigned long long used;
+};
+
+nvmlReturn_t nvmlInit_v2();
+nvmlReturn_t nvmlInitWithFlags(unsigned flags);
+nvmlReturn_t nvmlShutdown();
+const char* nvmlErrorString(nvmlReturn_t result);
+nvmlReturn_t nvmlSystemGetDriverVersion(char* version, unsigned size);
+nvmlReturn_t nvmlSystemGetNVMLVersion(char* version, unsigned size);
+nvmlReturn_t nvmlSystemGetCudaDriverVersion(int* version);
+nvmlReturn_t nvmlSystemGetCudaDriverVersion_v2(int* version);
+nvmlReturn_t nvmlDeviceGetCount_v2(unsigned* count);
+nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned index, nvmlDevice_t* device);
+nvmlReturn_t nvmlDeviceGetHandleByUUID(const char* uuid, nvmlDevice_t* device);
+nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char* id, nvmlDevice_t* device);
+nvmlReturn_t nvmlDeviceGetIndex(nvmlDevice_t device, unsigned* index);
+nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t device, char* name, unsigned size);
+nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t device, char* uuid, unsigned size);
+nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t* info);
+nvmlReturn_t nvmlDeviceGetPciInfoExt(nvmlDevice_t device, nvmlPciInfoExt_t* info);
+nvmlReturn_t nvmlDeviceGetArchitecture(nvmlDevice_t device, unsigned* architecture);
+nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int* major, int* minor);
+nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t* memory);
+nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t* memory);
+}
+
+#pragma GCC visibility pop
