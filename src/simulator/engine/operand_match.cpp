@@ -19,7 +19,8 @@ int Decoder::cost_of_value(const Operand& operand, unsigned width, bool is_resul
       if (is_predicate(operand.index) || (is_modified && opcode_->video == 0)) return mismatch;
       const unsigned actual = width_of(operand.index);
       if (actual == width) return 0;
-      return opcode_->converts && actual > width ? 1 : mismatch;
+      // Smaller values are widened to registers of up to 64 bits, and cut from them.
+      return opcode_->converts && actual > width && actual <= 8 ? 1 : mismatch;
     }
     case Operand::Kind::blank:
       return is_result ? 0 : mismatch;

@@ -375,6 +375,10 @@ TEST_F(ImageTest, RefusesOperandsThatDoNotFit) {
                Kind::syntax, "operand 1 of 'ld.global.u32'");
   expect_error(".visible .entry k() { .reg .f32 %f<2>; add.f32 %f1, %f1, 1; }", Kind::syntax,
                "operand 3 of 'add.f32'");
+  expect_error(".visible .entry k() { .reg .b128 %q<2>; ld.global.u32 %q1, [0]; }", Kind::syntax,
+               "operand 1 of 'ld.global.u32', a register of type .b128, does not fit");
+  expect_error(".visible .entry k() { .reg .b128 %q<2>; st.global.u64 [0], %q1; }", Kind::syntax,
+               "operand 2 of 'st.global.u64', a register of type .b128, does not fit");
 }
 
 TEST_F(ImageTest, TakesSizesAndMasksOfInstructionsOnFloats) {
