@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "simulator/driver/contexts.hpp"
 #include "simulator/driver/copy.hpp"
@@ -16,10 +17,10 @@ std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uin
 
 CUresult copy_row(const Stream& stream, std::uint64_t to, Side to_side, std::uint64_t from,
                   Side from_side, std::size_t size, Synchrony synchrony) {
-  const auto target = find_range(to, size, to_side);
-  const auto source = find_range(from, size, from_side);
+  auto target = find_range(to, size, to_side);
+  auto source = find_range(from, size, from_side);
   if (!target || !source) return CUDA_ERROR_INVALID_VALUE;
-  return copy(stream, *target, {}, *source, {}, {.width = size}, synchrony);
+  return copy(stream, std::move(*target), {}, std::move(*source), {}, {.width = size}, synchrony);
 }
 
 CUresult copy_now(std::uint64_t to, Side to_side, std::uint64_t from, Side from_side,

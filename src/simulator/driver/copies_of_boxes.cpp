@@ -2,6 +2,7 @@
 //
 // Copies of rectangles and boxes.
 #include <memory>
+#include <utility>
 
 #include "simulator/driver/contexts.hpp"
 #include "simulator/driver/copy.hpp"
@@ -58,10 +59,10 @@ CUresult find_end(const End& end, const Box& box, Found& found) {
   const auto size = span_of(box, found.strides);
   const std::uint64_t base = end.type == CU_MEMORYTYPE_HOST ? end.host : end.device;
   if (!before || !size || *before - 1 > ~base) return CUDA_ERROR_INVALID_VALUE;
-  const auto range = find_range(base == 0 ? 0 : base + *before - 1, *size,
-                                end.type == CU_MEMORYTYPE_DEVICE ? Side::device : Side::any);
+  auto range = find_range(base == 0 ? 0 : base + *before - 1, *size,
+                          end.type == CU_MEMORYTYPE_DEVICE ? Side::device : Side::any);
   if (!range) return CUDA_ERROR_INVALID_VALUE;
-  found.range = *range;
+  found.range = std::move(*range);
   return CUDA_SUCCESS;
 }
 
@@ -72,7 +73,8 @@ CUresult copy_box(const Stream& stream, const End& to, const End& from, const Bo
   CUresult result = find_end(to, box, target);
   if (result == CUDA_SUCCESS) result = find_end(from, box, source);
   if (result != CUDA_SUCCESS) return result;
-  return copy(stream, target.range, target.strides, source.range, source.strides, box, synchrony);
+  return copy(stream, std::move(target.range), target.strides, std::move(source.range),
+              source.strides, box, synchrony);
 }
 
 CUresult copy_2d(const CUDA_MEMCPY2D* copy, CUstream handle, bool per_thread, Synchrony synchrony) {

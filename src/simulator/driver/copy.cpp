@@ -60,37 +60,40 @@ class BoxWork : public Work {
 
 class Copy final : public BoxWork {
  public:
-  Copy(const Box& box, std::byte* to, const Strides& to_strides, const std::byte* from,
-       const Strides& from_strides, std::vector<std::byte> staged)
+  Copy(const Box& box, Range to, const Strides& to_strides, Range from, const Strides& from_strides,
+       std::vector<std::byte> staged)
       : BoxWork(box),
-        to_(to),
+        to_(std::move(to)),
         to_strides_(to_strides),
-        from_(from),
+        from_(std::move(from)),
         from_strides_(from_strides),
-        staged_(std::move(staged)) {}
+        staged_(std::move(staged)) {
+    if (!staged_.empty()) from_.bytes = staged_.data();
+  }
 
  private:
   void touch(std::size_t plane, std::size_t row, std::size_t column,
              std::size_t size) noexcept override {
-    std::memmove(to_ + plane * to_strides_.plane + row * to_strides_.row + column,
-                 from_ + plane * from_strides_.plane + row * from_strides_.row + column, size);
+    std::memmove(to_.bytes + plane * to_strides_.plane + row * to_strides_.row + column,
+                 from_.bytes + plane * from_strides_.plane + row * from_strides_.row + column,
+                 size);
   }
 
-  std::byte* to_;
+  Range to_;
   Strides to_strides_;
-  const std::byte* from_;
+  Range from_;
   Strides from_strides_;
   std::vector<std::byte> staged_;  // what from_ points into, if not empty
 };
 
 class Fill final : public BoxWork {
  public:
-  Fill(const Box& box, std::byte* to, std::size_t pitch, std::uint32_t value, unsigned value_size)
-      : BoxWork(box), to_(to), pitch_(pitch), value_(value), value_size_(value_size) {}
+  Fill(const Box& box, Range to, std::size_t pitch, std::uint32_t value, unsigned value_size)
+      : BoxWork(box), to_(std::move(to)), pitch_(pitch), value_(value), value_size_(value_size) {}
 
  private:
   void touch(std::size_t, std::size_t row, std::size_t column, std::size_t size) noexcept override {
-    std::byte* begin = to_ + row * pitch_ + column;
+    std::byte* begin = to_.bytes + row * pitch_ + column;
     switch (value_size_) {
       case 1:
         std::memset(begin, static_cast<int>(value_), size);
@@ -109,7 +112,7 @@ class Fill final : public BoxWork {
     std::fill_n(reinterpret_cast<T*>(begin), size / sizeof(T), static_cast<T>(value_));
   }
 
-  std::byte* to_;
+  Range to_;
   std::size_t pitch_;
   std::uint32_t value_;
   unsigned value_size_;
@@ -138,6 +141,8 @@ CUresult enqueue_and_wait(const Stream& stream, std::unique_ptr<Work> work, bool
   return stream.check_context();
 }
 
+constexpr const char* freed = "no live allocation holds the address";
+
 std::optional<Range> miss(const char* why) {
   log_error(why);
   return std::nullopt;
@@ -155,24 +160,33 @@ std::optional<Range> find_range(std::uint64_t address, std::size_t size, Side si
     if (side == Side::any && is_host_memory(address, size)) {
       return Range{.bytes = reinterpret_cast<std::byte*>(address), .pageable = true};
     }
-    return miss("no live allocation holds the address");
+    return miss(freed);
   }
   Range range{.bytes = allocation->host + (address - allocation->address),
               .on_device = allocation->kind == MemoryKind::device};
   const std::uint64_t last = address + (size - 1);
+  std::shared_ptr<MemoryObject> object = find_object(*allocation);
+  const auto keep = [&] {
+    if (object != nullptr && object->pages != nullptr) range.pages.push_back(object->pages);
+    return object != nullptr || allocation->kind == MemoryKind::device;
+  };
   while (allocation->end() - 1 < last) {
+    if (!keep()) return miss(freed);
     // Neighbours in the address space are neighbours in the host's memory, too.
     const std::uint64_t next = allocation->end();
     const bool registered = allocation->kind == MemoryKind::registered;
     allocation = space.find(next);
-    if (allocation) continue;
+    if (allocation) {
+      object = find_object(*allocation);
+      continue;
+    }
     if (registered && side == Side::any && is_host_memory(next, last - next + 1)) {
       range.pageable = true;
       return range;
     }
     return miss("the range goes past the end of the allocation");
   }
-  const auto object = find_object(*allocation);
+  if (!keep()) return miss(freed);
   range.sync = object != nullptr && object->sync_memops.load(std::memory_order_relaxed);
   return range;
 }
@@ -191,35 +205,33 @@ std::optional<std::size_t> span_of(const Box& box, const Strides& strides) noexc
   return size;
 }
 
-CUresult copy(const Stream& stream, const Range& to, const Strides& to_strides, const Range& from,
+CUresult copy(const Stream& stream, Range to, const Strides& to_strides, Range from,
               const Strides& from_strides, const Box& box, Synchrony synchrony) {
   if (box.width == 0 || box.height == 0 || box.depth == 0) return stream.check_context();
   const bool within_devices = to.on_device && from.on_device;
   bool waits = to.sync || from.sync || to.pageable ||
                (synchrony == Synchrony::synchronous && !within_devices);
   std::vector<std::byte> staged;
-  const std::byte* source = from.bytes;
   if (from.pageable && !waits) {
     const bool is_row = box.height == 1 && box.depth == 1;
     if (is_row && box.width <= staged_most) {
       staged.assign(from.bytes, from.bytes + box.width);
-      source = staged.data();
     } else {
       waits = true;
     }
   }
-  return enqueue_and_wait(
-      stream,
-      std::make_unique<Copy>(box, to.bytes, to_strides, source, from_strides, std::move(staged)),
-      waits);
+  return enqueue_and_wait(stream,
+                          std::make_unique<Copy>(box, std::move(to), to_strides, std::move(from),
+                                                 from_strides, std::move(staged)),
+                          waits);
 }
 
-CUresult fill(const Stream& stream, const Range& range, std::size_t pitch, const Box& box,
+CUresult fill(const Stream& stream, Range range, std::size_t pitch, const Box& box,
               std::uint32_t value, unsigned value_size, Synchrony synchrony) {
   if (box.width == 0 || box.height == 0) return stream.check_context();
   const bool waits = range.sync || (synchrony == Synchrony::synchronous && !range.on_device);
   return enqueue_and_wait(
-      stream, std::make_unique<Fill>(box, range.bytes, pitch, value, value_size), waits);
+      stream, std::make_unique<Fill>(box, std::move(range), pitch, value, value_size), waits);
 }
 
 }  // namespace cudacore::simulator

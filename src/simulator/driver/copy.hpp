@@ -5,9 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "simulator/driver/memory_object.hpp"
 #include "simulator/driver/stream.hpp"
 
 namespace cudacore::simulator {
@@ -24,6 +26,8 @@ struct Range {
   bool pageable = false;  ///< memory of the host that no driver knows
   bool on_device = false;
   bool sync = false;  ///< CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
+  /// What of it the driver allocated in the host's memory: another context may free it meanwhile.
+  std::vector<std::shared_ptr<const HostPages>> pages = {};
 };
 
 /// Finds the bytes of an address; nothing, and why in the log, where not all of them may be
@@ -50,11 +54,11 @@ enum class Synchrony : std::uint8_t {
 };
 
 /// Copies in the stream's order. The ranges hold the boxes.
-CUresult copy(const Stream& stream, const Range& to, const Strides& to_strides, const Range& from,
+CUresult copy(const Stream& stream, Range to, const Strides& to_strides, Range from,
               const Strides& from_strides, const Box& box, Synchrony synchrony);
 
 /// Fills rows with a value of 1, 2 or 4 bytes; box.width is a multiple of it.
-CUresult fill(const Stream& stream, const Range& range, std::size_t pitch, const Box& box,
+CUresult fill(const Stream& stream, Range range, std::size_t pitch, const Box& box,
               std::uint32_t value, unsigned value_size, Synchrony synchrony);
 
 }  // namespace cudacore::simulator

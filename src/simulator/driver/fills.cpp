@@ -3,6 +3,7 @@
 // Fills of memory with a value of 1, 2 or 4 bytes.
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "simulator/driver/copy.hpp"
 
@@ -24,9 +25,9 @@ CUresult fill_rows(CUdeviceptr to, std::size_t pitch, T value, std::size_t width
     }
     const auto size = span_of(box, {.row = pitch});
     if (!size) return CUDA_ERROR_INVALID_VALUE;
-    const auto range = find_range(to, *size, Side::device);
+    auto range = find_range(to, *size, Side::device);
     if (!range) return CUDA_ERROR_INVALID_VALUE;
-    return fill(*stream, *range, pitch, box, value, sizeof(T), synchrony);
+    return fill(*stream, std::move(*range), pitch, box, value, sizeof(T), synchrony);
   });
 }
 

@@ -18,28 +18,19 @@ std::size_t host_memory() noexcept {
 
 }  // namespace
 
-std::optional<HostPages> HostPages::allocate(std::size_t size) {
-  if (size > host_memory()) return std::nullopt;
+std::shared_ptr<const HostPages> HostPages::allocate(std::size_t size) {
+  if (size > host_memory()) return nullptr;
   void* bytes = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (bytes == MAP_FAILED) return std::nullopt;
-  HostPages pages;
-  pages.bytes_ = static_cast<std::byte*>(bytes);
-  pages.size_ = size;
-  return pages;
+  if (bytes == MAP_FAILED) return nullptr;
+  try {
+    return std::make_shared<const HostPages>(static_cast<std::byte*>(bytes), size);
+  } catch (...) {
+    munmap(bytes, size);
+    throw;
+  }
 }
 
-HostPages::~HostPages() {
-  if (bytes_ != nullptr) munmap(bytes_, size_);
-}
-
-HostPages::HostPages(HostPages&& other) noexcept
-    : bytes_(std::exchange(other.bytes_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-
-HostPages& HostPages::operator=(HostPages&& other) noexcept {
-  std::swap(bytes_, other.bytes_);
-  std::swap(size_, other.size_);
-  return *this;
-}
+HostPages::~HostPages() { munmap(bytes_, size_); }
 
 MemoryTable& MemoryTable::instance() noexcept {
   static MemoryTable& one = *std::make_unique<MemoryTable>().release();
@@ -87,11 +78,10 @@ std::shared_ptr<MemoryObject> make_device_memory(Device& device, std::size_t siz
 std::shared_ptr<MemoryObject> make_host_memory(MemoryKind kind, std::size_t size, Context* context,
                                                MemoryPool* pool) {
   auto object = std::make_shared<MemoryObject>();
-  auto pages = HostPages::allocate(size);
-  if (!pages) return nullptr;
-  object->pages = std::move(*pages);
+  object->pages = HostPages::allocate(size);
+  if (object->pages == nullptr) return nullptr;
   Allocation& allocation = object->allocation;
-  allocation.host = object->pages.bytes();
+  allocation.host = object->pages->bytes();
   allocation.address = reinterpret_cast<std::uintptr_t>(allocation.host);
   allocation.size = size;
   allocation.kind = kind;
@@ -113,7 +103,6 @@ void release_memory(MemoryObject& object) noexcept {
     return;
   }
   AddressSpace::instance().erase(allocation.address);
-  object.pages = HostPages();
   if (allocation.kind == MemoryKind::managed && object.context != nullptr) {
     device_use(*object.device).managed -= allocation.size;
   }

@@ -21,18 +21,18 @@ namespace cudacore::simulator {
 /// Pages of the host, zeroed.
 class HostPages {
  public:
-  HostPages() = default;
-  /// Nothing where the host has too little.
-  static std::optional<HostPages> allocate(std::size_t size);
+  /// Null where the host has too little.
+  static std::shared_ptr<const HostPages> allocate(std::size_t size);
+  HostPages(std::byte* bytes, std::size_t size) noexcept : bytes_(bytes), size_(size) {}
   ~HostPages();
-  HostPages(HostPages&& other) noexcept;
-  HostPages& operator=(HostPages&& other) noexcept;
+  HostPages(const HostPages&) = delete;
+  HostPages& operator=(const HostPages&) = delete;
 
   [[nodiscard]] std::byte* bytes() const noexcept { return bytes_; }
 
  private:
-  std::byte* bytes_ = nullptr;
-  std::size_t size_ = 0;
+  std::byte* bytes_;
+  std::size_t size_;
 };
 
 /// Who made an allocation, and so who may free it.
@@ -53,8 +53,8 @@ struct MemoryObject {
   Context* context = nullptr;  ///< ends before it does; null for pools'
   Device* device = nullptr;    ///< owner; of host memory the device of the context
   std::shared_ptr<MemoryPool> pool;
-  HostPages pages;
-  unsigned flags = 0;  ///< as given to the call that made it
+  std::shared_ptr<const HostPages> pages;  ///< null for a device's; queued work shares them
+  unsigned flags = 0;                      ///< as given to the call that made it
   std::atomic<bool> sync_memops{false};
 
   std::mutex mutex;                        ///< guards what follows

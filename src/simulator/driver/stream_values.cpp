@@ -6,18 +6,28 @@
 #include <span>
 #include <thread>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
+#include "simulator/driver/copy.hpp"
 #include "simulator/driver/stream.hpp"
-#include "simulator/memory/address_space.hpp"
 
 namespace cudacore::simulator {
 
 namespace {
 
+/// A word, and the pages that it lies in where they are the host's.
+template <class T>
+struct Word {
+  T* place = nullptr;
+  std::vector<std::shared_ptr<const HostPages>> pages;
+};
+
 template <class T>
 class WaitForValue final : public Work {
  public:
-  WaitForValue(T* word, T value, unsigned flags) : word_(word), value_(value), flags_(flags) {}
+  WaitForValue(Word<T> word, T value, unsigned flags)
+      : word_(std::move(word)), value_(value), flags_(flags) {}
 
   /// Asked again and again on a worker: the word may be written by anything.
   std::size_t cost() const noexcept override { return holds() ? 0 : ~std::size_t{0} >> 1U; }
@@ -29,7 +39,7 @@ class WaitForValue final : public Work {
 
  private:
   [[nodiscard]] bool holds() const noexcept {
-    const T word = std::atomic_ref<T>(*word_).load(std::memory_order_acquire);
+    const T word = std::atomic_ref<T>(*word_.place).load(std::memory_order_acquire);
     switch (flags_) {
       case CU_STREAM_WAIT_VALUE_GEQ:
         return static_cast<std::make_signed_t<T>>(word - value_) >= 0;
@@ -42,7 +52,7 @@ class WaitForValue final : public Work {
     }
   }
 
-  T* word_;
+  Word<T> word_;
   T value_;
   unsigned flags_;
 };
@@ -50,26 +60,27 @@ class WaitForValue final : public Work {
 template <class T>
 class WriteValue final : public Work {
  public:
-  WriteValue(T* word, T value) : word_(word), value_(value) {}
+  WriteValue(Word<T> word, T value) : word_(std::move(word)), value_(value) {}
   Progress run(const Turn&) noexcept override {
-    std::atomic_ref<T>(*word_).store(value_, std::memory_order_release);
+    std::atomic_ref<T>(*word_.place).store(value_, std::memory_order_release);
     return Progress::done;
   }
 
  private:
-  T* word_;
+  Word<T> word_;
   T value_;
 };
 
-/// The word at an address that devices reach; null, and why, where there is none.
+/// The word at an address that devices reach; a null place, and why, where there is none.
 template <class T>
-T* find_word(CUdeviceptr address) noexcept {
-  const auto allocation = AddressSpace::instance().find(address);
-  if (!allocation || address % sizeof(T) != 0 || allocation->end() - address < sizeof(T)) {
-    log_error("the address is not one of an aligned word of memory that the device reaches");
-    return nullptr;
+Word<T> find_word(CUdeviceptr address) {
+  if (address % sizeof(T) != 0) {
+    log_error("the address is not one of an aligned word");
+    return {};
   }
-  return reinterpret_cast<T*>(allocation->host + (address - allocation->address));
+  auto range = find_range(address, sizeof(T), Side::device);
+  if (!range) return {};
+  return {reinterpret_cast<T*>(range->bytes), std::move(range->pages)};
 }
 
 template <class T>
@@ -78,17 +89,17 @@ CUresult wait_for_value(const Stream& stream, CUdeviceptr address, T value, unsi
     return refuse(CUDA_ERROR_NOT_SUPPORTED, "CU_STREAM_WAIT_VALUE_FLUSH is not simulated");
   }
   if (flags > CU_STREAM_WAIT_VALUE_NOR) return CUDA_ERROR_INVALID_VALUE;
-  T* word = find_word<T>(address);
-  if (word == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return stream.enqueue(std::make_unique<WaitForValue<T>>(word, value, flags));
+  Word<T> word = find_word<T>(address);
+  if (word.place == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  return stream.enqueue(std::make_unique<WaitForValue<T>>(std::move(word), value, flags));
 }
 
 template <class T>
 CUresult write_value(const Stream& stream, CUdeviceptr address, T value, unsigned flags) {
   if (flags > CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER) return CUDA_ERROR_INVALID_VALUE;
-  T* word = find_word<T>(address);
-  if (word == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return stream.enqueue(std::make_unique<WriteValue<T>>(word, value));
+  Word<T> word = find_word<T>(address);
+  if (word.place == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  return stream.enqueue(std::make_unique<WriteValue<T>>(std::move(word), value));
 }
 
 CUresult apply(const Stream& stream, const CUstreamBatchMemOpParams& operation) {

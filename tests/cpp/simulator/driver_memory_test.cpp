@@ -367,6 +367,38 @@ TEST_F(DriverMemory, Batches) {
   EXPECT_EQ(failed, 1U);
 }
 
+TEST_F(DriverMemory, HostMemoryStaysWhileOthersWorkOnIt) {
+  void* pinned = nullptr;
+  CUdeviceptr managed = 0;
+  ASSERT_EQ(cuMemAllocHost_v2(&pinned, mib), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemAllocManaged(&managed, mib, CU_MEM_ATTACH_GLOBAL), CUDA_SUCCESS);
+  std::memset(pinned, 7, mib);
+  CUcontext other = nullptr;
+  ASSERT_EQ(cuCtxCreate_v2(&other, 0, 0), CUDA_SUCCESS);
+  const CUdeviceptr copied = allocate(mib);
+  CUstream stream = make_stream();
+  Gate gate(stream);
+  EXPECT_EQ(cuMemsetD8Async(managed, 1, mib, stream), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamWriteValue32(stream, managed, 5, 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamWaitValue32(stream, managed, 5, CU_STREAM_WAIT_VALUE_EQ), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemcpyDtoDAsync_v2(copied, managed, 8, stream), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemcpyHtoDAsync_v2(copied + 8, pinned, mib - 8, stream), CUDA_SUCCESS);
+  // Frees wait for the work of their own context alone.
+  ASSERT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemFreeHost(pinned), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemFree_v2(managed), CUDA_SUCCESS);
+  gate.open();
+  ASSERT_EQ(cuCtxSetCurrent(other), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+  const auto bytes = read(copied, mib);
+  EXPECT_EQ(std::vector(bytes.begin(), bytes.begin() + 8),
+            (std::vector<std::uint8_t>{5, 0, 0, 0, 1, 1, 1, 1}));
+  EXPECT_EQ(std::count(bytes.begin() + 8, bytes.end(), 7), static_cast<std::ptrdiff_t>(mib - 8));
+  EXPECT_EQ(cuMemcpyHtoD_v2(copied, reinterpret_cast<const void*>(managed), 8),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuCtxDestroy_v2(other), CUDA_SUCCESS);
+}
+
 TEST_F(DriverPool, CountersFollowTheStream) {
   CUstream stream = make_stream();
   CUmemoryPool pool = make_pool();
