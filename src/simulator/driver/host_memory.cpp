@@ -20,8 +20,7 @@ CUresult allocate_host(void** pointer, std::size_t size, unsigned flags) {
       *pointer = nullptr;
       return CUDA_SUCCESS;
     }
-    std::shared_ptr<MemoryObject> object =
-        make_host_memory(MemoryKind::pinned, size, &context, nullptr);
+    std::shared_ptr<MemoryObject> object = make_host_memory(MemoryKind::pinned, size, &context);
     if (object == nullptr)
       return refuse(CUDA_ERROR_OUT_OF_MEMORY, "the host has too little memory");
     object->origin = Origin::host;
@@ -46,7 +45,7 @@ CUresult release(void* pointer, Origin origin, CUresult otherwise, const char* w
     if (object == nullptr)
       return refuse(pointer != nullptr ? otherwise : CUDA_ERROR_INVALID_VALUE, why);
     CUresult result = synchronize_context(*object->context);
-    if (object->context != context) result = synchronize_context(*context);
+    if (object->context.get() != context) result = synchronize_context(*context);
     release_memory(*object);
     return result;
   } catch (...) {
@@ -78,10 +77,9 @@ CUresult register_host(void* pointer, std::size_t size, unsigned flags) {
     allocation.host = static_cast<std::byte*>(pointer);
     allocation.kind = MemoryKind::registered;
     allocation.read_only = (flags & CU_MEMHOSTREGISTER_READ_ONLY) != 0;
-    allocation.owner = &context;
     allocation.id = AddressSpace::instance().insert(allocation);
     object->origin = Origin::registered;
-    object->context = &context;
+    object->context = context.shared_from_this();
     object->device = &context.device;
     object->flags = flags | CU_MEMHOSTREGISTER_DEVICEMAP;
     MemoryTable::instance().insert(std::move(object));

@@ -34,8 +34,8 @@ CUresult allocate(Context& context, CUdeviceptr* pointer, std::size_t size) {
   if (size == 0) return refuse(CUDA_ERROR_INVALID_VALUE, "an allocation of no bytes");
   std::uint64_t address = 0;
   const CUresult result =
-      file(make_device_memory(context.device, size, usual_align, false, &context, nullptr),
-           Origin::device, 0, address);
+      file(make_device_memory(context.device, size, usual_align, false, &context), Origin::device,
+           0, address);
   if (result == CUDA_SUCCESS) *pointer = address;
   return result;
 }
@@ -85,9 +85,9 @@ void release_context_memory(Context& context) noexcept {
 std::optional<Allocation> allocate_variable(Context& context, std::size_t size, std::size_t align,
                                             bool read_only, bool managed) {
   std::shared_ptr<MemoryObject> object =
-      managed ? make_host_memory(MemoryKind::managed, size, &context, nullptr)
+      managed ? make_host_memory(MemoryKind::managed, size, &context)
               : make_device_memory(context.device, size, std::max(align, usual_align), read_only,
-                                   &context, nullptr);
+                                   &context);
   if (object == nullptr) return std::nullopt;
   const Allocation allocation = object->allocation;
   std::memset(allocation.host, 0, allocation.size);  // the memory may have been used before
@@ -156,7 +156,7 @@ CUresult cuMemAllocManaged(CUdeviceptr* pointer, std::size_t size, unsigned flag
     const bool is_one = flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST;
     if (pointer == nullptr || size == 0 || !is_one) return CUDA_ERROR_INVALID_VALUE;
     std::uint64_t address = 0;
-    const CUresult result = file(make_host_memory(MemoryKind::managed, size, &context, nullptr),
+    const CUresult result = file(make_host_memory(MemoryKind::managed, size, &context),
                                  Origin::managed, flags, address);
     if (result == CUDA_SUCCESS) *pointer = address;
     return result;

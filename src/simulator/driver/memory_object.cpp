@@ -53,7 +53,7 @@ std::vector<std::shared_ptr<MemoryObject>> MemoryTable::take_all(const Context& 
   std::vector<std::shared_ptr<MemoryObject>> taken;
   const std::scoped_lock lock(mutex_);
   for (auto entry = objects_.begin(); entry != objects_.end();) {
-    if (entry->second->context != &context || entry->second->origin == Origin::variable) {
+    if (entry->second->context.get() != &context || entry->second->origin == Origin::variable) {
       ++entry;
       continue;
     }
@@ -65,18 +65,18 @@ std::vector<std::shared_ptr<MemoryObject>> MemoryTable::take_all(const Context& 
 
 std::shared_ptr<MemoryObject> make_device_memory(Device& device, std::size_t size,
                                                  std::size_t align, bool read_only,
-                                                 Context* context, MemoryPool* pool) {
+                                                 Context* context) {
   auto object = std::make_shared<MemoryObject>();
-  const auto allocation = device.memory.allocate(size, align, read_only, context, pool);
+  const auto allocation = device.memory.allocate(size, align, read_only);
   if (!allocation) return nullptr;
   object->allocation = *allocation;
-  object->context = context;
+  if (context != nullptr) object->context = context->shared_from_this();
   object->device = &device;
   return object;
 }
 
-std::shared_ptr<MemoryObject> make_host_memory(MemoryKind kind, std::size_t size, Context* context,
-                                               MemoryPool* pool) {
+std::shared_ptr<MemoryObject> make_host_memory(MemoryKind kind, std::size_t size,
+                                               Context* context) {
   auto object = std::make_shared<MemoryObject>();
   object->pages = HostPages::allocate(size);
   if (object->pages == nullptr) return nullptr;
@@ -85,10 +85,10 @@ std::shared_ptr<MemoryObject> make_host_memory(MemoryKind kind, std::size_t size
   allocation.address = reinterpret_cast<std::uintptr_t>(allocation.host);
   allocation.size = size;
   allocation.kind = kind;
-  allocation.owner = context;
-  allocation.pool = pool;
-  object->context = context;
-  object->device = context != nullptr ? &context->device : nullptr;
+  if (context != nullptr) {
+    object->context = context->shared_from_this();
+    object->device = &context->device;
+  }
   allocation.id = AddressSpace::instance().insert(allocation);
   if (kind == MemoryKind::managed && context != nullptr) {
     device_use(*object->device).managed += size;

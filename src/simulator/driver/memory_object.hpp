@@ -50,8 +50,8 @@ struct Advice {
 struct MemoryObject {
   Allocation allocation;
   Origin origin = Origin::device;
-  Context* context = nullptr;  ///< ends before it does; null for pools'
-  Device* device = nullptr;    ///< owner; of host memory the device of the context
+  std::shared_ptr<Context> context;  ///< null for pools'
+  Device* device = nullptr;          ///< owner; of host memory the device of the context
   std::shared_ptr<MemoryPool> pool;
   std::shared_ptr<const HostPages> pages;  ///< null for a device's; queued work shares them
   unsigned flags = 0;                      ///< as given to the call that made it
@@ -89,10 +89,9 @@ class MemoryTable {
 /// Memory of a device; null where there is too little. Not yet in the table.
 std::shared_ptr<MemoryObject> make_device_memory(Device& device, std::size_t size,
                                                  std::size_t align, bool read_only,
-                                                 Context* context, MemoryPool* pool);
+                                                 Context* context);
 /// Pages of the host that devices read, too. Not yet in the table.
-std::shared_ptr<MemoryObject> make_host_memory(MemoryKind kind, std::size_t size, Context* context,
-                                               MemoryPool* pool);
+std::shared_ptr<MemoryObject> make_host_memory(MemoryKind kind, std::size_t size, Context* context);
 /// Gives the bytes of what was taken out of the table back. Work on them must have ended.
 void release_memory(MemoryObject& object) noexcept;
 

@@ -93,8 +93,8 @@ std::shared_ptr<MemoryObject> MemoryPool::try_allocate(std::size_t size) {
   }
   const MemoryKind kind = kind_of(properties, device);
   std::shared_ptr<MemoryObject> object =
-      kind == MemoryKind::device ? make_device_memory(*device, size, granule, false, nullptr, this)
-                                 : make_host_memory(kind, size, nullptr, this);
+      kind == MemoryKind::device ? make_device_memory(*device, size, granule, false, nullptr)
+                                 : make_host_memory(kind, size, nullptr);
   const std::scoped_lock lock(mutex_);
   if (object == nullptr) {
     used_ -= takes;

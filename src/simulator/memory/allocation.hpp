@@ -16,10 +16,9 @@ struct Allocation {
   std::byte* host = nullptr;  ///< the byte at address, as the host reads it
   int device = -1;            ///< ordinal of the owner; -1: host memory, which every device reads
   MemoryKind kind = MemoryKind::device;
-  bool read_only = false;  ///< for kernels (constants)
-  std::uint64_t id = 0;    ///< unique in the process (CU_POINTER_ATTRIBUTE_BUFFER_ID)
-  void* owner = nullptr;   ///< what the driver files with it (a context, a pool); not read here
-  void* pool = nullptr;
+  bool read_only = false;      ///< for kernels (constants)
+  std::uint64_t id = 0;        ///< unique in the process (CU_POINTER_ATTRIBUTE_BUFFER_ID)
+  const void* heap = nullptr;  ///< of malloc in kernels, that it was taken from
 
   [[nodiscard]] std::uint64_t end() const noexcept { return address + size; }
 };

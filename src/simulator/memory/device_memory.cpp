@@ -69,7 +69,7 @@ DeviceMemory::~DeviceMemory() {
 }
 
 std::optional<Allocation> DeviceMemory::allocate(std::size_t size, std::size_t align,
-                                                 bool read_only, void* owner, void* pool) {
+                                                 bool read_only, const void* heap) {
   if (size == 0 || size > capacity_) return std::nullopt;
   const std::size_t rounded = round_up(size, granule);
   const std::size_t least = size >= large_piece ? 2 * granule : granule;
@@ -90,8 +90,7 @@ std::optional<Allocation> DeviceMemory::allocate(std::size_t size, std::size_t a
   allocation.device = device_;
   allocation.kind = MemoryKind::device;
   allocation.read_only = read_only;
-  allocation.owner = owner;
-  allocation.pool = pool;
+  allocation.heap = heap;
   allocation.id = AddressSpace::instance().insert(allocation);
   return allocation;
 }

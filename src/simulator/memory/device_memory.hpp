@@ -32,8 +32,8 @@ class DeviceMemory {
   /// A piece of size bytes, at least 256-byte aligned; nothing where too little is free. Its
   /// content is undefined. size is at least 1.
   [[nodiscard]] std::optional<Allocation> allocate(std::size_t size, std::size_t align = 256,
-                                                   bool read_only = false, void* owner = nullptr,
-                                                   void* pool = nullptr);
+                                                   bool read_only = false,
+                                                   const void* heap = nullptr);
   /// Gives back the piece that begins at the address; false where none does.
   bool free(std::uint64_t address);
 

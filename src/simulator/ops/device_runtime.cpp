@@ -141,7 +141,7 @@ bool allocate(Warp& warp, const Instruction& in, unsigned lane) {
       take_heap(request, size)) {
     // Filed under the heap's counter, so that free() knows what malloc() gave.
     const std::optional<Allocation> piece =
-        request.heap->allocate(size, 16, false, nullptr, request.heap_used);
+        request.heap->allocate(size, 16, false, request.heap_used);
     if (piece) {
       address = piece->address;
     } else {
@@ -158,7 +158,7 @@ bool release(Warp& warp, const Instruction& in, unsigned lane) {
   const LaunchRequest& request = warp.block->grid->request();
   const std::optional<Allocation> piece = AddressSpace::instance().find(address);
   if (request.heap_used == nullptr || !piece || piece->address != address ||
-      piece->pool != request.heap_used || !request.heap->free(address)) {
+      piece->heap != request.heap_used || !request.heap->free(address)) {
     char text[96];
     std::snprintf(text, sizeof text, "frees 0x%llx, which malloc did not give or free() took back",
                   static_cast<unsigned long long>(address));

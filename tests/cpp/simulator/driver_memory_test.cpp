@@ -394,9 +394,25 @@ TEST_F(DriverMemory, HostMemoryStaysWhileOthersWorkOnIt) {
   EXPECT_EQ(std::vector(bytes.begin(), bytes.begin() + 8),
             (std::vector<std::uint8_t>{5, 0, 0, 0, 1, 1, 1, 1}));
   EXPECT_EQ(std::count(bytes.begin() + 8, bytes.end(), 7), static_cast<std::ptrdiff_t>(mib - 8));
-  EXPECT_EQ(cuMemcpyHtoD_v2(copied, reinterpret_cast<const void*>(managed), 8),
-            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemsetD8_v2(managed, 0, 8), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cuCtxDestroy_v2(other), CUDA_SUCCESS);
+}
+
+TEST_F(DriverMemory, IsFreedWhileItsContextEnds) {
+  for (int i = 0; i < 100; ++i) {
+    CUcontext other = nullptr;
+    void* pinned = nullptr;
+    ASSERT_EQ(cuCtxCreate_v2(&other, 0, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuMemAllocHost_v2(&pinned, 64), CUDA_SUCCESS);
+    const CUdeviceptr pointer = allocate(64);
+    ASSERT_EQ(cuCtxPopCurrent_v2(&other), CUDA_SUCCESS);
+    std::thread end([&] { EXPECT_EQ(cuCtxDestroy_v2(other), CUDA_SUCCESS); });
+    // Who comes late finds nothing to free.
+    for (const CUresult result : {cuMemFreeHost(pinned), cuMemFree_v2(pointer)}) {
+      EXPECT_TRUE(result == CUDA_SUCCESS || result == CUDA_ERROR_INVALID_VALUE) << result;
+    }
+    end.join();
+  }
 }
 
 TEST_F(DriverPool, CountersFollowTheStream) {
