@@ -63,7 +63,7 @@ def test_ptx_for_one_architecture_alone(stream):
     assert run(stream, ObjectCode.from_fatbin(fat_binary(ptx=("75", "90a")))) == 900
 
 
-def test_a_fat_binary_without_ptx_says_what_it_has(device, tmp_path, monkeypatch):
+def test_a_fat_binary_without_ptx_says_what_it_has(device, tmp_path):
     code = fat_binary(cubin=("80", "90"))
     error, _ = cu.cuModuleLoadFatBinary(code)
     assert error == cu.CUresult.CUDA_ERROR_NO_BINARY_FOR_GPU

@@ -165,30 +165,25 @@ std::optional<Range> find_range(std::uint64_t address, std::size_t size, Side si
   Range range{.bytes = allocation->host + (address - allocation->address),
               .on_device = allocation->kind == MemoryKind::device};
   const std::uint64_t last = address + (size - 1);
-  std::shared_ptr<MemoryObject> object = find_object(*allocation);
-  const auto keep = [&] {
+  while (true) {
+    const std::shared_ptr<MemoryObject> object = find_object(*allocation);
+    if (object == nullptr && allocation->kind != MemoryKind::device) return miss(freed);
     if (object != nullptr && object->pages != nullptr) range.pages.push_back(object->pages);
-    return object != nullptr || allocation->kind == MemoryKind::device;
-  };
-  while (allocation->end() - 1 < last) {
-    if (!keep()) return miss(freed);
+    if (allocation->end() - 1 >= last) {
+      range.sync = object != nullptr && object->sync_memops.load(std::memory_order_relaxed);
+      return range;
+    }
     // Neighbours in the address space are neighbours in the host's memory, too.
     const std::uint64_t next = allocation->end();
     const bool registered = allocation->kind == MemoryKind::registered;
     allocation = space.find(next);
-    if (allocation) {
-      object = find_object(*allocation);
-      continue;
-    }
+    if (allocation) continue;
     if (registered && side == Side::any && is_host_memory(next, last - next + 1)) {
       range.pageable = true;
       return range;
     }
     return miss("the range goes past the end of the allocation");
   }
-  if (!keep()) return miss(freed);
-  range.sync = object != nullptr && object->sync_memops.load(std::memory_order_relaxed);
-  return range;
 }
 
 std::optional<std::size_t> span_of(const Box& box, const Strides& strides) noexcept {

@@ -32,8 +32,7 @@ std::shared_ptr<FunctionObject> find_function(CUfunction handle, Context& contex
 }
 
 FunctionOnDevice on_device(const FunctionObject& function) {
-  return {*function.entry, *function.settings, function.module->context->device.properties,
-          function.module->architecture};
+  return {*function.entry, *function.settings, function.module->context->device.properties};
 }
 
 CUresult parameter_of(const Function& entry, std::size_t index, std::size_t* offset,

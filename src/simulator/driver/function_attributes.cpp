@@ -71,7 +71,7 @@ CUresult FunctionOnDevice::get(CUfunction_attribute attribute, int& value) const
       value = static_cast<int>(registers());
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
-      value = architecture;
+      value = entry.image->architecture();
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
       value = device.major * 10 + device.minor;

@@ -10,7 +10,6 @@ struct FunctionOnDevice {
   const Function& entry;
   FunctionSettings& settings;
   const DeviceProperties& device;
-  int architecture = 0;  ///< that its PTX is for
 
   /// For each thread. What a GPU's compiler would take, but never so much that max_threads() of
   /// them don't fit, as the estimate is no reason to refuse a launch.

@@ -24,7 +24,7 @@ CUresult kernel_device_call(CUkernel handle, CUdevice ordinal, Body&& body) noex
     const Device* device = find_device(ordinal);
     if (device == nullptr) return CUDA_ERROR_INVALID_DEVICE;
     return body(FunctionOnDevice{*kernel.entry, *kernel.settings[static_cast<std::size_t>(ordinal)],
-                                 device->properties, kernel.library->architecture});
+                                 device->properties});
   });
 }
 

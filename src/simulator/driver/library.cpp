@@ -59,7 +59,6 @@ CUresult load_library(CUlibrary* handle, std::string text, JitOptions& options) 
   try {
     library->image = has_context ? library->module_in(*context)->image
                                  : load_description(library->text, *registry().devices.front());
-    library->architecture = find_architecture(library->text).value_or(Architecture{}).number;
     make_kernels(library);
   } catch (const LoadError& error) {
     return report_load_error(error, options);

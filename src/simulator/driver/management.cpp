@@ -212,8 +212,9 @@ nvmlReturn_t nvmlDeviceGetHandleByUUID(const char* uuid, nvmlDevice_t* device) {
 }
 
 nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char* id, nvmlDevice_t* device) {
-  if (id == nullptr || parse_pci_bus(id) < 0) return NVML_ERROR_INVALID_ARGUMENT;
-  return find_device(device, [&](int physical) { return pci_bus(physical) == parse_pci_bus(id); });
+  const int bus = id != nullptr ? parse_pci_bus(id) : -1;
+  if (bus < 0) return NVML_ERROR_INVALID_ARGUMENT;
+  return find_device(device, [&](int physical) { return pci_bus(physical) == bus; });
 }
 
 nvmlReturn_t nvmlDeviceGetIndex(nvmlDevice_t device, unsigned* index) {

@@ -118,7 +118,6 @@ std::shared_ptr<Module> load_module(Context& context, std::span<const std::strin
                     return variables.allocate(size, align, read_only, managed);
                   });
   options.finish();
-  module->architecture = find_architecture(texts.front()).value_or(Architecture{}).number;
   module->handle = registry().modules.insert(module);
   const std::scoped_lock lock(context.mutex);
   context.modules.push_back(module);

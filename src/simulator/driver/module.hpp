@@ -41,7 +41,6 @@ class Module : public std::enable_shared_from_this<Module> {
   const std::weak_ptr<Library> library;  ///< empty for cuModuleLoad's
   const bool is_of_library;
   std::shared_ptr<const Image> image;
-  int architecture = 0;  ///< that its PTX is for, as 75 for compute_75
   CUmodule handle = nullptr;
 
   /// The handle of a kernel, always the same; null where there is none of the name.
@@ -76,7 +75,6 @@ class Library : public std::enable_shared_from_this<Library> {
   CUlibrary handle = nullptr;
   /// Tells names and parameters; its variables lie nowhere.
   std::shared_ptr<const Image> image;
-  int architecture = 0;
   std::vector<CUkernel> kernels;  ///< as image->entries()
 
   /// The library's module in a context, loaded now if it was not. @throws LoadError

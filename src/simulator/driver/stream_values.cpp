@@ -3,11 +3,11 @@
 // Streams that wait for, and write, words of memory.
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <span>
 #include <thread>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "simulator/driver/copy.hpp"
 #include "simulator/driver/stream.hpp"
@@ -16,18 +16,16 @@ namespace cudacore::simulator {
 
 namespace {
 
-/// A word, and the pages that it lies in where they are the host's.
 template <class T>
-struct Word {
-  T* place = nullptr;
-  std::vector<std::shared_ptr<const HostPages>> pages;
-};
+std::atomic_ref<T> word_in(const Range& range) noexcept {
+  return std::atomic_ref<T>(*reinterpret_cast<T*>(range.bytes));
+}
 
 template <class T>
 class WaitForValue final : public Work {
  public:
-  WaitForValue(Word<T> word, T value, unsigned flags)
-      : word_(std::move(word)), value_(value), flags_(flags) {}
+  WaitForValue(Range range, T value, unsigned flags)
+      : range_(std::move(range)), value_(value), flags_(flags) {}
 
   /// Asked again and again on a worker: the word may be written by anything.
   std::size_t cost() const noexcept override { return holds() ? 0 : ~std::size_t{0} >> 1U; }
@@ -39,7 +37,7 @@ class WaitForValue final : public Work {
 
  private:
   [[nodiscard]] bool holds() const noexcept {
-    const T word = std::atomic_ref<T>(*word_.place).load(std::memory_order_acquire);
+    const T word = word_in<T>(range_).load(std::memory_order_acquire);
     switch (flags_) {
       case CU_STREAM_WAIT_VALUE_GEQ:
         return static_cast<std::make_signed_t<T>>(word - value_) >= 0;
@@ -52,7 +50,7 @@ class WaitForValue final : public Work {
     }
   }
 
-  Word<T> word_;
+  Range range_;
   T value_;
   unsigned flags_;
 };
@@ -60,27 +58,23 @@ class WaitForValue final : public Work {
 template <class T>
 class WriteValue final : public Work {
  public:
-  WriteValue(Word<T> word, T value) : word_(std::move(word)), value_(value) {}
+  WriteValue(Range range, T value) : range_(std::move(range)), value_(value) {}
   Progress run(const Turn&) noexcept override {
-    std::atomic_ref<T>(*word_.place).store(value_, std::memory_order_release);
+    word_in<T>(range_).store(value_, std::memory_order_release);
     return Progress::done;
   }
 
  private:
-  Word<T> word_;
+  Range range_;
   T value_;
 };
 
-/// The word at an address that devices reach; a null place, and why, where there is none.
+/// The word at an address that devices reach; nothing, and why, where there is none.
 template <class T>
-Word<T> find_word(CUdeviceptr address) {
-  if (address % sizeof(T) != 0) {
-    log_error("the address is not one of an aligned word");
-    return {};
-  }
-  auto range = find_range(address, sizeof(T), Side::device);
-  if (!range) return {};
-  return {reinterpret_cast<T*>(range->bytes), std::move(range->pages)};
+std::optional<Range> find_word(CUdeviceptr address) {
+  if (address % sizeof(T) == 0) return find_range(address, sizeof(T), Side::device);
+  log_error("the address is not one of an aligned word");
+  return std::nullopt;
 }
 
 template <class T>
@@ -89,17 +83,17 @@ CUresult wait_for_value(const Stream& stream, CUdeviceptr address, T value, unsi
     return refuse(CUDA_ERROR_NOT_SUPPORTED, "CU_STREAM_WAIT_VALUE_FLUSH is not simulated");
   }
   if (flags > CU_STREAM_WAIT_VALUE_NOR) return CUDA_ERROR_INVALID_VALUE;
-  Word<T> word = find_word<T>(address);
-  if (word.place == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return stream.enqueue(std::make_unique<WaitForValue<T>>(std::move(word), value, flags));
+  auto word = find_word<T>(address);
+  if (!word) return CUDA_ERROR_INVALID_VALUE;
+  return stream.enqueue(std::make_unique<WaitForValue<T>>(std::move(*word), value, flags));
 }
 
 template <class T>
 CUresult write_value(const Stream& stream, CUdeviceptr address, T value, unsigned flags) {
   if (flags > CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER) return CUDA_ERROR_INVALID_VALUE;
-  Word<T> word = find_word<T>(address);
-  if (word.place == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  return stream.enqueue(std::make_unique<WriteValue<T>>(std::move(word), value));
+  auto word = find_word<T>(address);
+  if (!word) return CUDA_ERROR_INVALID_VALUE;
+  return stream.enqueue(std::make_unique<WriteValue<T>>(std::move(*word), value));
 }
 
 CUresult apply(const Stream& stream, const CUstreamBatchMemOpParams& operation) {

@@ -18,7 +18,22 @@ namespace {
 
 constexpr unsigned newest_version = 95;
 
-void check_version(const ptx::Module& module, const Target& target) {
+/// Reads "sm_90a"; nothing where it is none.
+std::optional<Architecture> read_architecture(std::string_view name) noexcept {
+  constexpr std::string_view prefix = "sm_";
+  if (!name.starts_with(prefix)) return std::nullopt;
+  name.remove_prefix(prefix.size());
+  Architecture architecture;
+  const auto [end, error] =
+      std::from_chars(name.data(), name.data() + name.size(), architecture.number);
+  if (error != std::errc{}) return std::nullopt;
+  name.remove_prefix(static_cast<std::size_t>(end - name.data()));
+  if (name.starts_with('a') || name.starts_with('f')) architecture.suffix = name.front();
+  return architecture;
+}
+
+/// What a module is for. @throws LoadError where the device does not run it
+Architecture check_version(const ptx::Module& module, const Target& target) {
   const auto refuse = [](const std::string& message) {
     throw LoadError(LoadError::Kind::unsupported_version, message);
   };
@@ -38,6 +53,7 @@ void check_version(const ptx::Module& module, const Target& target) {
   if (module.address_size != 64) {
     throw LoadError(LoadError::Kind::not_simulated, ".address_size 32 is not simulated");
   }
+  return *wanted;
 }
 
 std::vector<std::unique_ptr<ptx::Module>> parse_all(std::span<const std::string_view> texts) {
@@ -61,19 +77,6 @@ bool Architecture::runs_on(const Target& target) const noexcept {
   if (suffix == 'a') return number == device;
   if (suffix == 'f') return number <= device && number / 10 == target.major;
   return number <= device;
-}
-
-std::optional<Architecture> read_architecture(std::string_view name) noexcept {
-  constexpr std::string_view prefix = "sm_";
-  if (!name.starts_with(prefix)) return std::nullopt;
-  name.remove_prefix(prefix.size());
-  Architecture architecture;
-  const auto [end, error] =
-      std::from_chars(name.data(), name.data() + name.size(), architecture.number);
-  if (error != std::errc{}) return std::nullopt;
-  name.remove_prefix(static_cast<std::size_t>(end - name.data()));
-  if (name.starts_with('a') || name.starts_with('f')) architecture.suffix = name.front();
-  return architecture;
 }
 
 std::optional<Architecture> find_architecture(std::string_view ptx) noexcept {
@@ -106,7 +109,8 @@ class ImageBuilder {
  private:
   std::span<const std::unique_ptr<ptx::Module>> check_all(const Target& target) {
     for (const std::unique_ptr<ptx::Module>& module : modules_) {
-      check_version(*module, target);
+      const Architecture architecture = check_version(*module, target);
+      if (image_->architecture_ == 0) image_->architecture_ = architecture.number;
       image_->ptx_version_ = std::max(image_->ptx_version_, module->version);
     }
     return modules_;

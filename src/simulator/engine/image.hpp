@@ -111,8 +111,6 @@ struct Architecture {
   [[nodiscard]] bool runs_on(const Target& target) const noexcept;
 };
 
-/// Reads "sm_90a"; nothing where it is none.
-std::optional<Architecture> read_architecture(std::string_view name) noexcept;
 /// The architecture that the first ".target" of PTX names; nothing where it names none.
 std::optional<Architecture> find_architecture(std::string_view ptx) noexcept;
 
@@ -139,6 +137,8 @@ class Image {
   }
   [[nodiscard]] std::span<const std::string> files() const noexcept { return files_; }
   [[nodiscard]] unsigned ptx_version() const noexcept { return ptx_version_; }
+  /// What the first of its PTX is for: 75 for sm_75.
+  [[nodiscard]] int architecture() const noexcept { return architecture_; }
   /// The function that a function pointer stands for; nullptr where it stands for none. Function
   /// pointers are addresses of bytes of no allocation.
   [[nodiscard]] const Function* function_at(std::uint64_t pointer) const noexcept;
@@ -157,6 +157,7 @@ class Image {
   std::vector<std::string> files_;
   std::vector<std::shared_ptr<const void>> keeps_;  ///< texts that opcodes are views of
   unsigned ptx_version_ = 0;
+  int architecture_ = 0;
 };
 
 }  // namespace cudacore::simulator
