@@ -13,6 +13,7 @@ import os
 import random
 import sys
 from array import array
+from functools import partial
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 SOURCE = Path(__file__).with_name("kernels.cu")
+PRODUCTS = Path(__file__).with_name("products.cu")
 COUNTING = os.environ.get("CUDACORE_SIMULATOR_COUNT") == "1"
 
 
@@ -134,6 +136,44 @@ class Bench:
         yield self.mandelbrot(1024, 1024, 256)
         yield self.search(1 << 20, 1 << 19)
 
+    def products(self, repeats: int) -> dict[str, object]:
+        """Multiply-adds of the matrix instructions, by what they multiply."""
+        names = tuple(f"mma<{name}>" for name in ("F16", "Bf16", "Tf32", "S8"))
+        options = ProgramOptions(arch="sm_90")
+        code = Program(PRODUCTS.read_text(), "c++", options).compile("ptx", names)
+        blocks, steps, n = 8, 1024, 256
+        sums = self.device.allocate(4 * 128 * blocks, stream=self.stream)
+        result: dict[str, object] = {}
+        # Each sum is of steps / 4 products: 1 * 0.5, or 2 * 3.
+        for name, depth, a, b, kind, each in (
+            ("F16", 16, 0x3C003C00, 0x38003800, "f", 0.5),
+            ("Bf16", 16, 0x3F803F80, 0x3F003F00, "f", 0.5),
+            ("Tf32", 8, 0x3F800000, 0x3F000000, "f", 0.5),
+            ("S8", 32, 0x02020202, 0x03030303, "i", 6),
+        ):
+            launcher = code.get_kernel(f"mma<{name}>")[blocks, 128, self.stream]
+            work = Work(
+                f"mma {name.lower()}",
+                partial(launcher, steps, a, b, sums),
+                partial(self.holds, sums, kind, steps // 4 * depth * each),
+            )
+            timed = self.time(work, repeats)
+            result[work.name] = {**timed, "multiply_adds": blocks * 4 * steps * 16 * 8 * depth}
+        ones, halves = (self.upload(array("H", [bits] * (n * n))) for bits in (0x3C00, 0x3800))
+        product = self.device.allocate(4 * n * n, stream=self.stream)
+        launcher = code.get_kernel("wmma_matmul")[(n // 16, n // 16), 32, self.stream]
+        work = Work(
+            "wmma f16, loads too",
+            partial(launcher, n, ones, halves, product),
+            partial(self.holds, product, "f", n / 2),
+        )
+        result[work.name] = {**self.time(work, repeats), "multiply_adds": n**3}
+        return result
+
+    def holds(self, buffer: Buffer, code: str, value: float) -> bool:
+        """Tell whether all elements are that."""
+        return set(self.download(buffer, code)) == {value}
+
     def time(self, work: Work, repeats: int) -> dict[str, object]:
         work.run()
         self.stream.sync()
@@ -243,11 +283,13 @@ def instructions() -> int:
 
 
 def main(what: str) -> None:
-    """Print what was measured: "kernels" or "others"."""
+    """Print what was measured: "kernels", "products" or "others"."""
     bench = Bench()
     if what == "kernels":
         repeats = 1 if COUNTING else 9
         result: dict[str, object] = {work.name: bench.time(work, repeats) for work in bench.works()}
+    elif what == "products":
+        result = bench.products(9)
     else:
         result = {
             "launch_us": bench.launch_microseconds(),

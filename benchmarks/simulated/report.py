@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulated device's speed, in one table: kernels, launches, loading, growth, numba beside it.
+"""The simulated device's speed, in one table: kernels, products of matrices, launches, and more.
 
     python benchmarks/simulated/report.py [--numba PYTHON] [--json PATH]
 
@@ -108,6 +108,18 @@ def print_kernels(rows: dict[str, dict[str, Any]], counts: dict[str, Any]) -> No
         print(f"{name} to 1, by the clock".ljust(28) + "".join(f"{gain:>12.2f}" for gain in gains))
 
 
+def print_products(rows: dict[str, dict[str, Any]]) -> None:
+    """Multiply-adds of the matrix instructions on one core."""
+    names = list(next(iter(rows.values())))
+    print("\nG multiply-adds a second of processor time, on one core (at least 2)")
+    print(" " * 12 + "".join(f"{name:>21}" for name in names))
+    for isa, row in rows.items():
+        rates = (
+            row[name]["multiply_adds"] / row[name]["processor_seconds"] / 1e9 for name in names
+        )
+        print(f"  {isa:<10}" + "".join(f"{rate:>21.2f}" for rate in rates))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--numba", default=sys.executable, help="a Python that has numba")
@@ -118,6 +130,9 @@ def main() -> int:
     counts = measure("kernels", count="1", threads="1")
     rows = measure_settings()
     print_kernels(rows, counts)
+
+    products = {isa: measure("products", isa=isa, threads="1") for isa in isas()}
+    print_products(products)
 
     others = measure("others")
     launch, load = others["launch_us"], others["load_mb_s"]
@@ -139,10 +154,17 @@ def main() -> int:
                 f"{seconds / ours:.0f} times as fast (at least 2000)"
             )
     if arguments.json:
-        everything = {"counts": counts, "rows": rows, "others": others, "numba": peer}
+        everything = {
+            "counts": counts,
+            "rows": rows,
+            "products": products,
+            "others": others,
+            "numba": peer,
+        }
         arguments.json.write_text(json.dumps(everything, indent=1) + "\n")
-    every = [*counts.values(), *(cell for row in rows.values() for cell in row.values()),
-             others["small_matmul"], others["small_reduce"]]  # fmt: skip
+    every = [*counts.values(), others["small_matmul"], others["small_reduce"]]
+    for row in (*rows.values(), *products.values()):
+        every += row.values()
     wrong = [cell for cell in every if not cell["right"]]
     if wrong:
         print(f"{len(wrong)} results are wrong", file=sys.stderr)

@@ -102,6 +102,22 @@ FAULTS = {
         r"AT writes 4 bytes at 0x\w+, which is in freed memory: it was 0 bytes into an allocation "
         r"of 4096 bytes",
     ),
+    "tile": Fault(
+        """__global__ void tile(unsigned* p) {
+  unsigned a[8];
+  asm volatile(  // here
+      "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 "
+      "{%0, %1, %2, %3, %4, %5, %6, %7}, [%8], 16;"
+      : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3]), "=r"(a[4]), "=r"(a[5]), "=r"(a[6]),
+        "=r"(a[7])
+      : "l"(p));
+  *p = a[0];
+}""",
+        "[1, 32, stream](buffer)",
+        "ILLEGAL_ADDRESS",
+        r"'tile\(unsigned int\*\)', block \(0,0,0\), thread \(0,0,0\): wmma\.load\S* AT reads 32 "
+        r"bytes at 0x\w+, which is just past the end of a live allocation of 128 bytes",
+    ),
     "null": Fault(
         "__global__ void null(int* p) { *p = 1; }  // here",
         "[1, 1, stream](None)",

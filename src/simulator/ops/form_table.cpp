@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "simulator/ops/families.hpp"
+#include "simulator/ops/matrix_forms.hpp"
 
 namespace cudacore::simulator {
 namespace {
@@ -40,6 +41,8 @@ void add_lane_families(FormTable& table) {
   add_float_compare<isa>(table);
   add_float_convert<isa>(table);
   add_small_float_convert<isa>(table);
+  add_mma<isa>(table);
+  add_wmma<isa>(table);
   add_load_store<isa>(table);
 }
 

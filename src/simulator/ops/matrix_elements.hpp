@@ -127,22 +127,4 @@ struct Cell {
 /// Which of the four products of mma.m8n8k4.f16 a lane works for.
 [[nodiscard]] constexpr unsigned quad_of(unsigned lane) noexcept { return lane % 16 / 4; }
 
-/// The value of a floating-point element.
-[[nodiscard]] double decode_float(Element element, std::uint64_t bits) noexcept;
-[[nodiscard]] std::uint64_t encode_float(Element element, double value) noexcept;
-
-/// The value of an integer element; b1 is 0 or 1.
-[[nodiscard]] constexpr std::int64_t decode_integer(Element element, std::uint64_t bits) noexcept {
-  switch (element) {
-    case Element::s8:
-      return static_cast<std::int8_t>(bits);
-    case Element::s4:
-      return static_cast<std::int64_t>((bits & 15) ^ 8) - 8;
-    case Element::s32:
-      return static_cast<std::int32_t>(bits);
-    default:
-      return static_cast<std::int64_t>(bits);
-  }
-}
-
 }  // namespace cudacore::simulator

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fragments of wmma, which its loads, products and stores agree on.
+// Fragments of wmma, which its loads, products and stores agree on; and the families of products.
 #pragma once
 
 #include "simulator/ops/form_table.hpp"
@@ -25,7 +25,10 @@ enum class WmmaMatrix : std::uint8_t { a, b, c };
           columns_first ? Arrangement::opaque_columns : Arrangement::opaque};
 }
 
-void add_matrix_products(FormTable& table);
-void add_matrix_memory(FormTable& table);
+/// The products, for each ISA.
+template <Isa>
+void add_mma(FormTable& table);
+template <Isa>
+void add_wmma(FormTable& table);
 
 }  // namespace cudacore::simulator

@@ -2,10 +2,13 @@
 //
 // ldmatrix, stmatrix, movmatrix, and wmma's loads and stores: matrices between memory and the
 // registers of a warp.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
+#include <type_traits>
 
 #include "simulator/engine/memory_access.hpp"
 #include "simulator/ops/families.hpp"
@@ -43,7 +46,7 @@ template <unsigned count, bool transposed, Space space, class Base>
 void load_matrices(Warp& warp, Parts parts, std::uint32_t) {
   const Row<std::uint64_t> at = addresses<Base>(parts, 1);
   for (unsigned matrix = 0; matrix < count; ++matrix) {
-    Tile tile{};
+    Tile tile;
     for (unsigned row = 0; row < 8; ++row) {
       const unsigned lane = 8 * matrix + row;
       const std::byte* bytes =
@@ -51,10 +54,15 @@ void load_matrices(Warp& warp, Parts parts, std::uint32_t) {
       if (bytes == nullptr) return;
       std::memcpy(tile[row].data(), bytes, sizeof(tile[row]));
     }
-    Row<std::uint32_t> values{};
-    for (unsigned lane = 0; lane < warp_size; ++lane) {
-      values[lane] = held(tile, lane, 0, transposed) |
-                     static_cast<std::uint32_t>(held(tile, lane, 1, transposed)) << 16;
+    Row<std::uint32_t> values;
+    if constexpr (transposed) {
+      for (unsigned lane = 0; lane < warp_size; ++lane) {
+        values[lane] =
+            held(tile, lane, 0, true) | static_cast<std::uint32_t>(held(tile, lane, 1, true)) << 16;
+      }
+    } else {  // a lane's pair is a word of the tile
+      static_assert(sizeof(values) == sizeof(tile));
+      std::memcpy(values.data(), tile.data(), sizeof(tile));
     }
     for (const Part& part : parts) part.write(part.element<std::uint32_t>(0, matrix), values);
   }
@@ -118,12 +126,12 @@ std::byte* cell_bytes(Warp& warp, const Instruction& in, const Transfer& transfe
                  transfer.store ? Access::write : Access::read, lane);
 }
 
-template <class Value, class Base>
-void transfer_registers(Warp& warp, Parts parts, const Transfer& transfer) {
+/// Each lane by an address of its own.
+template <class Value>
+void transfer_lanes(Warp& warp, Parts parts, const Transfer& transfer,
+                    const Row<std::uint64_t>& bases) {
   const Fragment& fragment = transfer.fragment;
-  const unsigned address_operand = transfer.store ? 0 : 1;
   const unsigned value_operand = transfer.store ? 1 : 0;
-  const Row<std::uint64_t> bases = addresses<Base>(parts, address_operand);
   const std::uint64_t packed = transfer.by_column ? fragment.rows : fragment.columns;
   const unsigned bits = bits_of(fragment.element);
   const unsigned per = per_register(fragment.element);
@@ -161,12 +169,112 @@ void transfer_registers(Warp& warp, Parts parts, const Transfer& transfer) {
   }
 }
 
+/// The matrix turned about, between lines in memory and the order of its registers.
+template <class Unit>
+void turn(const std::byte* from, unsigned lines, unsigned length, std::byte* to) {
+  for (unsigned line = 0; line < lines; ++line) {
+    for (unsigned i = 0; i < length; ++i) {
+      std::memcpy(to + (i * lines + line) * sizeof(Unit), from + (line * length + i) * sizeof(Unit),
+                  sizeof(Unit));
+    }
+  }
+}
+void turn(const std::byte* from, unsigned lines, unsigned length, unsigned bits, std::byte* to) {
+  switch (bits) {
+    case 8:
+      return turn<std::uint8_t>(from, lines, length, to);
+    case 16:
+      return turn<std::uint16_t>(from, lines, length, to);
+    case 32:
+      return turn<std::uint32_t>(from, lines, length, to);
+    default:
+      return turn<std::uint64_t>(from, lines, length, to);
+  }
+}
+
+/// The lines of the matrix in memory, one after the other, to or from `matrix`; false after a
+/// fault.
+bool transfer_lines(Warp& warp, const Instruction& in, const Transfer& transfer, std::uint64_t base,
+                    std::uint64_t stride, std::byte* matrix) {
+  const Fragment& fragment = transfer.fragment;
+  const unsigned bits = bits_of(fragment.element);
+  const unsigned lines = transfer.by_column ? fragment.columns : fragment.rows;
+  const unsigned length = transfer.by_column ? fragment.rows : fragment.columns;
+  const unsigned size = length * bits / 8;
+  for (unsigned line = 0; line < lines; ++line) {
+    std::byte* const bytes =
+        resolve(warp, in, transfer.space, base + line * stride * bits / 8, size,
+                transfer.store ? Access::write : Access::read, 0, bits < 8 ? 4 : bits / 8);
+    if (bytes == nullptr) return false;
+    std::byte* const here = matrix + line * size;
+    std::memcpy(transfer.store ? bytes : here, transfer.store ? here : bytes, size);
+  }
+  return true;
+}
+
+/// All lanes by the one address and stride that they have, as PTX wants it.
+template <class Value>
+void transfer_matrix(Warp& warp, Parts parts, const Transfer& transfer, std::uint64_t base,
+                     std::uint64_t stride) {
+  constexpr unsigned most = 32 * 32 * sizeof(Value);
+  const Fragment& fragment = transfer.fragment;
+  const unsigned value_operand = transfer.store ? 1 : 0;
+  const unsigned bits = bits_of(fragment.element);
+  const unsigned size = unsigned{fragment.rows} * fragment.columns * bits / 8;
+  const bool turned = transfer.by_column != (fragment.arrangement == Arrangement::opaque_columns);
+  const unsigned lines = transfer.by_column ? fragment.columns : fragment.rows;
+  const unsigned length = transfer.by_column ? fragment.rows : fragment.columns;
+  alignas(64) std::array<std::byte, most> in_memory;
+  alignas(64) std::array<std::byte, most> in_registers;
+  std::byte* const registers = turned ? in_registers.data() : in_memory.data();
+  constexpr unsigned row_bytes = warp_size * sizeof(Value);
+  if (transfer.store) {
+    for (unsigned reg = 0; reg < fragment.registers; ++reg) {
+      const Row<Value> row = gather_rows<Value>(
+          parts, [&](const Part& part) { return part.element<Value>(value_operand, reg); });
+      std::memcpy(registers + reg * row_bytes, row.data(), row_bytes);
+    }
+    if (turned) turn(registers, length, lines, bits, in_memory.data());
+    transfer_lines(warp, *parts[0].in, transfer, base, stride, in_memory.data());
+    return;
+  }
+  if (!transfer_lines(warp, *parts[0].in, transfer, base, stride, in_memory.data())) return;
+  if (turned) turn(in_memory.data(), lines, length, bits, registers);
+  for (unsigned reg = 0; reg < fragment.registers; ++reg) {
+    Row<Value> row;  // Some fragments hold the matrix twice.
+    std::memcpy(row.data(), registers + reg * row_bytes % size, row_bytes);
+    for (const Part& part : parts) part.write(part.element<Value>(value_operand, reg), row);
+  }
+}
+
+/// The stride that all lanes have; nothing where they differ.
+std::optional<std::uint64_t> common_stride(Parts parts, std::uint64_t packed) {
+  std::optional<std::uint64_t> common;
+  for (const Part& part : parts) {
+    const bool has_stride = part.in->op[2] != no_operand;
+    for (unsigned lane = 0; lane < warp_size; ++lane) {
+      if (!part.has(lane)) continue;
+      const std::uint64_t stride = has_stride ? part.row<std::uint32_t>(2)[lane] : packed;
+      if (common.value_or(stride) != stride) return std::nullopt;
+      common = stride;
+    }
+  }
+  return common;
+}
+
 template <Transfer transfer, class Base>
-void move_fragment(Warp& warp, Parts parts, std::uint32_t) {
-  if constexpr (transfer.fragment.element == Element::f64) {
-    transfer_registers<std::uint64_t, Base>(warp, parts, transfer);
+void move_fragment(Warp& warp, Parts parts, std::uint32_t members) {
+  constexpr Fragment fragment = transfer.fragment;
+  using Value = std::conditional_t<fragment.element == Element::f64, std::uint64_t, std::uint32_t>;
+  const Row<std::uint64_t> bases = addresses<Base>(parts, transfer.store ? 0 : 1);
+  const auto stride = common_stride(parts, transfer.by_column ? fragment.rows : fragment.columns);
+  const bool one_place =
+      stride && members == all_lanes &&
+      std::all_of(bases.begin(), bases.end(), [&](auto base) { return base == bases[0]; });
+  if (one_place) {
+    transfer_matrix<Value>(warp, parts, transfer, bases[0], *stride);
   } else {
-    transfer_registers<std::uint32_t, Base>(warp, parts, transfer);
+    transfer_lanes<Value>(warp, parts, transfer, bases);
   }
 }
 
@@ -262,7 +370,7 @@ void add_shape(FormTable& table, const char* shape) {
 
 }  // namespace
 
-void add_matrix_memory(FormTable& table) {
+void add_matrix(FormTable& table) {
   add_tiles<1>(table);
   add_tiles<2>(table);
   add_tiles<4>(table);

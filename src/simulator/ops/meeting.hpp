@@ -41,6 +41,10 @@ struct Part {
   /// Writes this part's lanes of a row.
   template <class T>
   void write(T* to, const Row<T>& values) const noexcept {
+    if (lanes == ~std::uint32_t{0}) {
+      std::copy_n(values.begin(), warp_size, to);
+      return;
+    }
     for (unsigned lane = 0; lane < warp_size; ++lane) {
       if (has(lane)) to[lane] = values[lane];
     }
