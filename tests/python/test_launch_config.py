@@ -45,7 +45,7 @@ def test_dimensions(field: str, given: Any, expected: tuple[int, int, int]) -> N
         (1.5, TypeError),
         ("1", TypeError),
         ((1, 2.5), TypeError),
-        (object(), TypeError),
+        pytest.param(object(), TypeError, id="object"),
     ],
     ids=str,
 )
