@@ -82,7 +82,8 @@ PyObject* copy_to(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObj
         throw py::value_error(
             "Buffer.copy_to: the buffer wraps memory of no resource, so dst must be given");
       }
-      destination = py::cast(resource->allocate(source.size(), to_stream(given.values[1], source)));
+      destination =
+          py::cast(without_gil([&] { return resource->allocate(source.size(), stream.get()); }));
     }
     if (get_if<Buffer>(destination.ptr()) != nullptr) {
       const Borrowed<Buffer> target(destination.ptr());
@@ -232,7 +233,7 @@ void bind_buffer(py::module_& module) {
                                        owner.is_none() ? nullptr : keep_alive(std::move(owner)),
                                        to_optional_stream(stream));
           },
-          py::arg("ptr"), py::arg("size"), py::arg("mr") = py::none(),
+          quick, py::arg("ptr"), py::arg("size"), py::arg("mr") = py::none(),
           py::arg("owner") = py::none(), py::kw_only(), py::arg("stream") = py::none(),
           "Wraps memory that somebody else allocated.\n\n"
           "Parameters\n----------\n"
@@ -254,14 +255,16 @@ void bind_buffer(py::module_& module) {
             }
             self.set_deallocation_stream(to_stream(stream));
           },
-          py::arg("stream"), "Sets the stream that the memory's release will be ordered on.")
+          quick, py::arg("stream"), "Sets the stream that the memory's release will be ordered on.")
       .def_property_readonly(
-          "is_closed", [](const Buffer& self) { return self.is_closed(); }, "bool: Whether closed.")
+          "is_closed", [](const Buffer& self) { return self.is_closed(); }, quick,
+          "bool: Whether closed.")
       .def_property_readonly(
-          "handle", [](const Buffer& self) { return self.handle(); },
+          "handle", [](const Buffer& self) { return self.handle(); }, quick,
           "int: The address; 0 once closed.")
       .def_property_readonly(
-          "size", [](const Buffer& self) { return self.size(); }, "int: Bytes; 0 once closed.")
+          "size", [](const Buffer& self) { return self.size(); }, quick,
+          "int: Bytes; 0 once closed.")
       .def_property_readonly(
           "device_id", [](const Buffer& self) { return self.device_id(); },
           "int: The device that owns the memory, -1 for host memory.")
@@ -275,37 +278,42 @@ void bind_buffer(py::module_& module) {
           "is_managed", [](const Buffer& self) { return self.is_managed(); },
           "bool: Whether it moves between host and device by itself.")
       .def_property_readonly(
-          "is_mapped", [](const Buffer&) { return false; },
+          "is_mapped", [](const Buffer&) { return false; }, quick,
           "bool: Always False: memory of other processes is not supported yet.")
       .def_property_readonly(
-          "memory_resource", [](const Buffer& self) { return self.memory_resource(); },
+          "memory_resource", [](const Buffer& self) { return self.memory_resource(); }, quick,
           "MemoryResource or None: Where the memory goes back to.")
       .def_property_readonly(
           "owner",
           [](const Buffer& self) {
             return self.is_closed() ? py::object(py::none()) : kept_object(self.box()->owner);
           },
-          "object: What `from_handle` was given to keep alive.")
+          quick, "object: What `from_handle` was given to keep alive.")
       .def("__dlpack__", &dlpack_capsule, py::kw_only(), py::arg("stream") = py::none(),
            py::arg("max_version") = py::none(), py::arg("dl_device") = py::none(),
-           py::arg("copy") = py::none(),
+           py::arg("copy") = py::none(), quick,
            "A DLPack capsule that shows the memory as a 1-D array of int8.")
-      .def("__dlpack_device__", &dlpack_device, "(device type, ordinal) in DLPack's codes.")
-      .def("__enter__", [](py::object self) { return self; })
-      .def("__exit__",
-           [](py::handle self, const py::args&) {
-             Buffer ended = close_object<Buffer>(self.ptr());
-             const ReleaseGil release;
-             ended.close();
-           })
+      .def("__dlpack_device__", &dlpack_device, quick, "(device type, ordinal) in DLPack's codes.")
+      .def(
+          "__enter__", [](py::object self) { return self; }, quick)
+      .def(
+          "__exit__",
+          [](py::handle self, const py::args&) {
+            Buffer ended = close_object<Buffer>(self.ptr());
+            const ReleaseGil release;
+            ended.close();
+          },
+          in_parts)
       .def_equality([](const Buffer& a, const Buffer& b) {
         return a.handle() == b.handle() && a.size() == b.size();
       })
-      .def("__hash__",
-           [](const Buffer& self) {
-             return std::hash<unsigned long long>{}(self.handle()) ^ self.size();
-           })
-      .def("__repr__", &repr);
+      .def(
+          "__hash__",
+          [](const Buffer& self) {
+            return std::hash<unsigned long long>{}(self.handle()) ^ self.size();
+          },
+          quick)
+      .def("__repr__", &repr, quick);
 }
 
 }  // namespace cudacore::bindings

@@ -24,41 +24,45 @@ void bind_context(py::module_& module) {
       .def_property_readonly(
           "handle",
           [](const Context& self) { return reinterpret_cast<std::uintptr_t>(self.handle()); },
-          "int: The CUcontext.")
+          quick, "int: The CUcontext.")
       .def_property_readonly(
-          "device", [](const Context& self) { return device_object(self.device().id()); },
+          "device", [](const Context& self) { return device_object(self.device().id()); }, quick,
           "Device: The device it belongs to.")
       .def_property_readonly(
-          "is_green", [](const Context& self) { return self.is_green(); },
+          "is_green", [](const Context& self) { return self.is_green(); }, quick,
           "bool: Whether it has only part of the device's multiprocessors; always False.")
       .def_property_readonly(
-          "is_lost", [](const Context& self) { return self.is_lost(); },
+          "is_lost", [](const Context& self) { return self.is_lost(); }, quick,
           "bool: Whether a kernel's failure has made it unusable; see `ContextLostError`.")
       .def_property_readonly(
-          "is_closed", [](const Context&) { return false; },
+          "is_closed", [](const Context&) { return false; }, quick,
           "bool: Always False: a primary context lives as long as the process.")
       .def(
           "create_stream",
           [](const Context& self, py::handle options) {
-            return Stream(self, to_stream_options(options));
+            return [self, chosen = to_stream_options(options)] { return Stream(self, chosen); };
           },
           py::arg("options") = py::none(),
           "Makes a stream of this context (cuStreamCreateWithPriority).\n\n"
           "Parameters\n----------\noptions : StreamOptions, dict or None\n\n"
           "Returns\n-------\nStream")
       .def(
-          "close", [](const Context&) {},
+          "close", [](const Context&) {}, quick,
           "Does nothing: primary and borrowed contexts are not this object's to destroy.")
       .def(
-          "sync", [](const Context& self) { self.sync(); }, py::call_guard<ReleaseGil>(),
+          "sync", [](const Context& self) { self.sync(); },
           "Waits for all work of the context (cuCtxSynchronize); answers Ctrl-C.")
       .def_equality([](const Context& a, const Context& b) { return a == b; })
-      .def("__hash__",
-           [](const Context& self) { return std::hash<const void*>{}(self.box().get()); })
-      .def("__repr__", [](const Context& self) {
-        return "<Context of device " + std::to_string(self.device().id()) +
-               (self.is_lost() ? ", lost>" : ">");
-      });
+      .def(
+          "__hash__",
+          [](const Context& self) { return std::hash<const void*>{}(self.box().get()); }, quick)
+      .def(
+          "__repr__",
+          [](const Context& self) {
+            return "<Context of device " + std::to_string(self.device().id()) +
+                   (self.is_lost() ? ", lost>" : ">");
+          },
+          quick);
 }
 
 }  // namespace cudacore::bindings

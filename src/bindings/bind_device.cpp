@@ -60,6 +60,7 @@ PyObject* new_device(PyTypeObject* /*type*/, PyObject* args, PyObject* kwargs) {
   });
 }
 
+/// cuCtxSetCurrent is of the calling thread alone.
 py::object set_current(const PyDevice& self, py::handle context) {
   if (context.is_none()) {
     self.device.set_current();
@@ -82,7 +83,9 @@ py::object set_current(const PyDevice& self, py::handle context) {
 
 Stream create_stream(const PyDevice& self, py::handle object, py::handle options) {
   if (object.is_none()) {
-    return Stream(self.device.context(), to_stream_options(options));
+    return without_gil([device = self.device, chosen = to_stream_options(options)] {
+      return device.create_stream(chosen);
+    });
   }
   if (!options.is_none()) {
     throw py::value_error(
@@ -93,7 +96,9 @@ Stream create_stream(const PyDevice& self, py::handle object, py::handle options
 
 const std::shared_ptr<MemoryResource>& resource_of(PyDevice& self) {
   if (self.memory_resource == nullptr) {
-    self.memory_resource = self.device.memory_resource();
+    std::shared_ptr<MemoryResource> made =
+        without_gil([device = self.device] { return device.memory_resource(); });
+    self.memory_resource = std::move(made);
   }
   return self.memory_resource;
 }
@@ -136,17 +141,20 @@ void bind_properties(py::module_& module) {
       type.def_property_readonly(
           name.c_str(),
           [number](const DeviceProperties& self) { return self.device.attribute(number) != 0; },
-          "bool: The device attribute of this name.");
+          quick, "bool: The device attribute of this name.");
     } else {
       type.def_property_readonly(
           name.c_str(),
-          [number](const DeviceProperties& self) { return self.device.attribute(number); },
+          [number](const DeviceProperties& self) { return self.device.attribute(number); }, quick,
           "int: The device attribute of this name.");
     }
   }
-  type.def("__repr__", [](const DeviceProperties& self) {
-    return "<DeviceProperties of device " + std::to_string(self.device.id()) + ">";
-  });
+  type.def(
+      "__repr__",
+      [](const DeviceProperties& self) {
+        return "<DeviceProperties of device " + std::to_string(self.device.id()) + ">";
+      },
+      quick);
 }
 
 }  // namespace
@@ -193,17 +201,19 @@ void bind_device(py::module_& module) {
             }
             return py::tuple(devices);
           },
+          quick,
           "All devices the driver shows (cuDeviceGetCount).\n\nReturns\n-------\ntuple of Device")
       .def_property_readonly(
-          "device_id", [](const PyDevice& self) { return self.device.id(); }, "int: The ordinal.")
+          "device_id", [](const PyDevice& self) { return self.device.id(); }, quick,
+          "int: The ordinal.")
       .def_property_readonly(
-          "name", [](const PyDevice& self) { return self.device.name(); },
+          "name", [](const PyDevice& self) { return self.device.name(); }, quick,
           "str: Such as ``NVIDIA H200`` (cuDeviceGetName).")
       .def_property_readonly(
-          "uuid", [](const PyDevice& self) { return self.device.uuid(); },
+          "uuid", [](const PyDevice& self) { return self.device.uuid(); }, quick,
           "str: 8-4-4-4-12 hexadecimal digits (cuDeviceGetUuid).")
       .def_property_readonly(
-          "pci_bus_id", [](const PyDevice& self) { return self.device.pci_bus_id(); },
+          "pci_bus_id", [](const PyDevice& self) { return self.device.pci_bus_id(); }, quick,
           "str: Such as ``0000:41:00.0`` (cuDeviceGetPCIBusId).")
       .def_property_readonly(
           "compute_capability",
@@ -211,49 +221,52 @@ void bind_device(py::module_& module) {
             const ComputeCapability capability = self.device.compute_capability();
             return py::handle(compute_capability_type)(capability.major, capability.minor);
           },
-          "ComputeCapability: (major, minor).")
+          quick, "ComputeCapability: (major, minor).")
       .def_property_readonly(
-          "arch", [](const PyDevice& self) { return self.device.arch(); },
+          "arch", [](const PyDevice& self) { return self.device.arch(); }, quick,
           "str: The digits of the compute capability, such as ``90``.")
       .def_property_readonly(
-          "properties", [](const PyDevice& self) { return DeviceProperties{self.device}; },
+          "properties", [](const PyDevice& self) { return DeviceProperties{self.device}; }, quick,
           "DeviceProperties: All attributes of the device.")
       .def_property_readonly(
           "mem_info",
           [](const PyDevice& self) {
-            const MemoryInfo info = self.device.memory_info();
+            const MemoryInfo info =
+                without_gil([device = self.device] { return device.memory_info(); });
             return py::handle(memory_info_type)(info.free, info.total);
           },
-          "MemoryInfo: (free, total) bytes of device memory (cuMemGetInfo).")
+          in_parts, "MemoryInfo: (free, total) bytes of device memory (cuMemGetInfo).")
       .def_property_readonly(
-          "context", [](const PyDevice& self) { return self.device.context(); },
+          "context", [](const PyDevice& self) { return self.device.context(); }, quick,
           "Context: The primary context, retained on first use (cuDevicePrimaryCtxRetain).")
       .def_property(
           "memory_resource", &resource_of,
           [](PyDevice& self, py::handle resource) {
-            self.memory_resource = to_memory_resource(resource);
+            std::shared_ptr<MemoryResource> chosen = to_memory_resource(resource);
+            self.memory_resource.swap(chosen);
           },
+          in_parts,
           "MemoryResource: What `allocate` uses, for this thread. By default the device's current\n"
           "memory pool, or cuMemAlloc on a device without pools.")
       .def_property_readonly(
           "default_stream", [](const PyDevice& self) { return self.device.default_stream(); },
-          "Stream: The legacy default stream of this device.")
+          quick, "Stream: The legacy default stream of this device.")
       .def(
           "can_access_peer",
           [](const PyDevice& self, py::handle peer) {
             return self.device.can_access_peer(to_device(peer));
           },
-          py::arg("peer"),
+          py::arg("peer"), quick,
           "Whether kernels here can reach another device's memory (cuDeviceCanAccessPeer).\n\n"
           "Parameters\n----------\npeer : Device or int\n\nReturns\n-------\nbool")
-      .def("set_current", &set_current, py::arg("ctx") = py::none(),
+      .def("set_current", &set_current, py::arg("ctx") = py::none(), quick,
            "Makes this device the calling thread's current one (cuCtxSetCurrent).\n\n"
            "Parameters\n----------\n"
            "ctx : Context or None\n    The primary context where None.\n\n"
            "Returns\n-------\nContext or None\n"
            "    The context that was current before, where ctx was given.")
       .def("create_stream", &create_stream, py::arg("obj") = py::none(),
-           py::arg("options") = py::none(),
+           py::arg("options") = py::none(), in_parts,
            "Makes a stream of this device (cuStreamCreateWithPriority), or wraps one.\n\n"
            "Parameters\n----------\n"
            "obj : anything with ``__cuda_stream__``, or None\n    A stream to wrap.\n"
@@ -262,27 +275,38 @@ void bind_device(py::module_& module) {
       .def(
           "create_event",
           [](const PyDevice& self, py::handle options) {
-            return Event(self.device.context(), to_event_options(options));
+            return [device = self.device, chosen = to_event_options(options)] {
+              return device.create_event(chosen);
+            };
           },
           py::arg("options") = py::none(),
           "Makes an event of this device (cuEventCreate).\n\n"
           "Parameters\n----------\noptions : EventOptions, dict or None\n\nReturns\n-------\nEvent")
       .def_fast(allocate_definition)
       .def(
-          "sync", [](const PyDevice& self) { self.device.sync(); }, py::call_guard<ReleaseGil>(),
+          "sync", [](const PyDevice& self) { self.device.sync(); },
           "Waits for all work of the device in this process (cuCtxSynchronize); answers Ctrl-C.")
-      .def("__int__", [](const PyDevice& self) { return self.device.id(); })
-      .def("__index__", [](const PyDevice& self) { return self.device.id(); })
+      .def(
+          "__int__", [](const PyDevice& self) { return self.device.id(); }, quick)
+      .def(
+          "__index__", [](const PyDevice& self) { return self.device.id(); }, quick)
       .def_equality([](const PyDevice& a, const PyDevice& b) { return a.device == b.device; })
-      .def("__hash__", [](const PyDevice& self) { return std::hash<int>{}(self.device.id()); })
-      .def("__reduce__",
-           [](const PyDevice& self) {
-             return py::make_tuple(py::handle(reinterpret_cast<PyObject*>(heap_type<PyDevice>)),
-                                   py::make_tuple(self.device.id()));
-           })
-      .def("__repr__", [](const PyDevice& self) {
-        return "<Device " + std::to_string(self.device.id()) + " (" + self.device.name() + ")>";
-      });
+      .def(
+          "__hash__", [](const PyDevice& self) { return std::hash<int>{}(self.device.id()); },
+          quick)
+      .def(
+          "__reduce__",
+          [](const PyDevice& self) {
+            return py::make_tuple(py::handle(reinterpret_cast<PyObject*>(heap_type<PyDevice>)),
+                                  py::make_tuple(self.device.id()));
+          },
+          quick)
+      .def(
+          "__repr__",
+          [](const PyDevice& self) {
+            return "<Device " + std::to_string(self.device.id()) + " (" + self.device.name() + ")>";
+          },
+          quick);
 }
 
 }  // namespace cudacore::bindings

@@ -28,41 +28,37 @@ void bind_event(py::module_& module) {
       "True",
       refuse_new<how_made>)
       .def(
-          "close", [](py::handle self) { close_object<Event>(self.ptr()); },
+          "close", [](py::handle self) { close_object<Event>(self.ptr()); }, in_parts,
           "Gives the event up (cuEventDestroy). Using it later raises ValueError; closing it "
           "again\n"
           "does nothing.")
       .def_property_readonly(
-          "is_closed", [](const Event& self) { return self.is_closed(); }, "bool: Whether closed.")
+          "is_closed", [](const Event& self) { return self.is_closed(); }, quick,
+          "bool: Whether closed.")
       .def_property_readonly(
           "handle",
-          [](const Event& self) { return reinterpret_cast<std::uintptr_t>(self.handle()); },
+          [](const Event& self) { return reinterpret_cast<std::uintptr_t>(self.handle()); }, quick,
           "int: The CUevent.")
       .def_property_readonly(
-          "is_timing_enabled", [](const Event& self) { return self.is_timing_enabled(); },
+          "is_timing_enabled", [](const Event& self) { return self.is_timing_enabled(); }, quick,
           "bool: Whether it can be subtracted from another.")
       .def_property_readonly(
-          "is_blocking_sync", [](const Event& self) { return self.is_blocking_sync(); },
+          "is_blocking_sync", [](const Event& self) { return self.is_blocking_sync(); }, quick,
           "bool: Whether a waiting thread sleeps at once instead of spinning first.")
       .def_property_readonly(
-          "is_ipc_enabled", [](const Event&) { return false; },
+          "is_ipc_enabled", [](const Event&) { return false; }, quick,
           "bool: Always False: sharing events between processes is not supported yet.")
       .def_property_readonly(
-          "is_done", [](const Event& self) { return self.is_done(); },
+          "is_done", [](const Event& self) { return self.is_done(); }, quick,
           "bool: Whether the work before the last record has finished (cuEventQuery).")
       .def_property_readonly(
-          "device", [](const Event& self) { return device_object(self.device().id()); },
+          "device", [](const Event& self) { return device_object(self.device().id()); }, quick,
           "Device: The device it belongs to.")
       .def_property_readonly(
-          "context", [](const Event& self) { return self.context(); },
+          "context", [](const Event& self) { return self.context(); }, quick,
           "Context: The context it belongs to.")
       .def(
-          "sync",
-          [](const Event& self) {
-            const Event kept = self;
-            const ReleaseGil release;
-            kept.sync();
-          },
+          "sync", [](const Event& self) { self.sync(); },
           "Waits for the work before the last record; answers Ctrl-C.")
       .def(
           "__sub__",
@@ -71,19 +67,27 @@ void bind_event(py::module_& module) {
             return start == nullptr ? py::reinterpret_borrow<py::object>(Py_NotImplemented)
                                     : py::float_(self.elapsed_since(*start));
           },
-          py::is_operator(),
+          py::is_operator(), quick,
           "Milliseconds from the other event to this one (cuEventElapsedTime).\n\n"
           "Raises\n------\nValueError\n"
           "    Where either has no timing, was never recorded, or is not done.")
-      .def("__enter__", [](py::object self) { return self; })
-      .def("__exit__", [](py::handle self, const py::args&) { close_object<Event>(self.ptr()); })
+      .def(
+          "__enter__", [](py::object self) { return self; }, quick)
+      .def(
+          "__exit__", [](py::handle self, const py::args&) { close_object<Event>(self.ptr()); },
+          in_parts)
       .def_equality([](const Event& a, const Event& b) { return a.box() == b.box(); })
-      .def("__hash__", [](const Event& self) { return std::hash<const void*>{}(self.box().get()); })
-      .def("__repr__", [](const Event& self) {
-        return self.is_closed() ? std::string("<Event, closed>")
-                                : "<Event of device " + std::to_string(self.device().id()) +
-                                      (self.is_timing_enabled() ? ", timing>" : ">");
-      });
+      .def(
+          "__hash__", [](const Event& self) { return std::hash<const void*>{}(self.box().get()); },
+          quick)
+      .def(
+          "__repr__",
+          [](const Event& self) {
+            return self.is_closed() ? std::string("<Event, closed>")
+                                    : "<Event of device " + std::to_string(self.device().id()) +
+                                          (self.is_timing_enabled() ? ", timing>" : ">");
+          },
+          quick);
 }
 
 }  // namespace cudacore::bindings

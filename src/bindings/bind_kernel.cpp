@@ -4,6 +4,7 @@
 
 #include "bindings/code_values.hpp"
 #include "bindings/errors.hpp"
+#include "bindings/gil.hpp"
 #include "bindings/values.hpp"
 #include "cudacore/object_code.hpp"
 #include "handle/boxes.hpp"
@@ -117,56 +118,65 @@ void bind_attributes(py::module_& module) {
       [](const KernelAttributes& self, py::handle device) {
         return KernelAttributes{self.kernel, to_device(device)};
       },
-      py::arg("device"), "The attributes on a device, by its ordinal.");
+      quick, py::arg("device"), "The attributes on a device, by its ordinal.");
   for (const AttributeField& field : attribute_fields) {
     const auto get = [&field](const KernelAttributes& self) -> py::object {
-      const int value = self.kernel.attribute(field.attribute, self.target());
+      const int value = without_gil(
+          [self, &field] { return self.kernel.attribute(field.attribute, self.target()); });
       return field.is_bool ? py::object(py::bool_(value != 0)) : py::object(py::int_(value));
     };
     if (field.settable) {
       type.def_property(
           field.name, get,
           [&field](const KernelAttributes& self, py::handle value) {
-            self.kernel.set_attribute(field.attribute, to_int(value, field.name), self.target());
+            without_gil([self, &field, number = to_int(value, field.name)] {
+              self.kernel.set_attribute(field.attribute, number, self.target());
+            });
           },
-          field.doc);
+          in_parts, field.doc);
     } else {
-      type.def_property_readonly(field.name, get, field.doc);
+      type.def_property_readonly(field.name, get, in_parts, field.doc);
     }
   }
-  type.def("__repr__", [](const KernelAttributes& self) {
-    return "<KernelAttributes of " + self.kernel.name() + ">";
-  });
+  type.def(
+      "__repr__",
+      [](const KernelAttributes& self) {
+        return "<KernelAttributes of " + self.kernel.name() + ">";
+      },
+      quick);
 }
 
 py::object potential_block_size(const KernelOccupancy& self, py::handle needed, int limit) {
   PotentialBlockSize result;
   if (PyCallable_Check(needed.ptr()) != 0) {
-    // The driver calls back on this thread, with the GIL held throughout. What the function raises
-    // cannot pass the driver's frames: it waits here until they are gone.
+    // The driver calls back on this thread. What the function raises cannot pass the driver's
+    // frames: it waits here until they are gone.
     std::optional<py::error_already_set> raised;
-    result = self.kernel.max_potential_block_size(
-        [&](int block_size) -> std::size_t {
-          if (raised) {
-            return 0;
-          }
-          try {
-            return to_byte_count(needed(block_size), "the function for shared memory");
-          } catch (py::error_already_set& error) {
-            raised = std::move(error);
-          } catch (...) {
-            set_python_error();
-            raised.emplace();
-          }
-          return 0;
-        },
-        limit);
+    const auto ask = [&](int block_size) -> std::size_t {
+      const AcquireGil acquire;
+      if (raised) {
+        return 0;
+      }
+      try {
+        return run_python(
+            [&] { return to_byte_count(needed(block_size), "the function for shared memory"); });
+      } catch (py::error_already_set& error) {
+        raised = std::move(error);
+      } catch (...) {
+        set_python_error();
+        raised.emplace();
+      }
+      return 0;
+    };
+    result = without_gil(
+        [&ask, self, limit] { return self.kernel.max_potential_block_size(ask, limit); });
     if (raised) {
       throw std::move(*raised);
     }
   } else {
-    result = self.kernel.max_potential_block_size(
-        to_byte_count(needed, "KernelOccupancy.max_potential_block_size"), limit);
+    const std::size_t bytes = to_byte_count(needed, "KernelOccupancy.max_potential_block_size");
+    result = without_gil(
+        [self, bytes, limit] { return self.kernel.max_potential_block_size(bytes, limit); });
   }
   return py::handle(block_size_type)(result.min_grid_size, result.max_block_size);
 }
@@ -195,7 +205,7 @@ void bind_occupancy(py::module_& module) {
           "dynamic_shared_memory_size : int\n    Bytes for each block.\n\n"
           "Returns\n-------\nint")
       .def("max_potential_block_size", &potential_block_size,
-           py::arg("dynamic_shared_memory_needed"), py::arg("block_size_limit"),
+           py::arg("dynamic_shared_memory_needed"), py::arg("block_size_limit"), in_parts,
            "The block size of best occupancy (cuOccupancyMaxPotentialBlockSize).\n\n"
            "Parameters\n----------\n"
            "dynamic_shared_memory_needed : int or callable\n"
@@ -215,8 +225,9 @@ void bind_occupancy(py::module_& module) {
       .def(
           "max_potential_cluster_size",
           [](const KernelOccupancy& self, py::handle config, py::handle stream) {
-            return self.kernel.max_potential_cluster_size(to_launch_config(config),
-                                                          to_stream(stream));
+            return [self, shape = to_launch_config(config), queue = to_stream(stream)] {
+              return self.kernel.max_potential_cluster_size(shape, queue);
+            };
           },
           py::arg("config"), py::kw_only(), py::arg("stream") = py::none(),
           "The most blocks a cluster can have (cuOccupancyMaxPotentialClusterSize).\n\n"
@@ -224,14 +235,19 @@ void bind_occupancy(py::module_& module) {
       .def(
           "max_active_clusters",
           [](const KernelOccupancy& self, py::handle config, py::handle stream) {
-            return self.kernel.max_active_clusters(to_launch_config(config), to_stream(stream));
+            return [self, shape = to_launch_config(config), queue = to_stream(stream)] {
+              return self.kernel.max_active_clusters(shape, queue);
+            };
           },
           py::arg("config"), py::kw_only(), py::arg("stream") = py::none(),
           "The most clusters the device runs at once (cuOccupancyMaxActiveClusters).\n\n"
           "Returns\n-------\nint")
-      .def("__repr__", [](const KernelOccupancy& self) {
-        return "<KernelOccupancy of " + self.kernel.name() + ">";
-      });
+      .def(
+          "__repr__",
+          [](const KernelOccupancy& self) {
+            return "<KernelOccupancy of " + self.kernel.name() + ">";
+          },
+          quick);
 }
 
 /// kernel[config], kernel[grid, block], kernel[grid, block, stream], kernel[grid, block, stream,
@@ -281,9 +297,10 @@ void bind_kernel(py::module_& module) {
       .def_static(
           "from_handle",
           [](py::handle handle, py::object mod) {
-            return Kernel::from_handle(
-                reinterpret_cast<CUkernel>(to_address(handle, "Kernel.from_handle: handle")),
-                mod.is_none() ? nullptr : keep_alive(std::move(mod)));
+            const auto address = to_address(handle, "Kernel.from_handle: handle");
+            return [address, owner = mod.is_none() ? nullptr : keep_alive(std::move(mod))] {
+              return Kernel::from_handle(reinterpret_cast<CUkernel>(address), owner);
+            };
           },
           py::arg("handle"), py::arg("mod") = py::none(),
           "Wraps a CUkernel that somebody else loaded.\n\n"
@@ -292,26 +309,26 @@ void bind_kernel(py::module_& module) {
           "mod : object\n    Kept alive as long as the kernel.\n\n"
           "Returns\n-------\nKernel")
       .def_property_readonly(
-          "name", [](const Kernel& self) { return self.name(); },
+          "name", [](const Kernel& self) { return self.name(); }, quick,
           "str: The readable name, such as ``axpy<float>``.")
       .def_property_readonly(
           "handle",
-          [](const Kernel& self) { return reinterpret_cast<std::uintptr_t>(self.handle()); },
+          [](const Kernel& self) { return reinterpret_cast<std::uintptr_t>(self.handle()); }, quick,
           "int: The CUkernel.")
       .def_property_readonly(
-          "signature", [](const Kernel& self) { return self.signature(); },
+          "signature", [](const Kernel& self) { return self.signature(); }, quick,
           "Signature: The parameters, from the best source there was.")
       .def_property_readonly(
           "attributes",
           [](const Kernel& self) {
             return KernelAttributes{self, std::nullopt};
           },
-          "KernelAttributes: Registers, shared memory and the like.")
+          quick, "KernelAttributes: Registers, shared memory and the like.")
       .def_property_readonly(
-          "occupancy", [](const Kernel& self) { return KernelOccupancy{self}; },
+          "occupancy", [](const Kernel& self) { return KernelOccupancy{self}; }, quick,
           "KernelOccupancy: How many blocks the device runs at once.")
       .def_property_readonly(
-          "num_arguments", [](const Kernel& self) { return self.signature().params.size(); },
+          "num_arguments", [](const Kernel& self) { return self.signature().params.size(); }, quick,
           "int: How many parameters it has.")
       .def_property_readonly(
           "arguments_info",
@@ -322,11 +339,13 @@ void bind_kernel(py::module_& module) {
             }
             return parameters;
           },
-          "list of ParamInfo: Each parameter's type, offset and size.")
+          quick, "list of ParamInfo: Each parameter's type, offset and size.")
       .def(
           "with_signature",
           [](const Kernel& self, py::handle signature) {
-            return self.with_signature(to_signature(signature));
+            return [self, declared = to_signature(signature)] {
+              return self.with_signature(declared);
+            };
           },
           py::arg("signature"),
           "The same kernel with a declared signature, for code that tells too little.\n\n"
@@ -336,9 +355,12 @@ void bind_kernel(py::module_& module) {
           "Raises\n------\nValueError\n    It contradicts the sizes that the code tells.")
       .def_fast(subscript_definition)
       .def_equality([](const Kernel& a, const Kernel& b) { return a == b; })
-      .def("__hash__", [](const Kernel& self) { return std::hash<const void*>{}(self.handle()); })
-      .def("__repr__",
-           [](const Kernel& self) { return "<Kernel " + self.signature().str() + ">"; });
+      .def(
+          "__hash__", [](const Kernel& self) { return std::hash<const void*>{}(self.handle()); },
+          quick)
+      .def(
+          "__repr__", [](const Kernel& self) { return "<Kernel " + self.signature().str() + ">"; },
+          quick);
 }
 
 }  // namespace cudacore::bindings

@@ -267,18 +267,22 @@ void bind_launch_config(py::module_& module) {
   for (std::size_t i = 0; i < field_count; ++i) {
     type.def_property(
         field_names[i], [i](const LaunchConfig& self) { return get_field(self, i); },
-        [i](LaunchConfig& self, py::handle value) { set_field(self, i, value); }, field_docs[i]);
+        [i](LaunchConfig& self, py::handle value) { set_field(self, i, value); }, quick,
+        field_docs[i]);
   }
   type.def_equality([](const LaunchConfig& a, const LaunchConfig& b) {
         return all_fields(a).equal(all_fields(b));
       })
-      .def("__hash__", [](const LaunchConfig& self) { return py::hash(all_fields(self)); })
-      .def("__reduce__",
-           [](const LaunchConfig& self) {
-             return py::make_tuple(py::handle(reinterpret_cast<PyObject*>(heap_type<LaunchConfig>)),
-                                   all_fields(self));
-           })
-      .def("__repr__", &repr);
+      .def(
+          "__hash__", [](const LaunchConfig& self) { return py::hash(all_fields(self)); }, quick)
+      .def(
+          "__reduce__",
+          [](const LaunchConfig& self) {
+            return py::make_tuple(py::handle(reinterpret_cast<PyObject*>(heap_type<LaunchConfig>)),
+                                  all_fields(self));
+          },
+          quick)
+      .def("__repr__", &repr, quick);
 }
 
 }  // namespace cudacore::bindings

@@ -90,35 +90,38 @@ void bind_linker(py::module_& module) {
       .def(
           "link",
           [](const PyLinker& self, const py::object& target_type) {
-            const std::shared_ptr<Linker> linker = self.get("Linker");
-            const CodeType target = to_code_type(target_type, "target_type");
-            const ReleaseGil release;
-            return linker->link(target);
+            return
+                [linker = self.get("Linker"), target = to_code_type(target_type, "target_type")] {
+                  return linker->link(target);
+                };
           },
           py::arg("target_type") = "cubin", link_doc)
       .def(
           "get_error_log", [](const PyLinker& self) { return self.get("Linker")->error_log(); },
-          "What the last link() found wrong, a str (nvJitLinkGetErrorLog).")
+          quick, "What the last link() found wrong, a str (nvJitLinkGetErrorLog).")
       .def(
           "get_info_log", [](const PyLinker& self) { return self.get("Linker")->info_log(); },
-          "What else the last link() said, a str (nvJitLinkGetInfoLog).")
+          quick, "What else the last link() said, a str (nvJitLinkGetInfoLog).")
       .def(
-          "close", [](PyLinker& self) { self.shared.reset(); },
+          "close", [](PyLinker& self) { self.shared.reset(); }, quick,
           "Gives the inputs up. Using the linker later raises ValueError; closing it again does\n"
           "nothing. Code linked by it stays.")
       .def_property_readonly(
-          "is_closed", [](const PyLinker& self) { return self.shared == nullptr; },
+          "is_closed", [](const PyLinker& self) { return self.shared == nullptr; }, quick,
           "bool: Whether closed.")
       .def_static(
-          "which_backend", [] { return "nvJitLink"; },
+          "which_backend", [] { return "nvJitLink"; }, quick,
           "The library that links, a str: always ``nvJitLink``.")
-      .def("__repr__", [](const PyLinker& self) {
-        if (self.shared == nullptr) {
-          return std::string("<Linker, closed>");
-        }
-        const std::string name = self.shared->options().name.value_or("");
-        return name.empty() ? std::string("<Linker>") : "<Linker '" + name + "'>";
-      });
+      .def(
+          "__repr__",
+          [](const PyLinker& self) {
+            if (self.shared == nullptr) {
+              return std::string("<Linker, closed>");
+            }
+            const std::string name = self.shared->options().name.value_or("");
+            return name.empty() ? std::string("<Linker>") : "<Linker '" + name + "'>";
+          },
+          quick);
 }
 
 }  // namespace cudacore::bindings

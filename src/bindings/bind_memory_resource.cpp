@@ -56,6 +56,9 @@ class PyMemoryResource : public MemoryResource {
   throw py::error_already_set();
 }
 
+template <typename T, typename Base>
+using ResourceClass = Policied<py::class_<T, Base, std::shared_ptr<T>>>;
+
 constexpr const char* allocate_names[] = {"size", "stream"};
 
 Buffer allocate_from(MemoryResource& resource, const char* function, PyObject* const* args,
@@ -103,8 +106,10 @@ void add_members(Class& type) {
   type.def(
           "deallocate",
           [](T& self, py::handle pointer, std::size_t size, py::handle stream) {
-            self.deallocate(to_address(pointer, "MemoryResource.deallocate: ptr"), size,
-                            to_optional_stream(stream));
+            const auto address = to_address(pointer, "MemoryResource.deallocate: ptr");
+            return [&self, address, size, given = to_optional_stream(stream)] {
+              self.deallocate(address, size, given);
+            };
           },
           py::arg("ptr"), py::arg("size"), py::kw_only(), py::arg("stream") = py::none(),
           "Takes memory back; `Buffer.close` calls it.\n\n"
@@ -113,16 +118,16 @@ void add_members(Class& type) {
           "size : int\n    Bytes.\n"
           "stream : Stream or None\n    What the release is ordered on.")
       .def_property_readonly(
-          "is_device_accessible", [](const T& self) { return self.is_device_accessible(); },
+          "is_device_accessible", [](const T& self) { return self.is_device_accessible(); }, quick,
           "bool: Whether kernels can reach the memory.")
       .def_property_readonly(
-          "is_host_accessible", [](const T& self) { return self.is_host_accessible(); },
+          "is_host_accessible", [](const T& self) { return self.is_host_accessible(); }, quick,
           "bool: Whether the host can reach the memory.")
       .def_property_readonly(
-          "is_managed", [](const T& self) { return self.is_managed(); },
+          "is_managed", [](const T& self) { return self.is_managed(); }, quick,
           "bool: Whether the memory moves by itself.")
       .def_property_readonly(
-          "device_id", [](const T& self) { return self.device_id(); },
+          "device_id", [](const T& self) { return self.device_id(); }, quick,
           "int: The device that owns the memory, -1 where none does.");
 }
 
@@ -150,13 +155,15 @@ void add_setting(Class& type, const char* name, PoolAttribute attribute, const c
   type.def_property(
       name, [attribute](const PoolAttributes& self) { return self.get(attribute); },
       [attribute, name](const PoolAttributes& self, py::handle value) {
-        self.pool->set_attribute(attribute, to_address(value, name));
+        return [&self, attribute, number = to_address(value, name)] {
+          self.pool->set_attribute(attribute, number);
+        };
       },
       doc);
 }
 
 void bind_attributes(py::module_& module) {
-  py::class_<PoolAttributes> type(
+  Policied<py::class_<PoolAttributes>> type(
       module, "MemoryPoolAttributes", py::is_final(),
       "The counters and settings of a memory pool\n"
       "(cuMemPoolGetAttribute, cuMemPoolSetAttribute). Sizes in bytes.");
@@ -189,7 +196,7 @@ void bind_attributes(py::module_& module) {
 }
 
 void bind_base(py::module_& module) {
-  py::class_<MemoryResource, PyMemoryResource, std::shared_ptr<MemoryResource>>(
+  Policied<py::class_<MemoryResource, PyMemoryResource, std::shared_ptr<MemoryResource>>>(
       module, "MemoryResource",
       "Where buffers come from and go back to.\n\n"
       "Derive from it to bring an allocator of your own: define ``allocate``, which returns\n"
@@ -199,57 +206,57 @@ void bind_base(py::module_& module) {
       .def(
           "allocate",
           [](const py::object& self, py::handle, py::handle) { not_defined(self, "allocate"); },
-          py::arg("size"), py::kw_only(), py::arg("stream") = py::none(),
+          quick, py::arg("size"), py::kw_only(), py::arg("stream") = py::none(),
           "Allocates memory; a subclass defines it.")
       .def(
           "deallocate",
           [](const py::object& self, py::handle, py::handle, py::handle) {
             not_defined(self, "deallocate");
           },
-          py::arg("ptr"), py::arg("size"), py::kw_only(), py::arg("stream") = py::none(),
+          quick, py::arg("ptr"), py::arg("size"), py::kw_only(), py::arg("stream") = py::none(),
           "Takes memory back; a subclass defines it.")
       .def_property_readonly(
           "is_device_accessible",
-          [](const py::object& self) { not_defined(self, "is_device_accessible"); },
+          [](const py::object& self) { not_defined(self, "is_device_accessible"); }, quick,
           "bool: Whether kernels can reach the memory.")
       .def_property_readonly(
           "is_host_accessible",
-          [](const py::object& self) { not_defined(self, "is_host_accessible"); },
+          [](const py::object& self) { not_defined(self, "is_host_accessible"); }, quick,
           "bool: Whether the host can reach the memory.")
       .def_property_readonly(
-          "is_managed", [](const py::object&) { return false; },
+          "is_managed", [](const py::object&) { return false; }, quick,
           "bool: Whether the memory moves by itself.")
       .def_property_readonly(
-          "device_id", [](const py::object& self) { not_defined(self, "device_id"); },
+          "device_id", [](const py::object& self) { not_defined(self, "device_id"); }, quick,
           "int: The device that owns the memory, -1 where none does.");
 }
 
 void bind_pool_base(py::module_& module) {
-  py::class_<PoolMemoryResource, MemoryResource, std::shared_ptr<PoolMemoryResource>>(
-      module, "_PoolMemoryResource", "A resource over a stream-ordered memory pool.")
+  ResourceClass<PoolMemoryResource, MemoryResource>(module, "_PoolMemoryResource",
+                                                    "A resource over a stream-ordered memory pool.")
       .def_property_readonly(
           "attributes",
           [](const std::shared_ptr<PoolMemoryResource>& self) { return PoolAttributes{self}; },
-          "MemoryPoolAttributes: The pool's counters and settings.")
+          quick, "MemoryPoolAttributes: The pool's counters and settings.")
       .def_property_readonly(
           "handle",
           [](const PoolMemoryResource& self) {
             return reinterpret_cast<std::uintptr_t>(self.handle());
           },
-          "int: The CUmemoryPool.")
+          quick, "int: The CUmemoryPool.")
       .def_property_readonly(
           "is_handle_owned", [](const PoolMemoryResource& self) { return self.is_handle_owned(); },
-          "bool: Whether the pool is destroyed with this object.")
+          quick, "bool: Whether the pool is destroyed with this object.")
       .def_property_readonly(
-          "is_ipc_enabled", [](const PoolMemoryResource&) { return false; },
+          "is_ipc_enabled", [](const PoolMemoryResource&) { return false; }, quick,
           "bool: Always False: sharing between processes is not supported yet.")
       .def_property_readonly(
-          "is_mapped", [](const PoolMemoryResource&) { return false; },
+          "is_mapped", [](const PoolMemoryResource&) { return false; }, quick,
           "bool: Always False: see `is_ipc_enabled`.")
       .def(
           "trim",
           [](const PoolMemoryResource& self, py::handle keep) {
-            self.trim(to_byte_count(keep, "MemoryResource.trim"));
+            return [&self, kept = to_byte_count(keep, "MemoryResource.trim")] { self.trim(kept); };
           },
           py::arg("min_bytes_to_keep") = 0,
           "Gives unused memory back to the system (cuMemPoolTrimTo).\n\n"
@@ -269,77 +276,83 @@ py::object preferred_location(const ManagedMemoryResource& self) {
 }
 
 void bind_pools(py::module_& module) {
-  py::class_<DeviceMemoryResource, PoolMemoryResource, std::shared_ptr<DeviceMemoryResource>>
-      device(
-          module, "DeviceMemoryResource", py::is_final(),
-          "A pool of device memory (cuMemAllocFromPoolAsync).\n\n"
-          "Parameters\n----------\n"
-          "device_id : Device or int\n"
-          "options : DeviceMemoryResourceOptions, dict or None\n"
-          "    With options, a pool of its own (cuMemPoolCreate). Without, the device's current\n"
-          "    pool, told to keep what is freed.\n\n"
-          "Examples\n--------\n"
-          ">>> dev = cudacore.Device()\n"
-          ">>> pool = cudacore.DeviceMemoryResource(dev, {\"max_size\": 1 << 20})\n"
-          ">>> buffer = pool.allocate(4096, stream=dev.create_stream())\n"
-          ">>> pool.attributes.used_mem_current >= 4096\n"
-          "True");
-  device.def(py::init([](py::handle id, py::handle options) {
-               return std::make_shared<DeviceMemoryResource>(to_device(id),
-                                                             to_device_pool_options(options));
-             }),
-             py::arg("device_id"), py::arg("options") = py::none());
+  ResourceClass<DeviceMemoryResource, PoolMemoryResource> device(
+      module, "DeviceMemoryResource", py::is_final(),
+      "A pool of device memory (cuMemAllocFromPoolAsync).\n\n"
+      "Parameters\n----------\n"
+      "device_id : Device or int\n"
+      "options : DeviceMemoryResourceOptions, dict or None\n"
+      "    With options, a pool of its own (cuMemPoolCreate). Without, the device's current\n"
+      "    pool, told to keep what is freed.\n\n"
+      "Examples\n--------\n"
+      ">>> dev = cudacore.Device()\n"
+      ">>> pool = cudacore.DeviceMemoryResource(dev, {\"max_size\": 1 << 20})\n"
+      ">>> buffer = pool.allocate(4096, stream=dev.create_stream())\n"
+      ">>> pool.attributes.used_mem_current >= 4096\n"
+      "True");
+  device.def_init(
+      [](py::handle id, py::handle options) {
+        return [of = to_device(id), chosen = to_device_pool_options(options)] {
+          return std::make_shared<DeviceMemoryResource>(of, chosen);
+        };
+      },
+      py::arg("device_id"), py::arg("options") = py::none());
   add_members<DeviceMemoryResource>(device);
 
-  py::class_<PinnedMemoryResource, PoolMemoryResource, std::shared_ptr<PinnedMemoryResource>>
-      pinned(module, "PinnedMemoryResource", py::is_final(),
-             "A pool of page-locked host memory that every device reaches.\n\n"
-             "Parameters\n----------\n"
-             "options : PinnedMemoryResourceOptions, dict or None\n\n"
-             "Raises\n------\n"
-             "NotSupportedError\n"
-             "    The driver has no host pools; use `LegacyPinnedMemoryResource`.");
-  pinned.def(py::init([](py::handle options) {
-               return std::make_shared<PinnedMemoryResource>(to_pinned_pool_options(options));
-             }),
-             py::arg("options") = py::none());
-  pinned.def_property_readonly("numa_id", &PinnedMemoryResource::numa_id,
-                               "int: The host NUMA node, -1 where none was asked for.");
+  ResourceClass<PinnedMemoryResource, PoolMemoryResource> pinned(
+      module, "PinnedMemoryResource", py::is_final(),
+      "A pool of page-locked host memory that every device reaches.\n\n"
+      "Parameters\n----------\n"
+      "options : PinnedMemoryResourceOptions, dict or None\n\n"
+      "Raises\n------\n"
+      "NotSupportedError\n"
+      "    The driver has no host pools; use `LegacyPinnedMemoryResource`.");
+  pinned.def_init(
+      [](py::handle options) {
+        return [chosen = to_pinned_pool_options(options)] {
+          return std::make_shared<PinnedMemoryResource>(chosen);
+        };
+      },
+      py::arg("options") = py::none());
+  pinned.def_property_readonly(
+      "numa_id", [](const PinnedMemoryResource& self) { return self.numa_id(); }, quick,
+      "int: The host NUMA node, -1 where none was asked for.");
   add_members<PinnedMemoryResource>(pinned);
 
-  py::class_<ManagedMemoryResource, PoolMemoryResource, std::shared_ptr<ManagedMemoryResource>>
-      managed(module, "ManagedMemoryResource", py::is_final(),
-              "A pool of managed memory, which moves between host and devices by itself.\n\n"
-              "Parameters\n----------\n"
-              "options : ManagedMemoryResourceOptions, dict or None\n\n"
-              "Raises\n------\n"
-              "NotSupportedError\n    The driver is older than 13.0.");
-  managed.def(py::init([](py::handle options) {
-                return std::make_shared<ManagedMemoryResource>(to_managed_pool_options(options));
-              }),
-              py::arg("options") = py::none());
+  ResourceClass<ManagedMemoryResource, PoolMemoryResource> managed(
+      module, "ManagedMemoryResource", py::is_final(),
+      "A pool of managed memory, which moves between host and devices by itself.\n\n"
+      "Parameters\n----------\n"
+      "options : ManagedMemoryResourceOptions, dict or None\n\n"
+      "Raises\n------\n"
+      "NotSupportedError\n    The driver is older than 13.0.");
+  managed.def_init(
+      [](py::handle options) {
+        return [chosen = to_managed_pool_options(options)] {
+          return std::make_shared<ManagedMemoryResource>(chosen);
+        };
+      },
+      py::arg("options") = py::none());
   managed.def_property_readonly(
-      "preferred_location", &preferred_location,
+      "preferred_location", &preferred_location, quick,
       "tuple or None: Where the memory prefers to live: (kind, device or NUMA node).");
   add_members<ManagedMemoryResource>(managed);
 }
 
 void bind_others(py::module_& module) {
-  py::class_<LegacyPinnedMemoryResource, MemoryResource,
-             std::shared_ptr<LegacyPinnedMemoryResource>>
-      legacy(module, "LegacyPinnedMemoryResource", py::is_final(),
-             "Page-locked host memory straight from cuMemAllocHost; not stream-ordered.");
+  ResourceClass<LegacyPinnedMemoryResource, MemoryResource> legacy(
+      module, "LegacyPinnedMemoryResource", py::is_final(),
+      "Page-locked host memory straight from cuMemAllocHost; not stream-ordered.");
   legacy.def(py::init<>());
   add_members<LegacyPinnedMemoryResource>(legacy);
 
-  py::class_<SynchronousMemoryResource, MemoryResource, std::shared_ptr<SynchronousMemoryResource>>
-      synchronous(module, "SynchronousMemoryResource", py::is_final(),
-                  "Device memory straight from cuMemAlloc, for devices without pools.\n\n"
-                  "Parameters\n----------\ndevice_id : Device or int");
-  synchronous.def(py::init([](py::handle id) {
-                    return std::make_shared<SynchronousMemoryResource>(to_device(id));
-                  }),
-                  py::arg("device_id"));
+  ResourceClass<SynchronousMemoryResource, MemoryResource> synchronous(
+      module, "SynchronousMemoryResource", py::is_final(),
+      "Device memory straight from cuMemAlloc, for devices without pools.\n\n"
+      "Parameters\n----------\ndevice_id : Device or int");
+  synchronous.def_init(
+      [](py::handle id) { return std::make_shared<SynchronousMemoryResource>(to_device(id)); },
+      quick, py::arg("device_id"));
   add_members<SynchronousMemoryResource>(synchronous);
 }
 

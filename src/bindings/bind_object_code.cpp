@@ -170,12 +170,12 @@ std::string repr(const ObjectCode& self) {
   return "<ObjectCode " + name + std::string(to_string(self.code_type())) + ", " + content + ">";
 }
 
-Kernel get_kernel(const ObjectCode& self, const py::object& name, const py::object& signature) {
-  const std::string text = to_name(name, "name");
-  const auto declared = signature.is_none() ? std::nullopt : std::optional(to_signature(signature));
-  const ReleaseGil release;
-  const Kernel kernel = self.get_kernel(text);
-  return declared ? kernel.with_signature(*declared) : kernel;
+auto get_kernel(const ObjectCode& self, const py::object& name, const py::object& signature) {
+  return [self, text = to_name(name, "name"),
+          declared = signature.is_none() ? std::nullopt : std::optional(to_signature(signature))] {
+    const Kernel kernel = self.get_kernel(text);
+    return declared ? kernel.with_signature(*declared) : kernel;
+  };
 }
 
 /// What a pickle holds: all but the loaded library.
@@ -337,13 +337,14 @@ void bind_object_code(py::module_& module) {
   add_from<CodeType::library>(type, "from_library",
                               "a host library with device code, for a Linker,");
   type.def_property_readonly(
-          "code", [](const ObjectCode& self) { return to_bytes(self.code()); },
+          "code", [](const ObjectCode& self) { return to_bytes(self.code()); }, quick,
           "bytes: The code; a copy.")
       .def_property_readonly(
-          "code_type", [](const ObjectCode& self) { return to_string(self.code_type()); },
+          "code_type", [](const ObjectCode& self) { return to_string(self.code_type()); }, quick,
           "str: ``ptx``, ``cubin``, ``ltoir``, ``fatbin``, ``object`` or ``library``.")
       .def_property_readonly(
-          "name", [](const ObjectCode& self) { return self.name(); }, "str: What messages call it.")
+          "name", [](const ObjectCode& self) { return self.name(); }, quick,
+          "str: What messages call it.")
       .def_property_readonly(
           "symbol_mapping",
           [](const ObjectCode& self) {
@@ -353,32 +354,28 @@ void bind_object_code(py::module_& module) {
             }
             return mapping;
           },
-          "dict of str to str: The symbol of each name expression; a copy.")
+          quick, "dict of str to str: The symbol of each name expression; a copy.")
       .def_property_readonly(
           "ptx",
           [](const ObjectCode& self) {
             const std::string_view ptx = self.ptx();
             return ptx.empty() ? py::object(py::none()) : py::object(py::str(ptx));
           },
+          quick,
           "str or None: The PTX that a cubin was made from, or the code itself where it is PTX.")
       .def_property_readonly(
-          "kernels", &kernel_names,
+          "kernels", &kernel_names, in_parts,
           "tuple of str: The kernels inside, by readable name; one that is overloaded has its\n"
           "parameters with it. NotSupportedError for LTO IR, fat binaries, host objects and\n"
           "libraries, whose names cannot be read without the driver.")
       .def_property_readonly(
           "handle",
-          [](const ObjectCode& self) {
-            const ReleaseGil release;
-            return reinterpret_cast<std::uintptr_t>(self.handle());
-          },
+          [](const ObjectCode& self) { return reinterpret_cast<std::uintptr_t>(self.handle()); },
           "int: The CUlibrary; loads the code on first use (cuLibraryLoadData).")
       .def(
           "signature",
           [](const ObjectCode& self, const py::object& name) {
-            const std::string text = to_name(name, "name");
-            const ReleaseGil release;
-            return self.signature(text);
+            return [self, text = to_name(name, "name")] { return self.signature(text); };
           },
           py::arg("name"),
           "The parameters of a kernel; needs no driver.\n\n"
@@ -393,20 +390,24 @@ void bind_object_code(py::module_& module) {
       .def(
           "get_global",
           [](const ObjectCode& self, const py::object& name) {
-            const std::string text = to_name(name, "name");
-            const ReleaseGil release;
-            return self.get_global(text);
+            return [self, text = to_name(name, "name")] { return self.get_global(text); };
           },
           py::arg("name"), get_global_doc)
       .def_equality([](const ObjectCode& a, const ObjectCode& b) { return a == b; })
-      .def("__hash__",
-           [](const ObjectCode& self) { return std::hash<const void*>{}(&self.details()); })
-      .def("__repr__", &repr)
-      .def("__copy__", [](py::object self) { return self; })
-      .def("__deepcopy__", [](py::object self, const py::object& /*memo*/) { return self; })
-      .def("__reduce__", [module](const ObjectCode& self) {
-        return py::make_tuple(module.attr("_rebuild_object_code"), state_of(self));
-      });
+      .def(
+          "__hash__",
+          [](const ObjectCode& self) { return std::hash<const void*>{}(&self.details()); }, quick)
+      .def("__repr__", &repr, in_parts)
+      .def(
+          "__copy__", [](py::object self) { return self; }, quick)
+      .def(
+          "__deepcopy__", [](py::object self, const py::object& /*memo*/) { return self; }, quick)
+      .def(
+          "__reduce__",
+          [module](const ObjectCode& self) {
+            return py::make_tuple(module.attr("_rebuild_object_code"), state_of(self));
+          },
+          quick);
 }
 
 }  // namespace cudacore::bindings

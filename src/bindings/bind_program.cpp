@@ -226,33 +226,37 @@ constexpr char compile_doc[] =
 void bind_program(py::module_& module) {
   HeapClass<PyProgram>(module, "cudacore.Program", class_doc, &create)
       .def("compile", &compile, py::arg("target_type") = py::none(),
-           py::arg("name_expressions") = py::tuple(), py::arg("logs") = py::none(), compile_doc)
+           py::arg("name_expressions") = py::tuple(), py::arg("logs") = py::none(), in_parts,
+           compile_doc)
       .def(
-          "close", [](PyProgram& self) { self.shared.reset(); },
+          "close", [](PyProgram& self) { self.shared.reset(); }, quick,
           "Gives the source up. Using the program later raises ValueError; closing it again does\n"
           "nothing. Code compiled from it stays.")
       .def_property_readonly(
-          "is_closed", [](const PyProgram& self) { return self.shared == nullptr; },
+          "is_closed", [](const PyProgram& self) { return self.shared == nullptr; }, quick,
           "bool: Whether closed.")
       .def_property_readonly(
-          "backend", [](const PyProgram& self) { return self.get("Program")->backend(); },
+          "backend", [](const PyProgram& self) { return self.get("Program")->backend(); }, quick,
           "str: What compiles it: ``NVRTC`` or ``nvJitLink``.")
       .def_property_readonly(
-          "log", [](const PyProgram& self) { return self.get("Program")->log(); },
+          "log", [](const PyProgram& self) { return self.get("Program")->log(); }, quick,
           "str: What the last compile() said: warnings, times, notes; empty where nothing.")
       .def_property_readonly(
-          "pch_status", &pch_status,
+          "pch_status", &pch_status, quick,
           "str or None: What became of the precompiled header in the last compile(): ``created``,\n"
           "``not_attempted`` or ``failed``; None where none was asked for.")
-      .def("__repr__", [](const PyProgram& self) {
-        if (self.shared == nullptr) {
-          return std::string("<Program, closed>");
-        }
-        const std::string name = self.shared->options().name.value_or("");
-        return "<Program " + (name.empty() ? "" : "'" + name + "' ") + "for " +
-               std::string(self.shared->backend()) + ", " +
-               std::to_string(self.shared->code().size()) + " bytes>";
-      });
+      .def(
+          "__repr__",
+          [](const PyProgram& self) {
+            if (self.shared == nullptr) {
+              return std::string("<Program, closed>");
+            }
+            const std::string name = self.shared->options().name.value_or("");
+            return "<Program " + (name.empty() ? "" : "'" + name + "' ") + "for " +
+                   std::string(self.shared->backend()) + ", " +
+                   std::to_string(self.shared->code().size()) + " bytes>";
+          },
+          quick);
 }
 
 }  // namespace cudacore::bindings

@@ -127,43 +127,51 @@ PyMethodDef rebuild_functions[] = {
 void bind_param_info(py::module_& module) {
   HeapClass<Param>(module, "cudacore.ParamInfo", "One parameter of a kernel.", refuse_new<how_made>)
       .def_property_readonly(
-          "name", [](const Param& self) { return self.name; },
+          "name", [](const Param& self) { return self.name; }, quick,
           "str: As the source names it; empty where unknown.")
       .def_property_readonly(
-          "type", [](const Param& self) { return self.type; },
+          "type", [](const Param& self) { return self.type; }, quick,
           "str: As C++ spells it, ``float const*``; as PTX does, ``.u32``, where only that is "
           "known;\n"
           "empty where nothing is.")
       .def_property_readonly(
-          "kind", [](const Param& self) { return to_string(self.kind); },
+          "kind", [](const Param& self) { return to_string(self.kind); }, quick,
           "str: ``boolean``, ``integer`` (of unknown sign), ``sint``, ``uint``, ``float16``,\n"
           "``bfloat16``, ``float32``, ``float64``, ``complex64``, ``complex128``, ``pointer``,\n"
           "``structure``, or ``opaque`` where only the size is known.")
       .def_property_readonly(
-          "offset", [](const Param& self) { return self.offset; },
+          "offset", [](const Param& self) { return self.offset; }, quick,
           "int: Bytes from the start of the parameter buffer; right only where the size of every\n"
           "parameter before it is known.")
       .def_property_readonly(
-          "size", [](const Param& self) { return self.size; }, "int: Bytes; 0 where unknown.")
+          "size", [](const Param& self) { return self.size; }, quick,
+          "int: Bytes; 0 where unknown.")
       .def_equality([](const Param& a, const Param& b) { return same(a, b); })
-      .def("__hash__",
-           [](const Param& self) {
-             return hash_text(self.type) ^ (hash_text(self.name) << 1U) ^ (self.offset << 2U);
-           })
-      .def("__repr__",
-           [](const Param& self) {
-             return "ParamInfo(name=" + quoted(self.name) + ", type=" + quoted(self.type) +
-                    ", kind='" + std::string(to_string(self.kind)) +
-                    "', offset=" + std::to_string(self.offset) +
-                    ", size=" + std::to_string(self.size) + ")";
-           })
-      .def("__reduce__", [module](const Param& self) {
-        return py::make_tuple(
-            module.attr("_rebuild_param_info"),
-            py::make_tuple(static_cast<int>(self.kind), self.size, self.align, self.offset,
-                           self.type, self.name, static_cast<int>(self.pointee), self.pointee_size,
-                           self.pointee_const));
-      });
+      .def(
+          "__hash__",
+          [](const Param& self) {
+            return hash_text(self.type) ^ (hash_text(self.name) << 1U) ^ (self.offset << 2U);
+          },
+          quick)
+      .def(
+          "__repr__",
+          [](const Param& self) {
+            return "ParamInfo(name=" + quoted(self.name) + ", type=" + quoted(self.type) +
+                   ", kind='" + std::string(to_string(self.kind)) +
+                   "', offset=" + std::to_string(self.offset) +
+                   ", size=" + std::to_string(self.size) + ")";
+          },
+          quick)
+      .def(
+          "__reduce__",
+          [module](const Param& self) {
+            return py::make_tuple(
+                module.attr("_rebuild_param_info"),
+                py::make_tuple(static_cast<int>(self.kind), self.size, self.align, self.offset,
+                               self.type, self.name, static_cast<int>(self.pointee),
+                               self.pointee_size, self.pointee_const));
+          },
+          quick);
 }
 
 constexpr char signature_doc[] =
@@ -219,28 +227,40 @@ void bind_signature(py::module_& module) {
   bind_param_info(module);
   HeapClass<Signature>(module, "cudacore.Signature", signature_doc, &create_signature)
       .def_property_readonly(
-          "name", [](const Signature& self) { return self.kernel; },
+          "name", [](const Signature& self) { return self.kernel; }, quick,
           "str: The kernel's readable name, ``axpy<float>``; empty where none was declared.")
-      .def("__len__", [](const Signature& self) { return self.params.size(); })
-      .def("__getitem__",
-           [](const Signature& self, const py::object& key) { return Param(item(self, key)); })
-      .def("__iter__", [](const Signature& self) { return py::iter(items(self)); })
-      .def("__contains__",
-           [](const Signature& self, py::handle object) {
-             const auto* wanted = get_if<Param>(object.ptr());
-             return wanted != nullptr &&
-                    std::any_of(self.params.begin(), self.params.end(),
-                                [&](const Param& param) { return same(param, *wanted); });
-           })
+      .def(
+          "__len__", [](const Signature& self) { return self.params.size(); }, quick)
+      .def(
+          "__getitem__",
+          [](const Signature& self, const py::object& key) { return Param(item(self, key)); },
+          quick)
+      .def(
+          "__iter__", [](const Signature& self) { return py::iter(items(self)); }, quick)
+      .def(
+          "__contains__",
+          [](const Signature& self, py::handle object) {
+            const auto* wanted = get_if<Param>(object.ptr());
+            return wanted != nullptr &&
+                   std::any_of(self.params.begin(), self.params.end(),
+                               [&](const Param& param) { return same(param, *wanted); });
+          },
+          quick)
       .def_equality([](const Signature& a, const Signature& b) { return same(a, b); })
-      .def("__hash__", [](const Signature& self) { return hash_text(self.str()); })
-      .def("__str__", &Signature::str)
-      .def("__repr__",
-           [](const Signature& self) { return "Signature(" + quoted(self.str()) + ")"; })
-      .def("__reduce__", [module](const Signature& self) {
-        return py::make_tuple(module.attr("_rebuild_signature"),
-                              py::make_tuple(self.kernel) + py::object(items(self)));
-      });
+      .def(
+          "__hash__", [](const Signature& self) { return hash_text(self.str()); }, quick)
+      .def(
+          "__str__", [](const Signature& self) { return self.str(); }, quick)
+      .def(
+          "__repr__", [](const Signature& self) { return "Signature(" + quoted(self.str()) + ")"; },
+          quick)
+      .def(
+          "__reduce__",
+          [module](const Signature& self) {
+            return py::make_tuple(module.attr("_rebuild_signature"),
+                                  py::make_tuple(self.kernel) + py::object(items(self)));
+          },
+          quick);
 }
 
 }  // namespace cudacore::bindings

@@ -10,32 +10,21 @@
 
 namespace cudacore::bindings {
 
-void bind_simulator(py::module_& module) {
+void bind_simulator(py::module_& plain) {
+  Policied<py::module_> module(plain);
   module.def(
       "simulator_enable",
       [](unsigned devices, int major, int minor, std::size_t memory) {
-        const ReleaseGil release;
         simulator::enable({devices, major, minor, memory});
       },
       py::arg("devices"), py::arg("major"), py::arg("minor"), py::arg("memory"),
       "Make the simulated device this process's driver; see cudacore.simulator.enable.");
   module.def(
-      "simulator_is_enabled",
-      [] {
-        const ReleaseGil release;
-        return simulator::is_enabled();
-      },
+      "simulator_is_enabled", [] { return simulator::is_enabled(); },
       "Whether the driver in use is the simulated device; see cudacore.simulator.is_enabled.");
   module.def(
-      "simulator_library",
-      [] {
-        const std::filesystem::path path = [] {
-          const ReleaseGil release;
-          return simulator::library();
-        }();
-        return to_str(path);
-      },
-      "Where libcudacore_sim.so lies; see cudacore.simulator.library.");
+      "simulator_library", [] { return to_str(without_gil([] { return simulator::library(); })); },
+      in_parts, "Where libcudacore_sim.so lies; see cudacore.simulator.library.");
 }
 
 }  // namespace cudacore::bindings

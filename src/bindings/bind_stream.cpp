@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <variant>
 
 #include "bindings/errors.hpp"
 #include "bindings/gil.hpp"
@@ -44,7 +45,12 @@ PyObject* record(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObje
       record_again(self, values[0].ptr());
       return Py_NewRef(values[0].ptr());
     }
-    return make_object(get_if<Stream>(self)->record(to_event_options(values[1])));
+    const EventOptions options = to_event_options(values[1]);
+    const Borrowed<Stream> stream(self);
+    return make_object([&] {
+      const ReleaseGil release;
+      return stream.get().record(options);
+    }());
   });
 }
 
@@ -57,22 +63,19 @@ PyMethodDef record_definition =
                 "options : EventOptions, dict or None\n    How to make a new event.\n\n"
                 "Returns\n-------\nEvent\n    The event that was recorded.\n");
 
-void wait(const Stream& self, py::handle other) {
-  const Stream waiting = self;
-  if (const auto* event = get_if<Event>(other.ptr())) {
-    const Event kept = *event;
-    const ReleaseGil release;
-    waiting.wait(kept);
-  } else if (other.is_none()) {
+auto wait(const Stream& self, py::handle other) {
+  if (other.is_none()) {
     throw py::type_error("Stream.wait: event_or_stream must be an Event or a stream, not NoneType");
-  } else {
-    const Stream stream = to_stream(other);
-    const ReleaseGil release;
-    waiting.wait(stream);
   }
+  const auto* event = get_if<Event>(other.ptr());
+  const std::variant<Event, Stream> awaited =
+      event != nullptr ? std::variant<Event, Stream>(*event) : to_stream(other);
+  return [waiting = Stream(self), awaited] {
+    std::visit([&](const auto& given) { waiting.wait(given); }, awaited);
+  };
 }
 
-void add_callback(const Stream& self, py::function callback, const py::args& args) {
+auto add_callback(const Stream& self, py::function callback, const py::args& args) {
   struct Call {
     py::function function;
     py::args args;
@@ -88,9 +91,7 @@ void add_callback(const Stream& self, py::function callback, const py::args& arg
   };
   const std::shared_ptr<const Call> call(
       std::make_unique<const Call>(std::move(callback), args).release(), drop);
-  const Stream stream = self;
-  const ReleaseGil release;
-  stream.add_callback([call]() {
+  const auto run = [call]() {
     if (!may_take_gil()) {
       return;
     }
@@ -103,7 +104,8 @@ void add_callback(const Stream& self, py::function callback, const py::args& arg
       PyErr_WriteUnraisable(call->function.ptr());
       handle::count_unraisable();
     }
-  });
+  };
+  return [stream = Stream(self), run] { stream.add_callback(run); };
 }
 
 std::string repr(const Stream& self) {
@@ -144,7 +146,7 @@ void bind_stream(py::module_& module) {
                 reinterpret_cast<CUstream>(to_address(handle, "Stream.from_handle: handle")),
                 owner.is_none() ? nullptr : keep_alive(std::move(owner)));
           },
-          py::arg("handle"), py::arg("owner") = py::none(),
+          py::arg("handle"), py::arg("owner") = py::none(), quick,
           "Wraps a cuStream that somebody else owns; it is never destroyed here.\n\n"
           "Parameters\n----------\n"
           "handle : int\n    The CUstream.\n"
@@ -158,12 +160,7 @@ void bind_stream(py::module_& module) {
            "Parameters\n----------\n"
            "event_or_stream : Event, Stream or anything with ``__cuda_stream__``")
       .def(
-          "sync",
-          [](const Stream& self) {
-            const Stream kept = self;
-            const ReleaseGil release;
-            kept.sync();
-          },
+          "sync", [](const Stream& self) { self.sync(); },
           "Waits until all queued work has finished (cuStreamSynchronize); answers Ctrl-C.\n\n"
           "Raises\n------\nLaunchError\n"
           "    A kernel failed; the message names those launched since the last good wait.")
@@ -174,15 +171,16 @@ void bind_stream(py::module_& module) {
            "Parameters\n----------\n"
            "callback : callable\n*args\n    Given to the callback.")
       .def(
-          "close", [](py::handle self) { close_object<Stream>(self.ptr()); },
+          "close", [](py::handle self) { close_object<Stream>(self.ptr()); }, in_parts,
           "Gives the stream up (cuStreamDestroy); the driver finishes what is queued. Using it "
           "later\n"
           "raises ValueError; closing it again does nothing.")
       .def_property_readonly(
-          "is_closed", [](const Stream& self) { return self.is_closed(); }, "bool: Whether closed.")
+          "is_closed", [](const Stream& self) { return self.is_closed(); }, quick,
+          "bool: Whether closed.")
       .def_property_readonly(
           "handle",
-          [](const Stream& self) { return reinterpret_cast<std::uintptr_t>(self.handle()); },
+          [](const Stream& self) { return reinterpret_cast<std::uintptr_t>(self.handle()); }, quick,
           "int: The CUstream.")
       .def_property_readonly(
           "is_nonblocking", [](const Stream& self) { return self.is_nonblocking(); },
@@ -191,10 +189,10 @@ void bind_stream(py::module_& module) {
           "priority", [](const Stream& self) { return self.priority(); },
           "int: The priority in force; lower is more urgent.")
       .def_property_readonly(
-          "device", [](const Stream& self) { return device_object(self.device().id()); },
+          "device", [](const Stream& self) { return device_object(self.device().id()); }, quick,
           "Device: The device its work runs on.")
       .def_property_readonly(
-          "context", [](const Stream& self) { return self.context(); },
+          "context", [](const Stream& self) { return self.context(); }, quick,
           "Context: The context its work runs in.")
       .def_property_readonly(
           "is_done", [](const Stream& self) { return self.is_done(); },
@@ -204,26 +202,31 @@ void bind_stream(py::module_& module) {
           [](const Stream& self) {
             return py::make_tuple(0, reinterpret_cast<std::uintptr_t>(self.handle()));
           },
-          "The stream protocol: (0, address).")
-      .def("__enter__",
-           [](py::object self) {
-             const Stream& stream = *get_if<Stream>(self.ptr());
-             static_cast<void>(stream.handle());
-             push_current_stream(stream);
-             return self;
-           })
-      .def("__exit__", [](const Stream& self, const py::args&) { pop_current_stream(self); })
+          quick, "The stream protocol: (0, address).")
+      .def(
+          "__enter__",
+          [](py::object self) {
+            const Stream& stream = *get_if<Stream>(self.ptr());
+            static_cast<void>(stream.handle());
+            push_current_stream(stream);
+            return self;
+          },
+          quick)
+      .def(
+          "__exit__", [](const Stream& self, const py::args&) { pop_current_stream(self); }, quick)
       .def_equality([](const Stream& a, const Stream& b) { return a == b; })
-      .def("__hash__",
-           [](const Stream& self) {
-             return std::hash<const void*>{}(self.is_closed() ? nullptr : self.handle());
-           })
-      .def("__repr__", &repr);
+      .def(
+          "__hash__",
+          [](const Stream& self) {
+            return std::hash<const void*>{}(self.is_closed() ? nullptr : self.handle());
+          },
+          quick)
+      .def("__repr__", &repr, quick);
 
   module.attr("LEGACY_DEFAULT_STREAM") = py::cast(Stream::legacy_default());
   module.attr("PER_THREAD_DEFAULT_STREAM") = py::cast(Stream::per_thread_default());
-  module.def(
-      "current_stream", []() { return current_stream(); },
+  Policied<py::module_>(module).def(
+      "current_stream", []() { return current_stream(); }, quick,
       "The thread's current stream: set by ``with stream:``, else the legacy default stream.\n\n"
       "Returns\n-------\nStream");
 }

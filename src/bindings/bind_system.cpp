@@ -14,14 +14,6 @@ namespace cudacore::bindings {
 
 namespace {
 
-/// Calls a function without the GIL: opening a compiler's library takes long, and so does asking
-/// it.
-template <typename Function>
-auto without_gil(const Function& function) {
-  const ReleaseGil release;
-  return function();
-}
-
 py::tuple library(system::Library (*find)()) {
   const system::Library found = without_gil(find);
   return py::make_tuple(py::make_tuple(found.version.major, found.version.minor),
@@ -48,18 +40,19 @@ std::vector<std::filesystem::path> wheel_roots() {
 
 }  // namespace
 
-void bind_system(py::module_& module) {
+void bind_system(py::module_& plain) {
+  Policied<py::module_> module(plain);
   system::set_wheel_roots(&wheel_roots);
 
   module.def(
-      "driver_library", [] { return library(&system::driver); },
+      "driver_library", [] { return library(&system::driver); }, in_parts,
       "The CUDA version that the driver speaks (cuDriverGetVersion), and where libcuda lies.\n\n"
       "Returns\n-------\n"
       "tuple\n    ``((major, minor), path)``.\n\n"
       "Raises\n------\n"
       "DriverNotFoundError\n    There is no driver; the message lists every place looked in.");
   module.def(
-      "nvrtc_library", [] { return library(&system::nvrtc); },
+      "nvrtc_library", [] { return library(&system::nvrtc); }, in_parts,
       "The version of NVRTC (nvrtcVersion), and where it lies.\n\n"
       "Returns\n-------\n"
       "tuple\n    ``((major, minor), path)``.\n\n"
@@ -71,7 +64,7 @@ void bind_system(py::module_& module) {
       ">>> major >= 12\n"
       "True");
   module.def(
-      "nvjitlink_library", [] { return library(&system::nvjitlink); },
+      "nvjitlink_library", [] { return library(&system::nvjitlink); }, in_parts,
       "The version of nvJitLink (nvJitLinkVersion), and where it lies.\n\n"
       "Returns\n-------\n"
       "tuple\n    ``((major, minor), path)``.\n\n"
@@ -91,6 +84,7 @@ void bind_system(py::module_& module) {
         }
         return architectures;
       },
+      in_parts,
       "The architectures that NVRTC compiles for (nvrtcGetSupportedArchs).\n\n"
       "Returns\n-------\n"
       "list of int\n    Such as 75, 80, 90.\n\n"
@@ -108,6 +102,7 @@ void bind_system(py::module_& module) {
         }
         return folders;
       },
+      in_parts,
       "The folders with CUDA's own headers that programs see, in search order.\n\n"
       "Returns\n-------\n"
       "list of str\n    Empty where there are none.\n\n"
@@ -117,21 +112,22 @@ void bind_system(py::module_& module) {
       ">>> all(isinstance(folder, str) for folder in cudacore.include_directories())\n"
       "True");
   module.def(
-      "num_devices", [] { return without_gil(&system::num_devices); },
+      "num_devices", [] { return system::num_devices(); },
       "How many devices the driver shows (cuDeviceGetCount).\n\n"
       "Returns\n-------\n"
       "int\n    0 where the driver finds none.\n\n"
       "Raises\n------\n"
       "DriverNotFoundError\n    There is no driver.");
-  module.def("unraisable_errors", &system::unraisable_errors,
-             "How many failures could not be raised: in a buffer's or a stream's end, in a "
-             "callback. Each\n"
-             "was reported to standard error.\n\n"
-             "Returns\n-------\n"
-             "int\n\n"
-             "Examples\n--------\n"
-             ">>> cudacore.unraisable_errors()\n"
-             "0");
+  module.def(
+      "unraisable_errors", [] { return system::unraisable_errors(); }, quick,
+      "How many failures could not be raised: in a buffer's or a stream's end, in a "
+      "callback. Each\n"
+      "was reported to standard error.\n\n"
+      "Returns\n-------\n"
+      "int\n\n"
+      "Examples\n--------\n"
+      ">>> cudacore.unraisable_errors()\n"
+      "0");
 }
 
 }  // namespace cudacore::bindings

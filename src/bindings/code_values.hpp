@@ -37,11 +37,6 @@ struct Closable {
 using PyProgram = Closable<Program>;
 using PyLinker = Closable<Linker>;
 
-template <>
-struct EndOf<ObjectCode> {
-  static constexpr bool may_wait(const ObjectCode& /*code*/) noexcept { return true; }
-};
-
 /// A str, or the text in bytes; `what` names the argument for messages.
 [[nodiscard]] std::string to_name(pybind11::handle object, const char* what);
 /// One of the names of CodeType.

@@ -3,14 +3,47 @@
 
 #include <unistd.h>
 
+#include "driver/blocking.hpp"
 #include "driver/process.hpp"
 
 namespace cudacore::bindings {
+
+namespace py = pybind11;
 
 void park_thread() noexcept {
   for (;;) {
     ::pause();
   }
+}
+
+bool holds_gil() noexcept {
+  PyThreadState* state = PyGILState_GetThisThreadState();
+  return state != nullptr && state == py::detail::get_thread_state_unchecked();
+}
+
+namespace {
+
+void* release_if_held() noexcept { return holds_gil() ? PyEval_SaveThread() : nullptr; }
+
+void take_if_released(void* state) noexcept {
+  if (state == nullptr) {
+    return;
+  }
+  try {
+    PyEval_RestoreThread(static_cast<PyThreadState*>(state));
+  } catch (...) {  // pthread_exit passing by: must not leave a destructor
+    park_thread();
+  }
+}
+
+bool is_without_gil() noexcept { return !holds_gil(); }
+
+}  // namespace
+
+void let_gil_go_where_blocking() noexcept {
+  static constexpr driver::BlockingHooks hooks{&release_if_held, &take_if_released,
+                                               &is_without_gil};
+  driver::set_blocking_hooks(hooks);
 }
 
 bool may_take_gil() noexcept {

@@ -66,6 +66,11 @@ auto run_python(Body&& body) {
   }
 }
 
+/// Whether the calling thread holds the GIL.
+[[nodiscard]] bool holds_gil() noexcept;
+/// Makes BlockingScope let go of the GIL where the calling thread holds it.
+void let_gil_go_where_blocking() noexcept;
+
 /// Whether Python code may still run: not in a forked child's deleters, not at the process's end.
 [[nodiscard]] bool may_take_gil() noexcept;
 

@@ -12,6 +12,7 @@
 #include <structmember.h>
 
 #include "bindings/gil.hpp"
+#include "bindings/policy.hpp"
 
 // Python types that hold a C++ value in the object itself. Creating, destroying and unpacking one
 // costs a quarter of what a pybind11 class costs, which decides whether an allocation or an event
@@ -21,13 +22,6 @@
 namespace cudacore::bindings {
 
 namespace py = pybind11;
-
-/// Whether the end of a value may wait: for the device, or for a callback that wants the GIL. Types
-/// whose end calls the driver specialise it.
-template <typename T>
-struct EndOf {
-  static constexpr bool may_wait(const T& /*value*/) noexcept { return false; }
-};
 
 /// A Python object that holds a T.
 template <typename T>
@@ -174,9 +168,9 @@ class HeapClass : public py::object {
 
   template <typename Function, typename... Extra>
   HeapClass& def(const char* name, Function&& function, const Extra&... extra) {
-    attr(name) =
-        py::cpp_function(std::forward<Function>(function), py::name(name), py::is_method(*this),
-                         py::sibling(py::getattr(*this, name, py::none())), extra...);
+    attr(name) = py::cpp_function(with_policy<Extra...>(std::forward<Function>(function)),
+                                  py::name(name), py::is_method(*this),
+                                  py::sibling(py::getattr(*this, name, py::none())), extra...);
     return *this;
   }
 
@@ -190,28 +184,32 @@ class HeapClass : public py::object {
           return value == nullptr ? py::reinterpret_borrow<py::object>(Py_NotImplemented)
                                   : py::bool_(predicate(self, *value));
         },
-        py::is_operator());
+        py::is_operator(), quick);
   }
 
   template <typename Function, typename... Extra>
   HeapClass& def_static(const char* name, Function&& function, const Extra&... extra) {
-    py::cpp_function made(std::forward<Function>(function), py::name(name), py::scope(*this),
-                          extra...);
+    py::cpp_function made(with_policy<Extra...>(std::forward<Function>(function)), py::name(name),
+                          py::scope(*this), extra...);
     attr(name) = py::staticmethod(made);
     return *this;
   }
 
-  template <typename Getter>
-  HeapClass& def_property_readonly(const char* name, Getter&& getter, const char* doc) {
-    return def_property(name, std::forward<Getter>(getter), nullptr, doc);
+  /// The last of `extra` is the documentation.
+  template <typename Getter, typename... Extra>
+  HeapClass& def_property_readonly(const char* name, Getter&& getter, const Extra&... extra) {
+    return def_property(name, std::forward<Getter>(getter), nullptr, extra...);
   }
 
-  template <typename Getter, typename Setter>
-  HeapClass& def_property(const char* name, Getter&& getter, Setter&& setter, const char* doc) {
-    py::cpp_function get(std::forward<Getter>(getter), py::is_method(*this));
+  template <typename Getter, typename Setter, typename... Extra>
+  HeapClass& def_property(const char* name, Getter&& getter, Setter&& setter,
+                          const Extra&... extra) {
+    const char* doc = std::get<sizeof...(Extra) - 1>(std::tie(extra...));
+    py::cpp_function get(with_policy<Extra...>(std::forward<Getter>(getter)), py::is_method(*this));
     py::object set = py::none();
     if constexpr (!std::is_null_pointer_v<std::remove_cvref_t<Setter>>) {
-      set = py::cpp_function(std::forward<Setter>(setter), py::is_method(*this));
+      set = py::cpp_function(with_policy<Extra...>(std::forward<Setter>(setter)),
+                             py::is_method(*this));
     }
     auto property =
         py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(&PyProperty_Type));
@@ -227,15 +225,6 @@ class HeapClass : public py::object {
   }
 
  private:
-  static void end(T& value) noexcept {
-    if (EndOf<T>::may_wait(value)) {
-      const ReleaseGil release;
-      value.~T();
-    } else {
-      value.~T();
-    }
-  }
-
   static int accept_any(PyObject* /*self*/, PyObject* /*args*/, PyObject* /*kwargs*/) { return 0; }
 
   static void deallocate(PyObject* self) {
@@ -244,7 +233,7 @@ class HeapClass : public py::object {
     if (object->weak_references != nullptr) {
       PyObject_ClearWeakRefs(self);
     }
-    end(object->value());
+    object->value().~T();  // boxes let the GIL go where their end may block
     PyObject_Free(self);
     Py_DECREF(type);
   }

@@ -181,16 +181,20 @@ void bind_launch(py::module_& module) {
       "called often.",
       refuse_new<how_made>, &call_launcher)
       .def_property_readonly(
-          "kernel", [](const Launcher& self) { return self.kernel; }, "Kernel: What it launches.")
+          "kernel", [](const Launcher& self) { return self.kernel; }, quick,
+          "Kernel: What it launches.")
       .def_property_readonly(
-          "config", [](const Launcher& self) { return self.config; },
+          "config", [](const Launcher& self) { return self.config; }, quick,
           "LaunchConfig: The shape it launches with.")
       .def_property_readonly(
-          "stream", [](const Launcher& self) { return to_object(self.stream); },
+          "stream", [](const Launcher& self) { return to_object(self.stream); }, quick,
           "Stream or None: Where it launches; the current stream where None.")
-      .def("__repr__", [](py::object self) {
-        return "<Launcher of " + get_if<Launcher>(self.ptr())->kernel.name() + ">";
-      });
+      .def(
+          "__repr__",
+          [](py::object self) {
+            return "<Launcher of " + get_if<Launcher>(self.ptr())->kernel.name() + ">";
+          },
+          quick);
 }
 
 }  // namespace cudacore::bindings

@@ -35,6 +35,7 @@ PYBIND11_MODULE(_core, module) {
   module.doc() = "The extension module behind cudacore; import cudacore instead.";
   module.attr("__version__") = CUDACORE_VERSION;
 
+  let_gil_go_where_blocking();
   bind_errors(module);
   bind_options(module);
   bind_context(module);

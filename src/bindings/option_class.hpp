@@ -70,9 +70,9 @@ class OptionClass {
       type.attr(field.spec.name) =
           py::reinterpret_steal<py::object>(PyDescr_NewGetSet(heap_type<T>, &definitions[i]));
     }
-    type.def("__repr__", &repr)
-        .def("__eq__", &equals, py::is_operator())
-        .def("__reduce__", &reduce)
+    type.def("__repr__", &repr, quick)
+        .def("__eq__", &equals, py::is_operator(), quick)
+        .def("__reduce__", &reduce, quick)
         .def(
             "__replace__",
             [](const T& self, const py::kwargs& changes) {
@@ -80,7 +80,7 @@ class OptionClass {
               set_all(changed, changes);
               return changed;
             },
-            "A copy with some fields changed; what copy.replace() calls.");
+            quick, "A copy with some fields changed; what copy.replace() calls.");
     type.attr("__hash__") = py::none();
   }
 

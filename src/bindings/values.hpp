@@ -34,25 +34,6 @@ struct Launcher {
   std::optional<Stream> stream;  ///< unset: the current stream at each call
 };
 
-/// The last share of a buffer gives its memory back.
-template <>
-struct EndOf<Buffer> {
-  static bool may_wait(const Buffer& buffer) noexcept { return buffer.box().use_count() == 1; }
-};
-
-/// The last share of a kernel unloads its library.
-template <>
-struct EndOf<Kernel> {
-  static bool may_wait(const Kernel& kernel) noexcept { return kernel.box().use_count() == 1; }
-};
-
-template <>
-struct EndOf<Launcher> {
-  static bool may_wait(const Launcher& launcher) noexcept {
-    return EndOf<Kernel>::may_wait(launcher.kernel);
-  }
-};
-
 /// A path as Python decodes it (os.fsdecode).
 [[nodiscard]] py::str to_str(const std::filesystem::path& path);
 

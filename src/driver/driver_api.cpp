@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "cudacore/error.hpp"
+#include "driver/blocking.hpp"
 #include "driver/driver_log.hpp"
 #include "driver/process.hpp"
 #include "driver/shared_library.hpp"
@@ -88,10 +89,16 @@ void resolve(DriverApi& table, const SharedLibrary& library, GetProcAddress get_
     }
     return nullptr;
   };
-#define CUDACORE_DRIVER_SYMBOL(name, key, since, need) \
+#define CUDACORE_DRIVER_SYMBOL(name, key, since, need, wait) \
   table.name = reinterpret_cast<decltype(table.name)>(find(key, since, Need::need));
 #include "driver/symbols.def"
 #undef CUDACORE_DRIVER_SYMBOL
+#ifdef CUDACORE_CHECK_GIL
+#define CUDACORE_DRIVER_SYMBOL(name, key, since, need, wait) \
+  check_blocking<&DriverApi::name>(table, key, Wait::wait);
+#include "driver/symbols.def"
+#undef CUDACORE_DRIVER_SYMBOL
+#endif
 }
 
 /// What to do where cuInit() failed. The simulated device's log tells which variable of the
@@ -202,6 +209,7 @@ std::unique_ptr<DriverApi> load(const std::optional<SimulatorConfiguration>& con
 
 const DriverApi& load_once() {
   if (is_forked_child()) throw_forked();
+  const BlockingScope blocking;
   auto& [mutex, simulator, failure] = choice();
   const std::scoped_lock lock(mutex);
   if (const DriverApi* table = active.load(std::memory_order_acquire)) return *table;

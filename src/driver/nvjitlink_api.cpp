@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cudacore/error.hpp"
+#include "driver/blocking.hpp"
 #include "driver/shared_library.hpp"
 
 namespace cudacore::driver {
@@ -51,10 +52,16 @@ NvJitLinkApi open_nvjitlink() {
   api.major = static_cast<int>(major);
   api.minor = static_cast<int>(minor);
   const std::string version = "_" + std::to_string(major) + "_" + std::to_string(minor);
-#define CUDACORE_NVJITLINK_SYMBOL(name, result, parameters) \
+#define CUDACORE_NVJITLINK_SYMBOL(name, wait, result, parameters) \
   resolve(library, #name, version, api.name);
 #include "driver/nvjitlink_symbols.def"
 #undef CUDACORE_NVJITLINK_SYMBOL
+#ifdef CUDACORE_CHECK_GIL
+#define CUDACORE_NVJITLINK_SYMBOL(name, wait, result, parameters) \
+  check_blocking<&NvJitLinkApi::name>(api, #name, Wait::wait);
+#include "driver/nvjitlink_symbols.def"
+#undef CUDACORE_NVJITLINK_SYMBOL
+#endif
   return api;
 }
 
@@ -63,6 +70,7 @@ NvJitLinkApi open_nvjitlink() {
 const NvJitLinkApi& nvjitlink() {
   // Asked before the lock that guards the table; see wheel_roots().
   (void)wheel_roots();
+  const BlockingScope blocking;
   static const NvJitLinkApi api = open_nvjitlink();
   return api;
 }

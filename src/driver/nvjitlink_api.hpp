@@ -20,7 +20,8 @@ enum NvJitLinkInput : int {
 
 /// Pointers to nvJitLink's functions; results are its result codes, 0 for success.
 struct NvJitLinkApi {
-#define CUDACORE_NVJITLINK_SYMBOL(name, result, parameters) result(*name) parameters = nullptr;
+#define CUDACORE_NVJITLINK_SYMBOL(name, wait, result, parameters) \
+  result(*name) parameters = nullptr;
 #include "driver/nvjitlink_symbols.def"
 #undef CUDACORE_NVJITLINK_SYMBOL
   int major = 0;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "cudacore/error.hpp"
+#include "driver/blocking.hpp"
 #include "driver/shared_library.hpp"
 
 namespace cudacore::driver {
@@ -32,10 +33,16 @@ NvrtcApi open_nvrtc() {
   });
   NvrtcApi api;
   api.path = library.path;
-#define CUDACORE_NVRTC_SYMBOL(name, need, result, parameters) \
+#define CUDACORE_NVRTC_SYMBOL(name, need, wait, result, parameters) \
   resolve(library, #name, Need::need, api.name);
 #include "driver/nvrtc_symbols.def"
 #undef CUDACORE_NVRTC_SYMBOL
+#ifdef CUDACORE_CHECK_GIL
+#define CUDACORE_NVRTC_SYMBOL(name, need, wait, result, parameters) \
+  check_blocking<&NvrtcApi::name>(api, #name, Wait::wait);
+#include "driver/nvrtc_symbols.def"
+#undef CUDACORE_NVRTC_SYMBOL
+#endif
   if (const int result = api.nvrtcVersion(&api.major, &api.minor); result != 0) {
     throw Error(
         "nvrtcVersion failed on " + library.path.string() + ": " + api.nvrtcGetErrorString(result),
@@ -53,6 +60,7 @@ NvrtcApi open_nvrtc() {
 const NvrtcApi& nvrtc() {
   // Asked before the lock that guards the table; see wheel_roots().
   (void)wheel_roots();
+  const BlockingScope blocking;
   static const NvrtcApi api = open_nvrtc();
   return api;
 }

@@ -10,7 +10,8 @@ using NvrtcProgram = struct NvrtcProgramState*;
 
 /// Pointers to NVRTC's functions; results are its result codes, 0 for success.
 struct NvrtcApi {
-#define CUDACORE_NVRTC_SYMBOL(name, need, result, parameters) result(*name) parameters = nullptr;
+#define CUDACORE_NVRTC_SYMBOL(name, need, wait, result, parameters) \
+  result(*name) parameters = nullptr;
 #include "driver/nvrtc_symbols.def"
 #undef CUDACORE_NVRTC_SYMBOL
   int major = 0;

@@ -6,6 +6,7 @@
 
 #include "cudacore/error.hpp"
 #include "cudacore/stream.hpp"
+#include "driver/blocking.hpp"
 #include "driver/process.hpp"
 #include "handle/check.hpp"
 
@@ -15,6 +16,7 @@ StreamBox::~StreamBox() {
   if (!owned || stream == nullptr) return;
   const driver::DriverApi* api = driver::api_for_cleanup();
   if (api == nullptr) return;
+  const driver::BlockingScope scope;
   const CUresult result = api->cuStreamDestroy(stream);
   if (result != CUDA_SUCCESS) report_unraisable(result, "cuStreamDestroy", context.get());
 }
@@ -23,6 +25,7 @@ EventBox::~EventBox() {
   if (event == nullptr) return;
   const driver::DriverApi* api = driver::api_for_cleanup();
   if (api == nullptr) return;
+  const driver::BlockingScope scope;
   const CUresult result = api->cuEventDestroy(event);
   if (result != CUDA_SUCCESS) report_unraisable(result, "cuEventDestroy", context.get());
 }
@@ -31,6 +34,7 @@ PoolBox::~PoolBox() {
   if (!owned || pool == nullptr) return;
   const driver::DriverApi* api = driver::api_for_cleanup();
   if (api == nullptr) return;
+  const driver::BlockingScope scope;
   const CUresult result = api->cuMemPoolDestroy(pool);
   if (result != CUDA_SUCCESS) report_unraisable(result, "cuMemPoolDestroy");
 }
@@ -39,6 +43,7 @@ BufferBox::~BufferBox() {
   if (resource == nullptr || pointer == 0) return;
   // Not api_for_cleanup(): a user's resource may serve memory that no driver knows.
   if (driver::is_forked_child() || driver::is_exiting()) return;
+  const driver::BlockingScope scope;
   try {
     resource->deallocate(pointer, size,
                          stream != nullptr ? std::optional(Stream(stream)) : std::nullopt);
@@ -57,6 +62,7 @@ LibraryBox::~LibraryBox() {
   if (!owned || library == nullptr) return;
   const driver::DriverApi* api = driver::api_for_cleanup();
   if (api == nullptr) return;
+  const driver::BlockingScope scope;
   const CUresult result = api->cuLibraryUnload(library);
   if (result != CUDA_SUCCESS) report_unraisable(result, "cuLibraryUnload");
 }

@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "cudacore/error.hpp"
+#include "driver/blocking.hpp"
 #include "handle/boxes.hpp"
 #include "handle/check.hpp"
 #include "handle/describe.hpp"
@@ -107,6 +108,7 @@ const std::shared_ptr<ContextBox>& find_or_add(const driver::DriverApi& api, CUc
 }
 
 CUcontext retain_primary(const driver::DriverApi& api, int device) {
+  const driver::BlockingScope blocking;
   Registry& known = registry();
   const std::scoped_lock lock(known.mutex);
   CUcontext& context = known.retained[static_cast<std::size_t>(device)];
