@@ -218,4 +218,9 @@ CUresult cuLogsDumpToMemory(CUlogIterator* iterator, char* buffer, std::size_t* 
   }
 }
 
+/// For the simulated runtime, whose refusals belong into this log.
+[[gnu::visibility("default")]] void cudacoreSimulatorLogError(const char* message) {
+  log_error(message);
+}
+
 }  // extern "C"

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every function of the runtime does first and last, over the driver's.
+#pragma once
+
+#include <cuda.h>
+
+#include <exception>
+#include <new>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cudacore::runtime {
+
+enum cudaError_t : int {
+#define CUDACORE_RUNTIME_ERROR(name, code, text) name = (code),
+#include "simulator/runtime/errors.def"
+#undef CUDACORE_RUNTIME_ERROR
+};
+
+/// dim3 of CUDA C++.
+struct Dim3 {
+  unsigned x = 1;
+  unsigned y = 1;
+  unsigned z = 1;
+};
+
+/// What <<< >>> leaves for the kernel's stub.
+struct CallConfiguration {
+  Dim3 grid;
+  Dim3 block;
+  std::size_t shared_memory = 0;
+  CUstream stream = nullptr;
+};
+
+/// What the runtime keeps for each thread.
+struct Thread {
+  int device = 0;
+  CUcontext context = nullptr;  ///< the primary context that the runtime made current
+  unsigned resets = 0;          ///< how often its device had been reset by then
+  cudaError_t last_error = cudaSuccess;
+  std::vector<CallConfiguration> configurations;
+};
+
+[[nodiscard]] Thread& this_thread() noexcept;
+
+/// The driver's codes are the runtime's too.
+class Result {
+ public:
+  Result(cudaError_t error) noexcept : error_(error) {}  // NOLINT(google-explicit-constructor)
+  Result(CUresult result) noexcept                       // NOLINT(google-explicit-constructor)
+      : error_(static_cast<cudaError_t>(result)) {}
+  [[nodiscard]] cudaError_t error() const noexcept { return error_; }
+  [[nodiscard]] bool failed() const noexcept { return error_ != cudaSuccess; }
+
+ private:
+  cudaError_t error_;
+};
+
+/// Files an error in the driver's log, where users learn why.
+Result refuse(cudaError_t error, const std::string& why);
+
+/// cuInit, once.
+[[nodiscard]] Result initialise() noexcept;
+/// Makes a device's primary context the thread's.
+[[nodiscard]] Result use_device(int device) noexcept;
+/// Sees to it that a context is current: one that the program chose with the driver's functions, or
+/// the primary one of the thread's device.
+[[nodiscard]] Result use_context() noexcept;
+/// The device of the current context; the thread's where none is.
+[[nodiscard]] Result current_device(int& device) noexcept;
+/// The primary context of a device, kept until the device is reset.
+[[nodiscard]] Result primary_context(int device, CUcontext& context) noexcept;
+
+/// Keeps an error for cudaGetLastError.
+cudaError_t remember(Result result) noexcept;
+
+/// A call that needs the driver, but no context: Result body().
+template <class Body>
+cudaError_t driver_call(Body&& body) noexcept {
+  try {
+    const Result ready = initialise();
+    return remember(ready.failed() ? ready : Result(body()));
+  } catch (const std::bad_alloc&) {
+    return remember(cudaErrorMemoryAllocation);
+  } catch (const std::exception&) {
+    return remember(cudaErrorUnknown);
+  }
+}
+
+/// A call that works in the thread's context: Result body().
+template <class Body>
+cudaError_t call(Body&& body) noexcept {
+  return driver_call([&]() -> Result {
+    const Result ready = use_context();
+    return ready.failed() ? ready : Result(body());
+  });
+}
+
+/// The stream that null stands for: the legacy default stream, or in programs compiled with
+/// --default-stream per-thread the thread's own.
+class DefaultStream {
+ public:
+  explicit DefaultStream(CUstream stream) noexcept : stream_(stream) {}
+  [[nodiscard]] CUstream operator()(CUstream stream = nullptr) const noexcept {
+    return stream != nullptr ? stream : stream_;
+  }
+  /// What a call that returns when its work is done gives, from how its work was queued.
+  [[nodiscard]] Result wait(Result queued) const noexcept {
+    return queued.failed() ? queued : Result(cuStreamSynchronize(stream_));
+  }
+
+ private:
+  CUstream stream_;
+};
+
+}  // namespace cudacore::runtime
+
+/// A function of the runtime and its twin for programs with per-thread default streams, whose name
+/// ends in _ptsz or _ptds. The rest is an expression of type Result or CUresult, with `on` as the
+/// DefaultStream.
+#define CUDACORE_RUNTIME_TWINS(name, suffix, parameters, ...)        \
+  cudaError_t name parameters {                                      \
+    return call([&]() -> Result {                                    \
+      [[maybe_unused]] const DefaultStream on{nullptr};              \
+      return __VA_ARGS__;                                            \
+    });                                                              \
+  }                                                                  \
+  cudaError_t name##suffix parameters {                              \
+    return call([&]() -> Result {                                    \
+      [[maybe_unused]] const DefaultStream on{CU_STREAM_PER_THREAD}; \
+      return __VA_ARGS__;                                            \
+    });                                                              \
+  }

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+
+#include "simulator/runtime/call.hpp"
+
+namespace cudacore::runtime {
+
+namespace {
+
+struct Error {
+  const char* name;
+  cudaError_t code;
+  const char* text;  ///< null where it is the driver's
+};
+
+constexpr std::array errors{
+#define CUDACORE_RUNTIME_ERROR(name, code, text) Error{#name, name, text},
+#include "simulator/runtime/errors.def"
+#undef CUDACORE_RUNTIME_ERROR
+};
+
+const Error* find(int code) noexcept {
+  const auto* found =
+      std::ranges::find(errors, code, [](const Error& error) -> int { return error.code; });
+  return found != errors.end() ? found : nullptr;
+}
+
+/// After these a context is lost for good.
+bool is_sticky(cudaError_t error) noexcept {
+  constexpr std::array lost{
+      cudaErrorECCUncorrectable,    cudaErrorNvlinkUncorrectable, cudaErrorContained,
+      cudaErrorIllegalAddress,      cudaErrorLaunchTimeout,       cudaErrorAssert,
+      cudaErrorHardwareStackError,  cudaErrorIllegalInstruction,  cudaErrorMisalignedAddress,
+      cudaErrorInvalidAddressSpace, cudaErrorInvalidPc,           cudaErrorLaunchFailure,
+      cudaErrorExternalDevice};
+  return std::ranges::find(lost, error) != lost.end();
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaGetLastError() {
+  cudaError_t& last = this_thread().last_error;
+  const cudaError_t error = last;
+  if (!is_sticky(error)) last = cudaSuccess;
+  return error;
+}
+
+cudaError_t cudaPeekAtLastError() { return this_thread().last_error; }
+
+const char* cudaGetErrorName(int code) {
+  const Error* error = find(code);
+  return error != nullptr ? error->name : "unrecognized error code";
+}
+
+const char* cudaGetErrorString(int code) {
+  const Error* error = find(code);
+  if (error == nullptr) return "unrecognized error code";
+  if (error->text != nullptr) return error->text;
+  const char* text = nullptr;
+  const CUresult result = cuGetErrorString(static_cast<CUresult>(code), &text);
+  return result == CUDA_SUCCESS && text != nullptr ? text : error->name;
+}
+
+}  // extern "C"
+
+}  // namespace cudacore::runtime
