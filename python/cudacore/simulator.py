@@ -134,7 +134,8 @@ def driver_folder() -> str:
 
     With it in ``LD_LIBRARY_PATH``, any program that speaks the driver API and loads PTX runs on the
     simulated device. ``libcuda.so.1`` is the driver; ``libnvidia-ml.so.1`` tells as much as which
-    devices there are.
+    devices there are. ``libcudart.so.12`` and ``libcudart.so.13`` are the CUDA runtime for programs
+    that nvcc built with ``-cudart shared`` and with PTX.
 
     Returns
     -------
@@ -149,6 +150,6 @@ def driver_folder() -> str:
     Examples
     --------
     >>> sorted(os.listdir(cudacore.simulator.driver_folder()))
-    ['libcuda.so.1', 'libnvidia-ml.so.1']
+    ['libcuda.so.1', 'libcudart.so.12', 'libcudart.so.13', 'libnvidia-ml.so.1']
     """
     return library().rpartition("/")[0] + "/driver"

@@ -42,3 +42,12 @@ nm --undefined-only "$work/driver_program.o" | awk '$2 ~ /^cu/ { print "void " $
   "$cc" -shared -fPIC -Wl,-soname,libcuda.so.1 -o "$work/libcuda.so" -x c -
 "$cc" -o "$work/driver_program" "$work/driver_program.o" -L"$work" -lcuda
 "$work/driver_program" vector_add.ptx
+
+# The program of the CUDA runtime finds one that is not NVIDIA's. Only nvcc can build it.
+if command -v nvcc >/dev/null; then
+  nvcc -std=c++17 -cudart shared -gencode arch=compute_80,code=compute_80 \
+    -o "$work/runtime_program" runtime_program.cu
+  "$work/runtime_program"
+else
+  echo "no nvcc: the program of the CUDA runtime is not run" >&2
+fi

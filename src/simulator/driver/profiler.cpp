@@ -20,8 +20,8 @@ CUresult cuGetExportTable(const void** table, const CUuuid* id) {
   *table = nullptr;
   // No error: libraries ask for what they can do without, too.
   log_warning(
-      "cuGetExportTable is not simulated: programs of the CUDA runtime (cudart) need it, those of "
-      "the driver API do not");
+      "cuGetExportTable is not simulated: programs that have NVIDIA's CUDA runtime inside need it; "
+      "built with nvcc -cudart shared, they take the libcudart beside this library, and run");
   return CUDA_ERROR_NOT_SUPPORTED;
 }
 

@@ -4,6 +4,8 @@
 // them out.
 #pragma once
 
+#include <algorithm>
+#include <climits>
 #include <cstddef>
 
 #include "simulator/runtime/call.hpp"
@@ -100,7 +102,7 @@ struct LaunchConfiguration {  // cudaLaunchConfig_t
           how.block.x,
           how.block.y,
           how.block.z,
-          static_cast<unsigned>(how.shared_memory),
+          static_cast<unsigned>(std::min<std::size_t>(how.shared_memory, UINT_MAX)),
           how.stream,
           how.attributes,
           how.attribute_count};

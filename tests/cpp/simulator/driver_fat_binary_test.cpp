@@ -10,13 +10,12 @@
 #include <dlfcn.h>
 
 #include "driver_test_support.hpp"
+#include "fat_binary_support.hpp"
 #include "simulator/driver/fat_binary.hpp"
 
 namespace cudacore::simulator {
 namespace {
 
-constexpr std::uint16_t ptx_kind = 1;
-constexpr std::uint16_t elf_kind = 2;
 constexpr std::uint64_t lz4_flag = 0x2000;
 constexpr std::uint64_t zstd_flag = 0x8000;
 constexpr std::size_t unknown_size = std::numeric_limits<std::size_t>::max();
@@ -26,58 +25,6 @@ constexpr std::size_t piece_header_size_at = 16 + 4;
 constexpr std::size_t piece_size_at = 16 + 8;
 constexpr std::size_t compressed_size_at = 16 + 16;
 constexpr std::size_t whole_size_at = 16 + 56;
-
-std::string ptx_for(const std::string& target) {
-  return ".version 8.0\n.target " + target + "\n.address_size 64\n.visible .entry of_" + target +
-         "() { ret; }\n";
-}
-
-template <class T>
-void append(std::string& to, T value) {
-  to.append(reinterpret_cast<const char*>(&value), sizeof(value));
-}
-
-template <class T>
-void overwrite(std::string& in, std::size_t at, T value) {
-  std::memcpy(in.data() + at, &value, sizeof(value));
-}
-
-class FatBinary {
- public:
-  FatBinary& add(std::uint16_t kind, std::uint32_t architecture, std::string code,
-                 std::uint64_t flags = 0, std::uint64_t whole_size = 0) {
-    const auto compressed_size = static_cast<std::uint32_t>(flags != 0 ? code.size() : 0);
-    code.resize((code.size() + 8) / 8 * 8);  // a null byte at least
-    append<std::uint16_t>(pieces_, kind);
-    append<std::uint16_t>(pieces_, 0x101);
-    append<std::uint32_t>(pieces_, 64);
-    append<std::uint64_t>(pieces_, code.size());
-    append<std::uint32_t>(pieces_, compressed_size);
-    append<std::uint32_t>(pieces_, 0);
-    append<std::uint32_t>(pieces_, 0x80000);
-    append<std::uint32_t>(pieces_, architecture);
-    append<std::uint64_t>(pieces_, 0);
-    append<std::uint64_t>(pieces_, 0x11 | flags);
-    append<std::uint64_t>(pieces_, 0);
-    append<std::uint64_t>(pieces_, whole_size);
-    pieces_ += code;
-    return *this;
-  }
-  FatBinary& add_ptx(std::uint32_t architecture, const std::string& suffix = "") {
-    return add(ptx_kind, architecture, ptx_for("sm_" + std::to_string(architecture) + suffix));
-  }
-  [[nodiscard]] std::string bytes() const {
-    std::string all;
-    append<std::uint32_t>(all, 0xba55ed50);
-    append<std::uint16_t>(all, 1);
-    append<std::uint16_t>(all, 16);
-    append<std::uint64_t>(all, pieces_.size());
-    return all + pieces_;
-  }
-
- private:
-  std::string pieces_;
-};
 
 class DriverFatBinary : public DriverTest {
  protected:
