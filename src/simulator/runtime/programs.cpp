@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "simulator/runtime/code.hpp"
+
 namespace cudacore::runtime {
 
 namespace {
@@ -49,9 +51,8 @@ Result Program::load(CUlibrary& library) {
   {
     const std::scoped_lock lock(mutex_);
     if (library_ == nullptr) {
-      const CUresult result =
-          cuLibraryLoadData(&library_, code_, nullptr, nullptr, 0, nullptr, nullptr, 0);
-      if (result != CUDA_SUCCESS) {
+      const Result result = load_code(code_, library_);
+      if (result.failed()) {
         library_ = nullptr;
         return result;
       }

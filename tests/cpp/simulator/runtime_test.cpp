@@ -260,6 +260,38 @@ TEST_F(Runtime, CodeIsLoadedWhenItIsUsed) {
   EXPECT_NE(log_text().find("no PTX for sm_90"), std::string::npos);
 }
 
+TEST_F(Runtime, RelocatableCodeIsLinkedWhenItIsLoaded) {
+  const std::string head = ".version 8.0\n.target sm_75\n.address_size 64\n";
+  const std::string kernel = head + R"(.extern .global .align 4 .u32 wanted;
+.visible .entry tell(.param .u64 to) {
+  .reg .b32 %r; .reg .b64 %rd;
+  ld.param.u64 %rd, [to]; ld.global.u32 %r, [wanted]; st.u32 [%rd], %r; ret;
+}
+)";
+  const std::string variable = head + ".visible .global .align 4 .u32 wanted = 41;\n";
+  const auto of = [](std::uint16_t kind, const std::string& code) {
+    return simulator::FatBinary().add(kind, 75, code).bytes();
+  };
+  const std::array parts{of(simulator::ptx_kind, kernel), of(simulator::ptx_kind, variable),
+                         of(simulator::elf_kind, "\177ELF")};
+  const std::array<const void*, 4> pieces{parts[0].data(), parts[1].data(), parts[2].data(),
+                                          nullptr};
+  const std::string nothing = simulator::FatBinary().bytes();
+  Descriptor descriptor;
+  descriptor.version = 2;
+  descriptor.code = nothing.data();
+  descriptor.linked = pieces.data();
+  char stub = 0;
+  void** const handle = __cudaRegisterFatBinary(&descriptor);
+  __cudaRegisterFunction(handle, &stub, "tell", "tell", -1, nullptr, nullptr, nullptr, nullptr,
+                         nullptr);
+  unsigned told = 0;
+  EXPECT_EQ(cudaLaunchKernel(&stub, {}, {}, arguments_.data(), 0, nullptr), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy(&told, data_, 4, MemcpyKind::device_to_host), cudaSuccess);
+  EXPECT_EQ(told, 41U);
+  __cudaUnregisterFatBinary(handle);
+}
+
 TEST_F(Runtime, AKernelThatIsNotThere) {
   EXPECT_EQ(launch(),
             cudaErrorInvalidDeviceFunction);  // unregistered with the other tests' programs
