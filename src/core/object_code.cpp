@@ -88,9 +88,7 @@ struct ObjectCode::State {
   }
 
   /// "cubin \"axpy\"", for messages.
-  [[nodiscard]] std::string describe() const {
-    return std::string(to_string(type)) + " \"" + details.name + "\"";
-  }
+  [[nodiscard]] std::string describe() const { return with_name(to_string(type), details.name); }
 
   [[nodiscard]] std::string_view ptx() const noexcept {
     return type == CodeType::ptx ? text_of(code) : std::string_view(details.ptx);
@@ -169,7 +167,7 @@ ObjectCode::ObjectCode(std::vector<std::byte> code, CodeType type, Details detai
     while (!code.empty() && code.back() == std::byte{0}) code.pop_back();
   }
   if (code.empty()) {
-    throw std::invalid_argument("object code \"" + details.name + "\" is empty");
+    throw std::invalid_argument(with_name("object code", details.name) + " is empty");
   }
   state_->code = std::move(code);
   state_->type = type;

@@ -21,7 +21,6 @@ _RULES: tuple[tuple[str, str, str], ...] = (
     (r"(min|max)\..*f32$", "^wwww$", NEWER),
     (r"(add|sub|min|max|neg)\..*[us]8x4", "", NEWER),
     (r"(add\.sat\.[us]16x2|(add|sub)\.sat\.u32|clmad\.)", "", NEWER),
-    (r"(min|max)\.relu\.s", "", LENIENT),
     (r"cvt\..*(ue5m3|e2m1|e2m3|e3m2|ue8m0|\.[us]2\.)", "", NEWER),
     (r"cvt\.rs\.", "", NEWER),
     (r"cvt\..*bf16x2\.e[45]m", "", NEWER),

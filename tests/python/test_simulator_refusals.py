@@ -152,6 +152,47 @@ class TestBadPtx:
         assert f"instruction '{mnemonic}' is not simulated in kernel 'k'" in text
         assert "line 7, column 3" in text
 
+    def test_other_kernels_of_the_module_run(
+        self, device: Device, stream: Stream, pinned: Callable[[int], Buffer]
+    ) -> None:
+        assert device.device_id == 0
+        text = """.version 8.6
+            .target sm_90
+            .address_size 64
+            .global .texref picture;
+            .global .samplerref smooth = { addr_mode_0 = wrap, filter_mode = linear };
+            .visible .entry samples() {
+              .reg .f32 %f<5>;
+              tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [picture, smooth, {%f1, %f2}];
+              ret;
+            }
+            .visible .entry k(.param .u64 p) {
+              .reg .b64 %rd<2>;
+              ld.param.u64 %rd1, [p];
+              st.global.u32 [%rd1], 7;
+              ret;
+            }"""
+        code = ObjectCode.from_ptx(text.encode(), name="half.ptx")
+        with pytest.raises(NotSupportedError) as caught:
+            code.get_kernel("samples")
+        assert 'kernel "samples" of ptx "half.ptx"' in str(caught.value)
+        assert "'tex.2d.v4.f32.f32' is not simulated in kernel 'samples'" in str(caught.value)
+        result = pinned(4)
+        code.get_kernel("k")[1, 1, stream](result)
+        stream.sync()
+        assert host_bytes(result) == b"\x07\0\0\0"
+
+    def test_ptx_of_before_sm_20_says_so(self, device: Device) -> None:
+        assert device.device_id == 0
+        with pytest.raises(CUDAError, match=r"\.version 1\.4, \.target sm_13: PTX for GPUs before"):
+            load(entry("  ret;"), "sm_13", "1.4")
+
+    def test_what_has_no_name_is_called_by_its_type(self, device: Device) -> None:
+        assert device.device_id == 0
+        code = ObjectCode.from_ptx(b".version 8.6\n.target sm_90\nfoo\n.entry k() { ret; }")
+        with pytest.raises(CompileError, match="cuLibraryLoadData failed on ptx: CUDA_ERROR_INVAL"):
+            code.get_kernel("k")
+
     def test_dynamic_parallelism_is_named(self, device: Device) -> None:
         assert device.device_id == 0
         source = "__global__ void c() {}\n__global__ void k() { c<<<1, 1>>>(); }"

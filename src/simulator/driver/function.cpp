@@ -14,16 +14,17 @@ CUfunction function_of_kernel(const KernelObject& kernel, Context& context) {
 std::shared_ptr<FunctionObject> find_function(CUfunction handle, Context& context,
                                               CUresult& status) {
   if (auto function = registry().functions.find(handle)) {
-    status = CUDA_SUCCESS;
-    return function;
+    status = refuse_what_is_not_simulated(*function->entry);
+    return status == CUDA_SUCCESS ? function : nullptr;
   }
   status = CUDA_ERROR_INVALID_HANDLE;
   const auto kernel = registry().kernels.find(reinterpret_cast<CUkernel>(handle));
   if (kernel == nullptr) return nullptr;
   try {
     auto function = registry().functions.find(function_of_kernel(*kernel, context));
-    status = function != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-    return function;
+    status = function != nullptr ? refuse_what_is_not_simulated(*function->entry)
+                                 : CUDA_ERROR_INVALID_HANDLE;
+    return status == CUDA_SUCCESS ? function : nullptr;
   } catch (const LoadError& error) {
     JitOptions options;
     status = report_load_error(error, options);

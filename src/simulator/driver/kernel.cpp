@@ -37,6 +37,8 @@ CUresult cuKernelGetFunction(CUfunction* function, CUkernel handle) {
     const auto kernel = registry().kernels.find(handle);
     if (kernel == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     if (function == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const CUresult result = refuse_what_is_not_simulated(*kernel->entry);
+    if (result != CUDA_SUCCESS) return result;
     try {
       *function = function_of_kernel(*kernel, context);
     } catch (const LoadError& error) {

@@ -217,8 +217,9 @@ CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary handle, const char* name
     const Function* entry = library.image->find_entry(name);
     for (std::size_t i = 0; i < entries.size(); ++i) {
       if (entries[i] != entry) continue;
-      *kernel = library.kernels[i];
-      return CUDA_SUCCESS;
+      const CUresult result = refuse_what_is_not_simulated(*entry);
+      if (result == CUDA_SUCCESS) *kernel = library.kernels[i];
+      return result;
     }
     return CUDA_ERROR_NOT_FOUND;
   });

@@ -171,6 +171,10 @@ CUresult read_file(const char* path, std::string& content) {
   return CUDA_SUCCESS;
 }
 
+CUresult refuse_what_is_not_simulated(const Function& entry) {
+  return entry.refusal.empty() ? CUDA_SUCCESS : refuse(CUDA_ERROR_NOT_SUPPORTED, entry.refusal);
+}
+
 CUresult report_load_error(const LoadError& error, JitOptions& options) {
   options.add_error(error.what());
   options.finish();
@@ -267,7 +271,11 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule handle, const char* name) {
   return module_call(handle, [&](Module& module) {
     if (function == nullptr || name == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *function = module.find_function(name);
+    const Function* entry = module.image->find_entry(name);
+    if (entry == nullptr) return CUDA_ERROR_NOT_FOUND;
+    const CUresult result = refuse_what_is_not_simulated(*entry);
+    if (result != CUDA_SUCCESS) return result;
+    *function = module.function_handle(*entry);
     return *function != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
   });
 }

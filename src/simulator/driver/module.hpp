@@ -111,6 +111,8 @@ CUresult read_file(const char* path, std::string& content);
 /// What code is loaded for on a device.
 Target target_of(const Device& device) noexcept;
 
+/// NOT_SUPPORTED where something of a kernel is not simulated; logs what.
+CUresult refuse_what_is_not_simulated(const Function& entry);
 /// What a load error is to the driver; logs it, and writes it to the options' error log.
 CUresult report_load_error(const LoadError& error, JitOptions& options);
 

@@ -92,6 +92,11 @@ void Decoder::lay_out_parameters() {
   std::uint64_t end = 0;
   for (std::size_t i = 0; i < source_.parameters.size(); ++i) {
     const ptx::Variable& parameter = source_.parameters[i];
+    if (parameter.opaque) {
+      fail(
+          LoadError::Kind::not_simulated, parameter.position,
+          "the texture, sampler or surface '" + std::string(parameter.name) + "' is not simulated");
+    }
     const std::size_t size = parameter_size(parameter);
     const std::size_t align = std::max(parameter.align, 1u);
     if (source_.is_entry) {

@@ -17,6 +17,8 @@ namespace cudacore::simulator {
 namespace {
 
 constexpr unsigned newest_version = 95;
+/// PTX for GPUs before this one means other things by the same words.
+constexpr int first_simulated = 20;
 
 /// Reads "sm_90a"; nothing where it is none.
 std::optional<Architecture> read_architecture(std::string_view name) noexcept {
@@ -49,6 +51,15 @@ Architecture check_version(const ptx::Module& module, const Target& target) {
   if (!wanted->runs_on(target)) {
     refuse(".target " + std::string(module.target) + " does not run on a device of sm_" +
            std::to_string(target.major * 10 + target.minor));
+  }
+  if (wanted->number < first_simulated) {
+    throw LoadError(LoadError::Kind::not_simulated,
+                    ".version " + std::to_string(module.version / 10) + "." +
+                        std::to_string(module.version % 10) + ", .target " +
+                        std::string(module.target) +
+                        ": PTX for GPUs before sm_20 has its own rules for arithmetic (subnormal "
+                        "numbers are zero, mad.f32 rounds twice), which are not simulated. Compile "
+                        "the source again for a newer GPU");
   }
   if (module.address_size != 64) {
     throw LoadError(LoadError::Kind::not_simulated, ".address_size 32 is not simulated");
@@ -131,7 +142,7 @@ class ImageBuilder {
     for (const LinkedVariable& variable : linker_.variables()) {
       const ptx::Variable& source = *variable.source;
       if (source.space == ptx::Space::constant) constant_bytes += source.size;
-      if (source.space == ptx::Space::shared || !variable.is_named) continue;
+      if (source.space == ptx::Space::shared || source.opaque || !variable.is_named) continue;
       image_->globals_.emplace(std::string(source.name),
                                Global{variable.address, source.size, source.managed});
     }
@@ -156,13 +167,23 @@ class ImageBuilder {
     for (std::uint32_t i = 0; i < image_->functions_.size(); ++i) {
       try {
         Decoder(program, i).decode();
-      } catch (const LoadError&) {
+      } catch (const LoadError& error) {
         // What no kernel reaches does no harm; a pointer to it is that of no function.
-        if (!graph.reaching_function(i).empty()) throw;
+        const std::span<const std::uint32_t> kernels = graph.reaching_function(i);
+        if (!kernels.empty() && error.kind() != LoadError::Kind::not_simulated) throw;
+        for (const std::uint32_t kernel : kernels) refuse(kernel, i, error.what());
         image_->functions_[i]->code.clear();
       }
     }
     drop_callers(graph);
+  }
+
+  /// Refuses a kernel for what a function says that it reaches.
+  void refuse(std::uint32_t kernel, std::uint32_t function, std::string reason) {
+    Function& refused = *image_->functions_[kernel];
+    if (!refused.refusal.empty()) return;
+    if (kernel != function) reason += ", which the kernel '" + refused.name + "' may call";
+    refused.refusal = std::move(reason);
   }
 
   /// Drops functions that call one that was dropped.
@@ -187,8 +208,9 @@ class ImageBuilder {
     for (const std::unique_ptr<Function>& function : image_->functions_) {
       if (function->is_entry) image_->entries_.push_back(function.get());
     }
-    std::erase_if(image_->functions_,
-                  [](const std::unique_ptr<Function>& function) { return function->code.empty(); });
+    std::erase_if(image_->functions_, [](const std::unique_ptr<Function>& function) {
+      return function->code.empty() && function->refusal.empty();
+    });
     std::sort(image_->functions_.begin(), image_->functions_.end(), std::less<>());
     for (std::unique_ptr<ptx::Module>& module : modules_) {
       module->functions = {};

@@ -59,6 +59,9 @@ struct ParameterLayout {
 struct Function {
   std::string name;
   bool is_entry = false;
+  /// Why this kernel can't run here, where something that it reaches is not simulated: it has no
+  /// code then.
+  std::string refusal;
   const Image* image = nullptr;
   std::vector<Instruction> code;     ///< the last one leaves the function
   std::vector<std::uint32_t> lists;  ///< Instruction::list points into it

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "simulator/engine/video_selectors.hpp"
+#include "simulator/ops/modifier_order.hpp"
 
 namespace cudacore::simulator {
 namespace {
@@ -60,18 +61,18 @@ bool writes_nothing(std::string_view key, std::string_view mnemonic) {
 
 /// "ld.param.v2.u16" -> "ld.frame.v2.b16": in a frame only the width matters.
 std::string frame_key(std::string_view key) {
-  std::string result(mnemonic_of(key));
-  result += ".frame";
+  std::string vector;
+  std::string type;
   for_each_word(key, [&](std::string_view word) {
     if (word == "v2" || word == "v4" || word == "v8") {
-      result.append(".").append(word);
+      vector.append(".").append(word);
     } else if (is_type(word)) {
-      result.append(".b").append(word == "f16x2" || word == "bf16x2" ? "32"
-                                 : word == "bf16"                    ? "16"
-                                                                     : word.substr(1));
+      type.append(".b").append(word == "f16x2" || word == "bf16x2" ? "32"
+                               : word == "bf16"                    ? "16"
+                                                                   : word.substr(1));
     }
   });
-  return result;
+  return std::string(mnemonic_of(key)) + ".frame" + vector + type;
 }
 
 std::string replace_word(std::string_view key, std::string_view word, std::string_view by) {
@@ -122,13 +123,6 @@ std::string key_of(std::string_view opcode) {
     }
     key += word;
   });
-  // The modifiers of `vote` come in either order.
-  constexpr std::string_view vote = "vote";
-  constexpr std::string_view sync = ".sync";
-  if (const std::size_t at = key.find(sync);
-      at != std::string::npos && at > vote.size() && key.starts_with("vote.")) {
-    key.erase(at, sync.size()).insert(vote.size(), sync);
-  }
   return key;
 }
 
@@ -189,9 +183,17 @@ bool is_not_simulated(std::string_view opcode) noexcept {
 const Opcode& Opcodes::add(std::string_view raw) {
   Opcode opcode;
   opcode.key = key_of(raw);
+  if (table_.find(opcode.key).empty() && table_.knows(mnemonic_of(opcode.key))) {
+    opcode.key = table_.in_written_order(opcode.key);
+  }
   const std::string_view key = opcode.key;
   const std::string_view mnemonic = mnemonic_of(key);
   opcode.known = !table_.find(key).empty();
+  if (raw.size() != key.size() && key_of(name_of_instruction(raw)) != name_of_instruction(key)) {
+    // A modifier stands inside the name.
+    opcode.known = false;
+    return opcodes_.emplace(raw, std::move(opcode)).first->second;
+  }
   opcode.cache_hint = has_word(raw, "L2::cache_hint");
   opcode.has_result = !writes_nothing(key, mnemonic);
   opcode.converts = mnemonic == "ld" || mnemonic == "ldu" || mnemonic == "st" || mnemonic == "cvt";
@@ -225,7 +227,8 @@ const Opcode& Opcodes::add(std::string_view raw) {
     opcode.role = Role::cvta_param;
     opcode.elsewhere = patterns_of(table_, key.ends_with("32") ? "mov.b32" : "mov.b64");
     opcode.in_local = patterns_of(table_, replace_word(key, "param", "local"));
-    opcode.known = !opcode.elsewhere.empty();
+    opcode.known = !opcode.elsewhere.empty() &&
+                   (!has_word(key, "to") || name_of_instruction(key) == "cvta.to");
   }
   return opcodes_.emplace(raw, std::move(opcode)).first->second;
 }

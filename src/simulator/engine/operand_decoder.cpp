@@ -228,6 +228,11 @@ Decoder::Address Decoder::address_of(const Operand& operand, unsigned width) {
       return {no_operand,
               reinterpret_cast<std::uint64_t>(program_.functions[symbol.index].get()) + offset};
     case LinkedSymbol::Kind::variable:
+      if (variables[symbol.index].source->opaque) {
+        fail(
+            LoadError::Kind::not_simulated, operand.position,
+            "the texture, sampler or surface '" + std::string(operand.name) + "' is not simulated");
+      }
       return address_of_linked(variables[symbol.index], offset, width);
     default:
       fail(LoadError::Kind::not_simulated, operand.position,

@@ -111,7 +111,7 @@ void place_globals(ModuleLinker& linker, const Image::Allocate& allocate,
                    std::span<const std::unique_ptr<Function>> functions) {
   for (LinkedVariable& variable : linker.variables()) {
     const ptx::Variable& source = *variable.source;
-    if (source.space == ptx::Space::shared) continue;
+    if (source.space == ptx::Space::shared || source.opaque) continue;
     const bool read_only = source.space == ptx::Space::constant;
     const std::optional<Allocation> allocation =
         allocate(std::max<std::size_t>(source.size, 1), source.align, read_only, source.managed);

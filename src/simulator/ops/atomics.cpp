@@ -202,15 +202,11 @@ struct Names {
   const char* type;  ///< with the vector before it
 };
 
-/// All orders do the same, as each is as strict as the strictest. Generic atomics of libcu++ have
-/// them behind the operation.
+/// All orders do the same, as each is as strict as the strictest.
 void add_orders(FormTable& table, const char* mnemonic, const Names& names, const char* signature,
                 Handler run) {
   for (const char* order : {"", ".relaxed", ".acquire", ".release", ".acq_rel"}) {
     table.add({mnemonic, order, names.space, names.operation, names.type}, signature, run);
-    if (*order != 0 && *names.space == 0) {
-      table.add({mnemonic, names.operation, order, names.type}, signature, run);
-    }
   }
 }
 

@@ -13,6 +13,7 @@
 
 #include "simulator/ops/families.hpp"
 #include "simulator/ops/matrix_forms.hpp"
+#include "simulator/ops/modifier_order.hpp"
 
 namespace cudacore::simulator {
 namespace {
@@ -103,6 +104,9 @@ constexpr std::array isas{Isa::baseline, Isa::avx2, Isa::avx512};
 struct FormTable::Index {
   std::unordered_map<std::string, std::vector<Form>, KeyHash, std::equal_to<>> forms;
   std::set<std::string, std::less<>> mnemonics;
+  /// Keys by their modifiers in one order: made when first needed, which few programs do.
+  std::unordered_map<std::string, std::string_view> orders;
+  std::once_flag orders_made;
 };
 
 FormTable::FormTable() : index_(std::make_unique<Index>()) {}
@@ -125,6 +129,16 @@ std::span<const Form> FormTable::find(std::string_view key) const noexcept {
   const auto found = index_->forms.find(key);
   if (found == index_->forms.end()) return {};
   return found->second;
+}
+
+std::string_view FormTable::in_written_order(std::string_view key) const {
+  std::call_once(index_->orders_made, [this] {
+    for (const auto& [each, forms] : index_->forms) {
+      index_->orders.try_emplace(in_one_order(each), each);
+    }
+  });
+  const auto found = index_->orders.find(in_one_order(key));
+  return found != index_->orders.end() ? found->second : key;
 }
 
 bool FormTable::knows(std::string_view mnemonic) const noexcept {

@@ -9,7 +9,7 @@
 //   - .weak, .uni, .noftz and the scopes .cta .cluster .gpu .sys go (scopes but for
 //     "barrier.cluster", "%cluster" and where a ".shared::cluster" is meant);
 //   - .shared::cta becomes .shared; .param::entry and .param::func become .param; .const[n] .const.
-// All else stays, in the order written.
+// All else stays. Its order is the manual's; where a program has another, see in_written_order().
 //
 // A signature has one character for each operand, in the order written in PTX; operand i goes to
 // Instruction::op[i]:
@@ -63,6 +63,9 @@ class FormTable {
 
   /// All signatures of a key; empty where there is none.
   [[nodiscard]] std::span<const Form> find(std::string_view key) const noexcept;
+  /// The key of a form that has these modifiers in another order; the key itself where there is
+  /// none.
+  [[nodiscard]] std::string_view in_written_order(std::string_view key) const;
   /// Whether some key begins with this mnemonic ("fma"): tells a wrong modifier from a wrong name.
   [[nodiscard]] bool knows(std::string_view mnemonic) const noexcept;
   /// All forms, by key.

@@ -334,8 +334,6 @@ void add_packed_forms(FormTable& table, const char* type) {
 }
 template <class E>
 void add_packed_relu(FormTable& table, const char* type) {
-  add_packed<min_relu<E>>(table, "min.relu", type);
-  add_packed<max_relu<E>>(table, "max.relu", type);
   table.add({"min", type, ".relu"}, "www", Packed<min_relu<E>>::run);
   table.add({"max", type, ".relu"}, "www", Packed<max_relu<E>>::run);
 }

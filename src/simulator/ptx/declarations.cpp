@@ -51,9 +51,6 @@ void parse_qualifier(Lexer& lexer, const Token& token, Qualifiers& qualifiers) {
     default:
       break;
   }
-  if (is_opaque_type(token.word())) {
-    Lexer::fail(token.position, quoted(token.text) + ": textures and surfaces are not simulated");
-  }
   const std::string what = directive == Directive::unknown ? "unknown directive " : "unexpected ";
   Lexer::fail(token.position, what + quoted(token.text) + " in a declaration");
 }
@@ -99,6 +96,7 @@ Declarator parse_declarator(Lexer& lexer, const Qualifiers& qualifiers, Space sp
   variable.vector = qualifiers.vector;
   variable.is_pointer = qualifiers.is_pointer;
   variable.managed = qualifiers.managed;
+  variable.opaque = qualifiers.opaque;
   out.dimensions = parse_dimensions(lexer, out.is_unsized);
   variable.is_array = !out.dimensions.empty();
   variable.size = std::size_t{size_of(variable.type)} * variable.vector;
@@ -122,6 +120,11 @@ void parse_initial(Lexer& lexer, Ledger& ledger, Declarator& declarator) {
   Variable& variable = declarator.variable;
   const Position position = lexer.token().position;
   lexer.next();
+  if (variable.opaque) {
+    const Position opening = lexer.token().position;
+    lexer.expect('{');
+    return lexer.skip_block(opening);
+  }
   if (variable.space != Space::global && variable.space != Space::constant) {
     Lexer::fail(position, "only .global and .const variables take an initial value");
   }
@@ -160,10 +163,12 @@ Qualifiers parse_qualifiers(Lexer& lexer) {
   while (lexer.at(Token::Kind::directive)) {
     const Token token = lexer.token();
     const std::optional<Type> type = type_of(token.word());
-    if (type && typed) lexer.fail("a second type, " + quoted(token.text));
+    const bool opaque = !type && is_opaque_type(token.word());
+    if ((type || opaque) && typed) lexer.fail("a second type, " + quoted(token.text));
     lexer.next();
-    if (type) {
-      qualifiers.type = *type;
+    if (type || opaque) {
+      qualifiers.type = type.value_or(Type::b64);
+      qualifiers.opaque = opaque;
       typed = true;
     } else {
       parse_qualifier(lexer, token, qualifiers);

@@ -36,6 +36,7 @@ struct Qualifiers {
   unsigned align = 0;  ///< 0 where not given
   bool is_pointer = false;
   bool managed = false;
+  bool opaque = false;  ///< a reference to a texture, a sampler or a surface
 };
 
 [[nodiscard]] Qualifiers parse_qualifiers(Lexer& lexer);

@@ -134,6 +134,7 @@ struct Variable {
   bool is_array = false;
   bool is_pointer = false;   ///< a parameter with .ptr
   bool managed = false;      ///< .attribute(.managed)
+  bool opaque = false;       ///< .texref, .samplerref or .surfref
   bool in_register = false;  ///< a parameter declared with .reg: index is its register
   std::uint32_t index = 0;
   std::vector<std::byte> initial;  ///< empty where none is given; else size bytes

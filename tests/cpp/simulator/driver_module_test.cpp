@@ -158,6 +158,58 @@ TEST_F(DriverModule, MalformedCodeIsTold) {
   EXPECT_EQ(reinterpret_cast<std::size_t>(values[1]), 8U);
 }
 
+constexpr const char* half_simulated = R"(
+.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry samples() {
+  .reg .f32 %f<5>;
+  .reg .b64 %rd<2>;
+  tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f2}];
+  ret;
+}
+.visible .entry runs() { ret; }
+)";
+constexpr const char* why_refused =
+    "line 8, column 3: instruction 'tex.2d.v4.f32.f32' is not simulated in kernel 'samples'";
+
+TEST_F(DriverModule, RefusesOnlyWhatIsNotSimulated) {
+  CUmodule module = nullptr;
+  CUfunction function = nullptr;
+  ASSERT_EQ(cuModuleLoadData(&module, half_simulated), CUDA_SUCCESS);
+  EXPECT_EQ(cuModuleGetFunction(&function, module, "samples"), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(function, nullptr);
+  EXPECT_NE(newest_log().find(why_refused), std::string::npos) << newest_log();
+  ASSERT_EQ(cuModuleGetFunction(&function, module, "runs"), CUDA_SUCCESS);
+  EXPECT_EQ(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr), CUDA_SUCCESS);
+  std::array<CUfunction, 2> all{};
+  ASSERT_EQ(cuModuleEnumerateFunctions(all.data(), 2, module), CUDA_SUCCESS);
+  EXPECT_EQ(all[1], function);
+  EXPECT_EQ(cuLaunchKernel(all[0], 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr),
+            CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_NE(newest_log().find(why_refused), std::string::npos) << newest_log();
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+}
+
+TEST_F(DriverLibrary, RefusesOnlyWhatIsNotSimulated) {
+  CUlibrary library = nullptr;
+  CUkernel kernel = nullptr;
+  CUfunction function = nullptr;
+  ASSERT_EQ(cuLibraryLoadData(&library, half_simulated, nullptr, nullptr, 0, nullptr, nullptr, 0),
+            CUDA_SUCCESS);
+  EXPECT_EQ(cuLibraryGetKernel(&kernel, library, "samples"), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_NE(newest_log().find(why_refused), std::string::npos) << newest_log();
+  ASSERT_EQ(cuLibraryGetKernel(&kernel, library, "runs"), CUDA_SUCCESS);
+  EXPECT_EQ(cuKernelGetFunction(&function, kernel), CUDA_SUCCESS);
+  std::array<CUkernel, 2> all{};
+  ASSERT_EQ(cuLibraryEnumerateKernels(all.data(), 2, library), CUDA_SUCCESS);
+  EXPECT_EQ(cuKernelGetFunction(&function, all[0]), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(cuLaunchKernel(reinterpret_cast<CUfunction>(all[0]), 1, 1, 1, 1, 1, 1, 0, nullptr,
+                           nullptr, nullptr),
+            CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(cuLibraryUnload(library), CUDA_SUCCESS);
+}
+
 TEST_F(DriverModule, WhatIsNoPtx) {
   CUmodule module = nullptr;
   constexpr const char* newer = ".version 99.0\n.target sm_75\n.address_size 64\n";

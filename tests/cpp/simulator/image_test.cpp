@@ -325,12 +325,55 @@ TEST_F(ImageTest, RefusesWhatDoesNotLink) {
   call g;
 })",
                Kind::link, "line 6, column 8: 'g' is declared, but no module defines it");
-  expect_error(R"(.extern .func (.param .b32 r) cudaDeviceSynchronize();
-.visible .entry k() {
-  .param .b32 r;
-  call (r), cudaDeviceSynchronize;
-})",
-               Kind::not_simulated, "dynamic parallelism");
+}
+
+TEST_F(ImageTest, RefusesKernelsOfWhatIsNotSimulated) {
+  const auto image = load(R"(
+.global .texref picture;
+.global .surfref canvas;
+.global .samplerref smooth = { addr_mode_0 = wrap, filter_mode = linear };
+.extern .func (.param .b32 r) cudaDeviceSynchronize();
+.func sample() {
+  .reg .f32 %f<5>;
+  tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [picture, smooth, {%f1, %f2}];
+  ret;
+}
+.func between() { call sample; ret; }
+.visible .entry direct() { .reg .b32 %r<2>; txq.width.b32 %r1, [picture]; ret; }
+.visible .entry indirect(.param .u32 n) { call between; ret; }
+.visible .entry names() { .reg .b64 %rd<2>; mov.b64 %rd1, canvas; ret; }
+.visible .entry takes(.param .texref t) { ret; }
+.visible .entry launches() { .param .b32 r; call (r), cudaDeviceSynchronize; ret; }
+.visible .entry multiplies() { wgmma.fence.sync.aligned; ret; }
+.visible .entry runs(.param .u64 p) { ret; })");
+  const auto refusal = [&](std::string_view name) { return image->find_entry(name)->refusal; };
+  ASSERT_EQ(image->entries().size(), 7u);
+  EXPECT_EQ(refusal("runs"), "");
+  EXPECT_FALSE(image->find_entry("runs")->code.empty());
+  EXPECT_EQ(refusal("direct"),
+            "line 15, column 45: instruction 'txq.width.b32' is not simulated in kernel 'direct'");
+  EXPECT_EQ(refusal("indirect"),
+            "line 11, column 3: instruction 'tex.2d.v4.f32.f32' is not simulated in function "
+            "'sample', which the kernel 'indirect' may call");
+  EXPECT_EQ(image->find_entry("indirect")->parameters.size(), 1u);
+  EXPECT_NE(refusal("names").find("the texture, sampler or surface 'canvas' is not simulated"),
+            std::string::npos);
+  EXPECT_NE(refusal("takes").find("the texture, sampler or surface 't' is not simulated"),
+            std::string::npos);
+  EXPECT_NE(refusal("launches").find("dynamic parallelism"), std::string::npos);
+  EXPECT_NE(refusal("multiplies").find("'wgmma.fence.sync.aligned' is not simulated in kernel"),
+            std::string::npos);
+  for (const Function* entry : image->entries()) {
+    EXPECT_EQ(entry->code.empty(), entry->name != "runs") << entry->name;
+  }
+  EXPECT_EQ(image->find_global("picture"), nullptr);
+  EXPECT_TRUE(memory.pieces.empty());
+}
+
+TEST_F(ImageTest, RefusesPtxOfOtherRules) {
+  expect_error_of_all({module_of(".entry k() { ret; }", "sm_13", "1.4")}, Kind::not_simulated,
+                      ".version 1.4, .target sm_13: PTX for GPUs before sm_20 has its own rules");
+  EXPECT_NE(load_all({module_of(".entry k() { ret; }", "sm_20", "2.0")})->find_entry("k"), nullptr);
 }
 
 TEST_F(ImageTest, LoadsBesideWhatNoKernelReaches) {
@@ -350,8 +393,6 @@ TEST_F(ImageTest, NamesWhatItDoesNotKnow) {
                Kind::unknown, "line 6, column 3: unknown instruction 'foo.bar' in kernel 'k'");
   expect_error(".visible .entry k() { .reg .b32 %r<2>; add.f99 %r1, %r1, %r1; }", Kind::unknown,
                "unknown modifiers of 'add' in the instruction 'add.f99'");
-  expect_error(".visible .entry k() { wgmma.fence.sync.aligned; }", Kind::not_simulated,
-               "'wgmma.fence.sync.aligned' is not simulated in kernel 'k'");
   expect_error(R"(.func f()
 {
   foo;

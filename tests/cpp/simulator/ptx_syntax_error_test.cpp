@@ -106,8 +106,8 @@ TEST(PtxSyntaxError, Declarations) {
   EXPECT_EQ(error_of(".global .u32 .u32 x;"), "1:14: a second type, '.u32'");
   EXPECT_EQ(error_of(".global .align 3 .u32 x;"), "1:16: an alignment must be a power of two");
   EXPECT_EQ(error_of(".global .foo .u32 x;"), "1:9: unknown directive '.foo' in a declaration");
-  EXPECT_EQ(error_of(".global .texref t;"),
-            "1:9: '.texref': textures and surfaces are not simulated");
+  EXPECT_EQ(error_of(".global .texref .u32 t;"), "1:17: a second type, '.u32'");
+  EXPECT_EQ(error_of(".global .samplerref s = {"), "1:25: this '{' is never closed");
   EXPECT_EQ(error_of(".global .pred x;"), "1:9: a predicate can only be a register");
   EXPECT_EQ(error_of(".global .u32 x;\n.global .u32 x;"), "2:14: 'x' is declared already");
   EXPECT_EQ(error_of(".global .u32 x[];"),
