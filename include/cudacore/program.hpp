@@ -47,10 +47,12 @@ class Program {
 
   /// Compiles. Without `target`: a cubin for the current device. Without options.arch: the current
   /// device's, or the newest that both the compiler and the device know. C++ compiled to a cubin
-  /// keeps its PTX beside it. `name_expressions` instantiate templates: "axpy<float>".
+  /// keeps its PTX beside it. `name_expressions` instantiate templates: "axpy<float>". `log` gets
+  /// what this call has to say, also where it throws; log() may tell of another thread's.
   /// @throw CompileError with the log, LinkError, std::invalid_argument.
   [[nodiscard]] ObjectCode compile(std::optional<CodeType> target = std::nullopt,
-                                   std::span<const std::string> name_expressions = {});
+                                   std::span<const std::string> name_expressions = {},
+                                   std::string* log = nullptr);
 
   [[nodiscard]] SourceType source_type() const noexcept { return type_; }
   [[nodiscard]] const std::string& code() const noexcept { return code_; }
@@ -64,9 +66,11 @@ class Program {
 
  private:
   [[nodiscard]] ObjectCode compile_cxx(std::optional<CodeType> target,
-                                       std::span<const std::string> name_expressions);
+                                       std::span<const std::string> name_expressions,
+                                       std::string* log);
   [[nodiscard]] ObjectCode compile_linked(std::optional<CodeType> target,
-                                          std::span<const std::string> name_expressions);
+                                          std::span<const std::string> name_expressions,
+                                          std::string* log);
 
   std::string code_;
   SourceType type_;

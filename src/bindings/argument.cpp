@@ -110,16 +110,29 @@ int ask_device(const BufferBox& box) {
   return device;
 }
 
-void pack_buffer(const KernelBox& kernel, std::size_t index, const Slot& slot, const Buffer& buffer,
+/// Asks a share of the buffer: a resource may be written in Python, and close it meanwhile.
+int ask_and_note_device(const Buffer& buffer) {
+  const Buffer kept = buffer;
+  const int device = ask_device(*kept.box());
+  kept.box()->device.store(device, std::memory_order_relaxed);
+  return device;
+}
+
+bool pack_buffer(const KernelBox& kernel, std::size_t index, const Slot& slot, const Buffer& buffer,
                  PyObject* object, int device, unsigned char* destination) {
-  BufferBox* box = buffer.box().get();
+  const BufferBox* box = buffer.box().get();
   if (box == nullptr) [[unlikely]] {
     throw std::invalid_argument(mismatch_message(kernel, index, "a closed Buffer"));
   }
   int owner = box->device.load(std::memory_order_relaxed);
+  bool may_have_run_python = false;
   if (owner == BufferBox::not_asked) [[unlikely]] {
-    owner = ask_device(*box);
-    box->device.store(owner, std::memory_order_relaxed);
+    owner = ask_and_note_device(buffer);
+    may_have_run_python = true;
+    box = buffer.box().get();
+    if (box == nullptr) {
+      throw std::invalid_argument(mismatch_message(kernel, index, "a closed Buffer"));
+    }
   }
   if (owner != device && owner != BufferBox::any_device) [[unlikely]] {
     if (owner == BufferBox::host_only) {
@@ -130,6 +143,7 @@ void pack_buffer(const KernelBox& kernel, std::size_t index, const Slot& slot, c
                  std::to_string(device) + "; copy it there with Buffer.copy_to");
   }
   finish(handle::pack_pointer(slot, box->pointer, destination), kernel, index, object);
+  return may_have_run_python;
 }
 
 void pack_bytes_of(const KernelBox& kernel, std::size_t index, const Slot& slot, PyObject* object,
@@ -177,10 +191,7 @@ void pack_scalar(const KernelBox& kernel, std::size_t index, const Slot& slot,
   finish(result, kernel, index, object);
 }
 
-bool has(PyObject* object, const char* name) {
-  const py::object value = py::getattr(py::handle(object), name, py::none());
-  return !value.is_none();
-}
+bool has(PyObject* object, const char* name) { return !attribute_or_none(object, name).is_none(); }
 
 /// Whatever has no fast way: arrays, bytes, subclasses of numbers, other libraries' handles.
 void pack_other(const KernelBox& kernel, std::size_t index, const Slot& slot, PyObject* object,
@@ -228,12 +239,13 @@ void pack_other(const KernelBox& kernel, std::size_t index, const Slot& slot, Py
 
 }  // namespace
 
-void pack_by_slot(const KernelBox& kernel, std::size_t index, const Slot& slot, PyObject* object,
+bool pack_by_slot(const KernelBox& kernel, std::size_t index, const Slot& slot, PyObject* object,
                   int device, unsigned char* destination) {
   const PyTypeObject* type = Py_TYPE(object);
   if (type == heap_type<Buffer>) {
-    pack_buffer(kernel, index, slot, *get_if<Buffer>(object), object, device, destination);
-  } else if (type == &PyLong_Type) {
+    return pack_buffer(kernel, index, slot, *get_if<Buffer>(object), object, device, destination);
+  }
+  if (type == &PyLong_Type) {
     pack_long(kernel, index, slot, object, destination);
   } else if (type == &PyFloat_Type) {
     finish(handle::pack_real(slot, PyFloat_AS_DOUBLE(object), destination), kernel, index, object);
@@ -246,17 +258,24 @@ void pack_by_slot(const KernelBox& kernel, std::size_t index, const Slot& slot, 
   } else if (type == &PyComplex_Type) {
     const Py_complex value = PyComplex_AsCComplex(object);
     finish(handle::pack_complex(slot, value.real, value.imag, destination), kernel, index, object);
-  } else if (const ScalarType& scalar = scalar_type(object);
-             scalar.access != ScalarType::Access::none) {
-    pack_scalar(kernel, index, slot, scalar, object, destination);
   } else {
-    pack_other(kernel, index, slot, object, destination);
+    if (const Buffer* derived = get_if<Buffer>(object)) {
+      return pack_buffer(kernel, index, slot, *derived, object, device, destination);
+    }
+    const ScalarType scalar = scalar_type(object);
+    if (scalar.access != ScalarType::Access::none) {
+      pack_scalar(kernel, index, slot, scalar, object, destination);
+    } else {
+      pack_other(kernel, index, slot, object, destination);
+    }
+    return true;
   }
+  return false;
 }
 
-void pack_argument(const KernelBox& kernel, std::size_t index, PyObject* object, int device,
+bool pack_argument(const KernelBox& kernel, std::size_t index, PyObject* object, int device,
                    unsigned char* destination) {
-  pack_by_slot(kernel, index, kernel.slots[index], object, device, destination);
+  return pack_by_slot(kernel, index, kernel.slots[index], object, device, destination);
 }
 
 Slot slot_for(const KernelBox& kernel, std::size_t index, PyObject* object) {
@@ -266,7 +285,7 @@ Slot slot_for(const KernelBox& kernel, std::size_t index, PyObject* object) {
     slot.size = sizeof(std::uint64_t);
     return slot;
   }
-  const ScalarType& scalar = scalar_type(object);
+  const ScalarType scalar = scalar_type(object);
   if (scalar.access == ScalarType::Access::none) {
     throw TypeMismatchError(unknown_signature_message(kernel, index, given(object)));
   }

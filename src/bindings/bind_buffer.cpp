@@ -37,7 +37,7 @@ constexpr const char* close_names[] = {"stream", ""};
 /// The stream of a call on a buffer: borrowed from a Stream object, or a share of its own.
 class StreamOfCall {
  public:
-  StreamOfCall(py::handle given, const Buffer& buffer) {
+  StreamOfCall(py::handle given, const Buffer& buffer) : given_(given) {
     if (get_if<Stream>(given.ptr()) != nullptr) {
       borrowed_.emplace(given.ptr());
     } else {
@@ -45,8 +45,11 @@ class StreamOfCall {
     }
   }
   [[nodiscard]] const Stream& get() const { return borrowed_ ? borrowed_->get() : *own_; }
+  /// A share, for a callee that keeps it.
+  [[nodiscard]] Stream share() const { return borrowed_ ? *get_if<Stream>(given_.ptr()) : *own_; }
 
  private:
+  py::handle given_;
   std::optional<Borrowed<Stream>> borrowed_;
   std::optional<Stream> own_;
 };
@@ -83,7 +86,9 @@ PyObject* copy_to(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObj
             "Buffer.copy_to: the buffer wraps memory of no resource, so dst must be given");
       }
       destination =
-          py::cast(without_gil([&] { return resource->allocate(source.size(), stream.get()); }));
+          py::cast(without_gil([&resource, size = source.size(), chosen = stream.share()] {
+            return resource->allocate(size, chosen);
+          }));
     }
     if (get_if<Buffer>(destination.ptr()) != nullptr) {
       const Borrowed<Buffer> target(destination.ptr());
@@ -134,20 +139,24 @@ PyObject* fill(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject
   });
 }
 
+/// What the buffer held ends without the GIL: the release may have to wait for the driver.
+void close_without_gil(PyObject* self) {
+  Buffer ended = close_object<Buffer>(self);
+  const ReleaseGil release;
+  ended.close();
+}
+
 PyObject* close(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   return guarded([&]() -> PyObject* {
     const Buffer& buffer = *get_if<Buffer>(self);
-    std::optional<Stream> stream;
     if (count != 0 || keywords != nullptr) {
       const ValueAndStream given("Buffer.close", close_names, 1, args, count, keywords);
-      stream = to_optional_stream(given.values[0]);
+      const std::optional<Stream> stream = to_optional_stream(given.values[0]);
+      if (stream && !buffer.is_closed()) {
+        buffer.set_deallocation_stream(*stream);  // refuses a closed stream before anything changes
+      }
     }
-    if (!buffer.is_closed()) {
-      // What it held ends without the GIL: the release may have to wait for the driver.
-      Buffer ended = close_object<Buffer>(self);
-      const ReleaseGil release;
-      ended.close(stream);
-    }
+    close_without_gil(self);
     Py_RETURN_NONE;
   });
 }
@@ -219,19 +228,21 @@ void bind_buffer(py::module_& module) {
       ">>> back\n"
       "bytearray(b'abcd')",
       refuse_new<how_made>)
-      .def_static(
+      .def_class(
           "from_handle",
-          [](py::handle pointer, py::handle size, py::handle mr, py::object owner,
+          [](py::handle type, py::handle pointer, py::handle size, py::handle mr, py::object owner,
              py::handle stream) {
             const auto address =
                 pointer.is_none() ? 0 : to_address(pointer, "Buffer.from_handle: ptr");
             if (!mr.is_none() && !owner.is_none()) {
               throw py::value_error("Buffer.from_handle: give mr or owner, not both");
             }
-            return Buffer::from_handle(address, to_byte_count(size, "Buffer.from_handle"),
-                                       mr.is_none() ? nullptr : to_memory_resource(mr),
-                                       owner.is_none() ? nullptr : keep_alive(std::move(owner)),
-                                       to_optional_stream(stream));
+            const std::size_t bytes = to_byte_count(size, "Buffer.from_handle");
+            const std::optional<Stream> chosen = to_optional_stream(stream);
+            return make_instance(
+                type, Buffer::from_handle(
+                          address, bytes, mr.is_none() ? nullptr : to_memory_resource(mr),
+                          owner.is_none() ? nullptr : keep_alive(std::move(owner)), chosen));
           },
           quick, py::arg("ptr"), py::arg("size"), py::arg("mr") = py::none(),
           py::arg("owner") = py::none(), py::kw_only(), py::arg("stream") = py::none(),
@@ -242,18 +253,20 @@ void bind_buffer(py::module_& module) {
           "mr : MemoryResource or None\n    Its ``deallocate`` is called at the end.\n"
           "owner : object\n    Kept alive until the end; nothing is freed. Not with `mr`.\n"
           "stream : Stream or None\n    What the release is ordered on.\n\n"
-          "Returns\n-------\nBuffer")
+          "Returns\n-------\nBuffer\n    Of the class that it is called on.")
       .def_fast(close_definition)
       .def_fast(copy_from_definition)
       .def_fast(copy_to_definition)
       .def_fast(fill_definition)
       .def(
           "set_deallocation_stream",
-          [](const Buffer& self, py::handle stream) {
+          [](const ObjectOf<Buffer>& self, py::handle stream) {
             if (stream.is_none()) {
               throw py::type_error("Buffer.set_deallocation_stream: stream must not be None");
             }
-            self.set_deallocation_stream(to_stream(stream));
+            const Stream chosen = to_stream(stream);
+            self.value().set_deallocation_stream(chosen);
+            track<Buffer>(self.ptr());
           },
           quick, py::arg("stream"), "Sets the stream that the memory's release will be ordered on.")
       .def_property_readonly(
@@ -291,28 +304,18 @@ void bind_buffer(py::module_& module) {
           quick, "object: What `from_handle` was given to keep alive.")
       .def("__dlpack__", &dlpack_capsule, py::kw_only(), py::arg("stream") = py::none(),
            py::arg("max_version") = py::none(), py::arg("dl_device") = py::none(),
-           py::arg("copy") = py::none(), quick,
+           py::arg("copy") = py::none(), in_parts,
            "A DLPack capsule that shows the memory as a 1-D array of int8.")
       .def("__dlpack_device__", &dlpack_device, quick, "(device type, ordinal) in DLPack's codes.")
       .def(
           "__enter__", [](py::object self) { return self; }, quick)
       .def(
           "__exit__",
-          [](py::handle self, const py::args&) {
-            Buffer ended = close_object<Buffer>(self.ptr());
-            const ReleaseGil release;
-            ended.close();
-          },
+          [](const ObjectOf<Buffer>& self, const py::args&) { close_without_gil(self.ptr()); },
           in_parts)
-      .def_equality([](const Buffer& a, const Buffer& b) {
+      .def_identity([](const Buffer& a, const Buffer& b) {
         return a.handle() == b.handle() && a.size() == b.size();
       })
-      .def(
-          "__hash__",
-          [](const Buffer& self) {
-            return std::hash<unsigned long long>{}(self.handle()) ^ self.size();
-          },
-          quick)
       .def("__repr__", &repr, quick);
 }
 

@@ -94,21 +94,8 @@ Stream create_stream(const PyDevice& self, py::handle object, py::handle options
   return to_stream(object);
 }
 
-const std::shared_ptr<MemoryResource>& resource_of(PyDevice& self) {
-  if (self.memory_resource == nullptr) {
-    std::shared_ptr<MemoryResource> made =
-        without_gil([device = self.device] { return device.memory_resource(); });
-    self.memory_resource = std::move(made);
-  }
-  return self.memory_resource;
-}
-
 PyObject* allocate(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
-  return guarded([&]() {
-    PyDevice& device = *get_if<PyDevice>(self);
-    static_cast<void>(resource_of(device));
-    return allocate_on_device(device, args, count, names);
-  });
+  return guarded([&]() { return allocate_on_device(*get_if<PyDevice>(self), args, count, names); });
 }
 
 PyMethodDef allocate_definition =
@@ -158,6 +145,15 @@ void bind_properties(py::module_& module) {
 }
 
 }  // namespace
+
+const std::shared_ptr<MemoryResource>& resource_of(PyDevice& device) {
+  if (device.memory_resource == nullptr) {
+    std::shared_ptr<MemoryResource> made =
+        without_gil([where = device.device] { return where.memory_resource(); });
+    device.memory_resource = std::move(made);
+  }
+  return device.memory_resource;
+}
 
 py::object device_object(int ordinal) {
   py::dict devices = thread_devices();

@@ -28,7 +28,7 @@ void bind_event(py::module_& module) {
       "True",
       refuse_new<how_made>)
       .def(
-          "close", [](py::handle self) { close_object<Event>(self.ptr()); }, in_parts,
+          "close", [](const ObjectOf<Event>& self) { close_object<Event>(self.ptr()); }, in_parts,
           "Gives the event up (cuEventDestroy). Using it later raises ValueError; closing it "
           "again\n"
           "does nothing.")
@@ -74,12 +74,10 @@ void bind_event(py::module_& module) {
       .def(
           "__enter__", [](py::object self) { return self; }, quick)
       .def(
-          "__exit__", [](py::handle self, const py::args&) { close_object<Event>(self.ptr()); },
+          "__exit__",
+          [](const ObjectOf<Event>& self, const py::args&) { close_object<Event>(self.ptr()); },
           in_parts)
-      .def_equality([](const Event& a, const Event& b) { return a.box() == b.box(); })
-      .def(
-          "__hash__", [](const Event& self) { return std::hash<const void*>{}(self.box().get()); },
-          quick)
+      .def_identity([](const Event& a, const Event& b) { return a.box() == b.box(); })
       .def(
           "__repr__",
           [](const Event& self) {

@@ -24,6 +24,11 @@ struct KernelOccupancy {
   Kernel kernel;
 };
 
+template <>
+struct Kept<KernelAttributes> : KeptByKernel<KernelAttributes> {};
+template <>
+struct Kept<KernelOccupancy> : KeptByKernel<KernelOccupancy> {};
+
 }  // namespace cudacore::bindings
 
 namespace pybind11::detail {

@@ -47,8 +47,11 @@ unsigned to_extent(py::handle value, const char* field, std::size_t axis) {
 }
 
 Dim3 to_dim3(py::handle value, const char* field) {
+  if (PyList_Check(value.ptr()) != 0) {  // a copy, which no __index__ can change
+    return to_dim3(py::reinterpret_steal<py::object>(PyList_AsTuple(value.ptr())), field);
+  }
   Dim3 extents{1, 1, 1};
-  if (PyTuple_Check(value.ptr()) == 0 && PyList_Check(value.ptr()) == 0) {
+  if (PyTuple_Check(value.ptr()) == 0) {
     if (PyIndex_Check(value.ptr()) == 0 && PyFloat_Check(value.ptr()) == 0) {
       throw py::type_error(in_config(field) + " must be an int or a sequence of 1 to 3 ints, not " +
                            type_name(value));
@@ -56,13 +59,13 @@ Dim3 to_dim3(py::handle value, const char* field) {
     extents[0] = to_extent(value, field, 0);
     return extents;
   }
-  const auto size = static_cast<std::size_t>(PySequence_Fast_GET_SIZE(value.ptr()));
+  const auto size = static_cast<std::size_t>(PyTuple_GET_SIZE(value.ptr()));
   if (size < 1 || size > extents.size()) {
     throw py::value_error(in_config(field) + " has 1 to 3 extents, not " + std::to_string(size));
   }
   for (std::size_t axis = 0; axis < size; ++axis) {
-    extents[axis] = to_extent(PySequence_Fast_GET_ITEM(value.ptr(), static_cast<Py_ssize_t>(axis)),
-                              field, axis);
+    extents[axis] =
+        to_extent(PyTuple_GET_ITEM(value.ptr(), static_cast<Py_ssize_t>(axis)), field, axis);
   }
   return extents;
 }
@@ -79,9 +82,12 @@ std::size_t to_shared_memory(py::handle value) {
     throw py::type_error("LaunchConfig: shmem_size must be an int, not " + type_name(value));
   }
   const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
-  const long long size = number ? PyLong_AsLongLong(number.ptr()) : -1;
-  if (PyErr_Occurred() != nullptr || size < 0 || size > std::numeric_limits<unsigned>::max()) {
-    PyErr_Clear();
+  if (!number) {
+    throw py::error_already_set();
+  }
+  int overflow = 0;
+  const long long size = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  if (overflow != 0 || size < 0 || size > std::numeric_limits<unsigned>::max()) {
     throw py::value_error("LaunchConfig: shmem_size must lie in 0 .. 2**32 - 1 bytes, not " +
                           py::repr(value).cast<std::string>());
   }
@@ -129,6 +135,27 @@ void set_field(LaunchConfig& config, std::size_t field, py::handle value) {
       config.priority = to_priority(value);
       break;
   }
+}
+
+/// `values` must be nobody else's: their conversion runs Python code.
+void set_fields(LaunchConfig& config, const py::dict& values) {
+  for (const auto& [key, value] : values) {
+    std::size_t field = 0;
+    while (field < field_count && !key.equal(py::str(field_names[field]))) {
+      ++field;
+    }
+    if (field == field_count) {
+      throw py::type_error("LaunchConfig has no field " + py::repr(key).cast<std::string>());
+    }
+    set_field(config, field, value);
+  }
+}
+
+[[noreturn]] void refuse_change(const std::string& field) {
+  throw py::attribute_error("LaunchConfig." + field +
+                            " cannot be set: launches share a config, and it can be a key, so it "
+                            "never changes. copy.replace(config, " +
+                            field + "=...) makes another; before Python 3.13, config.__replace__");
 }
 
 py::tuple from_dim3(const Dim3& extents) {
@@ -227,16 +254,7 @@ LaunchConfig to_launch_config(py::handle object) {
                          type_name(object));
   }
   LaunchConfig config;
-  for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(object)) {
-    std::size_t field = 0;
-    while (field < field_count && !key.equal(py::str(field_names[field]))) {
-      ++field;
-    }
-    if (field == field_count) {
-      throw py::type_error("LaunchConfig has no field " + py::repr(key).cast<std::string>());
-    }
-    set_field(config, field, value);
-  }
+  set_fields(config, copy_of(object));
   return config;
 }
 
@@ -245,7 +263,7 @@ void bind_launch_config(py::module_& module) {
       module, "cudacore.LaunchConfig",
       "LaunchConfig(grid=None, cluster=None, block=None, shmem_size=None, is_cooperative=False, "
       "programmatic_stream_serialization=False, priority=None)\n--\n\n"
-      "The shape of a launch.\n\n"
+      "The shape of a launch; it never changes.\n\n"
       "Extents are an int for x alone, or a sequence of one to three ints; what is not given is "
       "1.\n"
       "A float that is a whole number counts as an int.\n"
@@ -267,14 +285,21 @@ void bind_launch_config(py::module_& module) {
   for (std::size_t i = 0; i < field_count; ++i) {
     type.def_property(
         field_names[i], [i](const LaunchConfig& self) { return get_field(self, i); },
-        [i](LaunchConfig& self, py::handle value) { set_field(self, i, value); }, quick,
-        field_docs[i]);
+        [i](const LaunchConfig& /*self*/, py::handle /*value*/) { refuse_change(field_names[i]); },
+        quick, field_docs[i]);
   }
   type.def_equality([](const LaunchConfig& a, const LaunchConfig& b) {
         return all_fields(a).equal(all_fields(b));
       })
       .def(
           "__hash__", [](const LaunchConfig& self) { return py::hash(all_fields(self)); }, quick)
+      .def(
+          "__replace__",
+          [](LaunchConfig self, const py::kwargs& changes) {
+            set_fields(self, changes);
+            return self;
+          },
+          quick, "A copy with some fields changed; what copy.replace() calls.")
       .def(
           "__reduce__",
           [](const LaunchConfig& self) {

@@ -30,6 +30,7 @@ class PyMemoryResource : public MemoryResource {
   void deallocate(CUdeviceptr pointer, std::size_t size,
                   const std::optional<Stream>& stream) override {
     const AcquireGil acquire;
+    const py::error_scope kept_error;  // an object may end while an error is on its way
     run_python(
         [&] { self().attr("deallocate")(pointer, size, py::arg("stream") = to_object(stream)); });
   }
@@ -61,17 +62,27 @@ using ResourceClass = Policied<py::class_<T, Base, std::shared_ptr<T>>>;
 
 constexpr const char* allocate_names[] = {"size", "stream"};
 
-Buffer allocate_from(MemoryResource& resource, const char* function, PyObject* const* args,
-                     Py_ssize_t count, PyObject* names) {
-  py::handle values[2] = {py::handle(), Py_None};
-  parse_keywords(function, allocate_names, values, 1, args, count, names);
-  if (!values[0]) {
-    throw py::type_error(std::string(function) + " needs a size");
+/// What allocate() was asked for.
+struct Request {
+  std::size_t size = 0;
+  py::handle stream = Py_None;
+
+  Request(const char* function, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+    py::handle values[2] = {py::handle(), Py_None};
+    parse_keywords(function, allocate_names, values, 1, args, count, names);
+    if (!values[0]) {
+      throw py::type_error(std::string(function) + " needs a size");
+    }
+    size = to_byte_count(values[0], function);
+    stream = values[1];
   }
-  const std::size_t size = to_byte_count(values[0], function);
-  const std::optional<Stream> stream = to_stream(values[1], resource.device_id());
+};
+
+/// `resource` must be held by the caller: a foreign stream's protocol runs Python code.
+Buffer allocate_from(MemoryResource& resource, const Request& request) {
+  const std::optional<Stream> stream = to_stream(request.stream, resource.device_id());
   const ReleaseGil release;  // a pool that grows may wait for the device
-  return resource.allocate(size, stream);
+  return resource.allocate(request.size, stream);
 }
 
 /// allocate(size, *, stream=None) of a final class T: the instance is known to hold a T.
@@ -83,7 +94,8 @@ PyObject* allocate(PyObject* self, PyObject* const* args, Py_ssize_t count, PyOb
     if (resource == nullptr) {
       throw py::value_error("MemoryResource.allocate: __init__ was never called");
     }
-    return make_object(allocate_from(*resource, "MemoryResource.allocate", args, count, names));
+    const Request request("MemoryResource.allocate", args, count, names);
+    return make_object(allocate_from(*resource, request));
   });
 }
 
@@ -369,7 +381,11 @@ std::shared_ptr<MemoryResource> to_memory_resource(py::handle object) {
 
 PyObject* allocate_on_device(PyDevice& device, PyObject* const* args, Py_ssize_t count,
                              PyObject* names) {
-  return make_object(allocate_from(*device.memory_resource, "Device.allocate", args, count, names));
+  const Request request("Device.allocate", args, count, names);
+  // A share: the size's __index__ had its chance to set another resource, the stream's protocol and
+  // other threads have theirs.
+  const std::shared_ptr<MemoryResource> resource = resource_of(device);
+  return make_object(allocate_from(*resource, request));
 }
 
 void bind_memory_resource(py::module_& module) {

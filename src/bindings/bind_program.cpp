@@ -139,12 +139,13 @@ ObjectCode compile(const PyProgram& self, const py::object& target_type,
                           : std::optional(to_code_type(target_type, "target_type"));
   const std::vector<std::string> names = to_name_expressions(name_expressions);
   const py::object write = to_writer(logs);
+  std::string log;
   try {
     ObjectCode code = [&] {
       const ReleaseGil release;
-      return program->compile(target, names);
+      return program->compile(target, names, &log);
     }();
-    write_log(write, program->log());
+    write_log(write, log);
     return code;
   } catch (const CompileError& error) {
     write_log_of_failure(write, error.log());

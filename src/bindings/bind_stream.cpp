@@ -139,19 +139,21 @@ void bind_stream(py::module_& module) {
       ">>> stream.is_done\n"
       "True",
       refuse_new<how_made>)
-      .def_static(
+      .def_class(
           "from_handle",
-          [](py::handle handle, py::object owner) {
-            return Stream::from_handle(
-                reinterpret_cast<CUstream>(to_address(handle, "Stream.from_handle: handle")),
-                owner.is_none() ? nullptr : keep_alive(std::move(owner)));
+          [](py::handle type, py::handle handle, py::object owner) {
+            const auto address = to_address(handle, "Stream.from_handle: handle");
+            return make_instance(
+                type,
+                Stream::from_handle(reinterpret_cast<CUstream>(address),
+                                    owner.is_none() ? nullptr : keep_alive(std::move(owner))));
           },
           py::arg("handle"), py::arg("owner") = py::none(), quick,
           "Wraps a cuStream that somebody else owns; it is never destroyed here.\n\n"
           "Parameters\n----------\n"
           "handle : int\n    The CUstream.\n"
           "owner : object\n    Kept alive as long as the stream.\n\n"
-          "Returns\n-------\nStream")
+          "Returns\n-------\nStream\n    Of the class that it is called on.")
       .def_fast(record_definition)
       .def("wait", &wait, py::arg("event_or_stream"),
            "Makes later work of this stream wait for an event's last record, or for all that is "
@@ -171,7 +173,7 @@ void bind_stream(py::module_& module) {
            "Parameters\n----------\n"
            "callback : callable\n*args\n    Given to the callback.")
       .def(
-          "close", [](py::handle self) { close_object<Stream>(self.ptr()); }, in_parts,
+          "close", [](const ObjectOf<Stream>& self) { close_object<Stream>(self.ptr()); }, in_parts,
           "Gives the stream up (cuStreamDestroy); the driver finishes what is queued. Using it "
           "later\n"
           "raises ValueError; closing it again does nothing.")
@@ -205,28 +207,28 @@ void bind_stream(py::module_& module) {
           quick, "The stream protocol: (0, address).")
       .def(
           "__enter__",
-          [](py::object self) {
-            const Stream& stream = *get_if<Stream>(self.ptr());
-            static_cast<void>(stream.handle());
-            push_current_stream(stream);
+          [](const ObjectOf<Stream>& self) {
+            static_cast<void>(self.value().handle());
+            enter_stream(self);
             return self;
           },
           quick)
       .def(
-          "__exit__", [](const Stream& self, const py::args&) { pop_current_stream(self); }, quick)
-      .def_equality([](const Stream& a, const Stream& b) { return a == b; })
-      .def(
-          "__hash__",
-          [](const Stream& self) {
-            return std::hash<const void*>{}(self.is_closed() ? nullptr : self.handle());
-          },
-          quick)
+          "__exit__", [](const ObjectOf<Stream>& self, const py::args&) { leave_stream(self); },
+          in_parts)
+      .def_identity([](const Stream& a, const Stream& b) { return a == b; })
       .def("__repr__", &repr, quick);
 
   module.attr("LEGACY_DEFAULT_STREAM") = py::cast(Stream::legacy_default());
   module.attr("PER_THREAD_DEFAULT_STREAM") = py::cast(Stream::per_thread_default());
   Policied<py::module_>(module).def(
-      "current_stream", []() { return current_stream(); }, quick,
+      "current_stream",
+      []() {
+        PyObject* entered = entered_stream();
+        return entered != nullptr ? py::reinterpret_borrow<py::object>(entered)
+                                  : py::cast(default_stream());
+      },
+      quick,
       "The thread's current stream: set by ``with stream:``, else the legacy default stream.\n\n"
       "Returns\n-------\nStream");
 }

@@ -2,9 +2,15 @@
 #include "bindings/dlpack.hpp"
 
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 
+#include "bindings/gil.hpp"
 #include "bindings/values.hpp"
+#include "cudacore/error.hpp"
+#include "handle/boxes.hpp"
 
 namespace cudacore::bindings {
 
@@ -111,6 +117,96 @@ py::object make_capsule(const Buffer& buffer, DlDeviceAbi device) {
   return capsule;
 }
 
+// DLPack's numbers for streams; a larger one is a CUstream.
+constexpr long long no_order = -1;
+constexpr long long legacy_stream = 1;
+constexpr long long per_thread_stream = 2;
+
+/// Unset for None.
+std::optional<long long> to_stream_number(py::handle stream) {
+  if (stream.is_none()) {
+    return std::nullopt;
+  }
+  if (PyLong_Check(stream.ptr()) == 0 || PyBool_Check(stream.ptr()) != 0) {
+    throw py::type_error("Buffer.__dlpack__: stream must be an int or None, not " +
+                         type_name(stream));
+  }
+  int overflow = 0;
+  const long long number = PyLong_AsLongLongAndOverflow(stream.ptr(), &overflow);
+  if (overflow != 0 || number < no_order || number == 0) {
+    throw py::value_error(
+        "Buffer.__dlpack__: stream must be -1 (no order), 1 (legacy default), 2 "
+        "(per-thread default) or a CUstream, not " +
+        py::str(stream).cast<std::string>());
+  }
+  return number;
+}
+
+/// Waits for all work that this process has queued: which of it uses the memory, nobody knows.
+void wait_for_work() {
+  for (const std::shared_ptr<handle::ContextBox>& context : handle::known_contexts()) {
+    if (context->lost.load(std::memory_order_acquire)) {  // nothing runs there any more
+      continue;
+    }
+    try {
+      Context(context).sync();
+    } catch (const Error& error) {
+      const bool has_ended = error.code() == CUDA_ERROR_CONTEXT_IS_DESTROYED ||
+                             error.code() == CUDA_ERROR_INVALID_CONTEXT;
+      if (!has_ended) {
+        throw;
+      }
+    }
+  }
+}
+
+Stream default_stream_of(const Device& device, CUstream stream) {
+  auto box = std::make_shared<handle::StreamBox>();
+  box->context = handle::primary_context(device.id());
+  box->stream = stream;
+  return Stream(std::move(box));
+}
+
+/// The stream that the allocation and the release are ordered on; a closed one where there is none.
+Stream own_stream(const Buffer& buffer) {
+  const std::scoped_lock lock(buffer.box()->mutex);
+  return Stream(buffer.box()->stream);
+}
+
+/// Makes the consumer's stream wait for the buffer's own stream and for the current one.
+void order_streams(const Buffer& buffer, const Device& device, const Stream& consumer,
+                   const std::optional<Stream>& current) {
+  const Stream last = current ? *current : device.default_stream();
+  for (const Stream& producer : {own_stream(buffer), last}) {
+    if (!producer.is_closed() && !(producer == consumer)) {
+      consumer.wait(producer);
+    }
+  }
+}
+
+/// What DLPack asks of a producer: a host reads at once, and a device in the order of its stream.
+void make_ready(const Buffer& buffer, DlDeviceAbi device, std::optional<long long> consumer) {
+  const auto is = [&](DlDevice kind) { return device.type == static_cast<std::int32_t>(kind); };
+  if (is(DlDevice::cpu) || (!consumer && !is(DlDevice::cuda))) {
+    const ReleaseGil release;
+    wait_for_work();
+    return;
+  }
+  PyObject* entered = entered_stream();
+  const auto current =
+      entered != nullptr ? std::optional<Stream>(*get_if<Stream>(entered)) : std::nullopt;
+  const ReleaseGil release;
+  const Device where = is(DlDevice::cuda) ? Device(device.ordinal) : Device::current();
+  const long long number = consumer.value_or(legacy_stream);
+  order_streams(
+      buffer, where,
+      number == legacy_stream ? default_stream_of(where, CU_STREAM_LEGACY)
+      : number == per_thread_stream
+          ? default_stream_of(where, CU_STREAM_PER_THREAD)
+          : Stream::from_handle(reinterpret_cast<CUstream>(static_cast<std::uintptr_t>(number))),
+      current);
+}
+
 }  // namespace
 
 py::tuple dlpack_device(const Buffer& buffer) {
@@ -118,15 +214,13 @@ py::tuple dlpack_device(const Buffer& buffer) {
   return py::make_tuple(device.type, device.ordinal);
 }
 
-py::object dlpack_capsule(const Buffer& buffer, py::handle stream, py::handle max_version,
+py::object dlpack_capsule(const Buffer& given, py::handle stream, py::handle max_version,
                           py::handle dl_device, py::handle copy) {
+  const Buffer buffer = given;  // a share: the arguments' conversion may close the object
   if (buffer.is_closed()) {
     throw py::value_error("Buffer.__dlpack__: the buffer is closed");
   }
-  if (!stream.is_none() && PyLong_Check(stream.ptr()) == 0) {
-    throw py::type_error("Buffer.__dlpack__: stream must be an int or None, not " +
-                         type_name(stream));
-  }
+  const std::optional<long long> consumer = to_stream_number(stream);
   if (!copy.is_none() && copy.cast<bool>()) {
     throw py::buffer_error("Buffer.__dlpack__: cannot copy; use Buffer.copy_to");
   }
@@ -142,6 +236,9 @@ py::object dlpack_capsule(const Buffer& buffer, py::handle stream, py::handle ma
                              "); copy it with Buffer.copy_to");
     }
     device = {type, ordinal};
+  }
+  if (!consumer || *consumer != no_order) {
+    make_ready(buffer, device, consumer);
   }
   if (!max_version.is_none() &&
       max_version.cast<std::pair<std::uint32_t, std::uint32_t>>().first >= 1) {

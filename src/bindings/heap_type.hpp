@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <memory>
 #include <new>
+#include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <structmember.h>
 
@@ -23,13 +25,31 @@ namespace cudacore::bindings {
 
 namespace py = pybind11;
 
+/// What Python's garbage collector must know of a T; see collector.hpp. Types that may keep Python
+/// objects alive specialise it, with
+///   static bool may_keep(const T&)                     whether there can be anything to visit
+///   static int visit(const T&, visitproc, void*)
+template <typename T>
+struct Kept {
+  static constexpr bool any = false;
+};
+
+/// Whether Python classes may derive from T's type.
+template <typename T>
+inline constexpr bool is_subclassable = false;
+
+/// The hash of a T that can be closed, by what equality compares.
+template <typename T>
+[[nodiscard]] Py_hash_t hash_of(const T& value) noexcept;
+
 /// A Python object that holds a T.
 template <typename T>
 struct HeapObject {
   PyObject_HEAD PyObject* weak_references;
   vectorcallfunc call;
-  unsigned borrows;  ///< calls that use the value while the GIL is away
-  T* parked;         ///< what was closed under them, until they are back
+  unsigned borrows;       ///< calls that use the value while the GIL is away
+  T* parked;              ///< what was closed under them, until they are back
+  Py_hash_t closed_hash;  ///< the hash of what was closed
   alignas(T) unsigned char storage[sizeof(T)];
 
   [[nodiscard]] T& value() noexcept { return *std::launder(reinterpret_cast<T*>(storage)); }
@@ -43,18 +63,57 @@ inline PyTypeObject* heap_type = nullptr;
 template <typename T>
 inline vectorcallfunc heap_call = nullptr;
 
-/// The T inside `object`, null where it is something else. Heap types are final.
+/// The T inside `object`, null where it is something else.
 template <typename T>
 [[nodiscard]] T* get_if(PyObject* object) noexcept {
-  return Py_TYPE(object) == heap_type<T> ? &reinterpret_cast<HeapObject<T>*>(object)->value()
-                                         : nullptr;
+  if (Py_TYPE(object) == heap_type<T>) [[likely]] {
+    return &reinterpret_cast<HeapObject<T>*>(object)->value();
+  }
+  if constexpr (is_subclassable<T>) {
+    if (PyType_IsSubtype(Py_TYPE(object), heap_type<T>) != 0) {
+      return &reinterpret_cast<HeapObject<T>*>(object)->value();
+    }
+  }
+  return nullptr;
 }
 
-/// A new reference to an object that holds `value`; null with a Python error where memory is short.
+/// A Python object that holds a T, for functions that need the object itself.
 template <typename T>
-[[nodiscard]] PyObject* make_object(T value) noexcept {
+class ObjectOf : public py::object {
+ public:
+  ObjectOf() = default;
+  ObjectOf(py::handle source, borrowed_t tag) : py::object(source, tag) {}
+  ObjectOf(py::handle source, stolen_t tag) : py::object(source, tag) {}
+  [[nodiscard]] static bool check_(py::handle source) {
+    return source && get_if<T>(source.ptr()) != nullptr;
+  }
+  [[nodiscard]] T& value() const noexcept { return *get_if<T>(ptr()); }
+};
+
+/// Shows an object to the garbage collector once it may keep Python objects alive.
+template <typename T>
+void track(PyObject* object) noexcept {
+  if constexpr (Kept<T>::any) {
+    const T& value = reinterpret_cast<HeapObject<T>*>(object)->value();
+    if (Kept<T>::may_keep(value) && PyObject_GC_IsTracked(object) == 0) {
+      PyObject_GC_Track(object);
+    }
+  }
+}
+
+/// A new reference to an object that holds `value`, of `type` or of T's own; null with a Python
+/// error where memory is short.
+template <typename T>
+[[nodiscard]] PyObject* make_object(T value, PyTypeObject* type = heap_type<T>) noexcept {
   static_assert(std::is_nothrow_move_constructible_v<T>);
-  auto* object = PyObject_New(HeapObject<T>, heap_type<T>);
+  HeapObject<T>* object = nullptr;
+  if (is_subclassable<T> && type != heap_type<T>) {
+    object = reinterpret_cast<HeapObject<T>*>(type->tp_alloc(type, 0));
+  } else if constexpr (Kept<T>::any) {
+    object = PyObject_GC_New(HeapObject<T>, type);
+  } else {
+    object = PyObject_New(HeapObject<T>, type);
+  }
   if (object == nullptr) {
     return nullptr;
   }
@@ -63,12 +122,29 @@ template <typename T>
   object->borrows = 0;
   object->parked = nullptr;
   ::new (static_cast<void*>(object->storage)) T(std::move(value));
+  track<T>(reinterpret_cast<PyObject*>(object));
   return reinterpret_cast<PyObject*>(object);
 }
 
-/// The value of a Stream, Event or Buffer object for a call that lets the GIL go. Another thread
-/// may close the object meanwhile: it then keeps the value until the call is back. Costs no locked
-/// instruction, as a share of its own would. Made and ended under the GIL; must not be stored.
+/// An instance of `type`, which is T's own or derives from it; its __init__ is not called.
+template <typename T>
+[[nodiscard]] py::object make_instance(py::handle type, T value) {
+  if (PyType_Check(type.ptr()) == 0 ||
+      PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type.ptr()), heap_type<T>) == 0) {
+    throw py::type_error(std::string("expected ") + heap_type<T>->tp_name +
+                         " or a class derived from it");
+  }
+  PyObject* made = make_object(std::move(value), reinterpret_cast<PyTypeObject*>(type.ptr()));
+  if (made == nullptr) {
+    throw py::error_already_set();
+  }
+  return py::reinterpret_steal<py::object>(made);
+}
+
+/// The value of a Stream, Event or Buffer object for a call that runs Python code or lets the GIL
+/// go. Either may close the object meanwhile: it then keeps the value until the call is back. Costs
+/// no locked instruction, as a share of its own would. Made and ended under the GIL; the object
+/// must be held throughout; what get() gives must not be stored.
 template <typename T>
 class Borrowed {
  public:
@@ -96,16 +172,20 @@ class Borrowed {
   T value_;
 };
 
-/// Takes the value out of an object that is being closed; calls that borrow it keep a share.
+/// Takes the value out of an object that is being closed; calls that borrow it keep a share. Where
+/// memory is short, the object stays as it is.
 template <typename T>
 T close_object(PyObject* self) {
   auto* object = reinterpret_cast<HeapObject<T>*>(self);
   using Pointer = std::remove_cvref_t<decltype(std::declval<const T&>().box())>;
-  T ended(std::exchange(object->value(), T(Pointer())));
-  if (object->borrows != 0 && object->parked == nullptr) {
-    object->parked = std::make_unique<T>(ended).release();
+  if (object->value().is_closed()) {
+    return T(Pointer());
   }
-  return ended;
+  if (object->borrows != 0) {
+    object->parked = std::make_unique<T>(object->value()).release();
+  }
+  object->closed_hash = hash_of(object->value());
+  return std::exchange(object->value(), T(Pointer()));
 }
 
 /// Passes a T between pybind11 functions and heap objects.
@@ -143,19 +223,31 @@ class HeapClass : public py::object {
          offsetof(HeapObject<T>, call), READONLY, nullptr},
         {nullptr, 0, 0, 0, nullptr},
     };
-    PyType_Slot slots[] = {
+    std::vector<PyType_Slot> slots = {
         {Py_tp_doc, const_cast<char*>(doc)},
         {Py_tp_new, reinterpret_cast<void*>(create)},
         {Py_tp_init, reinterpret_cast<void*>(&accept_any)},
         {Py_tp_dealloc, reinterpret_cast<void*>(&deallocate)},
         {Py_tp_members, members},
-        {vectorcall != nullptr ? Py_tp_call : 0, reinterpret_cast<void*>(&PyVectorcall_Call)},
-        {0, nullptr},
     };
-    const unsigned long flags =
-        Py_TPFLAGS_DEFAULT | (vectorcall != nullptr ? Py_TPFLAGS_HAVE_VECTORCALL : 0UL);
+    unsigned long flags = Py_TPFLAGS_DEFAULT;
+    if (vectorcall != nullptr) {
+      flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+      slots.push_back({Py_tp_call, reinterpret_cast<void*>(&PyVectorcall_Call)});
+    }
+    if constexpr (is_subclassable<T>) {
+      flags |= Py_TPFLAGS_BASETYPE;
+    }
+    if constexpr (Kept<T>::any) {
+      flags |= Py_TPFLAGS_HAVE_GC;
+      slots.push_back({Py_tp_traverse, reinterpret_cast<void*>(&traverse)});
+      if constexpr (requires(PyObject * self) { Kept<T>::finalize(self); }) {
+        slots.push_back({Py_tp_finalize, reinterpret_cast<void*>(&Kept<T>::finalize)});
+      }
+    }
+    slots.push_back({0, nullptr});
     PyType_Spec spec{qualified_name, static_cast<int>(sizeof(HeapObject<T>)), 0,
-                     static_cast<unsigned>(flags), slots};
+                     static_cast<unsigned>(flags), slots.data()};
     m_ptr = PyType_FromSpec(&spec);
     if (m_ptr == nullptr) {
       throw py::error_already_set();
@@ -174,6 +266,15 @@ class HeapClass : public py::object {
     return *this;
   }
 
+  /// A class method: `function` takes the class first; see make_instance().
+  template <typename Function, typename... Extra>
+  HeapClass& def_class(const char* name, Function&& function, const Extra&... extra) {
+    const py::cpp_function made(with_policy<Extra...>(std::forward<Function>(function)),
+                                py::name(name), py::is_method(*this), extra...);
+    attr(name) = py::reinterpret_steal<py::object>(PyClassMethod_New(made.ptr()));
+    return *this;
+  }
+
   /// __eq__ by a predicate of two values; objects of other types are left to answer for themselves.
   template <typename Predicate>
   HeapClass& def_equality(Predicate predicate) {
@@ -185,6 +286,31 @@ class HeapClass : public py::object {
                                   : py::bool_(predicate(self, *value));
         },
         py::is_operator(), quick);
+  }
+
+  /// __eq__ and __hash__ of objects that can be closed: by a predicate of two values and hash_of()
+  /// while they are open. A closed one equals itself alone, and keeps its hash.
+  template <typename Predicate>
+  HeapClass& def_identity(Predicate predicate) {
+    def(
+        "__eq__",
+        [predicate](const ObjectOf<T>& self, py::handle other) -> py::object {
+          const T* value = get_if<T>(other.ptr());
+          if (value == nullptr) {
+            return py::reinterpret_borrow<py::object>(Py_NotImplemented);
+          }
+          const bool are_open = !self.value().is_closed() && !value->is_closed();
+          return py::bool_(are_open ? predicate(self.value(), *value) : self.is(other));
+        },
+        py::is_operator(), quick);
+    return def(
+        "__hash__",
+        [](const ObjectOf<T>& self) {
+          const T& value = self.value();
+          return value.is_closed() ? reinterpret_cast<HeapObject<T>*>(self.ptr())->closed_hash
+                                   : hash_of(value);
+        },
+        quick);
   }
 
   template <typename Function, typename... Extra>
@@ -227,14 +353,26 @@ class HeapClass : public py::object {
  private:
   static int accept_any(PyObject* /*self*/, PyObject* /*args*/, PyObject* /*kwargs*/) { return 0; }
 
+  static int traverse(PyObject* self, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(self));
+    if constexpr (Kept<T>::any) {
+      return Kept<T>::visit(reinterpret_cast<HeapObject<T>*>(self)->value(), visit, arg);
+    } else {
+      return 0;
+    }
+  }
+
   static void deallocate(PyObject* self) {
     auto* object = reinterpret_cast<HeapObject<T>*>(self);
     PyTypeObject* type = Py_TYPE(self);
+    if constexpr (Kept<T>::any) {
+      PyObject_GC_UnTrack(self);
+    }
     if (object->weak_references != nullptr) {
       PyObject_ClearWeakRefs(self);
     }
     object->value().~T();  // boxes let the GIL go where their end may block
-    PyObject_Free(self);
+    type->tp_free(self);
     Py_DECREF(type);
   }
 };

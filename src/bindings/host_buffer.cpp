@@ -2,10 +2,42 @@
 #include "bindings/host_buffer.hpp"
 
 #include <string>
+#include <string_view>
 
 #include "bindings/values.hpp"
 
 namespace cudacore::bindings {
+
+namespace {
+
+/// Whether a format of the struct module, as PEP 3118 extends it, has an `O` outside of the names
+/// of fields, which stand between colons.
+bool names_object(std::string_view format) noexcept {
+  bool is_in_name = false;
+  for (const char letter : format) {
+    if (letter == ':') {
+      is_in_name = !is_in_name;
+    } else if (letter == 'O' && !is_in_name) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Asks for the format alone: some objects that show their memory, such as NumPy's dates, have none
+/// to tell.
+bool holds_objects(py::handle object) {
+  Py_buffer view;
+  if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) {
+    PyErr_Clear();
+    return false;
+  }
+  const bool result = view.format != nullptr && names_object(view.format);
+  PyBuffer_Release(&view);
+  return result;
+}
+
+}  // namespace
 
 HostBuffer::HostBuffer(py::handle object, bool writable, const char* what) {
   if (PyObject_CheckBuffer(object.ptr()) == 0) {
@@ -15,10 +47,21 @@ HostBuffer::HostBuffer(py::handle object, bool writable, const char* what) {
   }
   const int flags = writable ? PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE : PyBUF_C_CONTIGUOUS;
   if (PyObject_GetBuffer(object.ptr(), &view_, flags) != 0) {
-    PyErr_Clear();
+    const py::error_already_set raised;
+    const bool is_refusal = raised.matches(PyExc_BufferError) || raised.matches(PyExc_ValueError) ||
+                            raised.matches(PyExc_TypeError);
+    if (!is_refusal) {
+      throw raised;
+    }
     throw py::type_error(std::string(what) + " must be C-contiguous" +
                          (writable ? " and writable" : "") + "; this " + type_name(object) +
                          " is not");
+  }
+  const bool may_hold_objects = view_.itemsize >= static_cast<Py_ssize_t>(sizeof(PyObject*));
+  if (may_hold_objects && holds_objects(object)) {
+    PyBuffer_Release(&view_);
+    throw py::type_error(std::string(what) + " must hold plain values; this " + type_name(object) +
+                         " holds Python objects, and their addresses mean nothing on a device");
   }
 }
 

@@ -12,7 +12,8 @@ namespace cudacore::bindings {
 class HostBuffer {
  public:
   /// @throw pybind11::type_error, with `what` in front, where the object shows no memory, is not
-  /// C-contiguous, or is read-only and `writable` was asked for.
+  /// C-contiguous, is read-only and `writable` was asked for, or holds Python objects, whose
+  /// addresses mean nothing elsewhere. What the object itself raises otherwise comes through.
   HostBuffer(pybind11::handle object, bool writable, const char* what);
   ~HostBuffer() { PyBuffer_Release(&view_); }
   HostBuffer(const HostBuffer&) = delete;

@@ -40,10 +40,17 @@ void queue(const driver::DriverApi& api, const handle::StreamBox& stream, handle
 /// Packs by the kernel's plan into `bytes`, leaving the addresses in `parameters`.
 void pack_all(const handle::KernelBox& kernel, PyObject* const* args, std::size_t count, int device,
               unsigned char* bytes, void** parameters) {
+  bool may_have_run_python = false;
   for (std::size_t i = 0; i < count; ++i) {
     unsigned char* destination = bytes + kernel.slots[i].offset;
     parameters[i] = destination;
-    pack_argument(kernel, i, args[i], device, destination);
+    may_have_run_python |= pack_argument(kernel, i, args[i], device, destination);
+  }
+  // Buffers again, by which nothing runs any more: an argument's Python code may have closed one.
+  for (std::size_t i = 0; may_have_run_python && i < count; ++i) {
+    if (get_if<Buffer>(args[i]) != nullptr) {
+      pack_argument(kernel, i, args[i], device, static_cast<unsigned char*>(parameters[i]));
+    }
   }
 }
 
@@ -56,16 +63,25 @@ void launch_unknown(const driver::DriverApi& api, const handle::StreamBox& strea
   };
   std::vector<std::vector<Unit>> values(count);
   std::vector<void*> parameters(count);
-  for (std::size_t i = 0; i < count; ++i) {
+  const auto pack = [&](std::size_t i) {
     const handle::Slot slot = slot_for(kernel, i, args[i]);
     values[i].resize(slot.size / sizeof(Unit) + 1);
     parameters[i] = values[i].data();
     pack_by_slot(kernel, i, slot, args[i], device, values[i].data()->bytes);
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    pack(i);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (get_if<Buffer>(args[i]) != nullptr) {
+      pack(i);
+    }
   }
   queue(api, stream, kernel, config, parameters.data());
 }
 
-/// `stream` must outlast the call, whoever closes it.
+/// `stream` must outlast the call, whoever closes it. A LaunchConfig and a Kernel never change, and
+/// are held by the caller's arguments or a Launcher.
 void launch_packed_from_python(const Stream& stream, const LaunchConfig& config,
                                const Kernel& target, PyObject* const* args, std::size_t count) {
   handle::KernelBox& kernel = *target.box();
@@ -130,9 +146,20 @@ PyObject* call_launcher(PyObject* self, PyObject* const* args, std::size_t flags
       throw py::type_error("a launch takes no keyword arguments");
     }
     const Launcher& launcher = *get_if<Launcher>(self);
-    launch_packed_from_python(launcher.stream ? *launcher.stream : current_stream(),
-                              launcher.config, launcher.kernel, args,
-                              static_cast<std::size_t>(PyVectorcall_NARGS(flags)));
+    const auto launch_on = [&](const Stream& stream) {
+      launch_packed_from_python(stream, launcher.config, launcher.kernel, args,
+                                static_cast<std::size_t>(PyVectorcall_NARGS(flags)));
+    };
+    if (launcher.stream) {
+      launch_on(*launcher.stream);
+    } else if (PyObject* entered = entered_stream()) {
+      // Held, since an argument's Python code may leave and close it.
+      const auto held = py::reinterpret_borrow<py::object>(entered);
+      const Borrowed<Stream> stream(entered);
+      launch_on(stream.get());
+    } else {
+      launch_on(default_stream());
+    }
     Py_RETURN_NONE;
   });
 }
@@ -191,10 +218,7 @@ void bind_launch(py::module_& module) {
           "Stream or None: Where it launches; the current stream where None.")
       .def(
           "__repr__",
-          [](py::object self) {
-            return "<Launcher of " + get_if<Launcher>(self.ptr())->kernel.name() + ">";
-          },
-          quick);
+          [](const Launcher& self) { return "<Launcher of " + self.kernel.name() + ">"; }, quick);
 }
 
 }  // namespace cudacore::bindings

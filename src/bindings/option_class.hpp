@@ -13,6 +13,7 @@
 #include "bindings/errors.hpp"
 #include "bindings/heap_type.hpp"
 #include "bindings/options_field.hpp"
+#include "bindings/values.hpp"
 
 // A Python class made from a table of the fields of a C++ struct.
 
@@ -41,7 +42,10 @@ template <auto member>
   using Owner = typename MemberOf<decltype(member)>::Owner;
   using Codec = FieldCodec<typename MemberOf<decltype(member)>::Value>;
   return Field<Owner>{spec, Codec::type,
-                      [](const Owner& self) { return Codec::show(self.*member); },
+                      [](const Owner& self) {
+                        const auto value = self.*member;  // Python code may run while it is shown
+                        return Codec::show(value);
+                      },
                       [](Owner& self, py::handle object, const FieldSpec& where) {
                         self.*member = Codec::parse(object, where);
                       },
@@ -90,7 +94,9 @@ class OptionClass {
     if (const T* given = get_if<T>(object.ptr())) {
       options = *given;
     } else if (is_mapping(object)) {
-      set_all(options, py::dict(py::reinterpret_borrow<py::object>(object)));
+      const bool is_dict = PyDict_Check(object.ptr()) != 0;
+      set_all(options,
+              is_dict ? copy_of(object) : py::dict(py::reinterpret_borrow<py::object>(object)));
     } else if (!object.is_none()) {
       throw py::type_error("options must be " + std::string(Table::name) +
                            ", a mapping of its fields, or None, not " +
@@ -119,6 +125,7 @@ class OptionClass {
     refuse_field(Table::name, key.cast<std::string>(), names);
   }
 
+  /// `values` must be nobody else's: their conversion runs Python code.
   static void set_all(T& options, const py::dict& values) {
     for (const auto& [key, value] : values) {
       const Field<T>& field = find(key);
@@ -147,7 +154,7 @@ class OptionClass {
         field.set(options, PyTuple_GET_ITEM(args, static_cast<Py_ssize_t>(i)), field.spec);
       }
       if (kwargs != nullptr) {
-        set_all(options, py::reinterpret_borrow<py::dict>(kwargs));
+        set_all(options, copy_of(kwargs));
       }
       return make_object<T>(std::move(options));
     });

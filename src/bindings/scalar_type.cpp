@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 
 #include "bindings/heap_type.hpp"
 
@@ -119,21 +119,9 @@ ScalarType classify(PyObject* object) {
 }
 
 /// The types seen last, by address: one load and one compare for the types a program really uses.
+/// Each is kept alive, so that its address means no other.
 constexpr std::size_t cache_size = 64;
-std::array<const ScalarType*, cache_size> recent{};
-
-const ScalarType& remember(PyObject* object) {
-  // Never freed: entries are handed out by reference, and a type's address must not be used again.
-  static auto& known = *new std::unordered_map<PyTypeObject*, ScalarType>();
-  PyTypeObject* type = Py_TYPE(object);
-  auto found = known.find(type);
-  if (found == known.end()) {
-    const ScalarType entry = classify(object);
-    Py_INCREF(reinterpret_cast<PyObject*>(type));
-    found = known.emplace(type, entry).first;
-  }
-  return found->second;
-}
+std::array<ScalarType, cache_size> recent{};
 
 std::size_t slot_of(const PyTypeObject* type) noexcept {
   return (reinterpret_cast<std::uintptr_t>(type) >> 5U) % cache_size;
@@ -141,13 +129,18 @@ std::size_t slot_of(const PyTypeObject* type) noexcept {
 
 }  // namespace
 
-const ScalarType& scalar_type(PyObject* object) {
+ScalarType scalar_type(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
-  const ScalarType*& entry = recent[slot_of(type)];
-  if (entry == nullptr || entry->type != type) {
-    entry = &remember(object);
+  ScalarType& entry = recent[slot_of(type)];
+  if (entry.type == type) [[likely]] {
+    return entry;
   }
-  return *entry;
+  auto held = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(type));
+  const ScalarType learnt = classify(object);
+  const ScalarType forgotten = std::exchange(entry, learnt);
+  held.release();                                           // the entry's now
+  Py_XDECREF(reinterpret_cast<PyObject*>(forgotten.type));  // last: it may run Python code
+  return learnt;
 }
 
 }  // namespace cudacore::bindings

@@ -26,8 +26,9 @@ struct ScalarType {
   std::uint8_t size = 0;  ///< bytes; 0 for structures, whose size the buffer tells
 };
 
-/// The entry for an object's type, made on first sight and kept; no Python code runs after that.
-[[nodiscard]] const ScalarType& scalar_type(PyObject* object);
+/// What an object's type is. The types seen last are remembered, and kept alive; learning another
+/// may run Python code.
+[[nodiscard]] ScalarType scalar_type(PyObject* object);
 
 /// Where a NumPy scalar's bytes begin.
 [[nodiscard]] inline const unsigned char* scalar_bytes(PyObject* object) noexcept {

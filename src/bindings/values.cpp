@@ -6,23 +6,33 @@
 #include <vector>
 
 #include "bindings/gil.hpp"
+#include "handle/boxes.hpp"
 
 namespace cudacore::bindings {
 
 namespace {
 
-struct ReleaseObject {
-  void operator()(void* object) const noexcept {
-    if (may_take_gil()) {
+/// The streams that the thread has entered and not left. Objects, so that one that is closed
+/// meanwhile is known as closed; a thread that ends inside of them drops them.
+struct EnteredStreams {
+  std::vector<PyObject*> objects;
+
+  EnteredStreams() = default;
+  EnteredStreams(const EnteredStreams&) = delete;
+  EnteredStreams& operator=(const EnteredStreams&) = delete;
+  ~EnteredStreams() {
+    if (!objects.empty() && may_take_gil()) {
       const AcquireGil acquire;
-      Py_DECREF(static_cast<PyObject*>(object));
+      for (PyObject* object : objects) {
+        Py_DECREF(object);
+      }
     }
   }
 };
 
-std::vector<Stream>& current_streams() {
-  thread_local std::vector<Stream> streams;
-  return streams;
+std::vector<PyObject*>& entered_streams() noexcept {
+  thread_local EnteredStreams streams;
+  return streams.objects;
 }
 
 }  // namespace
@@ -38,16 +48,52 @@ py::str to_str(const std::filesystem::path& path) {
 }
 
 std::shared_ptr<void> keep_alive(py::object object) {
-  std::shared_ptr<void> owner(static_cast<void*>(object.ptr()), ReleaseObject{});
-  object.release();
-  return owner;
+  // Where memory is short, the share's constructor drops the reference.
+  PyObject* kept = object.release().ptr();
+  return {static_cast<void*>(kept), ReleaseObject{kept}};
 }
 
 py::object kept_object(const std::shared_ptr<void>& owner) {
-  if (owner != nullptr && std::get_deleter<ReleaseObject>(owner) != nullptr) {
-    return py::reinterpret_borrow<py::object>(static_cast<PyObject*>(owner.get()));
+  PyObject* kept = kept_by(owner);
+  return py::reinterpret_borrow<py::object>(kept != nullptr ? kept : Py_None);
+}
+
+template <>
+Py_hash_t hash_of(const Stream& stream) noexcept {
+  return static_cast<Py_hash_t>(std::hash<const void*>{}(stream.box()->stream));
+}
+
+template <>
+Py_hash_t hash_of(const Event& event) noexcept {
+  return static_cast<Py_hash_t>(std::hash<const void*>{}(event.box().get()));
+}
+
+template <>
+Py_hash_t hash_of(const Buffer& buffer) noexcept {
+  const auto mixed = std::hash<unsigned long long>{}(buffer.handle()) ^ buffer.size();
+  return static_cast<Py_hash_t>(mixed);
+}
+
+py::object attribute_or_none(py::handle object, const char* name) {
+  auto value = py::reinterpret_steal<py::object>(PyObject_GetAttrString(object.ptr(), name));
+  if (value) {
+    return value;
+  }
+  // A property may raise AttributeError too: then the type has the name.
+  const py::error_already_set raised;
+  const py::handle type(reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())));
+  if (!raised.matches(PyExc_AttributeError) || PyObject_HasAttrString(type.ptr(), name) != 0) {
+    throw raised;
   }
   return py::none();
+}
+
+py::dict copy_of(py::handle dict) {
+  auto copy = py::reinterpret_steal<py::dict>(PyDict_Copy(dict.ptr()));
+  if (!copy) {
+    throw py::error_already_set();
+  }
+  return copy;
 }
 
 std::string type_name(py::handle object) { return Py_TYPE(object.ptr())->tp_name; }
@@ -78,9 +124,10 @@ Stream to_stream(py::handle object) {
     return *stream;
   }
   if (object.is_none()) {
-    return current_stream();
+    PyObject* entered = entered_stream();
+    return entered != nullptr ? *get_if<Stream>(entered) : default_stream();
   }
-  const py::object protocol = py::getattr(object, "__cuda_stream__", py::none());
+  const py::object protocol = attribute_or_none(object, "__cuda_stream__");
   if (protocol.is_none()) {
     throw py::type_error("stream must be a cudacore.Stream or have __cuda_stream__, not " +
                          type_name(object));
@@ -103,12 +150,12 @@ Stream to_stream(py::handle object) {
 }
 
 Stream to_stream(py::handle object, int device) {
-  const bool is_chosen = !object.is_none() || !current_streams().empty();
+  const bool is_chosen = !object.is_none() || entered_stream() != nullptr;
   return is_chosen || device < 0 ? to_stream(object) : Device(device).default_stream();
 }
 
 Stream to_stream(py::handle object, const Buffer& buffer) {
-  const bool is_chosen = !object.is_none() || !current_streams().empty();
+  const bool is_chosen = !object.is_none() || entered_stream() != nullptr;
   return is_chosen || buffer.is_closed() ? to_stream(object)
                                          : to_stream(object, buffer.device_id());
 }
@@ -130,7 +177,10 @@ unsigned long long to_address(py::handle object, const char* what) {
                                                             ? PyNumber_Index(object.ptr())
                                                             : PyNumber_Long(object.ptr()));
   if (!number) {
-    PyErr_Clear();
+    py::error_already_set raised;
+    if (!raised.matches(PyExc_TypeError)) {
+      throw raised;
+    }
     throw py::type_error(std::string(what) + " must be an int, not " + type_name(object));
   }
   const unsigned long long value = PyLong_AsUnsignedLongLong(number.ptr());
@@ -157,20 +207,26 @@ std::size_t to_byte_count(py::handle object, const char* what) {
   return static_cast<std::size_t>(size);
 }
 
-const Stream& current_stream() {
-  static const Stream fallback = Stream::legacy_default();
-  const auto& streams = current_streams();
-  return streams.empty() ? fallback : streams.back();
+const Stream& default_stream() {
+  static const Stream stream = Stream::legacy_default();
+  return stream;
 }
 
-void push_current_stream(const Stream& stream) { current_streams().push_back(stream); }
+PyObject* entered_stream() noexcept {
+  const auto& streams = entered_streams();
+  return streams.empty() ? nullptr : streams.back();
+}
 
-void pop_current_stream(const Stream& stream) {
-  auto& streams = current_streams();
-  const auto last = std::find_if(streams.rbegin(), streams.rend(), [&](const Stream& candidate) {
-    return candidate.box() == stream.box();
-  });
+void enter_stream(ObjectOf<Stream> stream) {
+  entered_streams().push_back(stream.ptr());
+  stream.release();
+}
+
+void leave_stream(const ObjectOf<Stream>& stream) {
+  auto& streams = entered_streams();
+  const auto last = std::find(streams.rbegin(), streams.rend(), stream.ptr());
   if (last != streams.rend()) {
+    const auto left = py::reinterpret_steal<py::object>(*last);
     streams.erase(std::next(last).base());
   }
 }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "bindings/collector.hpp"
 #include "bindings/heap_type.hpp"
 #include "cudacore/context.hpp"
 #include "cudacore/device.hpp"
@@ -27,12 +28,47 @@ struct PyDevice {
   std::shared_ptr<MemoryResource> memory_resource;
 };
 
+template <>
+struct Kept<PyDevice> {
+  static constexpr bool any = true;
+  static bool may_keep(const PyDevice& /*device*/) noexcept { return true; }
+  static int visit(const PyDevice& device, visitproc visit, void* arg) {
+    return visit_kept(device.memory_resource, visit, arg);
+  }
+};
+
 /// A kernel bound to a shape and, perhaps, a stream.
 struct Launcher {
   Kernel kernel;
   LaunchConfig config;
   std::optional<Stream> stream;  ///< unset: the current stream at each call
 };
+
+template <>
+struct Kept<Launcher> {
+  static constexpr bool any = true;
+  static bool may_keep(const Launcher& launcher) noexcept {
+    return Kept<Kernel>::may_keep(launcher.kernel) ||
+           (launcher.stream && Kept<Stream>::may_keep(*launcher.stream));
+  }
+  static int visit(const Launcher& launcher, visitproc visit, void* arg) {
+    const int result = visit_kept(launcher.kernel, visit, arg);
+    return result != 0 || !launcher.stream ? result : visit_kept(*launcher.stream, visit, arg);
+  }
+};
+
+template <>
+inline constexpr bool is_subclassable<Stream> = true;
+template <>
+inline constexpr bool is_subclassable<Buffer> = true;
+
+// By what equality compares: addresses and handles.
+template <>
+Py_hash_t hash_of(const Stream& stream) noexcept;
+template <>
+Py_hash_t hash_of(const Event& event) noexcept;
+template <>
+Py_hash_t hash_of(const Buffer& buffer) noexcept;
 
 /// A path as Python decodes it (os.fsdecode).
 [[nodiscard]] py::str to_str(const std::filesystem::path& path);
@@ -59,9 +95,11 @@ struct Launcher {
 [[nodiscard]] std::optional<Stream> to_optional_stream(py::handle object);
 /// A MemoryResource, kept alive with the Python object that it is.
 [[nodiscard]] std::shared_ptr<MemoryResource> to_memory_resource(py::handle object);
-/// Device.allocate(size, *, stream=None), once the device has its resource.
+/// Device.allocate(size, *, stream=None)
 [[nodiscard]] PyObject* allocate_on_device(PyDevice& device, PyObject* const* args,
                                            Py_ssize_t count, PyObject* names);
+/// The resource that a Device object allocates from.
+[[nodiscard]] const std::shared_ptr<MemoryResource>& resource_of(PyDevice& device);
 /// A LaunchConfig or a mapping of its fields.
 [[nodiscard]] LaunchConfig to_launch_config(py::handle object);
 /// The shape of kernel[grid, block, stream, shmem_size]; the last may be null.
@@ -73,10 +111,18 @@ struct Launcher {
 /// A number of bytes: an int that is not negative. `what` begins the message.
 [[nodiscard]] std::size_t to_byte_count(py::handle object, const char* what);
 
-/// The calling thread's current stream: set by `with stream:`, else the legacy default stream.
-[[nodiscard]] const Stream& current_stream();
-void push_current_stream(const Stream& stream);
-void pop_current_stream(const Stream& stream);
+/// The Stream object of the innermost `with stream:` of the calling thread, borrowed; null where
+/// there is none.
+[[nodiscard]] PyObject* entered_stream() noexcept;
+/// The current stream where no `with stream:` is in force: the legacy default stream.
+[[nodiscard]] const Stream& default_stream();
+void enter_stream(ObjectOf<Stream> stream);
+void leave_stream(const ObjectOf<Stream>& stream);
+
+/// An attribute, None where the object has none. What reading it raises comes through.
+[[nodiscard]] py::object attribute_or_none(py::handle object, const char* name);
+/// A copy of a dict, which conversions of its values, in Python, cannot change.
+[[nodiscard]] py::dict copy_of(py::handle dict);
 
 /// The type's name as a message shows it: "numpy.int64", "int".
 [[nodiscard]] std::string type_name(py::handle object);

@@ -22,7 +22,8 @@ struct Program::LastCompile {
   std::string log;
   std::optional<PchStatus> pch_status;
 
-  void set(std::string text, std::optional<PchStatus> status) {
+  void set(std::string text, std::optional<PchStatus> status, std::string* copy) {
+    if (copy != nullptr) *copy = text;
     const std::lock_guard lock(mutex);
     log = std::move(text);
     pch_status = status;
@@ -198,18 +199,18 @@ Program::Program(std::string code, SourceType type, ProgramOptions options)
 }
 
 ObjectCode Program::compile(std::optional<CodeType> target,
-                            std::span<const std::string> name_expressions) {
+                            std::span<const std::string> name_expressions, std::string* log) {
   if (target && *target != CodeType::cubin && *target != CodeType::ptx &&
       *target != CodeType::ltoir) {
     throw std::invalid_argument("a program compiles to \"ptx\", \"cubin\" or \"ltoir\", not \"" +
                                 std::string(to_string(*target)) + "\"");
   }
-  return type_ == SourceType::cxx ? compile_cxx(target, name_expressions)
-                                  : compile_linked(target, name_expressions);
+  return type_ == SourceType::cxx ? compile_cxx(target, name_expressions, log)
+                                  : compile_linked(target, name_expressions, log);
 }
 
 ObjectCode Program::compile_cxx(std::optional<CodeType> target,
-                                std::span<const std::string> name_expressions) {
+                                std::span<const std::string> name_expressions, std::string* log) {
   for (const std::string& expression : name_expressions) {
     check_no_nul(expression, "a name expression");
   }
@@ -218,7 +219,7 @@ ObjectCode Program::compile_cxx(std::optional<CodeType> target,
   Compilation compilation{code_, name, options_, name_expressions, command_line(options_, goal),
                           {},    {},   0};
   const auto program = compilation.run();
-  last_->set(compilation.log, compilation.pch);
+  last_->set(compilation.log, compilation.pch, log);
   if (compilation.result != compile::nvrtc_success) {
     compile::throw_compile_error(compilation.result, compilation.log,
                                  {name, code_, &options_.headers, compilation.flags});
@@ -234,7 +235,8 @@ ObjectCode Program::compile_cxx(std::optional<CodeType> target,
 }
 
 ObjectCode Program::compile_linked(std::optional<CodeType> target,
-                                   std::span<const std::string> name_expressions) {
+                                   std::span<const std::string> name_expressions,
+                                   std::string* log) {
   const std::string source(describe(type_));
   if (!name_expressions.empty()) {
     throw std::invalid_argument("name expressions name C++ templates; a program in " + source +
@@ -257,13 +259,13 @@ ObjectCode Program::compile_linked(std::optional<CodeType> target,
   Linker linker({std::move(input)}, std::move(options));
   try {
     ObjectCode linked = linker.link(goal);
-    last_->set(linker.error_log() + linker.info_log(), std::nullopt);
+    last_->set(linker.error_log() + linker.info_log(), std::nullopt, log);
     if (type != CodeType::ptx) return linked;
     details = linked.details();
     details.ptx = code_;
     return {linked.code(), goal, std::move(details)};
   } catch (const LinkError&) {
-    last_->set(linker.error_log(), std::nullopt);
+    last_->set(linker.error_log(), std::nullopt, log);
     throw;
   }
 }

@@ -6,6 +6,7 @@
 
 #include "core/calls.hpp"
 #include "cudacore/device.hpp"
+#include "handle/callback.hpp"
 #include "handle/hooks.hpp"
 
 namespace cudacore {
@@ -37,6 +38,7 @@ std::shared_ptr<handle::StreamBox> borrow(CUstream stream,
 using Callback = std::function<void()>;
 
 void run_callback(void* argument) noexcept {
+  const handle::CallbackScope scope;  // outlives what the callback holds
   const std::unique_ptr<Callback> callback(static_cast<Callback*>(argument));
   try {
     (*callback)();

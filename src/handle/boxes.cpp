@@ -3,50 +3,25 @@
 
 #include <cstdio>
 #include <exception>
+#include <utility>
 
 #include "cudacore/error.hpp"
 #include "cudacore/stream.hpp"
 #include "driver/blocking.hpp"
 #include "driver/process.hpp"
+#include "handle/callback.hpp"
 #include "handle/check.hpp"
 
 namespace cudacore::handle {
 
-StreamBox::~StreamBox() {
-  if (!owned || stream == nullptr) return;
-  const driver::DriverApi* api = driver::api_for_cleanup();
-  if (api == nullptr) return;
-  const driver::BlockingScope scope;
-  const CUresult result = api->cuStreamDestroy(stream);
-  if (result != CUDA_SUCCESS) report_unraisable(result, "cuStreamDestroy", context.get());
-}
+namespace {
 
-EventBox::~EventBox() {
-  if (event == nullptr) return;
-  const driver::DriverApi* api = driver::api_for_cleanup();
-  if (api == nullptr) return;
-  const driver::BlockingScope scope;
-  const CUresult result = api->cuEventDestroy(event);
-  if (result != CUDA_SUCCESS) report_unraisable(result, "cuEventDestroy", context.get());
-}
-
-PoolBox::~PoolBox() {
-  if (!owned || pool == nullptr) return;
-  const driver::DriverApi* api = driver::api_for_cleanup();
-  if (api == nullptr) return;
-  const driver::BlockingScope scope;
-  const CUresult result = api->cuMemPoolDestroy(pool);
-  if (result != CUDA_SUCCESS) report_unraisable(result, "cuMemPoolDestroy");
-}
-
-BufferBox::~BufferBox() {
-  if (resource == nullptr || pointer == 0) return;
-  // Not api_for_cleanup(): a user's resource may serve memory that no driver knows.
-  if (driver::is_forked_child() || driver::is_exiting()) return;
+void release(MemoryResource& resource, CUdeviceptr pointer, std::size_t size,
+             std::shared_ptr<StreamBox> stream) noexcept {
   const driver::BlockingScope scope;
   try {
-    resource->deallocate(pointer, size,
-                         stream != nullptr ? std::optional(Stream(stream)) : std::nullopt);
+    resource.deallocate(
+        pointer, size, stream != nullptr ? std::optional(Stream(std::move(stream))) : std::nullopt);
   } catch (const ContextLostError&) {  // whoever lost it has been told
   } catch (const std::exception& error) {
     char message[512];
@@ -58,13 +33,61 @@ BufferBox::~BufferBox() {
   }
 }
 
+}  // namespace
+
+StreamBox::~StreamBox() {
+  if (!owned || stream == nullptr) return;
+  end_outside_callbacks([stream = stream, context = std::move(context)] {
+    const driver::DriverApi* api = driver::api_for_cleanup();
+    if (api == nullptr) return;
+    const driver::BlockingScope scope;
+    const CUresult result = api->cuStreamDestroy(stream);
+    if (result != CUDA_SUCCESS) report_unraisable(result, "cuStreamDestroy", context.get());
+  });
+}
+
+EventBox::~EventBox() {
+  if (event == nullptr) return;
+  end_outside_callbacks([event = event, context = std::move(context)] {
+    const driver::DriverApi* api = driver::api_for_cleanup();
+    if (api == nullptr) return;
+    const driver::BlockingScope scope;
+    const CUresult result = api->cuEventDestroy(event);
+    if (result != CUDA_SUCCESS) report_unraisable(result, "cuEventDestroy", context.get());
+  });
+}
+
+PoolBox::~PoolBox() {
+  if (!owned || pool == nullptr) return;
+  end_outside_callbacks([pool = pool] {
+    const driver::DriverApi* api = driver::api_for_cleanup();
+    if (api == nullptr) return;
+    const driver::BlockingScope scope;
+    const CUresult result = api->cuMemPoolDestroy(pool);
+    if (result != CUDA_SUCCESS) report_unraisable(result, "cuMemPoolDestroy");
+  });
+}
+
+BufferBox::~BufferBox() {
+  if (resource == nullptr || pointer == 0) return;
+  // Not api_for_cleanup(): a user's resource may serve memory that no driver knows.
+  if (driver::is_forked_child() || driver::is_exiting()) return;
+  end_outside_callbacks([pointer = pointer, size = size, resource = std::move(resource),
+                         stream = std::move(stream)]() mutable {
+    release(*resource, pointer, size, std::move(stream));
+  });
+}
+
 LibraryBox::~LibraryBox() {
   if (!owned || library == nullptr) return;
-  const driver::DriverApi* api = driver::api_for_cleanup();
-  if (api == nullptr) return;
-  const driver::BlockingScope scope;
-  const CUresult result = api->cuLibraryUnload(library);
-  if (result != CUDA_SUCCESS) report_unraisable(result, "cuLibraryUnload");
+  // The driver may read the code until then.
+  end_outside_callbacks([library = library, code = std::move(code)] {
+    const driver::DriverApi* api = driver::api_for_cleanup();
+    if (api == nullptr) return;
+    const driver::BlockingScope scope;
+    const CUresult result = api->cuLibraryUnload(library);
+    if (result != CUDA_SUCCESS) report_unraisable(result, "cuLibraryUnload");
+  });
 }
 
 }  // namespace cudacore::handle

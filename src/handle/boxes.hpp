@@ -43,7 +43,7 @@ struct DeviceLimits {
 /// The names of the last launches on a context, for the message of the error that one of them
 /// causes. Writers neither lock nor synchronise, since a locked instruction behind a launch waits
 /// for the launch to reach the device: a torn history only ever misreports which kernels, never
-/// crashes. The names are interned and never freed.
+/// crashes. The names are interned; see intern().
 class LaunchHistory {
  public:
   void add(const char* kernel, CUstream stream = nullptr) noexcept {
@@ -62,6 +62,11 @@ class LaunchHistory {
   void synced(std::uint64_t mark, CUstream stream) noexcept;
   /// The kernels launched since the last good synchronisation, newest last, each once.
   [[nodiscard]] std::vector<std::string> since_sync() const;
+  /// Calls `visit` with each name in it; for forget_unused_names().
+  template <typename Visit>
+  void for_each_name(Visit visit) const {
+    for (const auto& name : names_) visit(name.load(std::memory_order_relaxed));
+  }
 
  private:
   std::array<std::atomic<const char*>, 64> names_{};
@@ -70,8 +75,13 @@ class LaunchHistory {
   std::atomic<std::uint64_t> synced_{0};
 };
 
-/// A name that lives for ever; equal names share one copy.
+/// A name that lives until its last user gives it back and no history has it; equal names share one
+/// copy.
 [[nodiscard]] const char* intern(const std::string& name);
+/// Gives a name back; null does nothing.
+void give_back_name(const char* name) noexcept;
+/// How many names there are, for tests.
+[[nodiscard]] std::size_t interned_names();
 
 struct ContextBox {
   CUcontext context = nullptr;
@@ -98,6 +108,8 @@ struct ContextBox {
 [[nodiscard]] const std::shared_ptr<ContextBox>& current_context();
 /// The box of a context somebody made; always the same box for the same context.
 [[nodiscard]] const std::shared_ptr<ContextBox>& context_box(CUcontext context);
+/// Every context that this process has met.
+[[nodiscard]] std::vector<std::shared_ptr<ContextBox>> known_contexts();
 
 /// Makes a context current for a scope. Where none was current before, it stays current after.
 class ContextScope {

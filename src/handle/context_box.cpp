@@ -129,6 +129,14 @@ const std::shared_ptr<ContextBox>& context_box(CUcontext context) {
   return find_or_add(api, context, context_id(api, context));
 }
 
+std::vector<std::shared_ptr<ContextBox>> known_contexts() {
+  Registry& known = registry();
+  const std::scoped_lock lock(known.mutex);
+  std::vector<std::shared_ptr<ContextBox>> contexts;
+  for (const auto& [id, box] : known.boxes) contexts.push_back(box);
+  return contexts;
+}
+
 const std::shared_ptr<ContextBox>& primary_context(int device) {
   const driver::DriverApi& api = driver::api();
   require_known_device(device);

@@ -39,6 +39,7 @@ std::size_t read_attribute(const driver::DriverApi& api, CUfunction_attribute at
 }  // namespace
 
 KernelBox::~KernelBox() {
+  give_back_name(interned_name);
   for (auto& entry : on_device) {
     const std::unique_ptr<KernelOnDevice> state(entry.load(std::memory_order_acquire));
   }
@@ -56,7 +57,7 @@ void KernelBox::plan(Signature value) {
     steps.push_back(slot);
   }
   if (name.empty()) name = value.kernel;
-  interned_name = intern(name);
+  give_back_name(std::exchange(interned_name, intern(name)));
   signature = std::move(value);
   slots = std::move(steps);
   parameter_bytes = round_up(end, largest_alignment);

@@ -226,6 +226,31 @@ TEST(History, ForgetsOneStream) {
   EXPECT_EQ(history.since_sync(), (std::vector<std::string>{"b", "c"}));
 }
 
+TEST(History, NamesWithoutUsersAreFreed) {
+  const std::size_t before = handle::interned_names();
+  const char* kept = handle::intern("used all the time");
+  for (int i = 0; i < 10000; ++i) {
+    const char* name = handle::intern("a kernel named " + std::to_string(i));
+    EXPECT_EQ(handle::intern("a kernel named " + std::to_string(i)), name);
+    handle::give_back_name(name);
+    handle::give_back_name(name);
+  }
+  EXPECT_LT(handle::interned_names(), before + 2000);
+  EXPECT_STREQ(kept, "used all the time");
+  EXPECT_EQ(handle::intern("used all the time"), kept);
+}
+
+TEST_F(ContextTest, NamesInAHistoryStay) {
+  handle::ContextBox& context = *handle::primary_context(0);
+  const char* told = handle::intern("told of");
+  context.history.add(told);
+  handle::give_back_name(told);
+  for (int i = 0; i < 5000; ++i) {
+    handle::give_back_name(handle::intern("untold kernel " + std::to_string(i)));
+  }
+  EXPECT_EQ(context.history.since_sync().back(), "told of");
+}
+
 TEST(History, KeepsTheLastAndStandsManyThreads) {
   handle::LaunchHistory history;
   const auto stream = reinterpret_cast<CUstream>(std::uintptr_t{0x10});

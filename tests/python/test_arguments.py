@@ -2,8 +2,10 @@
 """Every kind of argument for every kind of parameter: what arrives, and what is refused."""
 
 import ctypes
+import gc
 import math
 import struct
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -337,3 +339,19 @@ def test_error_in_index_goes_through(store: Store) -> None:
 
     with pytest.raises((LookupError, TypeError)):
         store("int", Odd())
+
+
+def test_types_are_not_kept_for_ever(stream: Stream, pinned: Callable[[int], Buffer]) -> None:
+    kernel = build("struct P { int a; float b; }; __global__ void k(P* p, P v) { *p = v; }")
+    store, out = kernel.get_kernel("k")[1, 1, stream], pinned(8)
+    types: list[weakref.ref[Any]] = []
+    for _ in range(1000):
+        fields = [("a", ctypes.c_int), ("b", ctypes.c_float)]
+        made = type("P", (ctypes.Structure,), {"_fields_": fields})
+        store(out, made(7, 2.0))
+        types.append(weakref.ref(made))
+    stream.sync()
+    del made
+    gc.collect()
+    assert struct.unpack("if", host_bytes(out)) == (7, 2.0)
+    assert sum(one() is not None for one in types) <= 64

@@ -2,6 +2,7 @@
 """Buffer: copies, fills, lifetime."""
 
 import array
+import ctypes
 import gc
 import weakref
 from collections.abc import Callable
@@ -11,6 +12,7 @@ import cudacore
 import numpy as np
 import pytest
 from cudacore import Buffer, Device, LegacyPinnedMemoryResource, MemoryResource, Stream
+from harness import build
 
 DATA = bytes(range(256)) * 4
 
@@ -301,3 +303,89 @@ def test_weak_references(device: Device) -> None:
     del buffer
     gc.collect()
     assert alive() is None
+
+
+def test_closing_on_a_closed_stream_changes_nothing(device: Device, stream: Stream) -> None:
+    closed = device.create_stream()
+    closed.close()
+    buffer = device.allocate(64, stream=stream)
+    with pytest.raises(ValueError, match="closed"):
+        buffer.close(closed)
+    assert not buffer.is_closed
+    buffer.fill(1, stream=stream)
+    buffer.close(stream)
+    buffer.close(closed)
+
+
+def test_closed_one_keeps_its_hash_and_equals_itself_alone(device: Device, stream: Stream) -> None:
+    one, other = device.allocate(64, stream=stream), device.allocate(64, stream=stream)
+    before = hash(one)
+    one.close()
+    other.close()
+    assert hash(one) == before
+    assert one == one  # noqa: PLR0124
+    assert one != other
+
+
+OBJECTS: dict[str, Any] = {
+    "object array": np.empty(16, object),
+    "structure": np.empty(8, [("number", "i8"), ("thing", object)]),
+    "named O": np.empty(8, [("O", object), ("number", "i8")]),
+    "nested": np.empty(4, [("inner", [("thing", object)]), ("rest", "i8", 3)]),
+    "ctypes": (ctypes.py_object * 16)(),
+}
+
+
+@pytest.mark.parametrize("kind", OBJECTS)
+def test_hosts_of_python_objects_are_refused(device: Device, stream: Stream, kind: str) -> None:
+    host = OBJECTS[kind]
+    with device.allocate(128, stream=stream) as buffer:
+        buffer.fill(0, stream=stream)
+        for call in (buffer.copy_from, buffer.copy_to):
+            with pytest.raises(TypeError, match="holds Python objects"):
+                call(host, stream=stream)
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        np.zeros(8, [("O", "i8"), ("O2", "i8")]),
+        np.zeros(16, "datetime64[s]"),
+        np.zeros(16, np.float64),
+        np.zeros(8, np.complex128),
+        np.zeros(2, "V64"),
+    ],
+    ids=str,
+)
+def test_hosts_of_plain_values_are_taken(device: Device, stream: Stream, host: Any) -> None:
+    with device.allocate(128, stream=stream) as buffer:
+        buffer.copy_from(host, stream=stream)
+        buffer.copy_to(host, stream=stream)
+        stream.sync()
+
+
+class Derived(Buffer):
+    """Has an attribute of its own."""
+
+    label = "unset"
+
+
+def test_can_be_derived_from(device: Device, stream: Stream) -> None:
+    memory = device.allocate(4, stream=stream)
+    derived = Derived.from_handle(memory.handle, 4, owner=memory)
+    derived.label = "mine"
+    assert type(derived) is Derived
+    assert derived == memory
+    derived.copy_from(b"abcd", stream=stream)
+    back = derived.copy_to(bytearray(4), stream=stream)
+    kernel = build("__global__ void k(char* p) { *p = 'x'; }").get_kernel("k")
+    kernel[1, 1, stream](derived)
+    again = memory.copy_to(bytearray(4), stream=stream)
+    stream.sync()
+    assert (back, again) == (b"abcd", b"xbcd")
+    with pytest.raises(TypeError, match="not made directly"):
+        Derived()
+    derived.close()
+    with pytest.raises(ValueError, match="closed"):
+        kernel[1, 1, stream](derived)
+    assert not memory.is_closed

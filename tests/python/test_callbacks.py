@@ -4,11 +4,13 @@
 import gc
 import threading
 import weakref
+from collections.abc import Callable
 from typing import Any
 
+import cudacore
 import pytest
-from cudacore import Device, Stream
-from harness import run, run_cleanly
+from cudacore import Buffer, Device, DeviceMemoryResource, MemoryResource, Stream
+from harness import build, run, run_cleanly
 
 
 def test_runs_with_its_arguments(stream: Stream) -> None:
@@ -142,3 +144,99 @@ def test_many_threads_add(device: Device) -> None:
     for thread in threads:
         thread.join()
     assert sorted(seen) == sorted(list(range(8)) * 50)
+
+
+def wait_until(is_so: Callable[[], bool]) -> bool:
+    for _ in range(500):
+        if is_so():
+            return True
+        threading.Event().wait(0.01)
+    return False
+
+
+class Counting(MemoryResource):
+    """Counts what is out."""
+
+    def __init__(self, inner: MemoryResource) -> None:
+        super().__init__()
+        self.inner = inner
+        self.out: dict[int, Buffer] = {}
+
+    def allocate(self, size: int, *, stream: Any = None) -> Buffer:
+        memory = self.inner.allocate(size, stream=stream)
+        self.out[memory.handle] = memory
+        return Buffer.from_handle(memory.handle, size, mr=self, stream=stream)
+
+    def deallocate(self, ptr: int, size: int, *, stream: Any = None) -> None:
+        assert size
+        self.out.pop(ptr).close(stream)
+
+    is_device_accessible = True
+    is_host_accessible = False
+    device_id = 0
+
+
+SOURCE = "__global__ void k() {}"
+
+LAST_REFERENCES: dict[str, Callable[[Device, MemoryResource, Stream], Any]] = {
+    "buffer": lambda _device, pool, stream: pool.allocate(64, stream=stream),
+    "buffer of a resource in Python": lambda _device, pool, stream: Counting(pool).allocate(
+        64, stream=stream
+    ),
+    "stream": lambda device, _pool, _stream: device.create_stream(),
+    "event": lambda _device, _pool, stream: stream.record(),
+    "kernel": lambda _device, _pool, _stream: build(SOURCE).get_kernel("k"),
+    "pool": lambda device, _pool, _stream: DeviceMemoryResource(device, {}),
+}
+
+
+@pytest.mark.parametrize("how", ["drop", "close"])
+@pytest.mark.parametrize("kind", LAST_REFERENCES)
+def test_lets_go_of_the_last_reference(
+    device: Device, stream: Stream, kind: str, how: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pool = DeviceMemoryResource(device, {})
+    before = cudacore.unraisable_errors()
+    held = [LAST_REFERENCES[kind](device, pool, stream)]
+    started = threading.Event()
+
+    def callback() -> None:
+        started.wait(10)
+        one = held.pop()
+        if how == "close" and hasattr(one, "close"):
+            one.close()
+
+    stream.add_callback(callback)
+    started.set()
+    stream.sync()
+    assert wait_until(lambda: not held and pool.attributes.used_mem_current == 0)
+    stream.sync()
+    assert cudacore.unraisable_errors() == before
+    assert capfd.readouterr().err == ""
+
+
+def test_many_last_references(device: Device, stream: Stream) -> None:
+    pool = DeviceMemoryResource(device, {})
+    before = cudacore.unraisable_errors()
+    for _ in range(200):
+        buffer = pool.allocate(64, stream=stream)
+        stream.add_callback(id, buffer)
+        del buffer
+    stream.sync()
+    assert wait_until(lambda: pool.attributes.used_mem_current == 0)
+    assert cudacore.unraisable_errors() == before
+
+
+def test_process_ends_while_things_end(device: Device) -> None:
+    assert device.device_id == 0
+    script = """
+        import cudacore
+        device = cudacore.Device()
+        stream = device.create_stream()
+        for _ in range(50):
+            buffer = device.allocate(64, stream=stream)
+            stream.add_callback(lambda b=buffer: None)
+            del buffer
+        stream.sync()
+    """
+    run_cleanly(script)

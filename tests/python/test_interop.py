@@ -3,11 +3,13 @@
 
 import gc
 import importlib.util
+import threading
 from typing import Any
 
 import numpy as np
 import pytest
 from cudacore import (
+    PER_THREAD_DEFAULT_STREAM,
     Buffer,
     Device,
     LaunchConfig,
@@ -101,6 +103,64 @@ def test_numpy_views_are_the_devices_memory(stream: Stream, pinned: Any) -> None
     ](buffer)
     stream.sync()
     assert np.from_dlpack(buffer).view(np.int32).tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("kind", HOST_RESOURCES)
+def test_host_waits_for_queued_work(device: Device, stream: Stream, gate: Any, kind: str) -> None:
+    assert device.device_id == 0
+    buffer = HOST_RESOURCES[kind]().allocate(16, stream=stream)
+    buffer.fill(0, stream=stream)
+    stream.sync()
+    gate.hold(stream)
+    buffer.fill(7, stream=stream)
+    opener = threading.Timer(0.2, gate.open)
+    opener.start()
+    array = np.from_dlpack(buffer)
+    assert array.tobytes() == bytes([7]) * 16
+    opener.join()
+
+
+@pytest.mark.parametrize("by", ["buffer", "current stream"])
+@pytest.mark.parametrize("number", ["handle", 1, 2, None])
+def test_consumers_stream_waits(
+    device: Device, stream: Stream, gate: Any, number: Any, by: str
+) -> None:
+    consumer = {
+        "handle": device.create_stream(),
+        1: device.default_stream,
+        2: PER_THREAD_DEFAULT_STREAM,
+        None: device.default_stream,
+    }[number]
+    other = device.create_stream()
+    buffer = device.allocate(16, stream=stream if by == "buffer" else other)
+    gate.hold(stream)
+    if by == "buffer":
+        buffer.__dlpack__(stream=consumer.handle if number == "handle" else number)
+    else:
+        with stream:
+            buffer.__dlpack__(stream=consumer.handle if number == "handle" else number)
+    event = consumer.record()
+    assert not event.is_done
+    gate.open()
+    event.sync()
+
+
+def test_no_order_where_none_is_asked_for(device: Device, stream: Stream, gate: Any) -> None:
+    consumer = device.create_stream()
+    buffer = device.allocate(16, stream=stream)
+    gate.hold(stream)
+    buffer.__dlpack__(stream=-1)
+    consumer.record().sync()
+    assert not stream.is_done
+    gate.open()
+
+
+@pytest.mark.parametrize(
+    ("number", "error"), [(0, ValueError), (-2, ValueError), (2**70, ValueError), (True, TypeError)]
+)
+def test_bad_stream_numbers(device: Device, number: Any, error: type[Exception]) -> None:
+    with device.allocate(16) as buffer, pytest.raises(error, match="stream"):
+        buffer.__dlpack__(stream=number)
 
 
 class Foreign:

@@ -30,7 +30,7 @@ def test_dimensions(field: str, given: Any, expected: tuple[int, int, int]) -> N
 
 
 @pytest.mark.parametrize("field", DIMS)
-@pytest.mark.parametrize("how", ["constructor", "assignment"])
+@pytest.mark.parametrize("how", ["constructor", "replacement"])
 @pytest.mark.parametrize(
     ("given", "error"),
     [
@@ -54,7 +54,7 @@ def test_bad_dimensions_name_the_field(
 ) -> None:
     uses = {
         "constructor": lambda: LaunchConfig(**{field: given}),
-        "assignment": lambda: setattr(LaunchConfig(), field, given),
+        "replacement": lambda: LaunchConfig().__replace__(**{field: given}),
     }
     with pytest.raises(error, match=field):
         uses[how]()
@@ -94,7 +94,7 @@ def test_bad_field_is_named(field: str, value: Any, error: type[Exception]) -> N
     with pytest.raises(error, match=field):
         LaunchConfig(**{field: value})
     with pytest.raises(error, match=field):
-        setattr(LaunchConfig(), field, value)
+        LaunchConfig().__replace__(**{field: value})
 
 
 CHANGES = {"grid": 2, "cluster": 2, "block": 2, "shmem_size": 1, "is_cooperative": True,
@@ -107,9 +107,19 @@ def test_every_field_counts_for_equality(field: str) -> None:
     assert changed != LaunchConfig()
     assert changed == LaunchConfig(**{field: CHANGES[field]})
     assert hash(changed) == hash(LaunchConfig(**{field: CHANGES[field]}))
-    assigned = LaunchConfig()
-    setattr(assigned, field, CHANGES[field])
-    assert assigned == changed
+    before = LaunchConfig()
+    assert before.__replace__(**{field: CHANGES[field]}) == changed
+    assert before == LaunchConfig()
+
+
+@pytest.mark.parametrize("field", CHANGES)
+def test_never_changes(field: str) -> None:
+    config = LaunchConfig()
+    with pytest.raises(AttributeError, match=rf"LaunchConfig\.{field} .* copy\.replace"):
+        setattr(config, field, CHANGES[field])
+    with pytest.raises(AttributeError):
+        delattr(config, field)
+    assert config == LaunchConfig()
 
 
 def test_is_not_equal_to_anything_else() -> None:

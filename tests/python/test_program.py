@@ -2,6 +2,7 @@
 """Program: from source to code, with real compilers and no driver."""
 
 import io
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -258,3 +259,25 @@ def test_without_target_makes_what_the_device_runs_best(device: Device) -> None:
     assert code.code_type == ("ptx" if cudacore.simulator.is_enabled() else "cubin")
     assert code.ptx is not None
     assert f".target sm_{device.arch}" in code.ptx
+
+
+def test_logs_are_those_of_the_call() -> None:
+    source = """
+        template <int N> __global__ void k(unsigned char* c) { *c = N + 300; }
+    """
+    program = Program(source, "c++", {"arch": ARCH})
+    failures: list[str] = []
+
+    def work(number: int) -> None:
+        for _ in range(5):
+            logs = io.StringIO()
+            program.compile("ptx", [f"k<{number}>"], logs=logs)
+            if f"[with N={number}]" not in logs.getvalue():
+                failures.append(logs.getvalue())
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(1, 9)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []

@@ -3,6 +3,7 @@
 
 import gc
 import threading
+import time
 import weakref
 from typing import Any
 
@@ -267,6 +268,84 @@ class TestCurrent:
             gc.collect()
             current_stream().sync()
 
+    def test_closed_inside_it_is_left(self, device: Device) -> None:
+        before = current_stream()
+        stream = device.create_stream()
+        with stream:
+            stream.close()
+            with pytest.raises(ValueError, match="closed"):
+                device.allocate(64)
+        assert current_stream() == before
+        device.allocate(64).close()
+
+    def test_thread_may_end_inside(self, device: Device) -> None:
+        stream = device.create_stream()
+        alive = weakref.ref(stream)
+        thread = threading.Thread(target=stream.__enter__)
+        thread.start()
+        thread.join()
+        del stream, thread
+        for _ in range(100):
+            if alive() is None:
+                break
+            time.sleep(0.01)
+        assert alive() is None
+
     def test_package_function_and_method_agree(self, stream: Stream) -> None:
         with stream:
             assert cudacore.current_stream().handle == stream.handle
+
+
+class Derived(Stream):
+    """Has an attribute of its own."""
+
+    label = "unset"
+
+
+def test_can_be_derived_from(device: Device, stream: Stream) -> None:
+    derived = Derived.from_handle(stream.handle)
+    derived.label = "mine"
+    assert type(derived) is Derived
+    assert derived == stream
+    assert hash(derived) == hash(stream)
+    with derived:
+        assert current_stream() is derived
+        buffer = device.allocate(64)
+    buffer.fill(0, stream=derived)
+    derived.wait(stream)
+    derived.record(derived.record()).sync()
+    derived.sync()
+    with pytest.raises(TypeError, match="not made directly"):
+        Derived()
+    alive = weakref.ref(derived)
+    del derived
+    assert alive() is None
+
+
+def test_closed_one_keeps_its_hash_and_equals_itself_alone(device: Device) -> None:
+    one, other = device.create_stream(), device.create_stream()
+    before = hash(one)
+    streams = {one: "one"}
+    one.close()
+    other.close()
+    assert hash(one) == before
+    assert streams[one] == "one"
+    assert one == one  # noqa: PLR0124
+    assert one != other
+
+
+def test_what_the_protocol_raises_comes_through(device: Device) -> None:
+    class Property:
+        @property
+        def __cuda_stream__(self) -> tuple[int, int]:
+            raise LookupError("mine")
+
+    class Missing:
+        @property
+        def __cuda_stream__(self) -> tuple[int, int]:
+            return self.no_such_attribute  # type: ignore[attr-defined, no-any-return]
+
+    with pytest.raises(LookupError, match="mine"):
+        device.allocate(64, stream=Property())
+    with pytest.raises(AttributeError, match="no_such_attribute"):
+        device.allocate(64, stream=Missing())

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/collector.hpp"
+
+#include <mutex>
+
+#include "bindings/errors.hpp"
+#include "bindings/gil.hpp"
+#include "bindings/values.hpp"
+#include "handle/boxes.hpp"
+
+namespace cudacore::bindings {
+
+namespace {
+
+template <typename T>
+bool is_unshared(const std::shared_ptr<T>& share) noexcept {
+  return share.use_count() == 1;
+}
+
+int visit_owner(const std::shared_ptr<handle::StreamBox>& box, visitproc visit, void* arg) {
+  return is_unshared(box) ? visit_kept(box->owner, visit, arg) : 0;
+}
+
+bool has_owner(const std::shared_ptr<handle::StreamBox>& box) noexcept {
+  return box != nullptr && box->owner != nullptr;
+}
+
+}  // namespace
+
+void ReleaseObject::operator()(void* /*pointer*/) const noexcept {
+  if (may_take_gil()) {
+    const AcquireGil acquire;
+    Py_DECREF(object);
+  }
+}
+
+int visit_kept(const Kernel& kernel, visitproc visit, void* arg) {
+  const std::shared_ptr<handle::KernelBox>& box = kernel.box();
+  return is_unshared(box) && is_unshared(box->library) ? visit_kept(box->library->owner, visit, arg)
+                                                       : 0;
+}
+
+int visit_kept(const Stream& stream, visitproc visit, void* arg) {
+  return visit_owner(stream.box(), visit, arg);
+}
+
+bool Kept<Stream>::may_keep(const Stream& stream) noexcept { return has_owner(stream.box()); }
+
+bool Kept<Buffer>::may_keep(const Buffer& buffer) noexcept {
+  const handle::BufferBox* box = buffer.box().get();
+  return box != nullptr &&
+         (box->owner != nullptr || has_owner(box->stream) || kept_by(box->resource) != nullptr);
+}
+
+int Kept<Buffer>::visit(const Buffer& buffer, visitproc visit, void* arg) {
+  const std::shared_ptr<handle::BufferBox>& box = buffer.box();
+  if (!is_unshared(box)) {
+    return 0;
+  }
+  if (const int result = visit_kept(box->owner, visit, arg); result != 0) {
+    return result;
+  }
+  if (const int result = visit_kept(box->resource, visit, arg); result != 0) {
+    return result;
+  }
+  const std::scoped_lock lock(box->mutex);
+  return visit_owner(box->stream, visit, arg);
+}
+
+void Kept<Buffer>::finalize(PyObject* self) noexcept {
+  const py::error_scope kept_error;
+  try {
+    Buffer ended = close_object<Buffer>(self);
+    const ReleaseGil release;
+    ended.close();
+  } catch (const std::bad_alloc&) {  // it is borrowed, so not garbage: it ends another time
+  }
+}
+
+bool Kept<Kernel>::may_keep(const Kernel& kernel) noexcept {
+  const handle::LibraryBox* library = kernel.box()->library.get();
+  return library != nullptr && library->owner != nullptr;
+}
+
+}  // namespace cudacore::bindings

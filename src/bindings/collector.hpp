@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+
+#include "bindings/heap_type.hpp"
+#include "cudacore/buffer.hpp"
+#include "cudacore/kernel.hpp"
+#include "cudacore/stream.hpp"
+
+// Python's garbage collector, and the Python objects that boxes keep alive (keep_alive()).
+//
+// The rule: an object visits what its value alone keeps, through boxes that nobody else shares
+// (use_count() is 1). For whatever is shared, the collector sees a reference from outside, and
+// collects nothing too early. Its passes must agree: what the first one visits is visited by the
+// later ones too. They do, since the first share more of a box that an object alone owns is only
+// made with the GIL, which the collector holds. Code without the GIL works on shares of its own,
+// made before it let the GIL go, or on a Borrowed, of which no share is made. Shares may end at any
+// time.
+//
+// Nothing is cleared (tp_clear): an object whose value went away would break whoever still sees it.
+// A cycle has a mutable Python object in it, whose clearing ends the cycle. A Buffer gives its
+// memory back before that, while the resource it goes to is whole (tp_finalize).
+
+namespace cudacore::bindings {
+
+/// Ends what keep_alive() made. Knows the object itself, for shares that are aliases.
+struct ReleaseObject {
+  PyObject* object;
+
+  void operator()(void* pointer) const noexcept;
+};
+
+/// The Python object behind a share that keep_alive() made, or an alias of one; null for others.
+template <typename T>
+[[nodiscard]] PyObject* kept_by(const std::shared_ptr<T>& owner) noexcept {
+  const auto* release = std::get_deleter<ReleaseObject>(owner);
+  return release != nullptr ? release->object : nullptr;
+}
+
+/// A template, since the conversion of a share is a share more.
+template <typename T>
+[[nodiscard]] int visit_kept(const std::shared_ptr<T>& owner, visitproc visit, void* arg) {
+  if (owner.use_count() == 1) {
+    Py_VISIT(kept_by(owner));
+  }
+  return 0;
+}
+[[nodiscard]] int visit_kept(const Kernel& kernel, visitproc visit, void* arg);
+[[nodiscard]] int visit_kept(const Stream& stream, visitproc visit, void* arg);
+
+template <>
+struct Kept<Stream> {
+  static constexpr bool any = true;
+  static bool may_keep(const Stream& stream) noexcept;
+  static int visit(const Stream& stream, visitproc visit, void* arg) {
+    return visit_kept(stream, visit, arg);
+  }
+};
+
+template <>
+struct Kept<Buffer> {
+  static constexpr bool any = true;
+  static bool may_keep(const Buffer& buffer) noexcept;
+  static int visit(const Buffer& buffer, visitproc visit, void* arg);
+  static void finalize(PyObject* self) noexcept;
+};
+
+template <>
+struct Kept<Kernel> {
+  static constexpr bool any = true;
+  static bool may_keep(const Kernel& kernel) noexcept;
+  static int visit(const Kernel& kernel, visitproc visit, void* arg) {
+    return visit_kept(kernel, visit, arg);
+  }
+};
+
+/// For types whose value holds a Kernel.
+template <typename T>
+struct KeptByKernel {
+  static constexpr bool any = true;
+  static bool may_keep(const T& value) noexcept { return Kept<Kernel>::may_keep(value.kernel); }
+  static int visit(const T& value, visitproc visit, void* arg) {
+    return visit_kept(value.kernel, visit, arg);
+  }
+};
+
+}  // namespace cudacore::bindings
