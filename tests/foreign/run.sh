@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Programs written against NVIDIA's cuda.core and cuda.bindings, and one in C, on the simulated
-# device: they know nothing of cudacore, whose folder of the simulated driver is all they get.
+# Programs written against NVIDIA's cuda.core and cuda.bindings, one in C, and one of the CUDA runtime,
+# on the simulated device: they know nothing of cudacore, whose folder of the simulated driver is all
+# they get.
 #
 # usage: run.sh PYTHON FOLDER
 #   PYTHON  an interpreter that has cudacore
