@@ -83,9 +83,9 @@ bool is_fundamental(std::string_view word) noexcept {
 }
 
 void throw_not_a_type(std::string_view part, std::string_view declaration) {
-  std::string message = "'" + std::string(part) + "' is not a type";
+  std::string message = "'" + abbreviated(part) + "' is not a type";
   if (part != declaration) {
-    message += ", in the parameter '" + std::string(declaration) + "'";
+    message += ", in the parameter '" + abbreviated(declaration) + "'";
   }
   message += "; write parameters as C++ does, such as 'float const* x, unsigned long n'";
   throw std::invalid_argument(message);

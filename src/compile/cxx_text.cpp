@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cxx_text.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace cudacore::cxx {
@@ -18,13 +19,17 @@ bool word_before(std::string_view text, std::size_t end, std::string_view word) 
          (head.size() == word.size() || !is_word_char(head[head.size() - word.size() - 1]));
 }
 
+/// Longer literals are not looked for, so that a text full of lone quotes is read in linear time.
+constexpr std::size_t max_quoted = 256;
+
 /// One past the literal or the quoted name at `i`; a lone quote, and one that separates digits, is
 /// one character.
 std::size_t skip_quoted(std::string_view text, std::size_t i) noexcept {
   if (text[i] == '\'' && i > 0 && is_word_char(text[i - 1])) {
     return i + 1;
   }
-  for (std::size_t j = i + 1; j < text.size(); ++j) {
+  const std::size_t last = std::min(text.size(), i + max_quoted);
+  for (std::size_t j = i + 1; j < last; ++j) {
     if (text[j] == '\\') {
       ++j;
     } else if (text[j] == text[i]) {
@@ -310,6 +315,17 @@ std::string_view unqualified(std::string_view name) {
     }
   }
   return name.substr(last);
+}
+
+std::string abbreviated(std::string_view text) {
+  constexpr std::size_t longest = 200;
+  constexpr std::size_t end = 40;
+  if (text.size() <= longest) {
+    return std::string(text);
+  }
+  return std::string(text.substr(0, longest - end))
+      .append("...")
+      .append(text.substr(text.size() - end));
 }
 
 std::string_view without_arguments(std::string_view name) {

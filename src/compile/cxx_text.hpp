@@ -57,6 +57,9 @@ struct FunctionText {
 /// A name without its namespaces: "ns::scale<float>" gives "scale<float>".
 [[nodiscard]] std::string_view unqualified(std::string_view name);
 
+/// The text as a message shows it: the middle of a long one left out.
+[[nodiscard]] std::string abbreviated(std::string_view text);
+
 /// A name without the template arguments it ends with: "ns::scale<float>" gives "ns::scale".
 [[nodiscard]] std::string_view without_arguments(std::string_view name);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -14,10 +15,35 @@
 namespace cudacore::cxx {
 namespace {
 
-/// Deeper template arguments keep their spelling: input is not trusted with the stack.
-constexpr int max_depth = 64;
+/// How much of a text is taken apart: input is not trusted with the stack, nor with the time. What
+/// lies deeper, or comes after the work is used up, keeps its spelling.
+class Nesting {
+ public:
+  explicit Nesting(std::string_view text) noexcept : work_(text.size() * work_for_each) {}
 
-std::string canonical(std::string_view text, int depth);
+  /// Runs `inside` one level deeper for a `text`; false, without running it, past the limits.
+  template <typename Inside>
+  bool enter(std::string_view text, const Inside& inside) {
+    if (depth_ >= max_depth || work_ < text.size()) {
+      return false;
+    }
+    work_ -= text.size();
+    ++depth_;
+    inside();
+    --depth_;
+    return true;
+  }
+
+ private:
+  static constexpr int max_depth = 64;
+  /// Each level reads a text once, or twice where it turns out to be no type.
+  static constexpr std::size_t work_for_each = 2 * max_depth;
+
+  int depth_ = 0;
+  std::size_t work_;
+};
+
+std::string canonical(std::string_view text, Nesting& nesting);
 
 /// A whole number in any spelling of the language as a plain decimal; empty where it is none.
 std::string canonical_literal(std::string_view text) {
@@ -25,9 +51,10 @@ std::string canonical_literal(std::string_view text) {
     const std::size_t end = skip_group(text, 0);
     if (end != npos && end < text.size() && (is_digit(text[end]) || text[end] == '-')) {
       const std::string_view type = text.substr(1, end - 2);
-      return is_fundamental(type.substr(0, skip_identifier(type, 0)))
-                 ? canonical_literal(text.substr(end))
-                 : std::string{};
+      if (!is_fundamental(type.substr(0, skip_identifier(type, 0)))) {
+        return {};
+      }
+      text.remove_prefix(end);
     }
   }
   if (text.size() == 3 && text.front() == '\'' && text.back() == '\'') {
@@ -47,6 +74,8 @@ std::string canonical_literal(std::string_view text) {
 /// Drops the inline namespace of libcu++: "cuda::std::__4::complex" is cuda::std::complex.
 void drop_inline_namespace(std::string& name) {
   constexpr std::string_view scope = "cuda::std::__";
+  std::string result;
+  std::size_t copied = 0;
   for (std::size_t i = name.find(scope); i != npos; i = name.find(scope, i + 1)) {
     const std::size_t digits = i + scope.size();
     std::size_t end = digits;
@@ -54,13 +83,31 @@ void drop_inline_namespace(std::string& name) {
       ++end;
     }
     if (end > digits && name.compare(end, 2, "::") == 0) {
-      name.erase(digits - 2, end - digits + 4);
+      result.append(name, copied, digits - 2 - copied);
+      copied = end + 2;
     }
+  }
+  if (copied != 0) {
+    name = result.append(name, copied);
   }
 }
 
+/// A list of template arguments or of a function's parameters, in canonical spelling.
+std::string canonical_arguments(std::string_view list, Nesting& nesting) {
+  std::string result;
+  const bool entered = nesting.enter(list, [&] {
+    bool first = true;
+    for (const auto argument : split_arguments(list)) {
+      result += first ? "" : ", ";
+      result += argument == "..." ? std::string(argument) : canonical(argument, nesting);
+      first = false;
+    }
+  });
+  return entered ? result : std::string(list);
+}
+
 /// A word with its template arguments in canonical spelling.
-std::string canonical_word(std::string_view word, int depth) {
+std::string canonical_word(std::string_view word, Nesting& nesting) {
   std::string result;
   for (std::size_t i = 0; i < word.size();) {
     const char c = word[i];
@@ -75,16 +122,12 @@ std::string canonical_word(std::string_view word, int depth) {
     }
     if (c == '<') {
       const std::size_t end = skip_group(word, i);
-      if (end == npos || depth >= max_depth) {
+      if (end == npos) {
         return result.append(word.substr(i));
       }
       result += '<';
-      bool first = true;
-      for (const auto argument : split_arguments(word.substr(i + 1, end - i - 2))) {
-        result += first ? "" : ", ";
-        result += canonical(argument, depth + 1);
-        first = false;
-      }
+      const std::string_view inside = word.substr(i + 1, end - i - 2);
+      result += canonical_arguments(inside, nesting);
       result += '>';
       i = end;
       continue;
@@ -107,8 +150,11 @@ std::string canonical_word(std::string_view word, int depth) {
       if (end == npos) {
         return result.append(word.substr(i));
       }
+      const std::string_view inside = word.substr(i + 1, end - i - 2);
       result += c;
-      result += canonical_word(word.substr(i + 1, end - i - 2), depth + 1);
+      if (!nesting.enter(inside, [&] { result += canonical_word(inside, nesting); })) {
+        result += inside;
+      }
       i = end - 1;
       continue;
     }
@@ -166,8 +212,15 @@ struct Type {
   bool is_const = false;
   bool is_volatile = false;
 
-  [[nodiscard]] std::string qualified() const {
-    return param.type + (is_const ? " const" : "") + (is_volatile ? " volatile" : "");
+  /// Its spelling and what follows it, taken out of it: a copy for each of a million stars would
+  /// take for ever.
+  [[nodiscard]] std::string take_spelling(std::initializer_list<std::string_view> tail = {}) {
+    std::string spelled = std::move(param.type);
+    spelled.append(is_const ? " const" : "").append(is_volatile ? " volatile" : "");
+    for (const std::string_view text : tail) {
+      spelled.append(text);
+    }
+    return spelled;
   }
 
   void qualify(std::string_view word) noexcept {
@@ -179,15 +232,21 @@ struct Type {
     Param pointer;
     pointer.kind = ParamKind::pointer;
     pointer.size = pointer.align = 8;
-    pointer.type = qualified() + std::string(symbol);
+    pointer.type = take_spelling({symbol});
     pointer.pointee = param.kind;
     pointer.pointee_size = param.size;
     pointer.pointee_const = is_const;
     *this = Type{std::move(pointer), false, false};
   }
 
-  void point_at_function() {
+  /// The same with a spelling of its own.
+  void point_as(std::string spelled) {
     point({});
+    param.type = std::move(spelled);
+  }
+
+  void point_at_function(std::string spelled) {
+    point_as(std::move(spelled));
     param.pointee = ParamKind::opaque;
     param.pointee_size = 0;
     param.pointee_const = false;
@@ -195,7 +254,8 @@ struct Type {
 };
 
 /// The type that the words before the first declarator piece name. Moves `i` past them.
-Type base_type(const Pieces& pieces, std::size_t& i, std::string_view declaration, int depth) {
+Type base_type(const Pieces& pieces, std::size_t& i, std::string_view declaration,
+               Nesting& nesting) {
   Type type;
   std::vector<std::string_view> fundamental;
   std::string_view user;
@@ -213,7 +273,7 @@ Type base_type(const Pieces& pieces, std::size_t& i, std::string_view declaratio
   }
   std::string spelled;
   if (!user.empty()) {
-    spelled = canonical_word(user, depth);
+    spelled = canonical_word(user, nesting);
     if (spelled.substr(0, 2) == "::") {
       spelled.erase(0, 2);
     }
@@ -244,7 +304,7 @@ void follow(bool& is_reference, const Piece& piece, std::string_view declaration
 
 /// "(*)" and what follows it: a pointer or a reference to a function or to an array.
 void apply_declarator(Type& type, const Pieces& pieces, std::size_t& i, std::string_view name,
-                      std::string_view declaration, int depth) {
+                      std::string_view declaration, Nesting& nesting) {
   const std::string_view inside = pieces[i].text;
   const Pieces inner = pieces_of(inside, declaration);
   std::string symbols;
@@ -271,13 +331,7 @@ void apply_declarator(Type& type, const Pieces& pieces, std::size_t& i, std::str
     if (pieces[i].kind == Piece::Kind::parens) {
       function = true;
       tail += "(";
-      bool first = true;
-      for (const auto argument : split_arguments(pieces[i].text)) {
-        tail += first ? "" : ", ";
-        tail += argument == "..." || depth >= max_depth ? std::string(argument)
-                                                        : canonical(argument, depth + 1);
-        first = false;
-      }
+      tail += canonical_arguments(pieces[i].text, nesting);
       tail += ")";
     } else if (pieces[i].kind == Piece::Kind::array) {
       tail += tail.empty() ? " [" : "[";
@@ -289,8 +343,8 @@ void apply_declarator(Type& type, const Pieces& pieces, std::size_t& i, std::str
   if (tail.empty() && name.empty()) {
     throw_not_a_type("(" + std::string(inside) + ")", declaration);
   }
-  const std::string spelled = type.qualified() + " (" + symbols + ")" + tail;
-  function ? type.point_at_function() : type.point({});
+  std::string spelled = type.take_spelling({" (", symbols, ")", tail});
+  function ? type.point_at_function({}) : type.point({});
   if (levels > 1) {
     type.point({});
   }
@@ -298,13 +352,13 @@ void apply_declarator(Type& type, const Pieces& pieces, std::size_t& i, std::str
     type.param = Param{};
     type.param.kind = ParamKind::structure;
   }
-  type.param.type = spelled;
+  type.param.type = std::move(spelled);
 }
 
 Type parse_type(const Pieces& pieces, std::string_view name, std::string_view declaration,
-                int depth) {
+                Nesting& nesting) {
   std::size_t i = 0;
-  Type type = base_type(pieces, i, declaration, depth);
+  Type type = base_type(pieces, i, declaration, nesting);
   bool is_reference = false;
   while (i < pieces.size()) {
     const Piece& piece = pieces[i];
@@ -315,10 +369,10 @@ Type parse_type(const Pieces& pieces, std::string_view name, std::string_view de
         type.point(piece.text);
         break;
       case Piece::Kind::member_pointer: {
-        const std::string spelled = type.qualified() + " " + std::string(piece.text);
+        std::string spelled = type.take_spelling({" ", piece.text});
         type = Type{};
         type.param.kind = ParamKind::structure;
-        type.param.type = spelled;
+        type.param.type = std::move(spelled);
         break;
       }
       case Piece::Kind::word:
@@ -332,20 +386,18 @@ Type parse_type(const Pieces& pieces, std::string_view name, std::string_view de
         for (++i; i < pieces.size() && pieces[i].kind == Piece::Kind::array; ++i) {
           rest += "[" + std::string(pieces[i].text) + "]";
         }
-        const std::string spelled = type.qualified() + " (*) " + rest;
-        type.point("*");
-        if (!rest.empty()) {
-          type.param.type = spelled;
+        if (rest.empty()) {
+          type.point("*");
+        } else {
+          type.point_as(type.take_spelling({" (*) ", rest}));
         }
         continue;
       }
       case Piece::Kind::parens:
         if (holds_declarator(piece)) {
-          apply_declarator(type, pieces, i, name, declaration, depth);
+          apply_declarator(type, pieces, i, name, declaration, nesting);
         } else {
-          const std::string spelled = type.qualified() + " (*)(" + std::string(piece.text) + ")";
-          type.point_at_function();
-          type.param.type = spelled;
+          type.point_at_function(type.take_spelling({" (*)(", piece.text, ")"}));
           ++i;
         }
         continue;
@@ -356,19 +408,17 @@ Type parse_type(const Pieces& pieces, std::string_view name, std::string_view de
 }
 
 /// A template argument: a type, or a value with optional spaces dropped.
-std::string canonical(std::string_view text, int depth) {
+std::string canonical(std::string_view text, Nesting& nesting) {
   text = trim(text);
   if (std::string literal = canonical_literal(text); !literal.empty()) {
     return literal;
   }
-  if (depth < max_depth) {
-    try {
-      return parse_type(pieces_of(text, text), {}, text, depth).qualified();
-    } catch (const std::invalid_argument&) {
-      // A value, not a type.
-    }
+  try {
+    return parse_type(pieces_of(text, text), {}, text, nesting).take_spelling();
+  } catch (const std::invalid_argument&) {
+    // A value, not a type.
   }
-  return canonical_word(text, depth);
+  return canonical_word(text, nesting);
 }
 
 }  // namespace
@@ -380,7 +430,8 @@ Param parse_parameter(std::string_view declaration) {
   if (const std::size_t i = name_position(pieces); i < pieces.size() && pieces[i].text == name) {
     pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(i));
   }
-  Param param = parse_type(pieces, name, declaration, 0).param;
+  Nesting nesting(declaration);
+  Param param = parse_type(pieces, name, declaration, nesting).param;
   if (param.kind == ParamKind::void_type) {
     throw_not_a_type(declaration, declaration);
   }
@@ -401,7 +452,8 @@ std::string canonical_name(std::string_view name) {
   if (name.substr(0, 2) == "::") {
     name.remove_prefix(2);
   }
-  return canonical_word(name, 0);
+  Nesting nesting(name);
+  return canonical_word(name, nesting);
 }
 
 }  // namespace cudacore::cxx

@@ -88,14 +88,14 @@ std::string listed(std::span<const KernelEntry> entries, const Indices& indices,
 
 [[noreturn]] void throw_ambiguous(std::span<const KernelEntry> entries, std::string_view name,
                                   const Indices& indices) {
-  throw std::invalid_argument("'" + std::string(name) + "' names " +
+  throw std::invalid_argument("'" + cxx::abbreviated(name) + "' names " +
                               std::to_string(indices.size()) +
                               " kernels; ask for one of: " + listed(entries, indices, true));
 }
 
 [[noreturn]] void throw_unknown(std::span<const KernelEntry> entries, std::string_view name,
                                 const Query& query) {
-  std::string message = "no kernel '" + std::string(name) + "'; this object has";
+  std::string message = "no kernel '" + cxx::abbreviated(name) + "'; this object has";
   Indices all(entries.size());
   Indices instances;
   Indices overloads;

@@ -151,8 +151,8 @@ std::string_view parameter_list(std::string_view declaration) {
                      function.parameters.size();
   const std::string_view rest = cxx::trim(declaration.substr(close + 1));
   if (!rest.empty() && rest != ";") {
-    throw std::invalid_argument("'" + std::string(rest) + "' after the parameters of '" +
-                                std::string(function.name) + "'; a signature ends with them");
+    throw std::invalid_argument("'" + cxx::abbreviated(rest) + "' after the parameters of '" +
+                                cxx::abbreviated(function.name) + "'; a signature ends with them");
   }
   return function.parameters;
 }

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Signature: a C++ parameter list, read, laid out and printed."""
 
+import contextlib
+
 import pytest
-from cudacore import ParamInfo, Signature
+from cudacore import ObjectCode, ParamInfo, Signature
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,6 +12,8 @@ KINDS = {
     "opaque", "boolean", "integer", "sint", "uint", "float16", "bfloat16", "float32", "float64",
     "complex64", "complex128", "pointer", "structure",
 }  # fmt: skip
+
+ONE_KERNEL = ".version 8.0\n.target sm_90\n.visible .entry f() { ret; }\n"
 
 #: C++ type → (kind, bytes)
 SCALARS = {
@@ -185,3 +189,36 @@ def test_deep_nesting_is_no_stack_overflow(text: str, depth: int) -> None:
     except ValueError:
         return
     assert len(signature) <= 1
+
+
+#: What a hostile name may be full of; `N` times what stands in the middle.
+ENDLESS = {
+    "groups": [("f<a", open_, close) for open_, close in ("()", "[]", "{}", "<>")],
+    "parameters": [("f(int ", open_ + close, "") for open_, close in ("()", "[]", "{}", "<>")],
+    "open": [("f<", open_, "") for open_ in "([{<"],
+    "pointers": [("f(int ", piece, "") for piece in ("*", "*const ", "(*", "A::*", "(int)")],
+    "template": [("f<", piece, "") for piece in ("*", "A::*", "(int)", "1+", "g<")],
+    "names": [("", piece, "") for piece in ("::", "a::", "cuda::std::__4::", "operator<", "\\'")],
+}
+
+
+@pytest.mark.parametrize("count", [60_000, 1_000_000])
+@pytest.mark.parametrize("kind", ENDLESS)
+@pytest.mark.timeout(200)
+def test_long_names_take_linear_time_and_no_stack(kind: str, count: int) -> None:
+    # Quadratic time would be hours.
+    code = ObjectCode.from_ptx(ONE_KERNEL)
+    for begin, piece, close in ENDLESS[kind]:
+        text = begin + piece * count + close * count + {"<": ">", "(": ")"}.get(begin[1:2], "")
+        with pytest.raises(ValueError, match="no kernel|is not a type|after the parameters") as e:
+            code.signature(text)
+        assert len(str(e.value)) < 1000
+        with contextlib.suppress(ValueError):
+            Signature(text)
+
+
+def test_nested_values_take_no_exponential_time() -> None:
+    # Each level is read as a type first, and then as a value.
+    text = "f<" + "g<" * 60 + "int*h" + ">*h" * 60 + ">"
+    with pytest.raises(ValueError, match="no kernel"):
+        ObjectCode.from_ptx(ONE_KERNEL).signature(text)
