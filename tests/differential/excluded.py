@@ -30,6 +30,7 @@ _RULES: tuple[tuple[str, str, str], ...] = (
     (r"ld\.param\..*(v8|v4\.[busf]64)", "", NEWER),
     (r"(shfl|vote)\.(?!sync)", "", OLDER),
     (r"redux\.sync\..*f32", "", NEWER),
+    (r"mma\.sp.*\.f16\.e[45]m[23]\.", "", NEWER),
     # Not in PTX.
     (r"ldu\..*(v8|v4\.[busf]64)", "", LENIENT),
     (r"red\.(.*\.)?(acq_rel|acquire)\b", "", LENIENT),

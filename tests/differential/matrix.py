@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Items of matrix instructions: fragments from the arena, products and transfers."""
 
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -75,11 +76,22 @@ def _exact(kind: str) -> str:
     return f"exact_{kind}"
 
 
+def _selectors(key: str, element: str) -> range:
+    """Which lanes of four may hold what tells of a sparse matrix: none of a dense one."""
+    if ".sp" not in key:
+        return range(1)
+    shape = _SHAPE.search(key)
+    assert shape is not None
+    # Bits for a row: four for each group that keeps some of its elements.
+    group = {4: 8, 8: 4, 16: 4, 32: 2}[_BITS[element]]
+    return range(64 // (4 * int(shape[3]) // group))
+
+
 def _mma(key: str, signature: str) -> Iterator[Item]:
     d, a, b, c = elements_of(key)
-    counts = [(int(n), w) for n, w in _OPERAND.findall(signature)]
-    for variant in ("exact", "random"):
-        if variant == "random" and _BITS[a] < 8:
+    counts = [(int(n), w) for n, w in _OPERAND.findall(signature)][:4]
+    for variant, selector in itertools.product(("exact", "random"), _selectors(key, a)):
+        if variant == "random" and (_BITS[a] < 8 or selector):
             continue
         lines: list[str] = []
         names: list[str] = []
@@ -96,9 +108,14 @@ def _mma(key: str, signature: str) -> Iterator[Item]:
             for i, name in enumerate(listed):
                 kind = f"{variant}_{element}"
                 lines.append(f"ld.global{type_} %{name}, [#{kind}:{8 * which + i}#];")
+        if ".sp" in key:
+            kind = "kept_32" if a == "tf32" else "kept"
+            lines += ["<b32:kept>", f"ld.global.b32 %kept, [#{kind}:{selector}#];"]
+            names += ["%kept", str(selector)]
         lines.append(f"{key} {', '.join(names)};")
         kept, outputs = _keep(counts[0], d, variant, _SHAPE.search(key))
-        yield _item(key, signature, [*lines, *kept], outputs, variant=variant)
+        named = f"{variant} {selector}" if ".sp" in key else variant
+        yield _item(key, signature, [*lines, *kept], outputs, variant=named)
 
 
 def _keep(
@@ -391,7 +408,14 @@ def _tiles(key: str, signature: str) -> Iterator[Item]:
 
 
 def values(kind: str, slot: int, lanes: int) -> list[int]:
-    """Registers of elements: small whole numbers, whose products are exact, or random ones."""
+    """Registers of elements: small whole numbers, whose products are exact, or random ones.
+
+    Or, of a sparse matrix, which of each group of elements are kept.
+    """
+    if kind.startswith("kept"):
+        random = Random(f"{kind} {slot} {lanes}")
+        groups = (0b0100, 0b1110) if kind == "kept_32" else (4, 8, 12, 9, 13, 14)
+        return [sum(random.pick(groups) << (4 * group) for group in range(8)) for _ in range(lanes)]
     variant, _, element = kind.partition("_")
     random = Random(f"{kind} {slot} {lanes}")
     bits = _BITS[element]

@@ -152,7 +152,7 @@ _SMALL_WIDTHS = dict.fromkeys(("shift", "position", "selector", "nth", "lane", "
 
 def size_of(kind: str) -> int:
     """Bytes of a value."""
-    if kind.startswith(("exact_", "random_")):
+    if kind.startswith(("exact_", "random_", "kept")):
         return 8 if kind.endswith("f64") else 4
     if kind in _SMALL_WIDTHS:
         return 4
@@ -181,7 +181,7 @@ def _parts(kind: str) -> tuple[str, int]:
 
 def values(kind: str, slot: int, lanes: int) -> list[int]:
     """Make operand `slot` of a kind for that many lanes."""
-    if kind.startswith(("exact_", "random_")):
+    if kind.startswith(("exact_", "random_", "kept")):
         from . import matrix  # Which has its own, and needs this module.
 
         return matrix.values(kind, slot, lanes)

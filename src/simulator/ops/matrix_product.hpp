@@ -14,9 +14,10 @@
 #include <limits>
 #include <type_traits>
 
+#include "simulator/ops/form_table.hpp"
 #include "simulator/ops/half_bits.hpp"
 #include "simulator/ops/lanes.hpp"
-#include "simulator/ops/matrix_elements.hpp"
+#include "simulator/ops/matrix_fragments.hpp"
 #include "simulator/ops/meeting.hpp"
 
 namespace cudacore::simulator {
@@ -24,7 +25,8 @@ namespace {  // NOLINT: internal linkage keeps the code of each ISA apart
 
 enum class BitOperation : std::uint8_t { none, xor_popc, and_popc };
 
-/// d = a * b + c, of operands 0 to 3.
+/// d = a * b + c, of operands 0 to 3. Of a sparse a half of each row is there, and operands 4 and 5
+/// tell which.
 struct Product {
   Fragment a;
   Fragment b;
@@ -32,6 +34,7 @@ struct Product {
   Fragment d;
   bool saturate = false;
   BitOperation operation = BitOperation::none;  ///< elements are words of 32 bits then
+  bool sparse = false;
 };
 
 /// A product of single bits, by words of 32.
@@ -59,172 +62,6 @@ using ElementOf = std::conditional_t<
     element == Element::f16, std::uint16_t,
     std::conditional_t<element == Element::f64, std::uint64_t,
                        std::conditional_t<element == Element::s32, std::int32_t, std::uint32_t>>>;
-
-/// Whether the lanes hold four products, each by two quads of lanes.
-constexpr bool has_quads(const Fragment& fragment) {
-  return fragment.arrangement >= Arrangement::quad_a_row &&
-         fragment.arrangement <= Arrangement::quad_c_f32;
-}
-
-constexpr unsigned cells_of(const Fragment& fragment) {
-  return unsigned{fragment.rows} * fragment.columns;
-}
-constexpr unsigned elements_of(const Fragment& fragment) {
-  return fragment.registers * warp_size * per_register(fragment.element);
-}
-
-/// For each cell of a matrix, by rows, where it stands among the elements of the registers: those
-/// of the first register by lanes, then of the next. Of four products, those of the first.
-template <Fragment fragment>
-constexpr auto places = [] {
-  std::array<std::uint16_t, cells_of(fragment)> result{};
-  const unsigned per = per_register(fragment.element);
-  for (unsigned reg = fragment.registers; reg-- > 0;) {
-    for (unsigned lane = 0; lane < warp_size; ++lane) {
-      if (has_quads(fragment) && quad_of(lane) != 0) continue;
-      for (unsigned i = 0; i < per; ++i) {
-        const Cell cell = cell_of(fragment, lane, reg, i);
-        result[cell.row * fragment.columns + cell.column] =
-            static_cast<std::uint16_t>((reg * warp_size + lane) * per + i);
-      }
-    }
-  }
-  return result;
-}();
-
-/// How many cells stand together, everywhere in the matrix.
-template <Fragment fragment>
-constexpr unsigned run_of = [] {
-  for (const unsigned run : {8U, 4U, 2U}) {
-    bool fits = fragment.columns % run == 0;
-    for (unsigned cell = 0; cell < cells_of(fragment); ++cell) {
-      fits = fits && places<fragment>[cell] == places<fragment>[cell / run * run] + cell % run;
-    }
-    if (fits) return run;
-  }
-  return 1U;
-}();
-
-/// Whether cells stand in the registers as in the matrix.
-template <Fragment fragment>
-constexpr bool in_order = [] {
-  for (unsigned cell = 0; cell < cells_of(fragment); ++cell) {
-    if (places<fragment>[cell] != cell) return false;
-  }
-  return true;
-}();
-
-/// Decodes `count` halves.
-[[gnu::always_inline]] inline void widen_f16(const std::uint16_t* from, unsigned count,
-                                             double* to) {
-#if defined(__F16C__)
-  typedef float Singles __attribute__((vector_size(32)));
-  typedef double Doubles __attribute__((vector_size(64)));
-  for (unsigned i = 0; i < count; i += 8) {
-    const auto single =
-        (Singles)_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
-    const auto wide = __builtin_convertvector(single, Doubles);
-    std::memcpy(to + i, &wide, sizeof wide);
-  }
-#else
-  for (unsigned i = 0; i < count; ++i) to[i] = F16::widen(from[i]);
-#endif
-}
-
-/// Its exponent is f16's, less 8; its greatest number is a NaN.
-[[gnu::always_inline]] inline double widen_e4m3(std::uint8_t bits) noexcept {
-  const std::uint32_t magnitude = bits & 0x7f;
-  const std::uint32_t half = (bits & 0x80U) << 8 | magnitude << 7;
-  const double value = double{F16::widen(static_cast<std::uint16_t>(half))} * 0x1p8;
-  return magnitude == 0x7f ? bits_as<double>(f64_nan) : value;
-}
-
-/// The elements of a register of all lanes.
-template <Element element, class Register, class To>
-[[gnu::noinline]] void decode_row(const Register* row, To* to) {
-  constexpr unsigned count = warp_size * per_register(element);
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(row);
-  if constexpr (element == Element::f16) {
-    widen_f16(reinterpret_cast<const std::uint16_t*>(row), count, to);
-  } else if constexpr (element == Element::bf16) {
-    const auto* halves = reinterpret_cast<const std::uint16_t*>(row);
-    for (unsigned i = 0; i < count; ++i) to[i] = Bf16::widen(halves[i]);
-  } else if constexpr (element == Element::tf32) {  // the last 13 bits are not read
-    for (unsigned i = 0; i < count; ++i) to[i] = bits_as<float>(row[i] & 0xffffe000U);
-  } else if constexpr (element == Element::f32) {
-    for (unsigned i = 0; i < count; ++i) to[i] = bits_as<float>(row[i]);
-  } else if constexpr (element == Element::e4m3) {
-    for (unsigned i = 0; i < count; ++i) to[i] = widen_e4m3(bytes[i]);
-  } else if constexpr (element == Element::e5m2) {  // the first byte of an f16
-    for (unsigned i = 0; i < count; ++i) {
-      to[i] = F16::widen(static_cast<std::uint16_t>(bytes[i] << 8));
-    }
-  } else if constexpr (element == Element::s8) {
-    for (unsigned i = 0; i < count; ++i) to[i] = static_cast<std::int8_t>(bytes[i]);
-  } else if constexpr (element == Element::u8) {
-    for (unsigned i = 0; i < count; ++i) to[i] = bytes[i];
-  } else if constexpr (element == Element::s4) {
-    for (unsigned i = 0; i < count; i += 2) {
-      to[i] = static_cast<To>(static_cast<int>(bytes[i / 2] << 28) >> 28);
-      to[i + 1] = static_cast<To>(static_cast<std::int8_t>(bytes[i / 2]) >> 4);
-    }
-  } else if constexpr (element == Element::u4) {
-    for (unsigned i = 0; i < count; i += 2) {
-      to[i] = static_cast<To>(bytes[i / 2] & 15);
-      to[i + 1] = static_cast<To>(bytes[i / 2] >> 4);
-    }
-  } else {
-    static_assert(sizeof(To) == sizeof(Register));
-    std::memcpy(to, row, count * sizeof(To));
-  }
-}
-
-/// The elements of the registers of an operand.
-template <Fragment fragment, class To>
-void decode_operand(Parts parts, unsigned operand, To* to) {
-  using Register = std::conditional_t<fragment.element == Element::f64, double, std::uint32_t>;
-  constexpr unsigned per = warp_size * per_register(fragment.element);
-  // Some fragments of wmma hold the matrix twice.
-  constexpr unsigned registers =
-      in_order<fragment> ? cells_of(fragment) / per : unsigned{fragment.registers};
-  for (unsigned reg = 0; reg < registers; ++reg) {
-    const auto find = [&](const Part& part) { return part.element<Register>(operand, reg); };
-    if (parts.size() == 1) [[likely]] {
-      decode_row<fragment.element>(find(parts[0]), to + reg * per);
-    } else {
-      const Row<Register> row = gather_rows<Register>(parts, find);
-      decode_row<fragment.element>(row.data(), to + reg * per);
-    }
-  }
-}
-
-template <unsigned run, class T>
-[[gnu::noinline]] void arrange(const T* from, const std::uint16_t* cells, unsigned count, T* to) {
-  for (unsigned i = 0; i < count; i += run) {
-    std::memcpy(to + i, from + cells[i], run * sizeof(T));
-  }
-}
-
-/// A matrix by rows.
-template <Fragment fragment, class T>
-struct Matrix {
-  alignas(64) std::array<T, elements_of(fragment)> elements;
-  alignas(64) std::array<T, in_order<fragment> ? 1 : cells_of(fragment)> cells;
-
-  void read(Parts parts, unsigned operand) {
-    decode_operand<fragment>(parts, operand, elements.data());
-  }
-  /// The cells of one of four products, or of the one.
-  T* of(unsigned quad) {
-    if constexpr (in_order<fragment>) {
-      return elements.data();
-    } else {
-      const T* const from = elements.data() + 4 * quad * per_register(fragment.element);
-      arrange<run_of<fragment>>(from, places<fragment>.data(), cells_of(fragment), cells.data());
-      return cells.data();
-    }
-  }
-};
 
 /// a * b + c, rounded once: where the product is no exact one, in double precision, GPUs do so too.
 template <bool exact, class V>
@@ -339,9 +176,39 @@ template <bool saturate>
   }
 }
 
+/// The row of b for each cell of a sparse matrix: of each group of neighbours half are kept, and
+/// four bits tell which. Elements of four bits are kept by pairs, and of two of 32 bits one is kept
+/// as two halves. A lane of each four, or several, hold the bits of two rows; `selector` tells
+/// which.
+template <Fragment a>
+void find_kept(const std::uint32_t* bits, unsigned selector, std::uint8_t* from) {
+  constexpr unsigned size = bits_of(a.element);
+  constexpr unsigned kept = size == 32 ? 1 : size == 4 ? 4 : 2;
+  constexpr unsigned groups = a.columns / kept;
+  constexpr unsigned words = groups / 4;  // of 16 bits, for a row
+  for (unsigned row = 0; row < a.rows; ++row) {
+    const unsigned lower = row / 8;
+    for (unsigned group = 0; group < groups; ++group) {
+      const unsigned word = group / 4;
+      const unsigned member =
+          size < 16 ? 2 * selector + lower + word / 2 * 2 : words * selector + word;
+      const unsigned half = size < 16 ? word % 2 : lower;
+      const unsigned which = bits[4 * (row % 8) + member % 4] >> (16 * half + 4 * (group % 4)) & 15;
+      for (unsigned i = 0; i < kept; ++i) {
+        const unsigned place = size == 32  ? (which & 3) / 2
+                               : size == 4 ? 2 * (which >> (i / 2 * 2) & 3) + i % 2
+                                           : which >> (2 * i) & 3;
+        from[row * a.columns + group * kept + i] =
+            static_cast<std::uint8_t>(2 * kept * group + place);
+      }
+    }
+  }
+}
+
 /// The cells of a product's d.
 template <Product product, class T>
-void finish_product(const Factor<product>* a, const Factor<product>* b, Sum<product>* c, T* d) {
+void finish_product(const Factor<product>* a, const Factor<product>* b, Sum<product>* c,
+                    const std::uint8_t* from, T* d) {
   constexpr unsigned m = product.d.rows;
   constexpr unsigned n = product.d.columns;
   constexpr unsigned depth = product.a.columns;
@@ -349,11 +216,11 @@ void finish_product(const Factor<product>* a, const Factor<product>* b, Sum<prod
     count_bits<product.operation, m, n, depth>(a, b, c, d);
   } else if constexpr (is_integer(product.a.element)) {
     alignas(64) float sums[m * n]{};
-    multiply_rows<float, m, n, depth, true, false>(a, b, sums, nullptr);
+    multiply_rows<float, m, n, depth, true, product.sparse>(a, b, sums, from);
     add_whole<product.saturate>(sums, c, m * n, d);
   } else {
     constexpr bool exact = product.a.element != Element::f64;
-    multiply_rows<double, m, n, depth, exact, false>(a, b, c, nullptr);
+    multiply_rows<double, m, n, depth, exact, product.sparse>(a, b, c, from);
     encode(c, m * n, d);
   }
 }
@@ -369,13 +236,19 @@ void multiply_together(Warp&, Parts parts, std::uint32_t) {
   a.read(parts, 1);
   b.read(parts, 2);
   c.read(parts, 3);
+  std::array<std::uint8_t, product.sparse ? cells_of(product.a) : 1> from;
+  if constexpr (product.sparse) {
+    const Row<std::uint32_t> bits = gather_rows<std::uint32_t>(
+        parts, [](const Part& part) { return part.row<std::uint32_t>(4); });
+    find_kept<product.a>(bits.data(), parts[0].in->op[5], from.data());
+  }
   alignas(64) Element result[elements_of(d)];
   for (unsigned quad = 0; quad < quads; ++quad) {
     if constexpr (in_order<d>) {
-      finish_product<product>(a.of(quad), b.of(quad), c.of(quad), result);
+      finish_product<product>(a.of(quad), b.of(quad), c.of(quad), from.data(), result);
     } else {
       alignas(64) Element cells[cells_of(d)];
-      finish_product<product>(a.of(quad), b.of(quad), c.of(quad), cells);
+      finish_product<product>(a.of(quad), b.of(quad), c.of(quad), from.data(), cells);
       Element* const to = result + 4 * quad * per_register(d.element);
       for (unsigned i = 0; i < cells_of(d); ++i) to[places<d>[i]] = cells[i];
     }
@@ -395,12 +268,16 @@ void multiply(Warp& warp, const Instruction& in) {
   if (lanes != 0) meet(warp, in, all_lanes, lanes, &multiply_together<product>);
 }
 
-constexpr std::array<char, 9> signature_of(const Product& product) {
-  std::array<char, 9> text{};
+constexpr std::array<char, 11> signature_of(const Product& product) {
+  std::array<char, 11> text{};
   const Fragment operands[] = {product.d, product.a, product.b, product.c};
   for (unsigned i = 0; i < 4; ++i) {
     text[2 * i] = static_cast<char>('0' + operands[i].registers);
     text[2 * i + 1] = operands[i].element == Element::f64 ? 'x' : 'w';
+  }
+  if (product.sparse) {
+    text[8] = 'w';
+    text[9] = 'i';
   }
   return text;
 }

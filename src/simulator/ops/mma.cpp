@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mma: products of matrices whose places in the registers PTX tells.
+#include <string>
+
 #include "simulator/ops/families.hpp"
 #include "simulator/ops/matrix_forms.hpp"
 #include "simulator/ops/matrix_product.hpp"
@@ -20,6 +22,15 @@ constexpr Product mma(unsigned m, unsigned n, unsigned k, Element ab, Element b,
   };
   return {fragment(ab, m, k, Arrangement::mma_a), fragment(b, k, n, Arrangement::mma_b),
           fragment(cd, m, n, Arrangement::mma_c), fragment(cd, m, n, Arrangement::mma_c), saturate};
+}
+
+/// Of a 16 x k matrix whose rows are half there.
+constexpr Product sparse(unsigned k, Element a, Element b, Element cd, bool saturate) {
+  Product product = mma(16, 8, k, a, b, cd, saturate);
+  product.a.registers /= 2;
+  product.a.columns /= 2;
+  product.sparse = true;
+  return product;
 }
 
 constexpr Product quads(bool a_row, bool b_row, Element c, Element d) {
@@ -109,6 +120,61 @@ void add_mma_f64(FormTable& table, const char* shape) {
   }
 }
 
+/// With either name: the metadata that ptxas wants in order is in order here as well.
+template <unsigned k, Element a, Element b, Element cd, bool saturate = false>
+void add_sparse(FormTable& table, const char* shape, const char* types) {
+  for (const char* name : {"mma.sp.sync.aligned.", "mma.sp::ordered_metadata.sync.aligned."}) {
+    add_product<sparse(k, a, b, cd, saturate)>(table, {name, shape, ".row.col.", types});
+  }
+}
+
+template <unsigned k, Element s, Element u>
+void add_sparse_integers(FormTable& table, const char* shape, std::array<const char*, 4> types) {
+  constexpr Element s32 = Element::s32;
+  const auto add = [&]<Element a, Element b>(std::string pair) {
+    add_sparse<k, a, b, s32>(table, shape, ("s32." + pair + ".s32").c_str());
+    add_sparse<k, a, b, s32, true>(table, shape, ("satfinite.s32." + pair + ".s32").c_str());
+  };
+  add.template operator()<s, s>(types[0]);
+  add.template operator()<s, u>(types[1]);
+  add.template operator()<u, s>(types[2]);
+  add.template operator()<u, u>(types[3]);
+}
+
+template <Element a, Element b>
+void add_sparse_fp8(FormTable& table, const std::string& types) {
+  add_sparse<64, a, b, Element::f32>(table, "m16n8k64", ("f32." + types + ".f32").c_str());
+  add_sparse<64, a, b, Element::f16>(table, "m16n8k64", ("f16." + types + ".f16").c_str());
+}
+
+template <unsigned k>
+void add_sparse_halves(FormTable& table, const char* shape) {
+  constexpr Element f16 = Element::f16;
+  constexpr Element bf16 = Element::bf16;
+  add_sparse<k, f16, f16, f16>(table, shape, "f16.f16.f16.f16");
+  add_sparse<k, f16, f16, Element::f32>(table, shape, "f32.f16.f16.f32");
+  add_sparse<k, bf16, bf16, Element::f32>(table, shape, "f32.bf16.bf16.f32");
+}
+
+void add_all_sparse(FormTable& table, std::array<const char*, 4> bytes,
+                    std::array<const char*, 4> nibbles) {
+  constexpr Element tf32 = Element::tf32;
+  constexpr Element e4m3 = Element::e4m3;
+  constexpr Element e5m2 = Element::e5m2;
+  add_sparse_halves<16>(table, "m16n8k16");
+  add_sparse_halves<32>(table, "m16n8k32");
+  add_sparse<8, tf32, tf32, Element::f32>(table, "m16n8k8", "f32.tf32.tf32.f32");
+  add_sparse<16, tf32, tf32, Element::f32>(table, "m16n8k16", "f32.tf32.tf32.f32");
+  add_sparse_integers<32, Element::s8, Element::u8>(table, "m16n8k32", bytes);
+  add_sparse_integers<64, Element::s8, Element::u8>(table, "m16n8k64", bytes);
+  add_sparse_integers<64, Element::s4, Element::u4>(table, "m16n8k64", nibbles);
+  add_sparse_integers<128, Element::s4, Element::u4>(table, "m16n8k128", nibbles);
+  add_sparse_fp8<e4m3, e4m3>(table, "e4m3.e4m3");
+  add_sparse_fp8<e4m3, e5m2>(table, "e4m3.e5m2");
+  add_sparse_fp8<e5m2, e4m3>(table, "e5m2.e4m3");
+  add_sparse_fp8<e5m2, e5m2>(table, "e5m2.e5m2");
+}
+
 void add_all(FormTable& table) {
   add_quads<true, true>(table, ".row.row");
   add_quads<true, false>(table, ".row.col");
@@ -142,6 +208,7 @@ void add_all(FormTable& table) {
   add_mma_bits<8, 8, 128>(table, "m8n8k128");
   add_mma_bits<16, 8, 128>(table, "m16n8k128");
   add_mma_bits<16, 8, 256>(table, "m16n8k256");
+  add_all_sparse(table, bytes, nibbles);
 }
 
 }  // namespace
