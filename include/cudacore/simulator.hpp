@@ -9,12 +9,13 @@
 /// It is used only when asked for: by enable(), or by CUDACORE_DRIVER=simulator in the environment.
 namespace cudacore::simulator {
 
-/// What is simulated. Each device has the same compute capability and memory of its own.
+/// What is simulated. Each device has the same compute capability and memory of its own. What is 0
+/// is what the environment says, else one device, of 9.0, of 4 GiB.
 struct Options {
-  unsigned devices = 1;
-  int major = 9;  ///< compute capability
+  unsigned devices = 0;
+  int major = 0;  ///< compute capability
   int minor = 0;
-  std::size_t memory = std::size_t{4} << 30U;  ///< bytes of each device
+  std::size_t memory = 0;  ///< bytes of each device
 };
 
 /// Makes the simulated device this process's driver, before the first use of a device.
@@ -26,6 +27,12 @@ void enable(const Options& options = {});
 /// Whether the driver in use, or the one that would be opened now, is the simulated device. Opens
 /// nothing.
 [[nodiscard]] bool is_enabled();
+
+/// Starts afresh, after a fault say: ends every context, with its work, streams, events and memory,
+/// and frees the memory of pools. Objects made before raise ContextLostError; kernels and pools go
+/// on. Does nothing where no driver was opened yet.
+/// @throw Error where the driver in use is not the simulated device.
+void reset();
 
 /// Where libcudacore_sim.so lies.
 /// @throw DriverNotFoundError listing every place tried.

@@ -7,33 +7,38 @@ environment.
 """
 
 import operator
+import re
 
 from cudacore import _core
 
-__all__ = ["driver_folder", "enable", "is_enabled", "library"]
+__all__ = ["driver_folder", "enable", "is_enabled", "library", "reset"]
 
 _MOST_DEVICES = 64
 _LEAST_MEMORY = 2**20
 _MOST_MEMORY = 2**40
-_UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+_UNITS = {"": 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+_SIZE = re.compile(r"\s*([0-9.]+)\s*([A-Za-z]*)\s*", re.ASCII)
 
 
 def enable(
-    devices: int = 1,
-    compute_capability: tuple[int, int] = (9, 0),
-    memory: int | str = "4 GiB",
+    devices: int | None = None,
+    compute_capability: tuple[int, int] | None = None,
+    memory: int | str | None = None,
 ) -> None:
     """Make the simulated device this process's driver, before the first use of a device.
 
     Parameters
     ----------
-    devices : int, default 1
-        How many, each with memory of its own; from 1 to 64.
-    compute_capability : tuple of int, default (9, 0)
-        What all of them are, from (7, 5) to (12, 1).
-    memory : int or str, default "4 GiB"
-        Memory of each: bytes, or a number and one of B, KiB, MiB, GiB, TiB. It takes the host's
-        memory only where it is written.
+    devices : int, optional
+        How many, each with memory of its own; from 1 to 64. Else what
+        ``CUDACORE_SIMULATOR_DEVICES`` says, or 1.
+    compute_capability : tuple of int, optional
+        What all of them are, from (7, 5) to (12, 1). Else what
+        ``CUDACORE_SIMULATOR_COMPUTE_CAPABILITY`` says, as "9.0", or (9, 0).
+    memory : int or str, optional
+        Memory of each: bytes, or a number and one of B, KiB, MiB, GiB, TiB, as "4GiB". It takes the
+        host's memory only where it is written. Else what ``CUDACORE_SIMULATOR_MEMORY`` says, in the
+        same words, or 4 GiB.
 
     Raises
     ------
@@ -46,9 +51,8 @@ def enable(
 
     Notes
     -----
-    Without it, ``CUDACORE_DRIVER=simulator`` chooses the simulated device, and
-    ``CUDACORE_SIMULATOR_DEVICES``, ``CUDACORE_SIMULATOR_COMPUTE_CAPABILITY`` ("9.0") and
-    ``CUDACORE_SIMULATOR_MEMORY`` ("4 GiB") say what it is to be.
+    Without it, ``CUDACORE_DRIVER=simulator`` chooses the simulated device. Where that is in use
+    already, a call that tells nothing changes nothing.
 
     Examples
     --------
@@ -56,35 +60,69 @@ def enable(
     >>> cudacore.Device(1).name
     'cudacore simulated device (sm_90)'
     """
-    if not isinstance(devices, int):
+    if devices is not None and not isinstance(devices, int):
         raise TypeError(f"devices={devices!r}: give an int")
-    if not 1 <= devices <= _MOST_DEVICES:
+    if devices is not None and not 1 <= devices <= _MOST_DEVICES:
         raise ValueError(f"devices={devices}: give a number from 1 to {_MOST_DEVICES}")
-    try:
-        major, minor = map(operator.index, compute_capability)
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"compute_capability={compute_capability!r}: give two ints, as in (9, 0)"
-        ) from None
-    _core.simulator_enable(devices, major, minor, _bytes(memory))
+    major = minor = 0
+    if compute_capability is not None:
+        try:
+            major, minor = map(operator.index, compute_capability)
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"compute_capability={compute_capability!r}: give two ints, as in (9, 0)"
+            ) from None
+        if major < 1:
+            raise ValueError(f"compute_capability={compute_capability!r}: from (7, 5) to (12, 1)")
+    size = 0 if memory is None else _bytes(memory)
+    _core.simulator_enable(devices or 0, major, minor, size)
 
 
 def _bytes(memory: int | str) -> int:
     size = memory
     if isinstance(size, str):
-        number, _, unit = size.strip().partition(" ")
         try:
-            size = int(float(number) * _UNITS[unit.strip()])
-        except (KeyError, ValueError, OverflowError):
+            number, unit = _SIZE.fullmatch(size).groups()  # type: ignore[union-attr]
+            size = (
+                int(float(number) * _UNITS[unit]) if "." in number else int(number) * _UNITS[unit]
+            )
+        except (AttributeError, KeyError, ValueError, OverflowError):
+            units = ", ".join(unit for unit in _UNITS if unit)
             raise ValueError(
-                f"memory={memory!r}: give bytes, or a number, a space and one of "
-                f'{", ".join(_UNITS)}, as in "4 GiB"'
+                f'memory={memory!r}: give bytes, or a number and one of {units}, as in "4 GiB"'
             ) from None
     if not isinstance(size, int):
         raise TypeError(f'memory={memory!r}: give bytes as an int, or a text as "4 GiB"')
     if not _LEAST_MEMORY <= size <= _MOST_MEMORY:
         raise ValueError(f"memory={memory!r}: give from 1 MiB to 1 TiB")
     return size
+
+
+def reset() -> None:
+    """Start afresh, after a fault say.
+
+    Every context ends, with what runs in it, its streams, its events and its memory, and memory of
+    pools is freed. Kernels, programs and pools stay. Of objects made before, those that belong to a
+    context raise `ContextLostError` when they are used; let go of them and make new ones. Where
+    nothing was used yet, nothing happens.
+
+    Raises
+    ------
+    CUDAError
+        The driver in use is not the simulated device.
+
+    See Also
+    --------
+    cudacore.testing : a fixture for pytest that does it after each test.
+
+    Examples
+    --------
+    >>> cudacore.simulator.enable()
+    >>> cudacore.simulator.reset()
+    >>> cudacore.Device(0).context.is_lost
+    False
+    """
+    _core.simulator_reset()
 
 
 def is_enabled() -> bool:

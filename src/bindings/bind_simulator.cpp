@@ -20,6 +20,9 @@ void bind_simulator(py::module_& plain) {
       py::arg("devices"), py::arg("major"), py::arg("minor"), py::arg("memory"),
       "Make the simulated device this process's driver; see cudacore.simulator.enable.");
   module.def(
+      "simulator_reset", [] { simulator::reset(); },
+      "End all contexts of the simulated device; see cudacore.simulator.reset.");
+  module.def(
       "simulator_is_enabled", [] { return simulator::is_enabled(); },
       "Whether the driver in use is the simulated device; see cudacore.simulator.is_enabled.");
   module.def(

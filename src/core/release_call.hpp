@@ -6,6 +6,7 @@
 
 #include "core/calls.hpp"
 #include "cudacore/error.hpp"
+#include "handle/sticky.hpp"
 
 namespace cudacore {
 
@@ -22,6 +23,9 @@ class ReleaseCall {
         bound_ = release_stream(*stream);
         stream_ = bound_.get();
       }
+    }
+    if (stream_ != nullptr && stream_->context && handle::is_forgotten(*stream_->context)) {
+      handle::throw_if_lost(*stream_->context);  // the memory is gone with it
     }
     try {
       context_ = stream_ != nullptr ? stream_->work_context().get()

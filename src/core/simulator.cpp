@@ -1,13 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cudacore/simulator.hpp"
 
+#include "cudacore/error.hpp"
 #include "driver/driver_api.hpp"
 #include "driver/shared_library.hpp"
+#include "handle/check.hpp"
+#include "handle/sticky.hpp"
 
 namespace cudacore::simulator {
 
 void enable(const Options& options) {
   driver::use_simulator({options.devices, options.major, options.minor, options.memory});
+}
+
+void reset() {
+  if (!driver::simulator_chosen()) {
+    throw Error("no simulated device is in use: only that can be reset", 0, {}, {});
+  }
+  const driver::DriverApi* const api = driver::api_for_cleanup();
+  if (api == nullptr) return;
+  using Reset = CUresult (*)();
+  const auto function =
+      reinterpret_cast<Reset>(driver::open_simulator().symbol("cudacoreSimulatorReset"));
+  // Whoever uses an old context meanwhile is told that it is lost, not that a handle is wrong.
+  handle::forget_contexts("cudacore.simulator.reset()");
+  handle::check(function(), "cudacoreSimulatorReset");
 }
 
 bool is_enabled() { return driver::simulator_chosen(); }

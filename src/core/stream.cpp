@@ -131,6 +131,7 @@ Event Stream::record(const EventOptions& options) const {
 void Stream::wait(const Event& event) const {
   CUevent awaited = event.handle();
   const StreamCall call(open(*this));
+  if (event.box()->context != nullptr) handle::throw_if_lost(*event.box()->context);
   call.check(call.api().cuStreamWaitEvent(call.stream(), awaited, CU_EVENT_WAIT_DEFAULT),
              "cuStreamWaitEvent");
 }

@@ -62,7 +62,8 @@ Category category(CUresult result) {
 /// The simulated device's log says already where a kernel failed.
 const char* advice(CUresult result, bool simulated) {
   if (simulated && is_sticky(result)) {
-    return "The context is unusable from here on: restart the process.";
+    return "The context is unusable from here on: restart the process, or call "
+           "cudacore.simulator.reset().";
   }
   switch (result) {
     case CUDA_ERROR_ILLEGAL_ADDRESS:
@@ -185,10 +186,15 @@ void throw_driver_error(CUresult result, const char* function, std::string_view 
 void throw_if_lost(const ContextBox& context) {
   if (!context.lost.load(std::memory_order_acquire)) return;
   const char* name = nullptr;
-  driver::api().cuGetErrorName(static_cast<CUresult>(context.lost_code), &name);
+  const driver::DriverApi& api = driver::api();
+  api.cuGetErrorName(static_cast<CUresult>(context.lost_code), &name);
+  const char* const cure =
+      is_forgotten(context) ? ". Make its objects anew: those from before a reset cannot be used"
+      : api.simulated       ? ". Restart the process, or call cudacore.simulator.reset(): no "
+                              "object of the context can be used"
+                            : ". Restart the process: no object of the context can be used";
   throw ContextLostError("the context of " + describe_device(context.device) +
-                             " is unusable since " + context.lost_reason +
-                             ". Restart the process: no object of the context can be used",
+                             " is unusable since " + context.lost_reason + cure,
                          context.lost_code, name != nullptr ? name : "", {});
 }
 

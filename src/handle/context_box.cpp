@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <unordered_map>
 
 #include "cudacore/error.hpp"
@@ -6,6 +7,7 @@
 #include "handle/boxes.hpp"
 #include "handle/check.hpp"
 #include "handle/describe.hpp"
+#include "handle/sticky.hpp"
 
 namespace cudacore::handle {
 
@@ -19,6 +21,7 @@ struct Registry {
   std::unordered_map<unsigned long long, std::shared_ptr<ContextBox>> boxes;
   std::array<CUcontext, max_devices> retained{};
   std::array<std::atomic<const std::shared_ptr<ContextBox>*>, max_devices> primaries{};
+  std::atomic<unsigned long long> last_forgotten{0};  ///< an id; later ones are greater
 };
 
 /// Leaked on purpose: objects outlive static destruction, and the driver ends contexts by itself.
@@ -161,6 +164,25 @@ const std::shared_ptr<ContextBox>& current_context() {
   thread_local const std::shared_ptr<ContextBox>* last = nullptr;
   if (last == nullptr || (*last)->id != id) last = &find_or_add(api, context, id);
   return *last;
+}
+
+void forget_contexts(const char* function) {
+  Registry& known = registry();
+  const std::scoped_lock lock(known.mutex);
+  known.retained.fill(nullptr);
+  for (auto& primary : known.primaries) primary.store(nullptr, std::memory_order_release);
+  // Others hold references to the boxes, which stay.
+  unsigned long long last = known.last_forgotten.load(std::memory_order_relaxed);
+  for (const auto& [id, box] : known.boxes) {
+    mark_lost(*box, CUDA_ERROR_CONTEXT_IS_DESTROYED, function);
+    last = std::max(last, id);
+  }
+  known.last_forgotten.store(last, std::memory_order_release);
+}
+
+bool is_forgotten(const ContextBox& context) noexcept {
+  const unsigned long long last = registry().last_forgotten.load(std::memory_order_acquire);
+  return last != 0 && context.id <= last;
 }
 
 ContextScope::ContextScope(const driver::DriverApi& api, const ContextBox& context) : api_(&api) {

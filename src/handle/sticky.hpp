@@ -18,6 +18,12 @@ struct ContextBox;
 bool mark_lost(ContextBox& context, CUresult result, const char* function,
                std::string_view logged = {});
 
+/// Marks every context that this process has met as lost, and asks the driver for new ones from now
+/// on: `function` has ended them.
+void forget_contexts(const char* function);
+/// Whether forget_contexts() was told of a context: nothing that it owned is left.
+[[nodiscard]] bool is_forgotten(const ContextBox& context) noexcept;
+
 /// "kernels launched since the last good synchronisation, newest last: a, b"; empty where none.
 [[nodiscard]] std::string suspects(const ContextBox& context);
 

@@ -56,10 +56,29 @@ class TestEnable:
     @pytest.mark.parametrize(
         ("memory", "mebibytes"),
         [("'1 GiB'", 1024), ("'0.5 GiB'", 512), ("' 16   MiB '", 16), ("'2048 KiB'", 2),
-         ("'1048576 B'", 1), ("1 << 21", 2), ("'1 TiB'", 1 << 20)],
+         ("'1048576 B'", 1), ("'3145728'", 3), ("'4GiB'", 4096), ("'1 TiB'", 1 << 20)],
     )  # fmt: skip
-    def test_memory(self, memory: str, mebibytes: int) -> None:
+    def test_memory_is_spelt_alike_everywhere(self, memory: str, mebibytes: int) -> None:
         assert output(f"enable(memory={memory})\nshow()") == described(9, 0, mebibytes)
+        env = ASKED | {"CUDACORE_SIMULATOR_MEMORY": memory.strip("'")}
+        assert output("show()", env) == described(9, 0, mebibytes)
+
+    def test_memory_in_bytes(self) -> None:
+        assert output("enable(memory=1 << 21)\nshow()") == described(9, 0, 2)
+
+    def test_environment_counts_where_nothing_is_told(self) -> None:
+        env = UNASKED | {
+            "CUDACORE_SIMULATOR_DEVICES": "3",
+            "CUDACORE_SIMULATOR_COMPUTE_CAPABILITY": "8.6",
+            "CUDACORE_SIMULATOR_MEMORY": "64MiB",
+        }
+        assert output("enable()\nshow()", env) == described(8, 6, 64, 3)
+        assert output("enable(memory='1GiB')\nshow()", env) == described(8, 6, 1024, 3)
+        assert output("enable(2, (12, 0))\nshow()", env) == described(12, 0, 64, 2)
+
+    def test_told_nothing_it_takes_what_is_in_use(self) -> None:
+        env = ASKED | {"CUDACORE_SIMULATOR_DEVICES": "2"}
+        assert output("Device(0).sync()\nenable()\nshow()", env) == described(9, 0, 4096, 2)
 
     def test_wrong_arguments_are_named_and_change_nothing(self) -> None:
         wrong = [
@@ -70,9 +89,10 @@ class TestEnable:
             ("ValueError", "compute_capability=(9, 5)"),
             ("ValueError", "compute_capability=(7, 0)"),
             ("ValueError", "compute_capability=(13, 0)"),
-            ("TypeError", "memory=None"), ("TypeError", "memory=1.5"), ("TypeError", "memory=b'1'"),
+            ("ValueError", "compute_capability=(0, 0)"),
+            ("TypeError", "memory=1.5"), ("TypeError", "memory=b'1'"),
             ("ValueError", "memory='much'"), ("ValueError", "memory='4 GB'"),
-            ("ValueError", "memory='4GiB'"), ("ValueError", "memory='inf GiB'"),
+            ("ValueError", "memory='1.2.3 GiB'"), ("ValueError", "memory='inf GiB'"),
             ("ValueError", "memory='-1 GiB'"), ("ValueError", "memory=1000"),
             ("ValueError", "memory=2**41"), ("ValueError", "memory=''"),
         ]  # fmt: skip
@@ -192,7 +212,8 @@ class TestEnvironment:
          ("COMPUTE_CAPABILITY", "9"), ("COMPUTE_CAPABILITY", "sm_90"),
          ("COMPUTE_CAPABILITY", "9.5"), ("MEMORY", "4 GB"), ("MEMORY", "none"), ("MEMORY", "1"),
          ("THREADS", "0"), ("THREADS", "-2"), ("THREADS", "1025"), ("THREADS", "all"),
-         ("THREADS", ""), ("ISA", "mmx"), ("ISA", ""), ("COUNT", "yes")],
+         ("THREADS", ""), ("TIMEOUT", "0"), ("TIMEOUT", "-1"), ("TIMEOUT", "soon"),
+         ("TIMEOUT", "nan"), ("TIMEOUT", ""), ("ISA", "mmx"), ("ISA", ""), ("COUNT", "yes")],
     )  # fmt: skip
     def test_what_it_cannot_be_is_named(self, name: str, value: str) -> None:
         variable = f"CUDACORE_SIMULATOR_{name}"

@@ -169,6 +169,15 @@ __global__ void endless(int* p) { *p = f(p, 0); }""",
         r"'endless\(int\*\)', block \(0,0,0\), thread \(0,0,0\): call\S* AT of "
         r"f\(int volatile\*, int\) overflows the stack of 1024 bytes, at a depth of \d+ calls",
     ),
+    "stranger": Fault(
+        """__global__ void stranger(int* p) {
+  if (threadIdx.x < 8) p[threadIdx.x] = __shfl_xor_sync(0x7f, p[0], 1);  // here
+}""",
+        "[1, 32, stream](buffer)",
+        "ILLEGAL_INSTRUCTION",
+        r"'stranger\(int\*\)', block \(0,0,0\), thread \(7,0,0\): shfl\.sync\S* AT is run by this "
+        r"lane, which its mask 0x0000007f does not name",
+    ),
     "deadlock": Fault(
         """__global__ void deadlock(int n) {
   if (threadIdx.x < 32)
@@ -219,7 +228,7 @@ print(device.context.is_lost, unraisable_errors())
     said = text + result.stdout + result.stderr if name == "asserts" else text
     assert re.search(expected(fault), said, re.DOTALL), said
     assert name in text
-    assert "restart the process" in text
+    assert "restart the process, or call cudacore.simulator.reset()" in text
     assert "compute-sanitizer" not in text
     for kind, _, text in later:
         assert kind == "ContextLostError"
@@ -288,6 +297,41 @@ print(Device(1).context.is_lost)
 """
     )
     assert run(script, env=UNASKED).stdout.split() == ["LaunchError", "False"]
+
+
+@pytest.mark.parametrize("body", ["", "__nanosleep(100);", "__nanosleep(1000000);"])
+def test_kernel_that_runs_too_long_tells_where_it_stands(body: str) -> None:
+    script = (
+        PRELUDE
+        + f"""
+kernel = build('''__global__ void k(volatile int* p) {{
+  if (blockIdx.x == 1 && threadIdx.x >= 32) __syncthreads();
+  while (*p == 0) {{
+    {body}
+  }}
+}}''', "k")
+short = build("__global__ void k(int* p) {{ *p = 0; }}", "k")
+short[1, 1, stream](buffer)
+stream.sync()
+kernel[2, 64, stream](buffer)
+print(json.dumps([say(stream.sync), say(stream.sync)]))
+print(device.context.is_lost, unraisable_errors())
+"""
+    )
+    result = run(script, env=UNASKED | {"CUDACORE_SIMULATOR_TIMEOUT": "0.3"})
+    said, state = result.stdout.splitlines()
+    (kind, code, text), (later, _, _) = json.loads(said)
+    assert (kind, code, later) == ("LaunchError", "CUDA_ERROR_LAUNCH_TIMEOUT", "ContextLostError")
+    assert "'k(int volatile*)' runs for longer than 0.3 seconds" in text
+    assert "CUDACORE_SIMULATOR_TIMEOUT" in text
+    for block, warp in ((0, 0), (0, 1), (1, 0)):
+        assert re.search(
+            rf"block \({block},0,0\), warp {warp}, lanes 0xffffffff at \S+ at PTX line \d+ "
+            r"\(\S*bad\.cu:[34]\)",
+            text,
+        ), text
+    assert re.search(r"block \(1,0,0\), warp 1, lanes 0xffffffff at bar\S* at .*bad\.cu:2", text)
+    assert state == "True 0"
 
 
 @pytest.mark.parametrize("body", ["", "__nanosleep(100);", "__nanosleep(1000000);"])

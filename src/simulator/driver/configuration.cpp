@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <mutex>
 #include <stdexcept>
@@ -11,6 +12,7 @@
 
 #include "simulator/driver/entry.hpp"
 #include "simulator/driver/identity.hpp"
+#include "simulator/engine/time_limit.hpp"
 #include "simulator/engine/workers.hpp"
 #include "simulator/ops/form_table.hpp"
 
@@ -23,7 +25,7 @@ constexpr std::size_t largest_memory = std::size_t{1} << 40U;
 
 struct Setting {
   std::mutex mutex;
-  std::optional<Configuration> configured;
+  Configuration configured{0, 0, 0, 0};  ///< 0: as the environment says
 };
 
 Setting& setting() {
@@ -66,9 +68,11 @@ void log_bad_variable(const char* name, const char* value, const char* expected)
 }
 
 /// What the devices are.
-std::optional<Configuration> read_devices() {
+std::optional<Configuration> read_devices(const Configuration& told) {
   Configuration configuration;
-  if (const char* text = std::getenv("CUDACORE_SIMULATOR_DEVICES")) {
+  if (told.devices != 0) {
+    configuration.devices = told.devices;
+  } else if (const char* text = std::getenv("CUDACORE_SIMULATOR_DEVICES")) {
     const auto devices = parse_number<unsigned>(trim(text));
     if (!devices || *devices < 1 || *devices > max_devices) {
       log_bad_variable("CUDACORE_SIMULATOR_DEVICES", text, "a number from 1 to 64");
@@ -76,7 +80,9 @@ std::optional<Configuration> read_devices() {
     }
     configuration.devices = *devices;
   }
-  if (const char* text = std::getenv("CUDACORE_SIMULATOR_COMPUTE_CAPABILITY")) {
+  if (told.major != 0) {
+    std::tie(configuration.major, configuration.minor) = std::tie(told.major, told.minor);
+  } else if (const char* text = std::getenv("CUDACORE_SIMULATOR_COMPUTE_CAPABILITY")) {
     const auto capability = parse_compute_capability(text);
     if (capability) std::tie(configuration.major, configuration.minor) = *capability;
     if (!capability || !is_valid(configuration)) {
@@ -85,7 +91,9 @@ std::optional<Configuration> read_devices() {
       return std::nullopt;
     }
   }
-  if (const char* text = std::getenv("CUDACORE_SIMULATOR_MEMORY")) {
+  if (told.memory_bytes != 0) {
+    configuration.memory_bytes = told.memory_bytes;
+  } else if (const char* text = std::getenv("CUDACORE_SIMULATOR_MEMORY")) {
     const auto memory = parse_memory(text);
     if (memory) configuration.memory_bytes = *memory;
     if (!memory || !is_valid(configuration)) {
@@ -95,6 +103,19 @@ std::optional<Configuration> read_devices() {
     }
   }
   return configuration;
+}
+
+bool read_time_limit() {
+  const char* const text = std::getenv("CUDACORE_SIMULATOR_TIMEOUT");
+  if (text == nullptr) return true;
+  constexpr double most = 1e9;
+  const auto seconds = parse_number<double>(trim(text));
+  if (!seconds || !(*seconds > 0 && *seconds <= most)) {
+    log_bad_variable("CUDACORE_SIMULATOR_TIMEOUT", text, "a number of seconds, as 10 or 0.5");
+    return false;
+  }
+  set_time_limit(std::chrono::duration<double>(*seconds));
+  return true;
 }
 
 bool read_threads(Configuration& configuration) {
@@ -149,13 +170,20 @@ std::optional<std::pair<int, int>> parse_compute_capability(std::string_view tex
 
 std::optional<std::size_t> parse_memory(std::string_view text) {
   text = trim(text);
-  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  const auto number = parse_number<std::size_t>(text.substr(0, digits));
-  if (!number) return std::nullopt;
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+  const std::string_view amount = text.substr(0, digits);
   constexpr std::array<std::pair<std::string_view, unsigned>, 6> units{
       {{"", 0}, {"B", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}}};
   for (const auto& [unit, shift] : units) {
     if (trim(text.substr(digits)) != unit) continue;
+    if (amount.find('.') != std::string_view::npos) {
+      const auto number = parse_number<double>(amount);
+      const double bytes = number.value_or(-1) * static_cast<double>(std::size_t{1} << shift);
+      if (bytes < 0 || bytes > 0x1p63) return std::nullopt;
+      return static_cast<std::size_t>(bytes);
+    }
+    const auto number = parse_number<std::size_t>(amount);
+    if (!number) return std::nullopt;
     const std::size_t bytes = *number << shift;
     if (bytes >> shift != *number) return std::nullopt;
     return bytes;
@@ -177,14 +205,15 @@ std::vector<int> parse_visible_devices(std::string_view text, unsigned devices) 
 }
 
 std::optional<Configuration> read_configuration() {
-  std::optional<Configuration> configuration;
+  Configuration told;
   {
     auto& [mutex, configured] = setting();
     const std::scoped_lock lock(mutex);
-    configuration = configured;
+    told = configured;
   }
-  if (!configuration) configuration = read_devices();
-  if (!configuration || !read_threads(*configuration) || !check_engine()) return std::nullopt;
+  std::optional<Configuration> configuration = read_devices(told);
+  if (!configuration || !read_threads(*configuration) || !read_time_limit() || !check_engine())
+    return std::nullopt;
   return configuration;
 }
 
@@ -194,7 +223,11 @@ CUresult cudacoreSimulatorConfigure(unsigned devices, int major, int minor,
                                     std::size_t memory_bytes) {
   using namespace cudacore::simulator;
   const Configuration configuration{devices, major, minor, memory_bytes};
-  if (!is_valid(configuration)) return CUDA_ERROR_INVALID_VALUE;
+  Configuration checked;
+  if (devices != 0) checked.devices = devices;
+  if (major != 0 || minor != 0) std::tie(checked.major, checked.minor) = std::tie(major, minor);
+  if (memory_bytes != 0) checked.memory_bytes = memory_bytes;
+  if (!is_valid(checked)) return CUDA_ERROR_INVALID_VALUE;
   auto& [mutex, configured] = setting();
   const std::scoped_lock lock(mutex);
   if (driver_status() == CUDA_SUCCESS) return CUDA_ERROR_ILLEGAL_STATE;

@@ -42,7 +42,7 @@ struct Configuration {
 
 }  // namespace cudacore::simulator
 
-/// Sets what the devices are to be, in place of the environment. CUDA_ERROR_INVALID_VALUE for what
-/// can't be; CUDA_ERROR_ILLEGAL_STATE once cuInit has succeeded.
+/// Sets what the devices are to be; what is 0 the environment says. CUDA_ERROR_INVALID_VALUE for
+/// what can't be; CUDA_ERROR_ILLEGAL_STATE once cuInit has succeeded.
 extern "C" [[gnu::visibility("default")]] CUresult cudacoreSimulatorConfigure(
     unsigned devices, int major, int minor, std::size_t memory_bytes);

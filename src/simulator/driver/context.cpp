@@ -3,6 +3,7 @@
 // Contexts: made, destroyed, and current to threads.
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -34,14 +35,31 @@ ContextStack& stack() {
   return *thread_stack;
 }
 
+constinit std::atomic<std::uint64_t> next_context_id{1};
+/// Contexts before this one ended when all did: no thread has them current any more.
+constinit std::atomic<std::uint64_t> first_kept_id{0};
+
 Context* top() noexcept {
-  return thread_stack != nullptr && !thread_stack->empty() ? thread_stack->back().get() : nullptr;
+  if (thread_stack == nullptr) return nullptr;
+  const std::uint64_t first = first_kept_id.load(std::memory_order_relaxed);
+  while (!thread_stack->empty() && thread_stack->back()->id < first) thread_stack->pop_back();
+  return thread_stack->empty() ? nullptr : thread_stack->back().get();
 }
 
 std::uint64_t take_context_id() noexcept {
-  static std::atomic<std::uint64_t> next{1};
-  return next.fetch_add(1, std::memory_order_relaxed);
+  return next_context_id.fetch_add(1, std::memory_order_relaxed);
 }
+
+/// Every context that is alive, to end them all.
+struct LiveContexts {
+  std::mutex mutex;
+  std::vector<std::weak_ptr<Context>> contexts;
+
+  static LiveContexts& instance() {
+    static LiveContexts& one = *std::make_unique<LiveContexts>().release();
+    return one;
+  }
+};
 
 }  // namespace
 
@@ -71,6 +89,10 @@ std::shared_ptr<Context> make_context(Device& device, bool primary, unsigned fla
   auto context = std::make_shared<Context>(device, primary, flags);
   context->streams = make_context_streams(*context);
   context->handle = registry().contexts.insert(context);
+  LiveContexts& live = LiveContexts::instance();
+  const std::scoped_lock lock(live.mutex);
+  std::erase_if(live.contexts, [](const auto& other) { return other.expired(); });
+  live.contexts.push_back(context);
   return context;
 }
 
@@ -84,6 +106,19 @@ void destroy_context(const std::shared_ptr<Context>& context) {
   }
   for (const auto& module : modules) end_module(*module, false);
   release_context(*context);
+}
+
+void destroy_all_contexts() {
+  std::vector<std::weak_ptr<Context>> ended;
+  {
+    LiveContexts& live = LiveContexts::instance();
+    const std::scoped_lock lock(live.mutex);
+    ended.swap(live.contexts);
+    first_kept_id.store(next_context_id.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  }
+  for (const auto& one : ended) {
+    if (const auto context = one.lock()) destroy_context(context);
+  }
 }
 
 std::shared_ptr<Context> find_context(CUcontext handle, CUresult& status) {

@@ -12,6 +12,9 @@ std::shared_ptr<Context> make_context(Device& device, bool primary, unsigned fla
 /// Ends its work, its objects and its handle. Once; later calls do nothing.
 void destroy_context(const std::shared_ptr<Context>& context);
 
+/// The same for all of them; no thread has one of them current afterwards.
+void destroy_all_contexts();
+
 /// The live context of a handle; else null, with INVALID_CONTEXT or CONTEXT_IS_DESTROYED.
 std::shared_ptr<Context> find_context(CUcontext handle, CUresult& status);
 

@@ -49,11 +49,12 @@ std::shared_ptr<MemoryObject> MemoryTable::find(std::uint64_t address) const {
   return found != objects_.end() ? found->second : nullptr;
 }
 
-std::vector<std::shared_ptr<MemoryObject>> MemoryTable::take_all(const Context& context) {
+template <class Accept>
+std::vector<std::shared_ptr<MemoryObject>> MemoryTable::take_where(const Accept& accept) {
   std::vector<std::shared_ptr<MemoryObject>> taken;
   const std::scoped_lock lock(mutex_);
   for (auto entry = objects_.begin(); entry != objects_.end();) {
-    if (entry->second->context.get() != &context || entry->second->origin == Origin::variable) {
+    if (!accept(*entry->second)) {
       ++entry;
       continue;
     }
@@ -61,6 +62,16 @@ std::vector<std::shared_ptr<MemoryObject>> MemoryTable::take_all(const Context& 
     entry = objects_.erase(entry);
   }
   return taken;
+}
+
+std::vector<std::shared_ptr<MemoryObject>> MemoryTable::take_all(const Context& context) {
+  return take_where([&](const MemoryObject& object) {
+    return object.context.get() == &context && object.origin != Origin::variable;
+  });
+}
+
+std::vector<std::shared_ptr<MemoryObject>> MemoryTable::take_all_of_pools() {
+  return take_where([](const MemoryObject& object) { return object.pool != nullptr; });
 }
 
 std::shared_ptr<MemoryObject> make_device_memory(Device& device, std::size_t size,

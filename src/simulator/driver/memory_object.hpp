@@ -80,8 +80,13 @@ class MemoryTable {
   }
   /// Takes out all that belongs to a context.
   std::vector<std::shared_ptr<MemoryObject>> take_all(const Context& context);
+  /// Takes out all that belongs to pools.
+  std::vector<std::shared_ptr<MemoryObject>> take_all_of_pools();
 
  private:
+  template <class Accept>
+  std::vector<std::shared_ptr<MemoryObject>> take_where(const Accept& accept);
+
   mutable std::mutex mutex_;
   std::unordered_map<std::uint64_t, std::shared_ptr<MemoryObject>> objects_;
 };

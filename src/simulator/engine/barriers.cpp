@@ -31,7 +31,8 @@ std::string hexadecimal(std::uint32_t value) {
 
 std::string describe(const Block& block, const Group& group) {
   // A group that waits for lanes stands at the instruction, others stand behind it.
-  const Instruction* const at = group.wait == Wait::lanes ? group.pc : group.pc - 1;
+  const bool is_next = group.wait == Wait::lanes || group.wait == Wait::none;
+  const Instruction* const at = is_next ? group.pc : group.pc - 1;
   std::string text = describe_place(*group.frame->function, *at);
   switch (group.wait) {
     case Wait::barrier: {
@@ -99,6 +100,22 @@ void threads_ended(Warp& warp, std::uint32_t lanes) {
   cluster.arrived -= static_cast<unsigned>(std::popcount(arrived & lanes));
   arrived &= ~lanes;
   if (cluster.arrived != 0) complete_cluster(cluster);
+}
+
+void describe_places(const ResidentCluster& cluster, unsigned& left, std::string& text) {
+  for (const auto& block : cluster.resident) {
+    for (const Warp& warp : block->warps) {
+      const auto say = [&](const Group& group) {
+        if (left == 0) return;
+        --left;
+        text += (text.empty() ? "" : "; ") + describe_block(*block) + ", warp " +
+                std::to_string(warp.index) + ", lanes " + hexadecimal(group.lanes) + " at " +
+                describe(*block, group);
+      };
+      if (warp.active != 0) say(Group{warp.pc, warp.frame, warp.active, Wait::none, 0});
+      for (const Group& group : warp.groups) say(group);
+    }
+  }
 }
 
 std::string describe_waits(const ResidentCluster& cluster) {

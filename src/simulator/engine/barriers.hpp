@@ -24,6 +24,9 @@ void threads_ended(Warp& warp, std::uint32_t lanes);
 /// Who waits where, of blocks that none of can go on.
 [[nodiscard]] std::string describe_waits(const ResidentCluster& cluster);
 
+/// Where warps stand, at most so many groups of lanes.
+void describe_places(const ResidentCluster& cluster, unsigned& left, std::string& text);
+
 /// Writes the result of a bar.red for the lanes of a group that waited at it.
 void finish_barrier(const Group& group, const Barrier& barrier);
 

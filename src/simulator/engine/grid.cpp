@@ -2,13 +2,16 @@
 #include "simulator/engine/grid.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <new>
 #include <string>
 #include <utility>
 
+#include "simulator/engine/barriers.hpp"
 #include "simulator/engine/fault.hpp"
 #include "simulator/engine/image.hpp"
 #include "simulator/engine/schedule.hpp"
+#include "simulator/engine/time_limit.hpp"
 
 namespace cudacore::simulator {
 namespace {
@@ -19,7 +22,31 @@ using Clock = std::chrono::steady_clock;
 /// for it nevertheless. Started blocks take memory.
 constexpr unsigned patience = 8;
 
+/// How long grids may run, in nanoseconds; 0: for ever.
+constinit std::atomic<std::int64_t> time_limit{0};
+
 }  // namespace
+
+void set_time_limit(std::chrono::duration<double> limit) noexcept {
+  time_limit.store(std::chrono::duration_cast<std::chrono::nanoseconds>(limit).count(),
+                   std::memory_order_relaxed);
+}
+
+Fault Grid::Schedule::describe_timeout(const LaunchRequest& request) const {
+  constexpr unsigned most = 64;
+  const std::chrono::duration<double> allowed =
+      std::chrono::nanoseconds(time_limit.load(std::memory_order_relaxed));
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "%g", allowed.count());
+  unsigned left = most;
+  std::string places;
+  for (const auto& cluster : preempted) describe_places(*cluster, left, places);
+  for (const auto& cluster : asleep) describe_places(*cluster, left, places);
+  std::string text = "kernel '" + demangle(request.entry->name) + "' runs for longer than " +
+                     seconds + " seconds, which CUDACORE_SIMULATOR_TIMEOUT allows: " + places;
+  if (left == 0) text += "; and more";
+  return {FaultKind::deadlock, std::move(text)};
+}
 
 Grid::Grid(LaunchRequest request, Done done)
     : request_(std::move(request)),
@@ -80,6 +107,10 @@ std::optional<Task::Time> Grid::run(Worker& worker) noexcept {
   std::unique_lock lock(mutex_);
   if (schedule.reported) return std::nullopt;
   ++schedule.running;
+  if (const std::int64_t limit = time_limit.load(std::memory_order_relaxed);
+      limit != 0 && schedule.deadline == Clock::time_point{}) [[unlikely]] {
+    schedule.deadline = Clock::now() + std::chrono::nanoseconds(limit);
+  }
   while (true) {
     // What is in hand goes back before the worker leaves, or another takes its turn.
     if (stopped()) break;
@@ -126,7 +157,12 @@ std::optional<Task::Time> Grid::run(Worker& worker) noexcept {
 
     lock.lock();
     schedule.ended += ended;
-    if (end == ClusterEnd::stopped) cluster.reset();
+    if (end == ClusterEnd::stopped && !schedule.timed_out) cluster.reset();
+    if (schedule.deadline != Clock::time_point{} && now > schedule.deadline && cluster != nullptr &&
+        !stopped()) [[unlikely]] {
+      schedule.timed_out = true;
+      stopped_.store(true, std::memory_order_relaxed);
+    }
     if (end == ClusterEnd::asleep) {
       schedule.put_to_sleep(std::move(cluster));
       schedule.widens = true;
@@ -148,6 +184,13 @@ std::optional<Task::Time> Grid::run(Worker& worker) noexcept {
     return again;
   }
   schedule.reported = true;
+  if (schedule.timed_out && !fault_) {
+    try {
+      fault_ = schedule.describe_timeout(request_);
+    } catch (const std::bad_alloc&) {
+      fault_ = Fault{FaultKind::deadlock, {}};
+    }
+  }
   schedule.preempted.clear();
   schedule.asleep.clear();
   const std::optional<Fault> fault = std::move(fault_);

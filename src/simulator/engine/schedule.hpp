@@ -31,9 +31,11 @@ struct Grid::Schedule {
   bool reported = false;
   bool widens = false;  ///< blocks in progress may wait for one not started
   unsigned preemptions = 0;
-  bool counts = false;   ///< thread instructions
-  unsigned workers = 1;  ///< it was submitted to
-  unsigned turns = 1;    ///< of these submissions, those left
+  bool counts = false;     ///< thread instructions
+  bool timed_out = false;  ///< it is stopped, and blocks are kept to tell where they stand
+  std::chrono::steady_clock::time_point deadline{};  ///< when it will have run too long, if ever
+  unsigned workers = 1;                              ///< it was submitted to
+  unsigned turns = 1;                                ///< of these submissions, those left
 
   /// Clusters that are preempted, asleep, or in the hand of a worker.
   [[nodiscard]] std::size_t in_progress() const noexcept {
@@ -45,6 +47,8 @@ struct Grid::Schedule {
     if (asleep.empty() || turns >= in_progress()) return std::nullopt;
     return asleep.front()->wakes;
   }
+  /// What to say of a grid that ran too long.
+  [[nodiscard]] Fault describe_timeout(const LaunchRequest& request) const;
   /// Puts a cluster that sleeps to the others.
   void put_to_sleep(std::unique_ptr<ResidentCluster> cluster);
   /// Lets those go on whose time has come.

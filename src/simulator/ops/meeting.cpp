@@ -1,12 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulator/ops/meeting.hpp"
 
+#include <bit>
+#include <cstdio>
+
 #include "simulator/engine/warp_run.hpp"
 
 namespace cudacore::simulator {
+namespace {
+
+/// PTX leaves open what happens then; a GPU may hang.
+void fault_unnamed(Warp& warp, const Instruction& in, std::uint32_t named,
+                   std::uint32_t strangers) noexcept {
+  char text[96];
+  std::snprintf(text, sizeof text, "is run by this lane, which its mask 0x%08x does not name",
+                named);
+  warp.fault(in, FaultKind::illegal_instruction, static_cast<unsigned>(std::countr_zero(strangers)),
+             text);
+}
+
+}  // namespace
 
 void meet(Warp& warp, const Instruction& in, std::uint32_t named, std::uint32_t lanes,
           Together together) {
+  if (const std::uint32_t strangers = lanes & ~named; strangers != 0) [[unlikely]] {
+    fault_unnamed(warp, in, named, strangers);
+    return;
+  }
   const Part mine{warp.rows, &in, lanes};
   std::uint32_t missing = named & warp.living & ~lanes;
   if (missing == 0) {

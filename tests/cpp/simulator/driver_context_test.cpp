@@ -348,7 +348,8 @@ TEST(DriverConfigurationDeathTest, NonsenseIsRefused) {
 TEST(DriverConfigurationDeathTest, HostChoosesTheDevices) {
   expect_in_new_process([] {
     int count = 0;
-    return cudacoreSimulatorConfigure(0, 9, 0, 1U << 30U) == CUDA_ERROR_INVALID_VALUE &&
+    return cudacoreSimulatorConfigure(65, 9, 0, 1U << 30U) == CUDA_ERROR_INVALID_VALUE &&
+           cudacoreSimulatorConfigure(0, 0, 0, 0) == CUDA_SUCCESS &&
            cudacoreSimulatorConfigure(1, 7, 0, 1U << 30U) == CUDA_ERROR_INVALID_VALUE &&
            cudacoreSimulatorConfigure(1, 9, 0, 5) == CUDA_ERROR_INVALID_VALUE &&
            cudacoreSimulatorConfigure(4, 7, 5, 1U << 24U) == CUDA_SUCCESS &&

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Starting afresh on the simulated device, by hand and by the fixture. All in other processes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from harness import environment, run, run_cleanly
+
+UNASKED: dict[str, str | None] = {"CUDACORE_DRIVER": None, "CUDA_VISIBLE_DEVICES": None}
+
+PRELUDE = """
+import gc, threading
+import cudacore
+from cudacore import *
+cudacore.simulator.enable(2, memory="256 MiB")
+def say(use):
+    try:
+        return f"went well {use()}"
+    except Exception as error:
+        return f"{type(error).__name__} {error}"
+device = Device()
+device.set_current()
+kernel = Program("__global__ void k(int* p) { *p = 7; }", "c++").compile().get_kernel("k")
+def works(device=device):
+    stream = device.create_stream()
+    with device.allocate(64, stream=stream) as buffer:
+        host = bytearray(64)
+        kernel[1, 1, stream](buffer)
+        buffer.copy_to(host, stream=stream)
+        stream.sync()
+        return host[0] == 7 and not device.context.is_lost
+"""
+
+
+def output(script: str) -> list[str]:
+    return run_cleanly(PRELUDE + script, env=UNASKED).splitlines()
+
+
+def test_goes_on_after_a_fault() -> None:
+    script = """
+stream = device.create_stream()
+kernel[1, 1, stream](None)
+print(say(stream.sync))
+for _ in range(3):
+    cudacore.simulator.reset()
+    print(works(), works(Device(1)))
+print(unraisable_errors())
+"""
+    said, *later = output(script)
+    assert said.startswith("LaunchError")
+    assert "cudacore.simulator.reset()" in said
+    assert later == ["True True"] * 3 + ["0"]
+
+
+@pytest.mark.parametrize("fault", ["kernel[1, 1, stream](None)", "pass"])
+def test_objects_from_before_say_so_and_leak_nothing(fault: str) -> None:
+    script = f"""
+other = Device(1)
+works(), works(other)  # pools keep some memory from now on
+device.sync()
+other.sync()
+before = [one.mem_info.free for one in (device, other)]
+stream, event = device.create_stream(), device.create_stream().record()
+pool = DeviceMemoryResource(device, DeviceMemoryResourceOptions(max_size=1 << 20))
+held = [device.allocate(1 << 20, stream=stream), pool.allocate(4096, stream=stream),
+        other.allocate(1 << 20), LegacyPinnedMemoryResource().allocate(4096, stream=stream)]
+launcher = kernel[1, 1, stream]
+{fault}
+say(stream.sync)
+cudacore.simulator.reset()
+print(say(stream.sync))
+print(say(lambda: launcher(held[0])))
+print(say(lambda: held[0].fill(0, stream=stream)))
+print(say(lambda: stream.record()))
+print(say(event.sync))
+print(say(lambda: device.create_stream().wait(event)))
+print(say(lambda: held[0].copy_from(bytes(1 << 20), stream=device.create_stream())))
+print(works(), works(other))
+fresh = pool.allocate(4096, stream=device.create_stream())
+fresh.close()
+del stream, event, held, launcher, fresh, pool
+gc.collect()
+device.sync()
+other.sync()
+after = [one.mem_info.free for one in (device, other)]
+print(all(map(int.__ge__, after, before)), unraisable_errors())
+"""
+    *lost, stale, good, end = output(script)
+    assert all(line.startswith("ContextLostError") for line in lost), lost
+    assert not stale.startswith("went well")
+    assert good == "True True"
+    assert end == "True 0"
+
+
+def test_other_threads_go_on() -> None:
+    script = """
+first, second = threading.Event(), threading.Event()
+def use():
+    device.set_current()
+    print(works())
+    first.set()
+    second.wait()
+    device.set_current()
+    print(works())
+thread = threading.Thread(target=use)
+thread.start()
+first.wait()
+cudacore.simulator.reset()
+second.set()
+thread.join()
+print(works())
+"""
+    assert output(script) == ["True", "True", "True"]
+
+
+def test_ends_what_runs() -> None:
+    script = """
+endless = Program("__global__ void k(volatile int* p) { while (*p == 0); }", "c++")
+endless = endless.compile().get_kernel("k")
+stream = device.create_stream()
+buffer = device.allocate(64, stream=stream)
+buffer.fill(0, stream=stream)
+endless[1, 1, stream](buffer)
+cudacore.simulator.reset()
+print(works())
+"""
+    assert output(script) == ["True"]
+
+
+def test_before_any_use_nothing_happens() -> None:
+    script = "import cudacore\ncudacore.simulator.reset()\nprint(cudacore.Device().name)"
+    env = UNASKED | {"CUDACORE_DRIVER": "simulator"}
+    assert run_cleanly(script, env=env).startswith("cudacore simulated device")
+
+
+def test_only_the_simulated_device_can_be_reset() -> None:
+    script = "import cudacore\ncudacore.simulator.reset()"
+    result = run(script, env=UNASKED | {"CUDACORE_DRIVER": "native"})
+    assert "CUDAError: no simulated device is in use" in result.stderr
+
+
+def test_fixture_gives_each_test_a_fresh_device(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text('pytest_plugins = ["cudacore.testing"]\n')
+    (tmp_path / "test_kernels.py").write_text("""
+import pytest
+import cudacore
+
+def build():
+    program = cudacore.Program("__global__ void k(int* p) { *p = 7; }", "c++")
+    return program.compile().get_kernel("k")
+
+@pytest.mark.parametrize("turn", range(2))
+def test_fault(simulated_device, turn):
+    build()[1, 1](None)
+    with pytest.raises(cudacore.LaunchError):
+        simulated_device.sync()
+
+def test_works(simulated_device):
+    buffer = simulated_device.allocate(64)
+    build()[1, 1](buffer)
+    simulated_device.sync()
+    assert not simulated_device.context.is_lost
+""")
+    result = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)],
+        check=False, capture_output=True, text=True, env=environment(UNASKED), timeout=120,
+    )  # fmt: skip
+    assert "3 passed" in result.stdout, result.stdout + result.stderr
+
+
+def test_pytest_is_imported_by_the_fixtures_module_alone() -> None:
+    script = "import sys, cudacore\nprint('pytest' in sys.modules)"
+    assert run_cleanly(script, env=UNASKED).strip() == "False"
