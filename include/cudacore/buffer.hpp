@@ -32,6 +32,11 @@ class Buffer {
                                           std::optional<Stream> stream = std::nullopt);
   explicit Buffer(std::shared_ptr<handle::BufferBox> box) noexcept : box_(std::move(box)) {}
 
+  /// A part of this memory, as a buffer of its own: it keeps the whole, which goes back with the
+  /// last share of any part.
+  /// @throw std::out_of_range where it reaches past the end.
+  [[nodiscard]] Buffer slice(std::size_t offset, std::size_t size) const;
+
   /// Drops this object's share; the last share frees the memory, ordered on `stream` where given,
   /// else on the stream of the allocation or of set_deallocation_stream().
   void close(const std::optional<Stream>& stream = std::nullopt);

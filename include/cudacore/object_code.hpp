@@ -46,6 +46,12 @@ class ObjectCode {
   /// Reads a whole file.
   [[nodiscard]] static ObjectCode from_file(const std::filesystem::path& path, CodeType type,
                                             Details details = {});
+  /// Reads a whole file, whose content tells its type.
+  /// @throw std::invalid_argument where it is of no type there is.
+  [[nodiscard]] static ObjectCode load(const std::filesystem::path& path, Details details = {});
+  /// Writes code() to a file. Whoever opens it meanwhile sees all of the old one or of the new.
+  /// @throw std::filesystem::filesystem_error
+  void save(const std::filesystem::path& path) const;
 
   [[nodiscard]] const std::vector<std::byte>& code() const noexcept;
   [[nodiscard]] CodeType code_type() const noexcept;
@@ -72,6 +78,10 @@ class ObjectCode {
   [[nodiscard]] Buffer get_global(std::string_view name) const;
   /// The loaded library (cuLibraryLoadData on first use).
   [[nodiscard]] CUlibrary handle() const;
+
+  /// Whether a copy for another process may have the source with it; false unless asked for.
+  [[nodiscard]] bool shares_source() const noexcept;
+  void share_source(bool shares) const noexcept;
 
   friend bool operator==(const ObjectCode& a, const ObjectCode& b) noexcept {
     return a.state_ == b.state_;

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -161,6 +162,74 @@ PyObject* close(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObjec
   });
 }
 
+/// A NumPy array of what is in the buffer, which has arrived when this returns.
+py::object to_host(const Buffer& self, const py::object& dtype, const py::object& shape,
+                   py::handle stream) {
+  const Buffer source = self;
+  if (source.is_closed()) {
+    throw py::value_error("Buffer.to_host: the buffer is closed");
+  }
+  const StreamOfCall chosen(stream, source);
+  const py::tuple made =
+      py::module_::import("cudacore._host").attr("make_array")(source.size(), dtype, shape);
+  const HostBuffer host(made[0], true, "Buffer.to_host");
+  {
+    const ReleaseGil release;
+    source.copy_to(host.bytes(), chosen.get());
+    chosen.get().sync();
+  }
+  return made[1];
+}
+
+/// buffer[start:stop]
+Buffer get_slice(const Buffer& self, const py::object& index) {
+  const Buffer whole = self;  // the bounds' __index__ may close the object
+  if (PySlice_Check(index.ptr()) == 0) {
+    throw py::type_error("a Buffer is sliced by bytes, buf[0:256], and has no element " +
+                         std::string(py::repr(index)) +
+                         "; buf.to_host(dtype) gives an array of its elements");
+  }
+  Py_ssize_t start = 0;
+  Py_ssize_t stop = 0;
+  Py_ssize_t step = 0;
+  if (PySlice_Unpack(index.ptr(), &start, &stop, &step) != 0) {
+    throw py::error_already_set();
+  }
+  if (step != 1) {
+    throw py::value_error("a slice of a Buffer is one range of bytes: its step must be 1, not " +
+                          std::to_string(step));
+  }
+  const Py_ssize_t size =
+      PySlice_AdjustIndices(static_cast<Py_ssize_t>(whole.size()), &start, &stop, step);
+  return whole.slice(static_cast<std::size_t>(start), static_cast<std::size_t>(size));
+}
+
+/// Shows the memory to the host. The view holds a share of it, so that close() is safe meanwhile.
+int get_view(PyObject* self, Py_buffer* view, int flags) {
+  view->obj = nullptr;
+  const PyObject* done = guarded([&]() -> PyObject* {
+    auto share = std::make_unique<Buffer>(*get_if<Buffer>(self));
+    if (!share->is_host_accessible()) {
+      throw py::buffer_error(
+          "this Buffer lives on device " + std::to_string(share->device_id()) +
+          ", where the host cannot read it: buf.to_host() copies it into a NumPy array, "
+          "buf.copy_to(bytearray(len(buf))) into memory of your own");
+    }
+    auto* memory = reinterpret_cast<void*>(static_cast<std::uintptr_t>(share->handle()));
+    if (PyBuffer_FillInfo(view, self, memory, static_cast<Py_ssize_t>(share->size()), 0, flags) !=
+        0) {
+      throw py::error_already_set();
+    }
+    view->internal = share.release();
+    return Py_None;
+  });
+  return done == nullptr ? -1 : 0;
+}
+
+void release_view(PyObject* /*self*/, Py_buffer* view) {
+  const std::unique_ptr<Buffer> ended(static_cast<Buffer*>(view->internal));
+}
+
 PyMethodDef copy_from_definition =
     fast_method("copy_from", reinterpret_cast<void*>(&copy_from),
                 "copy_from($self, src, *, stream=None)\n--\n\n"
@@ -212,12 +281,20 @@ std::string repr(const Buffer& self) {
 
 }  // namespace
 
+template <>
+struct BufferProtocolOf<Buffer> {
+  static constexpr getbufferproc get = &get_view;
+  static constexpr releasebufferproc release = &release_view;
+};
+
 void bind_buffer(py::module_& module) {
   HeapClass<Buffer>(
       module, "cudacore.Buffer",
       "A range of memory that a device, the host, or both can reach.\n\n"
       "Goes back to its memory resource when the last reference does, ordered on the\n"
-      "stream of the allocation.\n\n"
+      "stream of the allocation. ``len(buf)`` is its size in bytes. ``buf[256:512]`` is a part of\n"
+      "the same memory, as a buffer of its own; the memory lives until the last part is gone,\n"
+      "whether or not the whole is closed. ``memoryview(buf)`` shows what the host can read.\n\n"
       "Examples\n--------\n"
       ">>> dev = cudacore.Device()\n"
       ">>> stream = dev.create_stream()\n"
@@ -258,6 +335,31 @@ void bind_buffer(py::module_& module) {
       .def_fast(copy_from_definition)
       .def_fast(copy_to_definition)
       .def_fast(fill_definition)
+      .def("to_host", &to_host, py::arg("dtype") = py::none(), py::arg("shape") = py::none(),
+           py::kw_only(), py::arg("stream") = py::none(), in_parts,
+           "Copies the whole buffer into a new NumPy array, and waits for it to arrive\n"
+           "(cuMemcpyAsync, cuStreamSynchronize).\n\n"
+           "Parameters\n----------\n"
+           "dtype : anything that numpy.dtype() takes, optional\n"
+           "    The type of the elements; ``uint8`` where None.\n"
+           "shape : int or tuple of int, optional\n"
+           "    As numpy.reshape() takes it, with -1 for what is left; one dimension where None.\n"
+           "stream : Stream or None\n    The current stream where None.\n\n"
+           "Returns\n-------\nnumpy.ndarray\n\n"
+           "Raises\n------\n"
+           "ImportError\n    NumPy is not installed.\n"
+           "ValueError\n    The size is no whole number of elements, or not that of the shape; or "
+           "the\n"
+           "    buffer is closed.\n\n"
+           "Examples\n--------\n"
+           ">>> dev = cudacore.Device()\n"
+           ">>> buffer = dev.to_device(bytes([1, 0, 2, 0]))\n"
+           ">>> buffer.to_host(\"int16\").tolist()\n"
+           "[1, 2]")
+      .def(
+          "__len__", [](const Buffer& self) { return self.size(); }, quick)
+      .def("__getitem__", &get_slice, py::arg("index"), py::pos_only(), in_parts,
+           "A part of the memory: ``buf[start:stop]``, in bytes.")
       .def(
           "set_deallocation_stream",
           [](const ObjectOf<Buffer>& self, py::handle stream) {

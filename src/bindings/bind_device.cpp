@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "bindings/errors.hpp"
 #include "bindings/gil.hpp"
+#include "bindings/host_buffer.hpp"
 #include "bindings/keywords.hpp"
 #include "bindings/options.hpp"
 #include "bindings/values.hpp"
+#include "driver/driver_api.hpp"
+#include "handle/check.hpp"
 
 namespace cudacore::bindings {
 
@@ -98,6 +104,57 @@ PyObject* allocate(PyObject* self, PyObject* const* args, Py_ssize_t count, PyOb
   return guarded([&]() { return allocate_on_device(*get_if<PyDevice>(self), args, count, names); });
 }
 
+Buffer to_device_memory(PyDevice& self, const py::object& host, py::handle stream) {
+  const std::shared_ptr<MemoryResource> resource = resource_of(self);
+  const Stream chosen = to_stream(stream, self.device.id());
+  if (const auto* given = get_if<Buffer>(host.ptr())) {
+    const Buffer source = *given;
+    const ReleaseGil release;
+    Buffer made = resource->allocate(source.size(), chosen);
+    made.copy_from(source, chosen);
+    return made;
+  }
+  const HostBuffer source(host, false, "Device.to_device: host");
+  const ReleaseGil release;
+  Buffer made = resource->allocate(source.bytes().size(), chosen);
+  made.copy_from(source.bytes(), chosen);
+  return made;
+}
+
+/// What was current before each `with device:` that this thread is in; null where nothing was.
+struct Entered {
+  int device;
+  CUcontext previous;
+};
+std::vector<Entered>& entered_devices() {
+  thread_local std::vector<Entered> entered;
+  return entered;
+}
+
+void enter(const Device& device) {
+  const driver::DriverApi& api = driver::api();
+  std::vector<Entered>& entered = entered_devices();
+  entered.reserve(entered.size() + 1);
+  CUcontext previous = nullptr;
+  handle::check(api.cuCtxGetCurrent(&previous), "cuCtxGetCurrent");
+  device.set_current();
+  entered.push_back({device.id(), previous});
+}
+
+void leave(const Device& device) {
+  std::vector<Entered>& entered = entered_devices();
+  if (entered.empty() || entered.back().device != device.id()) {
+    throw std::runtime_error("Device.__exit__: the innermost `with` of this thread is not device " +
+                             std::to_string(device.id()) +
+                             "'s; leave in the reverse order, on the "
+                             "thread that entered");
+  }
+  const CUcontext previous = entered.back().previous;
+  entered.pop_back();
+  handle::check(driver::api().cuCtxSetCurrent(previous), "cuCtxSetCurrent",
+                "the context that was current before `with` device " + std::to_string(device.id()));
+}
+
 PyMethodDef allocate_definition =
     fast_method("allocate", reinterpret_cast<void*>(&allocate),
                 "allocate($self, size, *, stream=None)\n--\n\n"
@@ -114,6 +171,17 @@ PyObject* named_tuple(py::module_& module, const char* name, const char* fields)
                         .attr("namedtuple")(name, fields, py::arg("module") = "cudacore");
   module.attr(name) = type;
   return type.release().ptr();
+}
+
+/// A line for each attribute, in the order in which the driver numbers them.
+std::string all_properties(const DeviceProperties& self) {
+  std::string text = "device " + std::to_string(self.device.id()) + " (" + self.device.name() + ")";
+  for (const DeviceAttribute& attribute : device_attributes()) {
+    const int value = self.device.attribute(attribute.attribute);
+    text += "\n  " + std::string(attribute.name) + ": ";
+    text += !attribute.is_bool ? std::to_string(value) : value != 0 ? "True" : "False";
+  }
+  return text;
 }
 
 void bind_properties(py::module_& module) {
@@ -137,11 +205,12 @@ void bind_properties(py::module_& module) {
     }
   }
   type.def(
-      "__repr__",
-      [](const DeviceProperties& self) {
-        return "<DeviceProperties of device " + std::to_string(self.device.id()) + ">";
-      },
-      quick);
+          "__repr__",
+          [](const DeviceProperties& self) {
+            return "<DeviceProperties of device " + std::to_string(self.device.id()) + ">";
+          },
+          quick)
+      .def("__str__", &all_properties, quick);
 }
 
 }  // namespace
@@ -279,6 +348,37 @@ void bind_device(py::module_& module) {
           "Makes an event of this device (cuEventCreate).\n\n"
           "Parameters\n----------\noptions : EventOptions, dict or None\n\nReturns\n-------\nEvent")
       .def_fast(allocate_definition)
+      .def("to_device", &to_device_memory, py::arg("host"), py::kw_only(),
+           py::arg("stream") = py::none(), in_parts,
+           "Copies a host object into a new buffer of `memory_resource` (cuMemcpyAsync).\n\n"
+           "Parameters\n----------\n"
+           "host : object with the buffer protocol, or Buffer\n"
+           "    bytes, an array, a NumPy array; C-contiguous. Pinned memory must stay as it is "
+           "until\n"
+           "    the stream has passed the copy.\n"
+           "stream : Stream or None\n    The current stream where None.\n\n"
+           "Returns\n-------\nBuffer\n\n"
+           "Raises\n------\n"
+           "TypeError\n    The object shows no memory, or is not contiguous.\n"
+           "OutOfMemoryError\n\n"
+           "Examples\n--------\n"
+           ">>> buffer = cudacore.Device().to_device(b\"abcd\")\n"
+           ">>> len(buffer)\n"
+           "4")
+      .def(
+          "__enter__",
+          [](const PyDevice& self) {
+            const Device device = self.device;
+            {
+              const ReleaseGil release;
+              enter(device);
+            }
+            return device_object(device.id());
+          },
+          in_parts, "Makes the device the thread's current one until the end of the ``with``.")
+      .def(
+          "__exit__", [](const PyDevice& self, const py::args& /*error*/) { leave(self.device); },
+          quick)
       .def(
           "sync", [](const PyDevice& self) { self.device.sync(); },
           "Waits for all work of the device in this process (cuCtxSynchronize); answers Ctrl-C.")

@@ -178,19 +178,32 @@ auto get_kernel(const ObjectCode& self, const py::object& name, const py::object
   };
 }
 
-/// What a pickle holds: all but the loaded library.
+/// The names and types of the parameters, in place of the source that tells them.
+std::vector<KernelEntry> kernels_without_source(const ObjectCode& self) {
+  if (self.code_type() == CodeType::ptx || self.code_type() == CodeType::cubin) {
+    try {
+      return read_kernels(self);
+    } catch (const std::invalid_argument&) {  // damaged: whoever unpickles it is told
+    }
+  }
+  return self.details().known_kernels;
+}
+
+/// What a pickle holds: all but the loaded library and, unless asked for, the source.
 py::tuple state_of(const ObjectCode& self) {
   const ObjectCode::Details& details = self.details();
+  const bool has_source = self.shares_source();
   py::dict mapping;
   for (const auto& [name, symbol] : details.symbol_mapping) {
     mapping[py::str(name)] = py::str(symbol);
   }
   py::list kernels;
-  for (const KernelEntry& entry : details.known_kernels) {
+  for (const KernelEntry& entry :
+       has_source ? details.known_kernels : kernels_without_source(self)) {
     kernels.append(py::make_tuple(entry.symbol, entry.name, py::cast(Signature(entry.signature))));
   }
   return py::make_tuple(to_bytes(self.code()), to_string(self.code_type()), details.name, mapping,
-                        details.ptx, details.source, kernels);
+                        details.ptx, has_source ? details.source : std::string(), kernels);
 }
 
 /// What pickles call; pickle finds only functions that belong to their module.
@@ -221,6 +234,32 @@ PyMethodDef rebuild_functions[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
+/// load(path, *, name="", symbol_mapping=None)
+ObjectCode load_file(const py::object& path, const py::object& name,
+                     const py::object& symbol_mapping) {
+  const std::filesystem::path file = to_path(path);
+  ObjectCode::Details details;
+  details.name = to_name(name, "name");
+  details.symbol_mapping = to_symbol_mapping(symbol_mapping);
+  try {
+    const ReleaseGil release;
+    return ObjectCode::load(file, std::move(details));
+  } catch (const std::filesystem::filesystem_error& error) {
+    raise_os_error(error);
+  }
+}
+
+void save_file(const ObjectCode& self, const py::object& path) {
+  const std::filesystem::path file = to_path(path);
+  const ObjectCode code = self;
+  try {
+    const ReleaseGil release;
+    code.save(file);
+  } catch (const std::filesystem::filesystem_error& error) {
+    raise_os_error(error);
+  }
+}
+
 std::string from_doc(const char* name, std::string_view what, std::string_view more) {
   // The first two lines are what inspect.signature() reads; Python leaves them out of __doc__.
   return std::string(name) + "(module, *, name='', symbol_mapping=None)\n--\n\nTakes " +
@@ -248,7 +287,8 @@ constexpr char class_doc[] =
     "its\n"
     "like. The code is loaded into the driver when a kernel or a variable is first asked for\n"
     "(cuLibraryLoadData), and unloaded when the object, its kernels and its variables are gone;\n"
-    "all else works without a driver. Objects can be pickled; equal objects share one library.\n\n"
+    "all else works without a driver. Objects can be pickled, without the source unless\n"
+    "`pickle_source` is set; equal objects share one library.\n\n"
     "Examples\n--------\n"
     ">>> source = \"__global__ void scale(float* x, float a) { x[threadIdx.x] *= a; }\"\n"
     ">>> options = cudacore.ProgramOptions(arch=\"sm_90\", name=\"scale\")\n"
@@ -300,6 +340,39 @@ constexpr char get_global_doc[] =
     ">>> cudacore.Program(source, \"c++\").compile().get_global(\"n\").size\n"
     "16";
 
+constexpr char load_doc[] =
+    "Reads a file of PTX, a cubin, a fat binary, LTO IR, a host object or a library; its content\n"
+    "tells which.\n\n"
+    "Parameters\n----------\n"
+    "path : str or os.PathLike\n"
+    "name : str, default \"\"\n"
+    "    What messages call it; the file's name where empty.\n"
+    "symbol_mapping : mapping of str to str, optional\n"
+    "    Other names for symbols: `get_kernel` and `get_global` look here first.\n\n"
+    "Returns\n-------\nObjectCode\n\n"
+    "Raises\n------\n"
+    "OSError\n    The file cannot be read.\n"
+    "ValueError\n    There is no such code in it.";
+
+constexpr char save_doc[] =
+    "Writes `code` to a file, which other tools read too; whoever opens it meanwhile sees all of\n"
+    "the old one or of the new.\n\n"
+    "The names in the code stay, so kernels are found by their plain C++ names. What lies beside\n"
+    "the code does not: `symbol_mapping`, `ptx` and `name`. A pickle holds those too.\n\n"
+    "Parameters\n----------\n"
+    "path : str or os.PathLike\n\n"
+    "Raises\n------\n"
+    "OSError\n    The file cannot be written; an older one is as it was.\n\n"
+    "Examples\n--------\n"
+    ">>> import os, tempfile\n"
+    ">>> options = cudacore.ProgramOptions(arch=\"sm_90\")\n"
+    ">>> code = cudacore.Program(\"__global__ void f() {}\", \"c++\", options).compile(\"cubin\")\n"
+    ">>> with tempfile.TemporaryDirectory() as folder:\n"
+    "...     path = os.path.join(folder, \"f.cubin\")\n"
+    "...     code.save(path)\n"
+    "...     cudacore.ObjectCode.load(path)\n"
+    "<ObjectCode 'f.cubin' cubin, 1 kernel>";
+
 template <CodeType type>
 void add_from(const HeapClass<ObjectCode>& type_object, const char* name, std::string_view what,
               std::string_view more = "") {
@@ -336,7 +409,15 @@ void bind_object_code(py::module_& module) {
   add_from<CodeType::object>(type, "from_object", "a host object with device code, for a Linker,");
   add_from<CodeType::library>(type, "from_library",
                               "a host library with device code, for a Linker,");
-  type.def_property_readonly(
+  type.def_static("load", &load_file, py::arg("path"), py::kw_only(), py::arg("name") = "",
+                  py::arg("symbol_mapping") = py::none(), in_parts, load_doc)
+      .def("save", &save_file, py::arg("path"), in_parts, save_doc)
+      .def_property(
+          "pickle_source", [](const ObjectCode& self) { return self.shares_source(); },
+          [](const ObjectCode& self, bool shares) { self.share_source(shares); }, quick,
+          "bool: Whether a pickle holds the CUDA C++ text too, False by default. Without it the\n"
+          "names of parameters stay; only those of LTO IR are lost.")
+      .def_property_readonly(
           "code", [](const ObjectCode& self) { return to_bytes(self.code()); }, quick,
           "bytes: The code; a copy.")
       .def_property_readonly(
@@ -401,7 +482,8 @@ void bind_object_code(py::module_& module) {
       .def(
           "__copy__", [](py::object self) { return self; }, quick)
       .def(
-          "__deepcopy__", [](py::object self, const py::object& /*memo*/) { return self; }, quick)
+          "__deepcopy__", [](py::object self, const py::object& /*memo*/) { return self; },
+          py::arg("memo"), py::pos_only(), quick)
       .def(
           "__reduce__",
           [module](const ObjectCode& self) {

@@ -247,6 +247,14 @@ void bind_program(py::module_& module) {
           "str or None: What became of the precompiled header in the last compile(): ``created``,\n"
           "``not_attempted`` or ``failed``; None where none was asked for.")
       .def(
+          "__reduce__",
+          [](const PyProgram& /*self*/) -> py::object {
+            throw py::type_error(
+                "a Program is not pickled, since pickles leave source text out: pickle the "
+                "ObjectCode that compile() returns, or the source and the options themselves");
+          },
+          quick)
+      .def(
           "__repr__",
           [](const PyProgram& self) {
             if (self.shared == nullptr) {

@@ -15,6 +15,7 @@
 
 #include "bindings/gil.hpp"
 #include "bindings/policy.hpp"
+#include "bindings/text_signature.hpp"
 
 // Python types that hold a C++ value in the object itself. Creating, destroying and unpacking one
 // costs a quarter of what a pybind11 class costs, which decides whether an allocation or an event
@@ -41,6 +42,13 @@ inline constexpr bool is_subclassable = false;
 /// The hash of a T that can be closed, by what equality compares.
 template <typename T>
 [[nodiscard]] Py_hash_t hash_of(const T& value) noexcept;
+
+/// The buffer protocol of the objects that hold a T; types that have it specialise it.
+template <typename T>
+struct BufferProtocolOf {
+  static constexpr getbufferproc get = nullptr;
+  static constexpr releasebufferproc release = nullptr;
+};
 
 /// A Python object that holds a T.
 template <typename T>
@@ -213,9 +221,11 @@ struct HeapCaster {
 template <typename T>
 class HeapClass : public py::object {
  public:
-  /// `create` is tp_new, see refuse_new(); `vectorcall` makes the objects callable.
+  /// `create` is tp_new, see refuse_new(); `vectorcall` makes the objects callable, and `call`
+  /// documents that: a METH_COEXIST definition of __call__, then an empty one.
   HeapClass(py::module_& module, const char* qualified_name, const char* doc, newfunc create,
-            vectorcallfunc vectorcall = nullptr) {
+            vectorcallfunc vectorcall = nullptr, PyMethodDef* call = nullptr) {
+    const std::string described = describe_class(qualified_name, doc);
     PyMemberDef members[] = {
         {"__weaklistoffset__", T_PYSSIZET, offsetof(HeapObject<T>, weak_references), READONLY,
          nullptr},
@@ -224,7 +234,7 @@ class HeapClass : public py::object {
         {nullptr, 0, 0, 0, nullptr},
     };
     std::vector<PyType_Slot> slots = {
-        {Py_tp_doc, const_cast<char*>(doc)},
+        {Py_tp_doc, const_cast<char*>(described.c_str())},
         {Py_tp_new, reinterpret_cast<void*>(create)},
         {Py_tp_init, reinterpret_cast<void*>(&accept_any)},
         {Py_tp_dealloc, reinterpret_cast<void*>(&deallocate)},
@@ -234,6 +244,7 @@ class HeapClass : public py::object {
     if (vectorcall != nullptr) {
       flags |= Py_TPFLAGS_HAVE_VECTORCALL;
       slots.push_back({Py_tp_call, reinterpret_cast<void*>(&PyVectorcall_Call)});
+      slots.push_back({Py_tp_methods, call});
     }
     if constexpr (is_subclassable<T>) {
       flags |= Py_TPFLAGS_BASETYPE;
@@ -244,6 +255,10 @@ class HeapClass : public py::object {
       if constexpr (requires(PyObject * self) { Kept<T>::finalize(self); }) {
         slots.push_back({Py_tp_finalize, reinterpret_cast<void*>(&Kept<T>::finalize)});
       }
+    }
+    if constexpr (BufferProtocolOf<T>::get != nullptr) {
+      slots.push_back({Py_bf_getbuffer, reinterpret_cast<void*>(BufferProtocolOf<T>::get)});
+      slots.push_back({Py_bf_releasebuffer, reinterpret_cast<void*>(BufferProtocolOf<T>::release)});
     }
     slots.push_back({0, nullptr});
     PyType_Spec spec{qualified_name, static_cast<int>(sizeof(HeapObject<T>)), 0,
@@ -285,7 +300,7 @@ class HeapClass : public py::object {
           return value == nullptr ? py::reinterpret_borrow<py::object>(Py_NotImplemented)
                                   : py::bool_(predicate(self, *value));
         },
-        py::is_operator(), quick);
+        py::arg("other"), py::pos_only(), py::is_operator(), quick);
   }
 
   /// __eq__ and __hash__ of objects that can be closed: by a predicate of two values and hash_of()
@@ -302,7 +317,7 @@ class HeapClass : public py::object {
           const bool are_open = !self.value().is_closed() && !value->is_closed();
           return py::bool_(are_open ? predicate(self.value(), *value) : self.is(other));
         },
-        py::is_operator(), quick);
+        py::arg("other"), py::pos_only(), py::is_operator(), quick);
     return def(
         "__hash__",
         [](const ObjectOf<T>& self) {

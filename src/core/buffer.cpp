@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cudacore/buffer.hpp"
 
+#include <memory>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "core/calls.hpp"
@@ -40,6 +42,34 @@ bool is_managed_memory(CUdeviceptr pointer) {
   return pointer_attribute<int>(pointer, CU_POINTER_ATTRIBUTE_IS_MANAGED, 0) != 0;
 }
 
+/// The resource of a slice: it keeps the whole, and takes nothing back.
+class PartOf : public MemoryResource {
+ public:
+  explicit PartOf(std::shared_ptr<handle::BufferBox> whole) : whole_(std::move(whole)) {}
+
+  [[nodiscard]] const Buffer& whole() const noexcept { return whole_; }
+
+  Buffer allocate(std::size_t size, const std::optional<Stream>& stream) override {
+    return whole_.memory_resource()->allocate(size, stream);
+  }
+  /// A stream that was chosen for the part orders the release of the whole.
+  void deallocate(CUdeviceptr /*pointer*/, std::size_t /*size*/,
+                  const std::optional<Stream>& stream) override {
+    if (stream) whole_.set_deallocation_stream(*stream);
+  }
+  [[nodiscard]] bool is_device_accessible() const override { return whole_.is_device_accessible(); }
+  [[nodiscard]] bool is_host_accessible() const override { return whole_.is_host_accessible(); }
+  [[nodiscard]] bool is_managed() const override { return whole_.is_managed(); }
+  [[nodiscard]] int device_id() const override { return whole_.device_id(); }
+
+ private:
+  Buffer whole_;
+};
+
+const PartOf* part_of(const handle::BufferBox& box) {
+  return dynamic_cast<const PartOf*>(box.resource.get());
+}
+
 void require_size(const char* what, std::size_t given, const handle::BufferBox& box) {
   if (given == box.size) return;
   throw std::invalid_argument(std::string(what) + " has " + std::to_string(given) +
@@ -65,6 +95,23 @@ Buffer Buffer::from_handle(CUdeviceptr pointer, std::size_t size,
   box->size = size;
   box->pointer = pointer;
   return Buffer(std::move(box));
+}
+
+Buffer Buffer::slice(std::size_t offset, std::size_t size) const {
+  const handle::BufferBox& box = open(*this);
+  if (offset > box.size || size > box.size - offset) {
+    throw std::out_of_range("a slice of " + std::to_string(size) + " bytes at offset " +
+                            std::to_string(offset) + " reaches past the end of " +
+                            describe(box.pointer, box.size));
+  }
+  const PartOf* part = part_of(box);
+  const std::shared_ptr<handle::BufferBox>& whole = part != nullptr ? part->whole().box() : box_;
+  auto slice = std::make_shared<handle::BufferBox>();
+  slice->resource = std::make_shared<PartOf>(whole);
+  slice->owner = whole->owner;
+  slice->size = size;
+  slice->pointer = box.pointer + offset;
+  return Buffer(std::move(slice));
 }
 
 void Buffer::close(const std::optional<Stream>& stream) {
@@ -109,7 +156,11 @@ bool Buffer::is_managed() const {
   return is_managed_memory(box.pointer);
 }
 
-std::shared_ptr<MemoryResource> Buffer::memory_resource() const { return open(*this).resource; }
+std::shared_ptr<MemoryResource> Buffer::memory_resource() const {
+  const handle::BufferBox& box = open(*this);
+  const PartOf* part = part_of(box);
+  return part != nullptr ? part->whole().memory_resource() : box.resource;
+}
 
 std::byte* Buffer::host_pointer() const {
   const handle::BufferBox& box = open(*this);

@@ -3,13 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <fstream>
+#include <atomic>
 #include <functional>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 #include "compile/variables.hpp"
@@ -73,6 +71,7 @@ struct ObjectCode::State {
   std::vector<std::byte> code;
   CodeType type = CodeType::cubin;
   Details details;
+  std::atomic<bool> shares_source{false};
 
   // Not a once_flag: under the thread sanitizer, one whose call threw is waited for without end.
   std::mutex kernels_mutex;
@@ -174,33 +173,6 @@ ObjectCode::ObjectCode(std::vector<std::byte> code, CodeType type, Details detai
   state_->details = std::move(details);
 }
 
-ObjectCode ObjectCode::from_file(const std::filesystem::path& path, CodeType type,
-                                 Details details) {
-  // A directory opens like a file, and then has no end.
-  if (std::error_code error; std::filesystem::is_directory(path, error)) {
-    throw std::filesystem::filesystem_error("cannot read object code", path,
-                                            std::make_error_code(std::errc::is_a_directory));
-  }
-  errno = 0;
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  std::vector<std::byte> code;
-  if (file) {
-    const std::streamoff size = file.tellg();
-    if (size > 0) {
-      code.resize(static_cast<std::size_t>(size));
-      file.seekg(0);
-      file.read(reinterpret_cast<char*>(code.data()), size);
-    }
-  }
-  if (!file) {
-    throw std::filesystem::filesystem_error(
-        "cannot read object code", path,
-        std::error_code(errno != 0 ? errno : EIO, std::generic_category()));
-  }
-  if (details.name.empty()) details.name = path.filename().string();
-  return {std::move(code), type, std::move(details)};
-}
-
 const std::vector<std::byte>& ObjectCode::code() const noexcept { return state_->code; }
 
 CodeType ObjectCode::code_type() const noexcept { return state_->type; }
@@ -212,6 +184,14 @@ const std::map<std::string, std::string>& ObjectCode::symbol_mapping() const noe
 }
 
 const ObjectCode::Details& ObjectCode::details() const noexcept { return state_->details; }
+
+bool ObjectCode::shares_source() const noexcept {
+  return state_->shares_source.load(std::memory_order_relaxed);
+}
+
+void ObjectCode::share_source(bool shares) const noexcept {
+  state_->shares_source.store(shares, std::memory_order_relaxed);
+}
 
 std::string_view ObjectCode::ptx() const noexcept { return state_->ptx(); }
 

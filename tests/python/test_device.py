@@ -232,3 +232,78 @@ def test_versions(device: Device) -> None:
     assert cudacore.system.get_nvrtc_version() == cudacore.nvrtc_library()[0]
     assert cudacore.system.get_nvjitlink_version() == cudacore.nvjitlink_library()[0]
     assert cudacore.system.get_user_mode_driver_version()
+
+
+def current_device() -> int:
+    """The device of the calling thread's context, None where there is none."""
+    return Device().device_id
+
+
+@pytest.mark.multi_gpu
+def test_with_makes_a_device_current_for_a_while(device: Device) -> None:
+    device.set_current()
+    with Device(1) as other:
+        assert other is Device(1)
+        assert current_device() == 1
+        with device:
+            assert current_device() == 0
+            with other, other:
+                assert current_device() == 1
+            assert current_device() == 0
+        assert current_device() == 1
+        device.set_current()  # what is done inside ends with it
+    assert current_device() == 0
+
+
+@pytest.mark.multi_gpu
+def test_with_restores_after_an_error(device: Device) -> None:
+    device.set_current()
+    with pytest.raises(LookupError), Device(1):
+        raise LookupError
+    assert current_device() == 0
+
+
+@pytest.mark.multi_gpu
+def test_with_is_of_one_thread(device: Device) -> None:
+    device.set_current()
+    seen: list[int] = []
+    with Device(1):
+        thread = threading.Thread(target=lambda: seen.append(current_device()))
+        thread.start()
+        thread.join()
+    assert seen == [0]
+
+
+@pytest.mark.multi_gpu
+def test_with_leaves_a_thread_as_it_was(device: Device) -> None:
+    """Where no context was current, none is afterwards."""
+    assert device.device_id == 0
+    said = run_cleanly("""
+        import ctypes, cudacore
+        path = cudacore.driver_library()[1]
+        driver = ctypes.CDLL(path)
+        context = ctypes.c_void_p(1)
+        with cudacore.Device(1):
+            pass
+        assert driver.cuCtxGetCurrent(ctypes.byref(context)) == 0
+        print(context.value)
+    """)
+    assert said.strip() == "None"
+
+
+@pytest.mark.multi_gpu
+def test_exit_without_enter_is_refused(device: Device) -> None:
+    with pytest.raises(RuntimeError, match="device 0"):
+        device.__exit__(None, None, None)
+    with Device(1), pytest.raises(RuntimeError, match="reverse order"):
+        device.__exit__(None, None, None)
+
+
+def test_properties_can_be_read_at_a_glance(device: Device) -> None:
+    text = str(device.properties)
+    lines = text.splitlines()
+    assert lines[0] == f"device 0 ({device.name})"
+    assert f"  warp_size: {device.properties.warp_size}" in lines
+    assert f"  managed_memory: {device.properties.managed_memory}" in lines
+    assert len(lines) == 1 + len(PROPERTIES)
+    assert repr(device.properties) == "<DeviceProperties of device 0>"

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The NumPy arrays that `Buffer.to_host` copies into; imported when it is first called."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import DTypeLike
+
+
+def make_array(
+    size: int, dtype: "DTypeLike", shape: Any
+) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]":
+    """Make memory of so many bytes, and the array that shows it as the caller asked."""
+    try:
+        import numpy as np  # noqa: PLC0415
+    except ImportError as error:
+        raise ImportError(
+            "Buffer.to_host makes a NumPy array, and NumPy cannot be imported "
+            f"({error}). Install it with pip install numpy, or copy into memory of your own: "
+            "buf.copy_to(bytearray(len(buf)))"
+        ) from error
+    element = np.dtype(np.uint8 if dtype is None else dtype)
+    if element.hasobject:
+        raise TypeError(f"Buffer.to_host: dtype {element} holds Python objects, not bytes")
+    if element.itemsize == 0 or size % element.itemsize:
+        raise ValueError(
+            f"Buffer.to_host: a buffer of {size} bytes is no whole number of {element} elements "
+            f"of {element.itemsize} bytes; take a slice of it first, or give another dtype"
+        )
+    memory = np.empty(size, np.uint8)
+    array = memory.view(element)
+    if shape is not None:
+        try:
+            array = array.reshape(shape)
+        except TypeError:
+            raise TypeError(
+                f"Buffer.to_host: shape must be an int or a sequence of int, not {shape!r}"
+            ) from None
+        except ValueError:
+            raise ValueError(
+                f"Buffer.to_host: shape {shape!r} does not hold the {array.size} elements of "
+                f"{element} in a buffer of {size} bytes"
+            ) from None
+    return memory, array

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "cudacore/object_code.hpp"
+
+// Object code in files: the bytes as they are, so that other tools read them too.
+
+namespace cudacore {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void throw_file_error(const char* what, const fs::path& path, int error) {
+  throw fs::filesystem_error(what, path, std::error_code(error, std::generic_category()));
+}
+
+std::vector<std::byte> read_file(const fs::path& path) {
+  constexpr char failed[] = "cannot read object code";
+  // A directory opens like a file, and then has no end.
+  if (std::error_code error; fs::is_directory(path, error)) throw_file_error(failed, path, EISDIR);
+  errno = 0;
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  std::vector<std::byte> code;
+  if (file) {
+    const std::streamoff size = file.tellg();
+    if (size > 0) {
+      code.resize(static_cast<std::size_t>(size));
+      file.seekg(0);
+      file.read(reinterpret_cast<char*>(code.data()), size);
+    }
+  }
+  if (!file) throw_file_error(failed, path, errno != 0 ? errno : EIO);
+  return code;
+}
+
+/// The type of an ELF file, for a GPU or for the host.
+CodeType type_of_elf(std::string_view text) {
+  constexpr std::size_t type_offset = 16;
+  constexpr std::uint16_t relocatable = 1;
+  constexpr std::uint16_t cuda = 190;
+  std::array<std::uint16_t, 2> type_and_machine{};
+  if (text.size() >= type_offset + sizeof(type_and_machine)) {
+    std::memcpy(type_and_machine.data(), text.data() + type_offset, sizeof(type_and_machine));
+  }
+  if (type_and_machine[1] == cuda) return CodeType::cubin;
+  return type_and_machine[0] == relocatable ? CodeType::object : CodeType::library;
+}
+
+CodeType type_of(std::string_view text, const fs::path& path) {
+  using namespace std::string_view_literals;
+  if (text.starts_with("\x7f"
+                       "ELF"sv)) {
+    return type_of_elf(text);
+  }
+  if (text.starts_with("\x50\xed\x55\xba"sv)) return CodeType::fatbin;
+  if (text.starts_with("\xed\x43\x4e\x7f"sv)) return CodeType::ltoir;
+  if (text.starts_with("!<arch>\n"sv)) return CodeType::library;
+  const std::string_view trimmed = text.substr(0, text.find('\0'));
+  if (trimmed.find(".version"sv) != std::string_view::npos) return CodeType::ptx;
+  throw std::invalid_argument(
+      "ObjectCode.load: " + path.string() +
+      " is no PTX, cubin, fat binary, LTO IR, host object or library; source text is compiled with "
+      "Program");
+}
+
+/// Where a file is written before it takes its place: beside it, under a name of its own.
+fs::path draft_of(const fs::path& path) {
+  static std::atomic<unsigned> count{0};
+  fs::path draft = path;
+  draft += "." + std::to_string(::getpid()) + "-" + std::to_string(count.fetch_add(1)) + ".tmp";
+  return draft;
+}
+
+/// errno, 0 once all is written.
+int write_all(int file, const std::vector<std::byte>& bytes) {
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ::ssize_t written = ::write(file, bytes.data() + done, bytes.size() - done);
+    if (written >= 0) {
+      done += static_cast<std::size_t>(written);
+    } else if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+ObjectCode ObjectCode::from_file(const fs::path& path, CodeType type, Details details) {
+  std::vector<std::byte> code = read_file(path);
+  if (details.name.empty()) details.name = path.filename().string();
+  return {std::move(code), type, std::move(details)};
+}
+
+ObjectCode ObjectCode::load(const fs::path& path, Details details) {
+  std::vector<std::byte> code = read_file(path);
+  const CodeType type = type_of({reinterpret_cast<const char*>(code.data()), code.size()}, path);
+  if (details.name.empty()) details.name = path.filename().string();
+  return {std::move(code), type, std::move(details)};
+}
+
+void ObjectCode::save(const fs::path& path) const {
+  constexpr char failed[] = "cannot write object code";
+  constexpr ::mode_t readable = 0666;  // less the umask
+  const fs::path draft = draft_of(path);
+  const int file = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, readable);
+  if (file < 0) throw_file_error(failed, path, errno);
+  int error = write_all(file, code());
+  if (::close(file) != 0 && error == 0) error = errno;
+  if (error == 0 && ::rename(draft.c_str(), path.c_str()) != 0) error = errno;
+  if (error != 0) {
+    ::unlink(draft.c_str());
+    throw_file_error(failed, path, error);
+  }
+}
+
+}  // namespace cudacore

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ObjectCode.save and .load, and what pickles hold."""
+
+import pickle
+import shutil
+import stat
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+from cudacore import Device, Linker, ObjectCode, Program
+from harness import ARCH, build, cubin, ltoir, ptx
+
+SECRET = "the_secret_recipe"
+SOURCE = f"""
+/* {SECRET} */
+template <typename T> __global__ void axpy(T a, const T* x, T* y) {{ *y += a * *x; }}
+__global__ void fill(int* data, int count) {{ *data = count; }}
+"""
+
+
+@pytest.fixture(scope="module")
+def codes() -> dict[str, ObjectCode]:
+    return {
+        "cubin": cubin(SOURCE, "axpy<float>"),
+        "ptx": ptx(SOURCE, "axpy<float>"),
+        "ltoir": ltoir(SOURCE),
+    }
+
+
+@pytest.mark.parametrize("kind", ["cubin", "ptx", "ltoir"])
+@pytest.mark.parametrize("as_text", [True, False])
+def test_file_tells_its_type(
+    codes: dict[str, ObjectCode], kind: str, as_text: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "code"
+    codes[kind].save(str(path) if as_text else path)
+    assert path.read_bytes() == codes[kind].code
+    loaded = ObjectCode.load(str(path) if as_text else path)
+    assert loaded.code_type == kind
+    assert loaded.code == codes[kind].code
+    assert loaded.name == "code"
+    assert [path.name for path in tmp_path.iterdir()] == ["code"]
+
+
+def test_kernels_of_a_file_are_found_by_name(codes: dict[str, ObjectCode], tmp_path: Path) -> None:
+    codes["cubin"].save(tmp_path / "f.cubin")
+    loaded = ObjectCode.load(tmp_path / "f.cubin", name="mine", symbol_mapping={"f": "_Z4fillPii"})
+    assert loaded.name == "mine"
+    assert set(loaded.kernels) == {"axpy<float>", "fill"}
+    assert "float const*" in str(loaded.signature("axpy<float>"))
+    assert loaded.signature("f") == loaded.signature("fill")
+    assert loaded.ptx is None
+
+
+def test_loaded_code_runs(device: Device, tmp_path: Path) -> None:
+    build(SOURCE).save(tmp_path / "code")
+    buffer = device.allocate(4)
+    ObjectCode.load(tmp_path / "code").get_kernel("fill")[1, 1](buffer, 5)
+    assert buffer.to_host("i4").tolist() == [5]
+
+
+def test_loaded_lto_ir_links(codes: dict[str, ObjectCode], tmp_path: Path) -> None:
+    codes["ltoir"].save(tmp_path / "code")
+    options = {"arch": ARCH, "link_time_optimization": True}
+    assert "fill" in Linker(ObjectCode.load(tmp_path / "code"), options=options).link().kernels
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc makes the files")
+@pytest.mark.parametrize(
+    ("flags", "kind"), [("-fatbin", "fatbin"), ("-c", "object"), ("-lib", "library")]
+)
+def test_files_of_nvcc(flags: str, kind: str, tmp_path: Path) -> None:
+    (tmp_path / "f.cu").write_text(SOURCE)
+    made = subprocess.run(
+        ["nvcc", flags, f"-arch={ARCH}", "-o", "out", "f.cu"],
+        check=False, cwd=tmp_path, capture_output=True, text=True,
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    assert ObjectCode.load(tmp_path / "out").code_type == kind
+
+
+def test_shared_library_is_a_library() -> None:
+    import cudacore._core
+
+    assert ObjectCode.load(cudacore._core.__file__).code_type == "library"
+
+
+@pytest.mark.parametrize("content", [b"", b"\x7fEL", b"__global__ void f() {}", b"\0.version"])
+def test_other_files_are_refused(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "other"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="other is no PTX, cubin"):
+        ObjectCode.load(path)
+
+
+def test_file_that_cannot_be_read_or_written(codes: dict[str, ObjectCode], tmp_path: Path) -> None:
+    missing = tmp_path / "missing" / "code"
+    with pytest.raises(FileNotFoundError, match="missing"):
+        ObjectCode.load(missing)
+    with pytest.raises(IsADirectoryError):
+        ObjectCode.load(tmp_path)
+    with pytest.raises(FileNotFoundError, match="missing"):
+        codes["ptx"].save(missing)
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(IsADirectoryError):
+        codes["ptx"].save(tmp_path / "folder")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+    with pytest.raises(TypeError):
+        codes["ptx"].save(5)  # type: ignore[arg-type]
+
+
+def test_saving_replaces_a_file_at_once(codes: dict[str, ObjectCode], tmp_path: Path) -> None:
+    path = tmp_path / "code"
+    kinds = ("cubin", "ptx")
+    codes["ptx"].save(path)
+    wanted = {codes[kind].code for kind in kinds}
+    done = threading.Event()
+
+    def write(kind: str) -> None:
+        while not done.is_set():
+            codes[kind].save(path)
+
+    writers = [threading.Thread(target=write, args=(kind,)) for kind in kinds]
+    for writer in writers:
+        writer.start()
+    read = {path.read_bytes() for _ in range(300)}
+    done.set()
+    for writer in writers:
+        writer.join()
+    assert read <= wanted
+    assert [path.name for path in tmp_path.iterdir()] == ["code"]
+
+
+def test_saved_file_has_the_usual_mode(codes: dict[str, ObjectCode], tmp_path: Path) -> None:
+    (tmp_path / "usual").write_bytes(b"")
+    codes["ptx"].save(tmp_path / "code")
+    modes = {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("usual", "code")}
+    assert len(modes) == 1
+
+
+@pytest.mark.parametrize("kind", ["cubin", "ptx", "ltoir"])
+def test_pickle_leaves_the_source_out(codes: dict[str, ObjectCode], kind: str) -> None:
+    code = pickle.loads(pickle.dumps(codes[kind]))  # a copy of its own
+    assert not code.pickle_source
+    assert SECRET.encode() not in pickle.dumps(codes[kind])
+
+
+@pytest.mark.parametrize("kind", ["cubin", "ptx"])
+def test_parameters_keep_their_names_in_pickles(codes: dict[str, ObjectCode], kind: str) -> None:
+    code = pickle.loads(pickle.dumps(codes[kind]))
+    assert str(code.signature("fill")) == "fill(int* data, int count)"
+    assert code.signature("axpy<float>") == codes[kind].signature("axpy<float>")
+
+
+def test_pickle_has_the_source_where_it_is_asked_for() -> None:
+    code = ltoir(SOURCE)
+    code.pickle_source = True
+    assert code.pickle_source
+    data = pickle.dumps(code)
+    assert SECRET.encode() in data
+    options = {"arch": ARCH, "link_time_optimization": True}
+    linked = Linker(pickle.loads(data), options=options).link()
+    assert str(linked.signature("fill")) == "fill(int* data, int count)"
+    with pytest.raises(TypeError):
+        code.pickle_source = "yes"  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("protocol", [0, 2, pickle.HIGHEST_PROTOCOL])
+def test_program_is_not_pickled(protocol: int) -> None:
+    with pytest.raises(TypeError, match="pickle the ObjectCode"):
+        pickle.dumps(Program(SOURCE, "c++"), protocol)
