@@ -16,7 +16,8 @@ Examples
 ...     stream.sync()
 """
 
-from cudacore import simulator, system
+from cudacore import simulator as simulator
+from cudacore import system as system
 from cudacore._core import (
     LEGACY_DEFAULT_STREAM,
     PER_THREAD_DEFAULT_STREAM,
@@ -78,7 +79,7 @@ from cudacore._core import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cudacore import typing
+    from cudacore import typing as typing
 
 __all__ = [
     "LEGACY_DEFAULT_STREAM",
@@ -136,9 +137,6 @@ __all__ = [
     "nvjitlink_library",
     "nvrtc_architectures",
     "nvrtc_library",
-    "simulator",
-    "system",
-    "typing",
     "unraisable_errors",
 ]
 
@@ -155,4 +153,4 @@ if not TYPE_CHECKING:
 
 
 def __dir__() -> list[str]:
-    return list(__all__)
+    return [*__all__, "simulator", "system", "typing"]

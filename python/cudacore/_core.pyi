@@ -3,32 +3,46 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
-from types import TracebackType
 from typing import (
     Any,
     ClassVar,
     Literal,
     NamedTuple,
+    NoReturn,
     Protocol,
     SupportsIndex,
     SupportsInt,
     TypeAlias,
+    TypeVar,
     final,
+    overload,
 )
 
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
 from typing_extensions import Buffer as _HostBuffer
 from typing_extensions import CapsuleType, Self
 
+from cudacore.typing import ManagedMemoryLocationType, ObjectCodeFormatType, SourceCodeType
+
+_Scalar = TypeVar("_Scalar", bound=np.generic)
+_Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 _Dim: TypeAlias = SupportsIndex | float | Sequence[SupportsIndex | float]
 _Macro: TypeAlias = str | tuple[str, str]
 _Macros: TypeAlias = _Macro | Sequence[_Macro]
 _Code: TypeAlias = _HostBuffer | str | PathLike[str]
 _CodeType: TypeAlias = Literal["ptx", "cubin", "ltoir", "fatbin", "object", "library"]
-_SourceType: TypeAlias = Literal["c++", "ptx", "ltoir"]
+_SourceType: TypeAlias = Literal["c++", "ptx", "ltoir"] | SourceCodeType
+_CompileTarget: TypeAlias = Literal["ptx", "cubin", "ltoir"] | ObjectCodeFormatType
+_LinkTarget: TypeAlias = Literal["cubin", "ptx"] | ObjectCodeFormatType
+_LocationType: TypeAlias = Literal["device", "host", "host_numa"]
+
+_Destination = TypeVar("_Destination", bound=Buffer | _HostBuffer)
 
 __version__: str
 
 class CUDAError(RuntimeError):
+    def __init__(self, *args: object) -> None: ...
     code: int
     name: str
     function: str
@@ -391,7 +405,10 @@ class Device:
     ) -> Stream: ...
     def create_event(self, options: EventOptions | Mapping[str, Any] | None = None) -> Event: ...
     def allocate(self, size: int, *, stream: _StreamLike | None = None) -> Buffer: ...
+    def to_device(self, host: _HostBuffer, *, stream: _StreamLike | None = None) -> Buffer: ...
     def sync(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *args: object) -> None: ...
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
@@ -423,7 +440,7 @@ class StreamOptions:
     priority: int | None
     def __init__(self, nonblocking: bool = True, priority: int | None = None) -> None: ...
     def __eq__(self, other: object, /) -> bool: ...
-    def __replace__(self, **changes: Any) -> Self: ...
+    def __replace__(self, **kwargs: Any) -> Self: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
 
 class Stream:
@@ -455,13 +472,7 @@ class Stream:
     def wait(self, event_or_stream: Event | _StreamLike) -> None: ...
     def add_callback(self, callback: Callable[..., object], *args: Any) -> None: ...
     def __enter__(self) -> Self: ...
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-        /,
-    ) -> None: ...
+    def __exit__(self, *args: object) -> None: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
@@ -482,7 +493,7 @@ class EventOptions:
         ipc_enabled: bool = False,
     ) -> None: ...
     def __eq__(self, other: object, /) -> bool: ...
-    def __replace__(self, **changes: Any) -> Self: ...
+    def __replace__(self, **kwargs: Any) -> Self: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
 
 @final
@@ -508,13 +519,7 @@ class Event:
     def sync(self) -> None: ...
     def __sub__(self, other: Event, /) -> float: ...
     def __enter__(self) -> Self: ...
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-        /,
-    ) -> None: ...
+    def __exit__(self, *args: object) -> None: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
@@ -552,12 +557,41 @@ class Buffer:
     def memory_resource(self) -> MemoryResource | None: ...
     @property
     def owner(self) -> object: ...
-    def copy_to(
-        self, dst: Buffer | _HostBuffer | None = None, *, stream: _StreamLike | None = None
-    ) -> Any: ...
+    @overload
+    def copy_to(self, dst: None = None, *, stream: _StreamLike | None = None) -> Buffer: ...
+    @overload
+    def copy_to(self, dst: _Destination, *, stream: _StreamLike | None = None) -> _Destination: ...
     def copy_from(
         self, src: Buffer | _HostBuffer, *, stream: _StreamLike | None = None
     ) -> None: ...
+    @overload
+    def to_host(
+        self,
+        dtype: None = None,
+        shape: _Shape | None = None,
+        *,
+        stream: _StreamLike | None = None,
+    ) -> NDArray[np.uint8]: ...
+    @overload
+    def to_host(
+        self,
+        dtype: type[_Scalar] | np.dtype[_Scalar],
+        shape: _Shape | None = None,
+        *,
+        stream: _StreamLike | None = None,
+    ) -> NDArray[_Scalar]: ...
+    @overload
+    def to_host(
+        self,
+        dtype: DTypeLike,
+        shape: _Shape | None = None,
+        *,
+        stream: _StreamLike | None = None,
+    ) -> NDArray[Any]: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: slice, /) -> Buffer: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+    def __release_buffer__(self, buffer: memoryview, /) -> None: ...
     def fill(self, value: int | _HostBuffer, *, stream: _StreamLike | None = None) -> None: ...
     def __dlpack__(
         self,
@@ -569,13 +603,7 @@ class Buffer:
     ) -> CapsuleType: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
     def __enter__(self) -> Self: ...
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-        /,
-    ) -> None: ...
+    def __exit__(self, *args: object) -> None: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
@@ -628,7 +656,7 @@ class DeviceMemoryResourceOptions:
     max_size: int
     def __init__(self, ipc_enabled: bool = False, max_size: int = 0) -> None: ...
     def __eq__(self, other: object, /) -> bool: ...
-    def __replace__(self, **changes: Any) -> Self: ...
+    def __replace__(self, **kwargs: Any) -> Self: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
 
 @final
@@ -648,7 +676,7 @@ class PinnedMemoryResourceOptions:
         self, ipc_enabled: bool = False, max_size: int = 0, numa_id: int | None = None
     ) -> None: ...
     def __eq__(self, other: object, /) -> bool: ...
-    def __replace__(self, **changes: Any) -> Self: ...
+    def __replace__(self, **kwargs: Any) -> Self: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
 
 @final
@@ -662,14 +690,19 @@ class PinnedMemoryResource(_PoolMemoryResource):
 @final
 class ManagedMemoryResourceOptions:
     preferred_location: int | None
-    preferred_location_type: Literal["device", "host", "host_numa"] | None
+    @property
+    def preferred_location_type(self) -> _LocationType | None: ...
+    @preferred_location_type.setter
+    def preferred_location_type(
+        self, value: _LocationType | ManagedMemoryLocationType | None
+    ) -> None: ...
     def __init__(
         self,
         preferred_location: int | None = None,
-        preferred_location_type: Literal["device", "host", "host_numa"] | None = None,
+        preferred_location_type: _LocationType | ManagedMemoryLocationType | None = None,
     ) -> None: ...
     def __eq__(self, other: object, /) -> bool: ...
-    def __replace__(self, **changes: Any) -> Self: ...
+    def __replace__(self, **kwargs: Any) -> Self: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
 
 @final
@@ -749,65 +782,65 @@ class ProgramOptions:
     def __init__(
         self,
         *,
-        name: str | None = ...,
-        arch: str | None = ...,
-        relocatable_device_code: bool | None = ...,
-        extensible_whole_program: bool | None = ...,
-        debug: bool | None = ...,
-        lineinfo: bool | None = ...,
-        device_code_optimize: bool | None = ...,
-        ptxas_options: str | Sequence[str] | None = ...,
-        max_register_count: int | None = ...,
-        ftz: bool | None = ...,
-        prec_sqrt: bool | None = ...,
-        prec_div: bool | None = ...,
-        fma: bool | None = ...,
-        use_fast_math: bool | None = ...,
-        extra_device_vectorization: bool | None = ...,
-        link_time_optimization: bool | None = ...,
-        gen_opt_lto: bool | None = ...,
-        define_macro: _Macros | None = ...,
-        undefine_macro: str | Sequence[str] | None = ...,
-        include_path: str | Sequence[str] | None = ...,
-        use_bundled_headers: bool | None = ...,
-        pre_include: str | Sequence[str] | None = ...,
-        no_source_include: bool | None = ...,
-        std: str | None = ...,
-        builtin_move_forward: bool | None = ...,
-        builtin_initializer_list: bool | None = ...,
-        disable_warnings: bool | None = ...,
-        restrict: bool | None = ...,
-        device_as_default_execution_space: bool | None = ...,
-        device_int128: bool | None = ...,
-        optimization_info: str | None = ...,
-        no_display_error_number: bool | None = ...,
-        diag_error: int | Sequence[int] | None = ...,
-        diag_suppress: int | Sequence[int] | None = ...,
-        diag_warn: int | Sequence[int] | None = ...,
-        brief_diagnostics: bool | None = ...,
-        time: str | None = ...,
-        split_compile: int | None = ...,
-        fdevice_syntax_only: bool | None = ...,
-        minimal: bool | None = ...,
-        no_cache: bool | None = ...,
-        fdevice_time_trace: str | None = ...,
-        device_float128: bool | None = ...,
-        frandom_seed: str | None = ...,
-        ofast_compile: str | None = ...,
-        pch: bool | None = ...,
-        create_pch: str | None = ...,
-        use_pch: str | None = ...,
-        pch_dir: str | None = ...,
-        pch_verbose: bool | None = ...,
-        pch_messages: bool | None = ...,
-        instantiate_templates_in_pch: bool | None = ...,
-        extra_sources: Mapping[str, str] | None = ...,
-        use_libdevice: bool | None = ...,
-        numba_debug: bool | None = ...,
-        headers: Mapping[str, str] | None = ...,
+        name: str | None = None,
+        arch: str | None = None,
+        relocatable_device_code: bool | None = None,
+        extensible_whole_program: bool | None = None,
+        debug: bool | None = None,
+        lineinfo: bool | None = None,
+        device_code_optimize: bool | None = None,
+        ptxas_options: str | Sequence[str] | None = None,
+        max_register_count: int | None = None,
+        ftz: bool | None = None,
+        prec_sqrt: bool | None = None,
+        prec_div: bool | None = None,
+        fma: bool | None = None,
+        use_fast_math: bool | None = None,
+        extra_device_vectorization: bool | None = None,
+        link_time_optimization: bool | None = None,
+        gen_opt_lto: bool | None = None,
+        define_macro: _Macros | None = None,
+        undefine_macro: str | Sequence[str] | None = None,
+        include_path: str | Sequence[str] | None = None,
+        use_bundled_headers: bool | None = None,
+        pre_include: str | Sequence[str] | None = None,
+        no_source_include: bool | None = None,
+        std: str | None = None,
+        builtin_move_forward: bool | None = None,
+        builtin_initializer_list: bool | None = None,
+        disable_warnings: bool | None = None,
+        restrict: bool | None = None,
+        device_as_default_execution_space: bool | None = None,
+        device_int128: bool | None = None,
+        optimization_info: str | None = None,
+        no_display_error_number: bool | None = None,
+        diag_error: int | Sequence[int] | None = None,
+        diag_suppress: int | Sequence[int] | None = None,
+        diag_warn: int | Sequence[int] | None = None,
+        brief_diagnostics: bool | None = None,
+        time: str | None = None,
+        split_compile: int | None = None,
+        fdevice_syntax_only: bool | None = None,
+        minimal: bool | None = None,
+        no_cache: bool | None = None,
+        fdevice_time_trace: str | None = None,
+        device_float128: bool | None = None,
+        frandom_seed: str | None = None,
+        ofast_compile: str | None = None,
+        pch: bool | None = None,
+        create_pch: str | None = None,
+        use_pch: str | None = None,
+        pch_dir: str | None = None,
+        pch_verbose: bool | None = None,
+        pch_messages: bool | None = None,
+        instantiate_templates_in_pch: bool | None = None,
+        extra_sources: Mapping[str, str] | None = None,
+        use_libdevice: bool | None = None,
+        numba_debug: bool | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None: ...
     def __eq__(self, other: object, /) -> bool: ...
-    def __replace__(self, **changes: Any) -> Self: ...
+    def __replace__(self, **kwargs: Any) -> Self: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
 
 @final
@@ -820,10 +853,11 @@ class Program:
     ) -> None: ...
     def compile(
         self,
-        target_type: Literal["ptx", "cubin", "ltoir"] | None = None,
+        target_type: _CompileTarget | None = None,
         name_expressions: Sequence[str] = (),
         logs: object = None,
     ) -> ObjectCode: ...
+    def __reduce__(self) -> NoReturn: ...
     def close(self) -> None: ...
     @property
     def is_closed(self) -> bool: ...
@@ -861,31 +895,31 @@ class LinkerOptions:
     def __init__(
         self,
         *,
-        name: str | None = ...,
-        arch: str | None = ...,
-        max_register_count: int | None = ...,
-        time: bool | None = ...,
-        verbose: bool | None = ...,
-        link_time_optimization: bool | None = ...,
-        ptx: bool | None = ...,
-        optimization_level: int | None = ...,
-        debug: bool | None = ...,
-        lineinfo: bool | None = ...,
-        ftz: bool | None = ...,
-        prec_div: bool | None = ...,
-        prec_sqrt: bool | None = ...,
-        fma: bool | None = ...,
-        kernels_used: str | Sequence[str] | None = ...,
-        variables_used: str | Sequence[str] | None = ...,
-        optimize_unused_variables: bool | None = ...,
-        ptxas_options: str | Sequence[str] | None = ...,
-        split_compile: int | None = ...,
-        split_compile_extended: int | None = ...,
-        no_cache: bool | None = ...,
-        numba_debug: bool | None = ...,
+        name: str | None = None,
+        arch: str | None = None,
+        max_register_count: int | None = None,
+        time: bool | None = None,
+        verbose: bool | None = None,
+        link_time_optimization: bool | None = None,
+        ptx: bool | None = None,
+        optimization_level: int | None = None,
+        debug: bool | None = None,
+        lineinfo: bool | None = None,
+        ftz: bool | None = None,
+        prec_div: bool | None = None,
+        prec_sqrt: bool | None = None,
+        fma: bool | None = None,
+        kernels_used: str | Sequence[str] | None = None,
+        variables_used: str | Sequence[str] | None = None,
+        optimize_unused_variables: bool | None = None,
+        ptxas_options: str | Sequence[str] | None = None,
+        split_compile: int | None = None,
+        split_compile_extended: int | None = None,
+        no_cache: bool | None = None,
+        numba_debug: bool | None = None,
     ) -> None: ...
     def __eq__(self, other: object, /) -> bool: ...
-    def __replace__(self, **changes: Any) -> Self: ...
+    def __replace__(self, **kwargs: Any) -> Self: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
 
 @final
@@ -895,7 +929,7 @@ class Linker:
         *object_codes: ObjectCode,
         options: LinkerOptions | Mapping[str, Any] | None = None,
     ) -> None: ...
-    def link(self, target_type: Literal["cubin", "ptx"] = "cubin") -> ObjectCode: ...
+    def link(self, target_type: _LinkTarget = "cubin") -> ObjectCode: ...
     def get_error_log(self) -> str: ...
     def get_info_log(self) -> str: ...
     def close(self) -> None: ...
@@ -973,6 +1007,15 @@ class ObjectCode:
     def ptx(self) -> str | None: ...
     @property
     def kernels(self) -> tuple[str, ...]: ...
+    @staticmethod
+    def load(
+        path: str | PathLike[str],
+        *,
+        name: str | bytes = "",
+        symbol_mapping: Mapping[str, str] | None = None,
+    ) -> ObjectCode: ...
+    def save(self, path: str | PathLike[str]) -> None: ...
+    pickle_source: bool
     @property
     def handle(self) -> int: ...
     def signature(self, name: str | bytes) -> Signature: ...

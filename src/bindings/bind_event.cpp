@@ -67,7 +67,7 @@ void bind_event(py::module_& module) {
             return start == nullptr ? py::reinterpret_borrow<py::object>(Py_NotImplemented)
                                     : py::float_(self.elapsed_since(*start));
           },
-          py::is_operator(), quick,
+          py::arg("other"), py::pos_only(), py::is_operator(), quick,
           "Milliseconds from the other event to this one (cuEventElapsedTime).\n\n"
           "Raises\n------\nValueError\n"
           "    Where either has no timing, was never recorded, or is not done.")

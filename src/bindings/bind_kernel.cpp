@@ -123,7 +123,7 @@ void bind_attributes(py::module_& module) {
       [](const KernelAttributes& self, py::handle device) {
         return KernelAttributes{self.kernel, to_device(device)};
       },
-      quick, py::arg("device"), "The attributes on a device, by its ordinal.");
+      quick, py::arg("device"), py::pos_only(), "The attributes on a device, by its ordinal.");
   for (const AttributeField& field : attribute_fields) {
     const auto get = [&field](const KernelAttributes& self) -> py::object {
       const int value = without_gil(
@@ -278,6 +278,7 @@ PyObject* subscript(PyObject* self, PyObject* shape) {
 
 PyMethodDef subscript_definition = {
     "__getitem__", &subscript, METH_O,
+    "__getitem__($self, shape, /)\n--\n\n"
     "A launcher: ``kernel[grid, block, stream, shmem_size]`` or ``kernel[config]``."};
 
 }  // namespace

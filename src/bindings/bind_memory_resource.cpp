@@ -177,6 +177,7 @@ void add_setting(Class& type, const char* name, PoolAttribute attribute, const c
 void bind_attributes(py::module_& module) {
   Policied<py::class_<PoolAttributes>> type(
       module, "MemoryPoolAttributes", py::is_final(),
+      "MemoryPoolAttributes(*args, **kwargs)\n--\n\n"
       "The counters and settings of a memory pool\n"
       "(cuMemPoolGetAttribute, cuMemPoolSetAttribute). Sizes in bytes.");
   add_flag(type, "reuse_follow_event_dependencies", PoolAttribute::reuse_follow_event_dependencies,
@@ -244,8 +245,9 @@ void bind_base(py::module_& module) {
 }
 
 void bind_pool_base(py::module_& module) {
-  ResourceClass<PoolMemoryResource, MemoryResource>(module, "_PoolMemoryResource",
-                                                    "A resource over a stream-ordered memory pool.")
+  ResourceClass<PoolMemoryResource, MemoryResource>(
+      module, "_PoolMemoryResource",
+      "_PoolMemoryResource(*args, **kwargs)\n--\n\nA resource over a stream-ordered memory pool.")
       .def_property_readonly(
           "attributes",
           [](const std::shared_ptr<PoolMemoryResource>& self) { return PoolAttributes{self}; },

@@ -234,7 +234,7 @@ void bind_signature(py::module_& module) {
       .def(
           "__getitem__",
           [](const Signature& self, const py::object& key) { return Param(item(self, key)); },
-          quick)
+          py::arg("index"), py::pos_only(), quick)
       .def(
           "__iter__", [](const Signature& self) { return py::iter(items(self)); }, quick)
       .def(
@@ -245,7 +245,7 @@ void bind_signature(py::module_& module) {
                    std::any_of(self.params.begin(), self.params.end(),
                                [&](const Param& param) { return same(param, *wanted); });
           },
-          quick)
+          py::arg("item"), py::pos_only(), quick)
       .def_equality([](const Signature& a, const Signature& b) { return same(a, b); })
       .def(
           "__hash__", [](const Signature& self) { return hash_text(self.str()); }, quick)

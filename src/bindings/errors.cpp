@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "bindings/text_signature.hpp"
 #include "cudacore/error.hpp"
 
 namespace cudacore::bindings {
@@ -28,10 +29,13 @@ ExceptionTypes types;
 
 PyObject* add_type(py::module_& module, const char* name, py::tuple bases, const char* doc) {
   const std::string qualified = std::string("cudacore.") + name;
-  PyObject* type = PyErr_NewExceptionWithDoc(qualified.c_str(), doc, bases.ptr(), nullptr);
+  const std::string described = with_signature(name, "*args", doc);
+  PyObject* type =
+      PyErr_NewExceptionWithDoc(qualified.c_str(), described.c_str(), bases.ptr(), nullptr);
   if (type == nullptr) {
     throw py::error_already_set();
   }
+  py::handle(type).attr("__doc__") = doc;  // of a class made so, Python leaves the signature in
   module.attr(name) = py::handle(type);
   return type;
 }

@@ -193,6 +193,17 @@ PyMethodDef functions[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
+PyObject* call_method(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+  return call_launcher(self, args, static_cast<std::size_t>(count), nullptr);
+}
+
+PyMethodDef call_definition[] = {
+    {"__call__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&call_method)),
+     METH_FASTCALL | METH_COEXIST,
+     "__call__($self, /, *args)\n--\n\nQueues the kernel (cuLaunchKernelEx)."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
 constexpr char how_made[] = "kernel[grid, block] or kernel[grid, block, stream, shmem_size]";
 
 }  // namespace
@@ -206,7 +217,7 @@ void bind_launch(py::module_& module) {
       "A kernel bound to a shape and, perhaps, a stream: ``kernel[grid, block]``.\n\n"
       "Calling it with the kernel's arguments queues the kernel; it may be kept and\n"
       "called often.",
-      refuse_new<how_made>, &call_launcher)
+      refuse_new<how_made>, &call_launcher, call_definition)
       .def_property_readonly(
           "kernel", [](const Launcher& self) { return self.kernel; }, quick,
           "Kernel: What it launches.")

@@ -5,6 +5,7 @@
 
 #include "bindings/errors.hpp"
 #include "bindings/gil.hpp"
+#include "bindings/text_signature.hpp"
 #include "bindings/values.hpp"
 #include "cudacore/system.hpp"
 #include "driver/compiler_call.hpp"
@@ -54,6 +55,7 @@ PYBIND11_MODULE(_core, module) {
   bind_system(module);
   bind_simulator(module);
 
+  add_text_signatures(module);
   // What users see is cudacore, whichever module the classes were made in.
   for (const auto& [name, value] : module.attr("__dict__").cast<py::dict>()) {
     if (py::isinstance<py::type>(value) &&

@@ -62,7 +62,7 @@ class OptionClass {
  public:
   static void add(py::module_& module) {
     // PyType_FromSpec copies the documentation; the descriptors keep pointers.
-    const std::string doc = class_doc();
+    const std::string doc = full_doc();
     HeapClass<T> type(module, Table::qualified_name, doc.c_str(), &create);
     static std::array<std::string, std::size(Table::fields)> docs;
     static std::array<PyGetSetDef, std::size(Table::fields)> definitions;
@@ -75,7 +75,7 @@ class OptionClass {
           py::reinterpret_steal<py::object>(PyDescr_NewGetSet(heap_type<T>, &definitions[i]));
     }
     type.def("__repr__", &repr, quick)
-        .def("__eq__", &equals, py::is_operator(), quick)
+        .def("__eq__", &equals, py::arg("other"), py::pos_only(), py::is_operator(), quick)
         .def("__reduce__", &reduce, quick)
         .def(
             "__replace__",
@@ -221,12 +221,9 @@ class OptionClass {
     return py::make_tuple(type, py::tuple(), py::make_tuple(py::none(), set_fields(self)));
   }
 
-  static std::string class_doc() {
+  static std::string full_doc() {
     const T defaults{};
-    std::string signature = std::string(Table::name) + "(";
-    if (!Table::positional) {
-      signature += "*, ";
-    }
+    std::string signature = Table::positional ? "" : "*, ";
     std::string parameters;
     std::string_view separator;
     for (const Field<T>& field : Table::fields) {
@@ -236,8 +233,7 @@ class OptionClass {
       parameters += std::string(field.spec.name) + " : " + field.type + ", default " + value +
                     "\n    " + field_doc(field.spec, Table::tool) + "\n";
     }
-    // The first two lines are what inspect.signature() reads; Python leaves them out of __doc__.
-    return signature + ")\n--\n\n" + Table::summary +
+    return with_signature(Table::name, signature, Table::summary) +
            "\n\nEvery field is an attribute too, and checked when it is set. A list or dict that "
            "is "
            "read is\na copy: assign to the field to change it.\n\nParameters\n----------\n" +

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
-#include <stdexcept>
+#include <optional>
 #include <string_view>
 
 namespace cudacore::bindings {
@@ -16,12 +16,13 @@ namespace {
 
 constexpr char end_of_signature[] = ")\n--\n\n";
 
-std::string parameters_of(const py::detail::function_record& record) {
+/// Nothing for a function whose arguments have no names: each needs a py::arg.
+std::optional<std::string> parameters_of(const py::detail::function_record& record) {
   const std::size_t starred = (record.has_args ? 1U : 0U) + (record.has_kwargs ? 1U : 0U);
   const std::size_t count = record.nargs - starred;
   const std::size_t named = std::max<std::size_t>(record.args.size(), record.is_method ? 1 : 0);
   if (named < count) {
-    throw std::logic_error(std::string("each argument of ") + record.name + " needs a py::arg");
+    return std::nullopt;
   }
   std::string text;
   const auto add = [&](std::string_view part) {
@@ -63,11 +64,15 @@ void add_signature(PyObject* object) {
   }
   const auto* record =
       py::detail::function_record_ptr_from_PyObject(PyCFunction_GET_SELF(function));
-  if (record == nullptr || std::string_view(record->name).starts_with("_pybind11_")) {
+  if (record == nullptr) {
+    return;
+  }
+  const std::optional<std::string> parameters = parameters_of(*record);
+  if (!parameters) {
     return;
   }
   PyMethodDef& definition = *reinterpret_cast<PyCFunctionObject*>(function)->m_ml;
-  char* doc = ::strdup(with_signature(record->name, parameters_of(*record),
+  char* doc = ::strdup(with_signature(record->name, *parameters,
                                       definition.ml_doc == nullptr ? "" : definition.ml_doc)
                            .c_str());
   if (doc == nullptr) {

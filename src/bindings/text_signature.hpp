@@ -18,7 +18,6 @@ namespace cudacore::bindings {
 
 /// Gives every function that pybind11 made for a module and its classes its signature, as pybind11
 /// itself reads arguments. Call it when the module is complete.
-/// @throw std::logic_error for a function whose arguments have no names.
 void add_text_signatures(const pybind11::module_& module);
 
 }  // namespace cudacore::bindings

@@ -40,7 +40,11 @@ def test_stubs_match_the_module(tmp_path: Path) -> None:
 
 USE = """
 import cudacore
-from cudacore import Buffer, Device, Kernel, LaunchConfig, Program, Stream, launch
+from cudacore import (
+    Buffer, Device, Kernel, LaunchConfig, Linker, ManagedMemoryResourceOptions, ObjectCode,
+    Program, Stream, launch,
+)
+from cudacore.typing import ManagedMemoryLocationType, ObjectCodeFormatType, SourceCodeType
 
 def use(device: Device, kernel: Kernel) -> float:
     stream: Stream = device.create_stream()
@@ -51,6 +55,23 @@ def use(device: Device, kernel: Kernel) -> float:
     with stream:
         start = stream.record(options={"timing_enabled": True})
     return stream.record() - start
+
+def enumerations(codes: list[ObjectCode]) -> ObjectCode:
+    program = Program("", SourceCodeType.CXX)
+    program.compile(ObjectCodeFormatType.CUBIN)
+    ManagedMemoryResourceOptions(0, ManagedMemoryLocationType.DEVICE)
+    options = ManagedMemoryResourceOptions(preferred_location_type="host")
+    options.preferred_location_type = ManagedMemoryLocationType.HOST_NUMA
+    return Linker(*codes).link(ObjectCodeFormatType.PTX)
+
+def copies(buffer: Buffer, device: Device) -> Buffer:
+    host: bytearray = buffer.copy_to(bytearray(4))
+    part: Buffer = buffer[0:4].copy_to(device.to_device(host))
+    seen: memoryview = memoryview(part)
+    new: Buffer = part.copy_to()
+    with Device(1) as other:
+        again: Buffer = other.to_device(seen)
+    return new.copy_to(again, stream=device.default_stream)
 
 reveal_type(Program("", "c++").compile().kernels)
 reveal_type(cudacore.system.get_driver_version())
@@ -71,7 +92,16 @@ def test_typical_program_passes_mypy(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", ['Program("", "fortran")', 'LaunchConfig(grid="1")', "Device().nothing"]
+    "wrong",
+    [
+        'Program("", "fortran")',
+        'LaunchConfig(grid="1")',
+        "Device().nothing",
+        'Device().allocate(4).copy_to("text")',
+        "Device().allocate(4)[0]",
+        "list(Device().allocate(4))",
+        "Program.load",
+    ],
 )
 def test_wrong_use_fails_mypy(wrong: str, tmp_path: Path) -> None:
     (tmp_path / "use.py").write_text(
