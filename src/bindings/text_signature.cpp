@@ -104,7 +104,8 @@ void add_text_signatures(const py::module_& module) {
     const py::object members = value.attr("__dict__").attr("items")();
     for (const py::handle item : members) {
       const auto member = py::reinterpret_borrow<py::tuple>(item)[1].cast<py::object>();
-      if (Py_IS_TYPE(member.ptr(), &PyStaticMethod_Type)) {
+      if (Py_IS_TYPE(member.ptr(), &PyStaticMethod_Type) ||
+          Py_IS_TYPE(member.ptr(), &PyClassMethod_Type)) {
         add_signature(member.attr("__func__").ptr());
       } else {
         add_signature(member.ptr());

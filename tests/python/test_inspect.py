@@ -148,7 +148,8 @@ def declared_parameters(case: Case) -> list[Parameter]:
 
 def shown_parameters(case: Case) -> list[Parameter]:
     shown = list(inspect.signature(case.found).parameters.values())
-    skipped = case.takes_self and not isinstance(case.found, type)
+    is_bound = isinstance(case.found, type) or inspect.ismethod(case.found)  # a class method is
+    skipped = case.takes_self and not is_bound
     return [Parameter(each.name, each.kind, each.default) for each in shown[skipped:]]
 
 
