@@ -174,10 +174,8 @@ Stream own_stream(const Buffer& buffer) {
 }
 
 /// Makes the consumer's stream wait for the buffer's own stream and for the current one.
-void order_streams(const Buffer& buffer, const Device& device, const Stream& consumer,
-                   const std::optional<Stream>& current) {
-  const Stream last = current ? *current : device.default_stream();
-  for (const Stream& producer : {own_stream(buffer), last}) {
+void order_streams(const Buffer& buffer, const Stream& current, const Stream& consumer) {
+  for (const Stream& producer : {own_stream(buffer), current}) {
     if (!producer.is_closed() && !(producer == consumer)) {
       consumer.wait(producer);
     }
@@ -193,18 +191,19 @@ void make_ready(const Buffer& buffer, DlDeviceAbi device, std::optional<long lon
     return;
   }
   PyObject* entered = entered_stream();
-  const auto current =
-      entered != nullptr ? std::optional<Stream>(*get_if<Stream>(entered)) : std::nullopt;
+  Stream current = entered != nullptr ? *get_if<Stream>(entered) : Stream(nullptr);
   const ReleaseGil release;
   const Device where = is(DlDevice::cuda) ? Device(device.ordinal) : Device::current();
+  if (entered == nullptr) {
+    current = where.default_stream();
+  }
   const long long number = consumer.value_or(legacy_stream);
   order_streams(
-      buffer, where,
+      buffer, current,
       number == legacy_stream ? default_stream_of(where, CU_STREAM_LEGACY)
       : number == per_thread_stream
           ? default_stream_of(where, CU_STREAM_PER_THREAD)
-          : Stream::from_handle(reinterpret_cast<CUstream>(static_cast<std::uintptr_t>(number))),
-      current);
+          : Stream::from_handle(reinterpret_cast<CUstream>(static_cast<std::uintptr_t>(number))));
 }
 
 }  // namespace
