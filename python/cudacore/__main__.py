@@ -33,6 +33,9 @@ GO_ON = """\
 Nothing was drawn: the driver that CUDACORE_DRIVER asks for shows no device. Unset it, and the
 simulated device is used where there is no GPU."""
 
+# Three bytes each: 1 GiB, on the host and on the device.
+MOST_PIXELS = 2**30 // 3
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line.
@@ -48,11 +51,28 @@ def main(arguments: list[str] | None = None) -> int:
         The exit status: 0 where the image was drawn and agrees with the host's, 1 where something
         failed, 3 where a library or a device is missing.
     """
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        return _run_command(parser, options)
+    except BrokenPipeError:
+        # Whoever read the output has seen enough. Python would complain once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except _core.LibraryNotFoundError as error:
+        print(f"\nerror: {error}", file=sys.stderr)
+        return MISSING
+    except (_core.CUDAError, MemoryError, OSError) as error:
+        print(f"\nerror: {error}", file=sys.stderr)
+        return FAILED
+
+
+def _run_command(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     try:
         if options.command == SIMULATOR_PATH:
             print(simulator.driver_folder())
             return 0
+        _check_output(parser, options.output)
         _choose_driver()
         usual = SIMULATED if simulator.is_enabled() else ON_GPU
         width, height, iterations = (
@@ -61,13 +81,25 @@ def main(arguments: list[str] | None = None) -> int:
                 (options.width, options.height, options.iterations), usual, strict=True
             )
         )
+        if width * height > MOST_PIXELS:
+            parser.error(
+                f"an image of {width} x {height} pixels is too large: at most {MOST_PIXELS} pixels"
+            )
         return _run(_mandelbrot.View(width, height, iterations), options.output)
-    except _core.LibraryNotFoundError as error:
-        print(f"\nerror: {error}", file=sys.stderr)
-        return MISSING
-    except (_core.CUDAError, OSError) as error:
-        print(f"\nerror: {error}", file=sys.stderr)
-        return FAILED
+    finally:
+        # A pipe that was closed shows here at the latest.
+        sys.stdout.flush()
+
+
+def _check_output(parser: argparse.ArgumentParser, output: Path) -> None:
+    """Find out that the image cannot be written before it is drawn."""
+    if output.is_dir():
+        parser.error(f"--output {output} is a folder; name a file")
+    folder = output.resolve().parent
+    if not folder.is_dir():
+        parser.error(f"--output {output}: there is no folder {folder}")
+    if not os.access(output if output.exists() else folder, os.W_OK):
+        parser.error(f"--output {output} cannot be written: no permission")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -29,7 +29,7 @@ _Scalar = TypeVar("_Scalar", bound=np.generic)
 _Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 _Dim: TypeAlias = SupportsIndex | float | Sequence[SupportsIndex | float]
 _Macro: TypeAlias = str | tuple[str, str]
-_Macros: TypeAlias = _Macro | Sequence[_Macro]
+_Macros: TypeAlias = _Macro | Sequence[_Macro] | Mapping[str, str | int | None]
 _Code: TypeAlias = _HostBuffer | str | PathLike[str]
 _CodeType: TypeAlias = Literal["ptx", "cubin", "ltoir", "fatbin", "object", "library"]
 _SourceType: TypeAlias = Literal["c++", "ptx", "ltoir"] | SourceCodeType
@@ -779,6 +779,7 @@ class ProgramOptions:
     use_libdevice: bool | None
     numba_debug: bool | None
     headers: Mapping[str, str] | None
+    options: str | Sequence[str] | None
     def __init__(
         self,
         *,
@@ -838,6 +839,7 @@ class ProgramOptions:
         use_libdevice: bool | None = None,
         numba_debug: bool | None = None,
         headers: Mapping[str, str] | None = None,
+        options: str | Sequence[str] | None = None,
     ) -> None: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __replace__(self, **kwargs: Any) -> Self: ...

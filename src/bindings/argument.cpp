@@ -161,6 +161,40 @@ void pack_bytes_of(const KernelBox& kernel, std::size_t index, const Slot& slot,
   }
 }
 
+/// What would make a typed scalar fit a parameter of another type.
+std::string conversion_advice(const Slot& slot, ParamKind scalar) {
+  const bool is_number = scalar == ParamKind::boolean || scalar == ParamKind::sint ||
+                         scalar == ParamKind::uint || scalar == ParamKind::float16 ||
+                         scalar == ParamKind::bfloat16 || scalar == ParamKind::float32 ||
+                         scalar == ParamKind::float64;
+  std::string_view type;
+  switch (slot.kind) {
+    case ParamKind::float16:
+    case ParamKind::bfloat16:
+    case ParamKind::float32:
+    case ParamKind::float64:
+      type = "float";
+      break;
+    case ParamKind::integer:
+    case ParamKind::sint:
+    case ParamKind::uint:
+      type = "int";
+      break;
+    case ParamKind::boolean:
+      type = "bool";
+      break;
+    default:
+      break;
+  }
+  if (!is_number || type.empty()) {
+    return {};
+  }
+  return "a scalar of NumPy or ctypes has a type of its own, which is never changed silently; "
+         "pass " +
+         std::string(type) +
+         "(...) of it, and a plain Python number becomes what the kernel declares";
+}
+
 /// A NumPy, ml_dtypes or ctypes value.
 void pack_scalar(const KernelBox& kernel, std::size_t index, const Slot& slot,
                  const ScalarType& scalar, PyObject* object, unsigned char* destination) {
@@ -188,14 +222,28 @@ void pack_scalar(const KernelBox& kernel, std::size_t index, const Slot& slot,
       result = handle::pack_exact(slot, scalar.kind, scalar.size, bytes, destination);
     }
   }
+  if (result == PackResult::mismatch) [[unlikely]] {
+    mismatch(kernel, index, object, conversion_advice(slot, scalar.kind));
+  }
   finish(result, kernel, index, object);
 }
 
 bool has(PyObject* object, const char* name) { return !attribute_or_none(object, name).is_none(); }
 
+/// Whether an array is a single element in a coat, which for a structured one is the only form that
+/// some functions of NumPy give it.
+bool is_zero_dimensional(PyObject* object) {
+  const py::object shape = py::getattr(py::handle(object), "shape", py::none());
+  return PyTuple_Check(shape.ptr()) != 0 && PyTuple_GET_SIZE(shape.ptr()) == 0;
+}
+
 /// Whatever has no fast way: arrays, bytes, subclasses of numbers, other libraries' handles.
 void pack_other(const KernelBox& kernel, std::size_t index, const Slot& slot, PyObject* object,
                 unsigned char* destination) {
+  if (get_if<PyDevice>(object) != nullptr) {
+    mismatch(kernel, index, object,
+             "pass a Buffer for a pointer, or device.device_id for the device's number");
+  }
   if (PyLong_Check(object) != 0) {
     pack_long(kernel, index, slot, object, destination);
     return;
@@ -211,7 +259,12 @@ void pack_other(const KernelBox& kernel, std::size_t index, const Slot& slot, Py
             "array.data.ptr (CuPy) or tensor.data_ptr() (PyTorch)",
         0, {}, {});
   }
-  if (has(object, "__array_interface__") || has(object, "__dlpack__")) {
+  const bool is_array = has(object, "__array_interface__") || has(object, "__dlpack__");
+  if (is_array && slot.kind == ParamKind::structure && is_zero_dimensional(object)) {
+    pack_bytes_of(kernel, index, slot, object, destination);
+    return;
+  }
+  if (is_array) {
     mismatch(kernel, index, object,
              slot.kind == ParamKind::pointer
                  ? "it lives on the host; copy it to a Buffer first (Buffer.copy_from)"

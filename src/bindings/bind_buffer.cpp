@@ -123,6 +123,10 @@ PyObject* fill(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject
         throw py::error_already_set();
       }
       pattern = static_cast<std::uint32_t>(number);
+    } else if (PyFloat_CheckExact(value.ptr()) != 0 || PyBool_Check(value.ptr()) != 0) {
+      throw py::type_error("Buffer.fill: a " + type_name(value) +
+                           " does not say how many bytes it has; give a NumPy scalar, such as "
+                           "np.float32(...), an int of 0 .. 255 for single bytes, or bytes");
     } else {
       const HostBuffer host(value, false, "Buffer.fill: value");
       width = host.bytes().size();

@@ -263,9 +263,11 @@ Launcher bind_shape(const Kernel& kernel, py::handle shape) {
   }
   const Py_ssize_t count = PyTuple_Check(shape.ptr()) != 0 ? PyTuple_GET_SIZE(shape.ptr()) : 0;
   if (count < 2 || count > 4) {
+    const bool is_shape = PyTuple_Check(shape.ptr()) == 0 && PyIndex_Check(shape.ptr()) != 0;
     throw py::type_error(
-        "kernel[...] takes a LaunchConfig, or grid, block and perhaps stream and "
-        "shmem_size: kernel[grid, block](...)");
+        std::string("kernel[...] takes a LaunchConfig, or grid, block and perhaps stream and "
+                    "shmem_size: kernel[grid, block](...)") +
+        (is_shape ? "; a grid alone says nothing of the threads in a block" : ""));
   }
   const auto part = [&](Py_ssize_t i) { return py::handle(PyTuple_GET_ITEM(shape.ptr(), i)); };
   return {kernel, make_launch_config(part(0), part(1), count == 4 ? part(3) : py::handle()),
@@ -274,6 +276,26 @@ Launcher bind_shape(const Kernel& kernel, py::handle shape) {
 
 PyObject* subscript(PyObject* self, PyObject* shape) {
   return guarded([&]() { return make_object(bind_shape(*get_if<Kernel>(self), shape)); });
+}
+
+/// What a call without a shape was meant to be: CuPy's kernel(grid, block, args), or Numba's call
+/// before its brackets.
+PyObject* refuse_call(PyObject* self, PyObject* const* args, std::size_t flags, PyObject* names) {
+  return guarded([&]() -> PyObject* {
+    const std::string name = get_if<Kernel>(self)->name();
+    const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
+    const bool has_names = names != nullptr && PyTuple_GET_SIZE(names) != 0;
+    if (!has_names && count >= 3 && PyTuple_Check(args[0]) != 0 && PyTuple_Check(args[1]) != 0 &&
+        (PyTuple_Check(args[2]) != 0 || PyList_Check(args[2]) != 0)) {
+      const auto shown = [&](std::size_t i) { return py::repr(args[i]).cast<std::string>(); };
+      throw py::type_error(name +
+                           " was called with a grid, a block and a tuple of arguments, as in "
+                           "CuPy; here the shape goes into brackets: kernel[" +
+                           shown(0) + ", " + shown(1) + "](*args)");
+    }
+    throw py::type_error(name + " needs a shape to be launched: kernel[grid, block](...), or " +
+                         "launch(stream, config, kernel, ...)");
+  });
 }
 
 PyMethodDef subscript_definition = {
@@ -299,7 +321,7 @@ void bind_kernel(py::module_& module) {
       "'scale(float* x, float a)'\n"
       ">>> x = dev.allocate(128)\n"
       ">>> kernel[1, 32](x, 2)",
-      refuse_new<kernel_made>)
+      refuse_new<kernel_made>, &refuse_call)
       .def_static(
           "from_handle",
           [](py::handle handle, py::object mod) {

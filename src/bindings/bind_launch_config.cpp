@@ -7,6 +7,7 @@
 
 #include "bindings/errors.hpp"
 #include "bindings/keywords.hpp"
+#include "bindings/suggestion.hpp"
 #include "bindings/values.hpp"
 
 namespace cudacore::bindings {
@@ -19,6 +20,7 @@ constexpr const char* field_names[] = {"grid",           "cluster",
                                        "block",          "shmem_size",
                                        "is_cooperative", "programmatic_stream_serialization",
                                        "priority"};
+constexpr std::size_t block_field = 2;
 constexpr std::size_t field_count = std::size(field_names);
 
 std::string in_config(const char* field) { return std::string("LaunchConfig: ") + field; }
@@ -145,7 +147,8 @@ void set_fields(LaunchConfig& config, const py::dict& values) {
       ++field;
     }
     if (field == field_count) {
-      throw py::type_error("LaunchConfig has no field " + py::repr(key).cast<std::string>());
+      throw py::type_error("LaunchConfig has no field " + py::repr(key).cast<std::string>() +
+                           did_you_mean(py::str(key).cast<std::string>(), field_names));
     }
     set_field(config, field, value);
   }
@@ -195,6 +198,15 @@ PyObject* construct(PyObject* /*type*/, PyObject* const* args, std::size_t flags
     std::array<py::handle, field_count> given;
     parse_keywords("LaunchConfig", field_names, given, field_count, args, PyVectorcall_NARGS(flags),
                    names);
+    if (PyVectorcall_NARGS(flags) == 2 && !given[block_field] && !given[1].is_none()) {
+      throw py::type_error(
+          "LaunchConfig(" + py::repr(given[0]).cast<std::string>() + ", " +
+          py::repr(given[1]).cast<std::string>() +
+          ") would make the second a cluster, as the order is grid, cluster, block; "
+          "name them: LaunchConfig(grid=" +
+          py::repr(given[0]).cast<std::string>() +
+          ", block=" + py::repr(given[1]).cast<std::string>() + ")");
+    }
     LaunchConfig config;
     for (std::size_t i = 0; i < field_count; ++i) {
       if (given[i]) {

@@ -53,9 +53,13 @@ HostBuffer::HostBuffer(py::handle object, bool writable, const char* what) {
     if (!is_refusal) {
       throw raised;
     }
+    const bool is_array = py::hasattr(object, "__array_interface__");
+    const std::string array_advice =
+        writable ? "; copy to a fresh array, and assign that to this one: a[...] = fresh"
+                 : "; np.ascontiguousarray(...) makes one that is";
     throw py::type_error(std::string(what) + " must be C-contiguous" +
                          (writable ? " and writable" : "") + "; this " + type_name(object) +
-                         " is not");
+                         " is not" + (is_array ? array_advice : ""));
   }
   const bool may_hold_objects = view_.itemsize >= static_cast<Py_ssize_t>(sizeof(PyObject*));
   if (may_hold_objects && holds_objects(object)) {

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "bindings/suggestion.hpp"
+
 namespace cudacore::bindings {
 
 namespace py = pybind11;
@@ -28,7 +30,8 @@ void parse_keywords(const char* function, std::span<const char* const> keywords,
     }
     if (i == keywords.size()) {
       throw py::type_error(std::string(function) + " has no argument '" +
-                           py::handle(name).cast<std::string>() + "'");
+                           py::handle(name).cast<std::string>() + "'" +
+                           did_you_mean(py::handle(name).cast<std::string>(), keywords));
     }
     if (i < given) {
       throw py::type_error(std::string(function) + " was given '" + keywords[i] + "' twice");

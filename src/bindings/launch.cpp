@@ -112,18 +112,38 @@ void launch_packed_from_python(const Stream& stream, const LaunchConfig& config,
   }
 }
 
+/// Why a call of launch() cannot be one.
+[[noreturn]] void refuse_launch(PyObject* const* args, Py_ssize_t count) {
+  const std::string shape = "launch(stream, config, kernel, *kernel_args)";
+  const auto is_config = [&](Py_ssize_t i) {
+    return count > i && (get_if<LaunchConfig>(args[i]) != nullptr || PyDict_Check(args[i]) != 0);
+  };
+  const auto is_kernel = [&](Py_ssize_t i) {
+    return count > i && get_if<Kernel>(args[i]) != nullptr;
+  };
+  if (is_config(0) && is_kernel(1)) {
+    throw py::type_error(
+        shape + ": the stream is missing; give it first, or None for the current " + "stream");
+  }
+  if (is_kernel(1) && is_config(2)) {
+    throw py::type_error(shape + ": the config goes before the kernel");
+  }
+  if (is_kernel(0)) {
+    throw py::type_error(shape + " has the kernel third; kernel[grid, block](...) is shorter");
+  }
+  if (count < 3) {
+    throw py::type_error(shape + " takes at least 3 arguments, but " + std::to_string(count) +
+                         (count == 1 ? " was given" : " were given"));
+  }
+  throw py::type_error("launch: kernel must be a Kernel, not " + type_name(args[2]));
+}
+
 /// launch(stream, config, kernel, *kernel_args)
 PyObject* launch(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
-    if (count < 3) {
-      throw py::type_error(
-          "launch(stream, config, kernel, *kernel_args) takes at least 3 "
-          "arguments, but " +
-          std::to_string(count) + " were given");
-    }
-    const auto* kernel = get_if<Kernel>(args[2]);
+    const auto* kernel = count < 3 ? nullptr : get_if<Kernel>(args[2]);
     if (kernel == nullptr) [[unlikely]] {
-      throw py::type_error("launch: kernel must be a Kernel, not " + type_name(args[2]));
+      refuse_launch(args, count);
     }
     const auto* config = get_if<LaunchConfig>(args[1]);
     const auto given = static_cast<std::size_t>(count - 3);
@@ -143,7 +163,9 @@ PyObject* call_launcher(PyObject* self, PyObject* const* args, std::size_t flags
                         PyObject* keywords) {
   return guarded([&]() -> PyObject* {
     if (keywords != nullptr && PyTuple_GET_SIZE(keywords) != 0) {
-      throw py::type_error("a launch takes no keyword arguments");
+      throw py::type_error(
+          "a launch takes no keyword arguments: the kernel's parameters go by position, the stream "
+          "and shared memory into the brackets, kernel[grid, block, stream, shmem_size](...)");
     }
     const Launcher& launcher = *get_if<Launcher>(self);
     const auto launch_on = [&](const Stream& stream) {

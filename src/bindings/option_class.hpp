@@ -9,10 +9,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "bindings/errors.hpp"
 #include "bindings/heap_type.hpp"
 #include "bindings/options_field.hpp"
+#include "bindings/suggestion.hpp"
 #include "bindings/values.hpp"
 
 // A Python class made from a table of the fields of a C++ struct.
@@ -118,11 +120,16 @@ class OptionClass {
         return field;
       }
     }
-    std::array<FieldName, std::size(Table::fields)> names;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      names[i] = {Table::fields[i].spec.name, Table::fields[i].spec.flag};
+    std::vector<std::string> aliases;
+    std::vector<Candidate> names;
+    aliases.reserve(std::size(Table::fields));
+    for (const Field<T>& field : Table::fields) {
+      aliases.push_back(std::string(field.spec.flag) + " " + field.spec.aliases);
+      names.push_back({field.spec.name, aliases.back()});
     }
-    refuse_field(Table::name, key.cast<std::string>(), names);
+    const auto name = key.cast<std::string>();
+    throw py::type_error(std::string(Table::name) + " has no field '" + name + "'" +
+                         did_you_mean(name, names));
   }
 
   /// `values` must be nobody else's: their conversion runs Python code.

@@ -10,10 +10,42 @@ namespace cudacore::bindings {
 
 namespace {
 
+/// What others call a field: NVRTC's short flags, nvcc's, and other libraries' options.
+constexpr const char* other_names(std::string_view field) {
+  struct Row {
+    std::string_view field;
+    const char* names;
+  };
+  constexpr auto rows = std::to_array<Row>({
+      {"device_as_default_execution_space", "default_device"},
+      {"relocatable_device_code", "rdc"},
+      {"extensible_whole_program", "ewp"},
+      {"link_time_optimization", "dlto lto"},
+      {"debug", "G g"},
+      {"define_macro", "D defines macros"},
+      {"undefine_macro", "U"},
+      {"include_path", "I include_dirs includes"},
+      {"pre_include", "include"},
+      {"disable_warnings", "w"},
+      {"use_fast_math", "fast_math"},
+      {"ptxas_options", "Xptxas"},
+      {"max_register_count", "max_registers"},
+      {"optimization_level", "opt_level"},
+      {"options", "flags extra_options"},
+      {"arch", "compute_capability"},
+  });
+  for (const Row& row : rows) {
+    if (row.field == field) {
+      return row.names;
+    }
+  }
+  return "";
+}
+
 /// The range of an int field of ProgramOptions or LinkerOptions: all of them count something.
 constexpr FieldSpec flag_field(const char* owner, const char* name, const char* doc,
                                const char* rule, const char* flag) {
-  FieldSpec spec{owner, name, doc, rule, flag};
+  FieldSpec spec{owner, name, doc, rule, flag, other_names(name)};
   spec.minimum = 0;
   if (std::string_view(name) == "optimization_level") {
     spec.maximum = 3;

@@ -80,6 +80,9 @@ inline constexpr char numba_debug[] = "Writes debug information as Numba expects
 inline constexpr char headers[] =
     "Headers in memory, by the name that #include gives them; they are found before files.";
 
+inline constexpr char options[] =
+    "Flags for NVRTC as they are, after those of the other fields, for what has no field here.";
+
 }  // namespace cudacore::bindings::program_docs
 
 namespace cudacore::bindings::linker_docs {

@@ -92,31 +92,18 @@ Macro to_macro(py::handle object, const std::string& field) {
   return {to_text(object, field, "str or a tuple (str, str)"), std::nullopt};
 }
 
-/// Length of the longest common subsequence.
-std::size_t common_length(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1, 0);
-  for (const char c : a) {
-    std::size_t diagonal = 0;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = c == b[j - 1] ? diagonal + 1 : std::max(above, row[j - 1]);
-      diagonal = above;
-    }
+/// What a dict of macros says of one: its value, or None for one that has none.
+Macro to_macro_value(const std::string& name, py::handle value, const std::string& field) {
+  if (value.is_none()) {
+    return {name, std::nullopt};
   }
-  return row.back();
-}
-
-/// 1 for equal names, 0 for names with no letter in common.
-double similarity(std::string_view a, std::string_view b) {
-  return 2.0 * static_cast<double>(common_length(a, b)) / static_cast<double>(a.size() + b.size());
-}
-
-/// A flag spelled as a field: "--maxrregcount" is "maxrregcount".
-std::string spelled_as_field(std::string_view flag) {
-  flag.remove_prefix(std::min(flag.find_first_not_of('-'), flag.size()));
-  std::string name(flag);
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
+  if (PyBool_Check(value.ptr()) != 0) {
+    return {name, std::string(value.ptr() == Py_True ? "1" : "0")};
+  }
+  if (PyLong_Check(value.ptr()) != 0) {
+    return {name, std::string(py::str(value))};
+  }
+  return {name, to_text(value, field, "str, int, bool or None")};
 }
 
 }  // namespace
@@ -227,6 +214,14 @@ std::vector<Macro> FieldCodec<std::vector<Macro>>::parse(py::handle object, cons
   if (object.is_none()) {
     return macros;
   }
+  if (is_mapping(object)) {
+    const py::dict given = copy_of(py::dict(py::reinterpret_borrow<py::object>(object)));
+    for (const auto& [key, value] : given) {
+      const std::string name = to_text(key, "a key of " + full_name(spec), "str");
+      macros.push_back(to_macro_value(name, value, full_name(spec) + "['" + name + "']"));
+    }
+    return macros;
+  }
   // A tuple of two str is one macro with its value, as in cuda.core.
   if (is_list(object) && !is_macro_pair(object)) {
     for_each_item(object, spec, [&](py::handle item, const std::string& place) {
@@ -312,24 +307,6 @@ py::object FieldCodec<ManagedLocation>::show(ManagedLocation value) {
 bool is_mapping(py::handle object) {
   return py::isinstance<py::dict>(object) ||
          (PyMapping_Check(object.ptr()) != 0 && py::hasattr(object, "keys"));
-}
-
-void refuse_field(const char* owner, std::string_view name, std::span<const FieldName> fields) {
-  std::string_view best;
-  double best_score = 0.7;  // below this a suggestion is noise
-  for (const FieldName& field : fields) {
-    const double score =
-        std::max(similarity(name, field.name), similarity(name, spelled_as_field(field.flag)));
-    if (score > best_score) {
-      best = field.name;
-      best_score = score;
-    }
-  }
-  std::string message = std::string(owner) + " has no field '" + std::string(name) + "'";
-  if (!best.empty()) {
-    message += "; did you mean '" + std::string(best) + "'?";
-  }
-  throw py::type_error(message);
 }
 
 std::string field_doc(const FieldSpec& spec, const char* tool) {

@@ -7,7 +7,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,14 +27,9 @@ struct FieldSpec {
   const char* doc;
   const char* rule = "none";  ///< how the field becomes a flag; the option tables explain each
   const char* flag = "";      ///< of the compiler or linker; empty where there is none
+  const char* aliases = "";   ///< what else a misspelt name may have meant, separated by spaces
   long long minimum = std::numeric_limits<int>::min();
   long long maximum = std::numeric_limits<int>::max();
-};
-
-/// A field as a table lists it, without the type of its owner.
-struct FieldName {
-  std::string_view name;
-  std::string_view flag;
 };
 
 /// Converts a field to and from Python; `type` is what a message and the documentation call it.
@@ -93,7 +87,8 @@ struct FieldCodec<std::vector<int>> {
 
 template <>
 struct FieldCodec<std::vector<Macro>> {
-  static constexpr char type[] = "str, (str, str), list or tuple of such, or None";
+  static constexpr char type[] =
+      "str, (str, str), list or tuple of such, dict of str to str or int, or None";
   static std::vector<Macro> parse(py::handle object, const FieldSpec& spec);
   static py::object show(const std::vector<Macro>& macros);
 };
@@ -114,10 +109,6 @@ struct FieldCodec<ManagedLocation> {
 
 /// Whether an object has items by key: a dict, or anything with keys().
 [[nodiscard]] bool is_mapping(py::handle object);
-
-/// @throw pybind11::type_error that suggests the field most like `name`.
-[[noreturn]] void refuse_field(const char* owner, std::string_view name,
-                               std::span<const FieldName> fields);
 
 /// One field's paragraph of a class's documentation: its meaning, and the flag it becomes.
 [[nodiscard]] std::string field_doc(const FieldSpec& spec, const char* tool);

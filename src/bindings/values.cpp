@@ -2,6 +2,7 @@
 #include "bindings/values.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -198,6 +199,12 @@ std::size_t to_byte_count(py::handle object, const char* what) {
   }
   const Py_ssize_t size = PyNumber_AsSsize_t(object.ptr(), PyExc_OverflowError);
   if (size == -1 && PyErr_Occurred() != nullptr) {
+    if (PyErr_ExceptionMatches(PyExc_OverflowError) != 0) {
+      PyErr_Clear();
+      throw std::overflow_error(std::string(what) + ": size is " +
+                                py::repr(object).cast<std::string>() +
+                                " bytes, which is more than any memory has (2**63 - 1)");
+    }
     throw py::error_already_set();
   }
   if (size < 0) {

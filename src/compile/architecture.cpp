@@ -98,8 +98,8 @@ void throw_unknown_to_nvrtc(const Architecture& architecture) {
   const bool too_old = !known.empty() && architecture.number < known.front();
   throw NotSupportedError(
       nvrtc_name() + " does not compile for " + architecture.sm() + ", only for " + list(known) +
-          (too_old ? "; an older one does: pip install 'cudacore[cu12]'"
-                   : "; upgrade it (pip install -U 'cudacore[cu13]'), or compile to PTX for an "
+          (too_old ? "; an older one does: pip install nvidia-cuda-nvrtc-cu12"
+                   : "; upgrade it (pip install -U nvidia-cuda-nvrtc), or compile to PTX for an "
                      "older arch, which newer devices run too"),
       0, {}, "nvrtcCompileProgram");
 }

@@ -7,6 +7,7 @@
 
 #include "compile/nvrtc_compilation.hpp"
 #include "cudacore/error.hpp"
+#include "driver/wheels.hpp"
 
 namespace cudacore::compile {
 
@@ -24,7 +25,7 @@ fs::path user_cache() {
   throw Error(
       "NVRTC's bundled headers need a folder to be unpacked into, and neither "
       "XDG_CACHE_HOME nor HOME is set: set one, or install the headers instead: "
-      "pip install 'cudacore[cu13]'",
+      "pip install nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-cccl",
       0, {}, {});
 }
 
@@ -33,10 +34,11 @@ fs::path user_cache() {
 std::string bundled_headers_flag() {
   const driver::NvrtcApi& api = driver::nvrtc();
   if (api.major < 13 || (api.major == 13 && api.minor < 3)) {
-    throw NotSupportedError(nvrtc_version(api) + " (" + api.path.string() +
-                                ") bundles no headers; the option use_bundled_headers needs 13.3: "
-                                "pip install -U 'cudacore[cu13]'",
-                            0, {}, "nvrtcCompileProgram");
+    throw NotSupportedError(
+        nvrtc_version(api) + " (" + api.path.string() +
+            ") bundles no headers; the option use_bundled_headers needs 13.3: " +
+            driver::pip_command("nvidia-cuda-nvrtc", 13, driver::Pip::upgrade),
+        0, {}, "nvrtcCompileProgram");
   }
   const fs::path folder =
       user_cache() / "cudacore" /

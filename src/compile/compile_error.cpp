@@ -7,9 +7,11 @@
 #include <optional>
 
 #include "compile/cxx_text.hpp"
+#include "compile/header_advice.hpp"
 #include "compile/nvrtc_compilation.hpp"
 #include "cudacore/error.hpp"
 #include "cudacore/signature.hpp"
+#include "driver/wheels.hpp"
 
 namespace cudacore::compile {
 
@@ -94,48 +96,40 @@ std::optional<std::string_view> source_line(const FirstError& error, const Compi
   return lines[error.line - 1];
 }
 
-/// The header that could not be opened, empty where the error is another. NVRTC says "cannot" where
-/// there were folders to search, else "could not".
-std::string_view missing_header(std::string_view error) {
-  constexpr std::string_view key = " open source file \"";
-  const std::size_t start = error.find(key);
+/// The name expression that an error is about; empty where it is about something else.
+std::string_view name_expression(const FirstError& error) {
+  constexpr std::string_view pragma = "#pragma nv_mangled_name ";
+  const std::size_t start = error.excerpt.find(pragma);
+  if (error.file != "__nv_name_map" || start == std::string::npos) return {};
+  const std::string_view rest = std::string_view(error.excerpt).substr(start + pragma.size());
+  return cxx::trim(rest.substr(0, rest.find('\n')));
+}
+
+/// What to do about a name expression that NVRTC cannot resolve.
+std::string name_expression_advice(const FirstError& error) {
+  const std::string expression(name_expression(error));
+  if (expression.empty()) return {};
+  std::string advice = "\nThe name expression \"" + expression + "\" ";
+  if (error.text.find("cannot determine which instance") != std::string::npos) {
+    return advice + "names a template or an overloaded function: say which instance, as in \"" +
+           expression + "<float>\"";
+  }
+  return advice + "does not name anything that the source declares";
+}
+
+/// The flag whose value NVRTC refused, as it was given; NVRTC tells only its name.
+std::string invalid_value_advice(std::string_view log, const CompiledSource& source) {
+  const std::size_t start = log.find("--");
   if (start == std::string_view::npos) return {};
-  const std::string_view rest = error.substr(start + key.size());
-  return rest.substr(0, rest.find('"'));
-}
-
-/// Whether a header is one of those that NVIDIA's wheels carry.
-bool is_nvidia_header(std::string_view header) {
-  constexpr std::array<std::string_view, 11> starts = {
-      "cuda/",  "cub/",  "thrust/",      "nv/",         "cooperative_groups", "cuda_",
-      "cuda.h", "mma.h", "vector_types", "cuComplex.h", "math_constants.h"};
-  return std::any_of(starts.begin(), starts.end(),
-                     [&](std::string_view start) { return header.starts_with(start); });
-}
-
-/// What to do about a header that was not found.
-std::string missing_header_advice(std::string_view header, const CompiledSource& source) {
-  constexpr std::string_view include_flag = "--include-path=";
-  std::string folders;
+  std::size_t end = start;
+  while (end < log.size() && (cxx::is_word_char(log[end]) || log[end] == '-')) ++end;
+  const std::string name(log.substr(start, end - start));
   for (const std::string& flag : source.flags) {
-    if (flag.starts_with(include_flag)) folders += "\n  " + flag.substr(include_flag.size());
+    if (!flag.starts_with(name + "=")) continue;
+    return "\nIt was given " + flag +
+           (name == "--std" ? "; take c++17 or c++20, which every NVRTC knows" : "");
   }
-  std::string advice = "\nSearched for " + std::string(header) + " in: ";
-  advice += folders.empty() ? "no folder" : folders;
-  if (is_nvidia_header(header)) {
-    advice +=
-        "\nIt is one of CUDA's own headers; install them with: pip install 'cudacore[cu13]' "
-        "(cudacore[cu12] for CUDA 12)";
-  } else if (header.find('/') == std::string_view::npos &&
-             header.find('.') == std::string_view::npos) {
-    advice +=
-        "\nThe host's C++ standard library cannot be used in device code; CUDA's has the same "
-        "header as <cuda/std/" +
-        std::string(header) + ">";
-  } else {
-    advice += "\nAdd its folder to the option include_path, or its text to the option headers";
-  }
-  return advice;
+  return {};
 }
 
 }  // namespace
@@ -158,6 +152,14 @@ FirstError first_error(std::string_view log) {
   return error;
 }
 
+std::string_view missing_header(std::string_view log) {
+  constexpr std::string_view key = " open source file \"";
+  const std::size_t start = log.find(key);
+  if (start == std::string_view::npos) return {};
+  const std::string_view rest = log.substr(start + key.size());
+  return rest.substr(0, rest.find('"'));
+}
+
 std::string explain_log(std::string_view log, const CompiledSource& source) {
   const FirstError error = first_error(log);
   if (error.text.empty()) return demangle_all(cxx::trim(log));
@@ -172,8 +174,10 @@ std::string explain_log(std::string_view log, const CompiledSource& source) {
                (error.more == 1 ? " more error" : " more errors") + "; see .log)";
   }
   const std::string_view header = missing_header(error.text);
-  if (!header.empty()) message += missing_header_advice(header, source);
-  return message;
+  if (!header.empty()) {
+    return message + missing_header_advice(header, source.flags, driver::nvrtc().major);
+  }
+  return message + name_expression_advice(error) + foreign_header_advice(error.file);
 }
 
 void throw_compile_error(int result, const std::string& log, const CompiledSource& source) {
@@ -184,13 +188,14 @@ void throw_compile_error(int result, const std::string& log, const CompiledSourc
                             " (" + nvrtc_version(api) + ")\n";
   if (result == nvrtc_out_of_memory) throw OutOfMemoryError(start + log, result, name, function);
   if (result == nvrtc_invalid_option && log.find("unrecognized option") != std::string::npos) {
-    throw NotSupportedError(start + std::string(cxx::trim(log)) + "\nThis NVRTC (" +
-                                api.path.string() +
-                                ") has no such flag; leave the option out, or upgrade it: "
-                                "pip install -U 'cudacore[cu13]'",
-                            result, name, function);
+    throw NotSupportedError(
+        start + std::string(cxx::trim(log)) + "\nThis NVRTC (" + api.path.string() +
+            ") has no such flag; leave the option out, or upgrade it: " +
+            driver::pip_command("nvidia-cuda-nvrtc", api.major, driver::Pip::upgrade),
+        result, name, function);
   }
   std::string message = start + explain_log(log, source);
+  if (result == nvrtc_invalid_option) message += invalid_value_advice(log, source);
   if (result == nvrtc_builtin_operation_failure) {
     message += "\nNVRTC needs libnvrtc-builtins of its own version beside " + api.path.string() +
                "; reinstall it";

@@ -23,6 +23,10 @@ struct FirstError {
 /// Reads a log of NVRTC, ptxas or nvJitLink; text is empty where it tells of no error.
 [[nodiscard]] FirstError first_error(std::string_view log);
 
+/// The header that could not be opened, empty where the log tells of none. NVRTC says "cannot"
+/// where there were folders to search, else "could not".
+[[nodiscard]] std::string_view missing_header(std::string_view log);
+
 /// What was compiled, for the message of an error.
 struct CompiledSource {
   std::string name;                                   ///< what NVRTC calls the source

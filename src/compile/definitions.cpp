@@ -88,6 +88,32 @@ std::vector<std::string> strong_definitions_in_ptx(std::string_view ptx) {
   return symbols;
 }
 
+std::vector<Declaration> external_declarations_in_ptx(std::string_view ptx) {
+  std::vector<Declaration> declarations;
+  PtxTokens tokens(ptx);
+  for (std::string_view token = tokens.next(); !token.empty(); token = tokens.next()) {
+    if (token == "{") {
+      skip_brackets(tokens, "{", "}");
+    } else if (token == ".extern") {
+      Declaration declaration;
+      bool is_shared = false;
+      for (token = tokens.next(); !token.empty() && token != ";"; token = tokens.next()) {
+        if (token == "(") {
+          skip_brackets(tokens, "(", ")");
+        } else if (token == ".func") {
+          declaration.is_function = true;
+        } else if (token == ".shared") {
+          is_shared = true;
+        } else if (declaration.symbol.empty() && is_symbol(token)) {
+          declaration.symbol = token;
+        }
+      }
+      if (!is_shared && !declaration.symbol.empty()) declarations.push_back(std::move(declaration));
+    }
+  }
+  return declarations;
+}
+
 std::vector<std::string> strong_definitions_in_cubin(std::span<const std::byte> cubin) {
   constexpr std::uint8_t stb_global = 1;
   constexpr std::uint8_t stt_object = 1;

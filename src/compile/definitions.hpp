@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -14,6 +15,17 @@ namespace cudacore::compile {
 /// The symbols of the kernels, functions and variables that a PTX module defines for others to see,
 /// of which a linked program may have one each: `.visible`, not `.weak` or `.common`.
 [[nodiscard]] std::vector<std::string> strong_definitions_in_ptx(std::string_view ptx);
+
+/// A function or a variable of another module.
+struct Declaration {
+  std::string symbol;
+  bool is_function = false;
+
+  auto operator<=>(const Declaration&) const = default;
+};
+
+/// What a PTX module declares `.extern`, shared memory left out.
+[[nodiscard]] std::vector<Declaration> external_declarations_in_ptx(std::string_view ptx);
 
 /// The same of a cubin: its global symbols.
 /// @throw std::invalid_argument where the bytes are not a CUDA ELF file.

@@ -14,7 +14,7 @@
 namespace cudacore::compile {
 
 /// How a field of ProgramOptions or LinkerOptions becomes a flag; the option tables explain each.
-enum class FlagRule { none, plain, boolean, digit, value, each, level, macro, unsupported };
+enum class FlagRule { none, plain, boolean, digit, value, each, level, macro, raw, unsupported };
 
 /// Whether a field was set; a false bool of the rules plain and unsupported asks for nothing.
 template <FlagRule rule, typename T>
@@ -56,6 +56,8 @@ void append_flag(std::vector<std::string>& flags, std::string_view tool, std::st
     flags.push_back(text + flag_text(*field));
   } else if constexpr (rule == FlagRule::each || rule == FlagRule::macro) {
     for (const auto& value : field) flags.push_back(text + "=" + flag_text(value));
+  } else if constexpr (rule == FlagRule::raw) {
+    flags.insert(flags.end(), field.begin(), field.end());
   } else if constexpr (rule == FlagRule::unsupported) {
     throw NotSupportedError(
         std::string(tool) + " has no flag for the option " + std::string(name) + "; leave it out",

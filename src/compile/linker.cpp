@@ -10,9 +10,9 @@
 #include "compile/architecture.hpp"
 #include "compile/definitions.hpp"
 #include "compile/flags.hpp"
+#include "compile/joined_ptx.hpp"
 #include "compile/nvjitlink_session.hpp"
 #include "cudacore/error.hpp"
-#include "driver/driver_api.hpp"
 
 namespace cudacore {
 
@@ -110,32 +110,6 @@ ObjectCode::Details merge_details(std::span<const ObjectCode> inputs, std::strin
   return details;
 }
 
-/// The PTX of what is linked, one module after another, for the simulated device; empty where an
-/// input has none. LTO IR is made into PTX only where that device is in use, as it takes a link.
-std::string joined_ptx(std::span<const ObjectCode> inputs, const std::string& name,
-                       const compile::Architecture& architecture, LinkerOptions options) {
-  std::string text;
-  std::vector<const ObjectCode*> ltoir;
-  for (const ObjectCode& input : inputs) {
-    if (is_ltoir(input)) {
-      ltoir.push_back(&input);
-    } else if (input.ptx().empty()) {
-      return {};
-    } else {
-      text.append(input.ptx()).push_back('\n');
-    }
-  }
-  if (ltoir.empty()) return text;
-  if (!driver::simulator_chosen()) return {};
-  options.arch = architecture.compute();
-  options.ptx = true;
-  compile::NvJitLinkSession session(name, architecture, options.nvjitlink_flags());
-  for (const ObjectCode* input : ltoir) session.add(*input);
-  session.complete();
-  const std::vector<std::byte> ptx = session.ptx();
-  return text.append(reinterpret_cast<const char*>(ptx.data()), ptx.size());
-}
-
 }  // namespace
 
 Linker::Linker(std::vector<ObjectCode> inputs, LinkerOptions options)
@@ -159,7 +133,7 @@ ObjectCode Linker::link(CodeType target) {
     last_->set(session.error_log(), session.info_log());
     ObjectCode::Details details = merge_details(inputs_, name);
     if (target == CodeType::ptx) return {session.ptx(), target, std::move(details)};
-    details.ptx = joined_ptx(inputs_, name, architecture, options);
+    details.ptx = compile::joined_ptx(inputs_, name, architecture, options);
     return {session.cubin(), target, std::move(details)};
   } catch (const LinkError& error) {
     last_->set(error.log(), {});

@@ -6,6 +6,7 @@
 
 #include "compile/compile_error.hpp"
 #include "cudacore/error.hpp"
+#include "driver/wheels.hpp"
 
 namespace cudacore::compile {
 
@@ -41,6 +42,10 @@ std::string result_name(int result) {
     return "nvJitLinkResult " + std::to_string(result);
   }
   return result_names[static_cast<std::size_t>(result)];
+}
+
+std::string upgrade_command(const driver::NvJitLinkApi& api) {
+  return driver::pip_command("nvidia-nvjitlink", api.major, driver::Pip::upgrade);
 }
 
 std::string version_text(const driver::NvJitLinkApi& api) {
@@ -94,7 +99,7 @@ NvJitLinkSession::NvJitLinkSession(std::string name, const Architecture& archite
     : api_(driver::nvjitlink()), name_(std::move(name)) {
   if (architecture.number > newest_architecture(api_)) {
     throw NotSupportedError(version_text(api_) + " (" + api_.path.string() + ") does not know " +
-                                architecture.sm() + "; upgrade it: pip install -U 'cudacore[cu13]'",
+                                architecture.sm() + "; upgrade it: " + upgrade_command(api_),
                             0, {}, "nvJitLinkCreate");
   }
   std::vector<const char*> options;
@@ -168,10 +173,10 @@ void NvJitLinkSession::throw_error(int result, const char* function, std::string
   std::string message = std::string(function) + " failed on " + std::string(object) + ": " + code +
                         " (" + version_text(api_) + ")";
   if (result == unrecognized_option) {
-    throw NotSupportedError(message + "\n" + log + "This nvJitLink (" + api_.path.string() +
-                                ") has no such flag; leave the option out, or upgrade it: "
-                                "pip install -U 'cudacore[cu13]'",
-                            result, code, function);
+    throw NotSupportedError(
+        message + "\n" + log + "This nvJitLink (" + api_.path.string() +
+            ") has no such flag; leave the option out, or upgrade it: " + upgrade_command(api_),
+        result, code, function);
   }
   const FirstError error = first_error(log);
   if (!log.empty()) message += "\n" + demangle_all(error.text.empty() ? log : error.text);
@@ -184,7 +189,7 @@ void NvJitLinkSession::throw_error(int result, const char* function, std::string
   }
   if (result == outdated_library) {
     message += "\nAn input was made by a newer compiler than this nvJitLink (" +
-               api_.path.string() + "): pip install -U 'cudacore[cu13]'";
+               api_.path.string() + "): " + upgrade_command(api_);
   }
   throw LinkError(message, result, code, function, log);
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cudacore/error.hpp"
+#include "driver/wheels.hpp"
 
 namespace cudacore::compile {
 
@@ -106,11 +107,12 @@ std::string NvrtcCompilation::lowered_name(const std::string& expression) const 
 
 int NvrtcCompilation::pch_create_status() const {
   if (api_.nvrtcGetPCHCreateStatus == nullptr) {
-    throw NotSupportedError(nvrtc_version(api_) + " (" + api_.path.string() +
-                                ") has no precompiled headers, which came with 12.8; leave the "
-                                "options pch and create_pch out, or upgrade it: "
-                                "pip install -U 'cudacore[cu13]'",
-                            0, {}, "nvrtcGetPCHCreateStatus");
+    throw NotSupportedError(
+        nvrtc_version(api_) + " (" + api_.path.string() +
+            ") has no precompiled headers, which came with 12.8; leave the "
+            "options pch and create_pch out, or upgrade it: " +
+            driver::pip_command("nvidia-cuda-nvrtc", api_.major, driver::Pip::upgrade),
+        0, {}, "nvrtcGetPCHCreateStatus");
   }
   return api_.nvrtcGetPCHCreateStatus(program_);
 }

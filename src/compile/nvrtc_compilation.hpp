@@ -17,6 +17,7 @@ enum NvrtcResult : int {
   nvrtc_success = 0,
   nvrtc_out_of_memory = 1,
   nvrtc_invalid_option = 5,
+  nvrtc_compilation = 6,
   nvrtc_builtin_operation_failure = 7,
   nvrtc_name_expression_not_valid = 10,
   nvrtc_no_pch_create_attempted = 13,

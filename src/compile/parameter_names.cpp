@@ -10,6 +10,7 @@
 #include "cudacore/signature.hpp"
 #include "cxx_text.hpp"
 #include "cxx_type.hpp"
+#include "kernel_templates.hpp"
 
 namespace cudacore {
 namespace {
@@ -160,7 +161,58 @@ Names names_in(std::string_view list) {
   return names;
 }
 
+/// The parameters of the template that the keyword before `i` starts, where it is one of `kernel`.
+std::optional<std::string_view> kernel_template_at(std::string_view code, std::size_t i,
+                                                   std::string_view kernel) {
+  const std::size_t open = cxx::skip_spaces(code, i);
+  if (open >= code.size() || code[open] != '<') {
+    return std::nullopt;
+  }
+  const std::size_t end = cxx::skip_group(code, open);
+  constexpr std::string_view keyword = "__global__";
+  const std::size_t global = end == npos ? npos : code.find(keyword, end);
+  if (global == npos || code.substr(end, global - end).find_first_of(";{}") != npos ||
+      !definition_at(code, global + keyword.size(), kernel)) {
+    return std::nullopt;
+  }
+  return code.substr(open + 1, end - open - 2);
+}
+
+/// Template arguments that `parameters` would take: "float, 256" for "typename T, int N".
+std::string example_arguments(std::string_view parameters) {
+  std::string text;
+  for (const std::string_view parameter : cxx::split_arguments(parameters)) {
+    if (cxx::find_outside_groups(parameter, '=') != npos) {
+      break;  // it and what follows have defaults
+    }
+    const std::string_view word = parameter.substr(0, cxx::skip_identifier(parameter, 0));
+    text += text.empty() ? "" : ", ";
+    text += word == "typename" || word == "class" ? "float" : word == "bool" ? "true" : "256";
+  }
+  return text;
+}
+
 }  // namespace
+
+std::string compile::template_advice(std::string_view source, std::string_view name) {
+  const std::string_view plain = cxx::without_arguments(name);
+  const std::string code = code_only(source);
+  constexpr std::string_view keyword = "template";
+  for (std::size_t i = code.find(keyword); i != npos; i = code.find(keyword, i)) {
+    i += keyword.size();
+    const auto parameters = kernel_template_at(code, i, cxx::unqualified(plain));
+    if (!parameters) {
+      continue;
+    }
+    const std::string instance =
+        plain.size() < name.size() ? std::string(name)
+                                   : std::string(name) + "<" + example_arguments(*parameters) + ">";
+    return "; the source declares it as template<" + std::string(*parameters) +
+           ">, of which nothing is compiled unless it is named: compile(..., name_expressions=[\"" +
+           instance + "\"]), and get_kernel(\"" + instance + "\")";
+  }
+  return {};
+}
 
 void name_parameters(Signature& signature, std::string_view source) {
   const std::string_view kernel = cxx::unqualified(cxx::without_arguments(signature.kernel));

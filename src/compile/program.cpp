@@ -10,6 +10,7 @@
 #include "compile/compile_error.hpp"
 #include "compile/nvrtc_compilation.hpp"
 #include "compile/program_options.hpp"
+#include "compile/provided_headers.hpp"
 #include "cudacore/error.hpp"
 #include "cudacore/linker.hpp"
 #include "cudacore/system.hpp"
@@ -33,6 +34,7 @@ struct Program::LastCompile {
 namespace {
 
 using compile::Architecture;
+using compile::Given;
 
 void check_no_nul(std::string_view text, std::string_view what) {
   if (const std::size_t place = text.find('\0'); place != std::string_view::npos) {
@@ -83,6 +85,12 @@ std::vector<std::string> command_line(const ProgramOptions& options, const Goal&
     throw std::invalid_argument("link_time_optimization makes LTO IR, not \"" +
                                 std::string(to_string(goal.target)) +
                                 "\": compile to \"ltoir\", and link that with Linker");
+  }
+  for (const std::string& flag : options.options) {
+    if (flag.starts_with("--gpu-architecture") || flag.starts_with("-arch")) {
+      throw std::invalid_argument("options: \"" + flag +
+                                  "\" is the option arch, which also chooses what is compiled to");
+    }
   }
   std::vector<std::string> flags{"--gpu-architecture=" + (goal.target == CodeType::ptx
                                                               ? goal.architecture.compute()
@@ -144,7 +152,7 @@ struct Compilation {
   const std::string& name;
   const ProgramOptions& options;
   std::span<const std::string> name_expressions;
-  std::vector<std::string> flags;
+  Given given;  ///< the command line and the headers in memory
 
   std::string log;
   std::optional<PchStatus> pch;
@@ -156,6 +164,9 @@ struct Compilation {
     std::unique_lock<std::mutex> lock;
     if (touches_pch(options)) lock = std::unique_lock(pch_mutex);
     auto compilation = attempt();
+    while (result == compile::nvrtc_compilation && compile::provide_missing(log, given)) {
+      compilation = attempt();
+    }
     if (!makes_pch(options)) return compilation;
     int status = compilation->pch_create_status();
     if (status == compile::nvrtc_pch_create_heap_exhausted) {
@@ -169,11 +180,11 @@ struct Compilation {
 
  private:
   [[nodiscard]] std::unique_ptr<compile::NvrtcCompilation> attempt() {
-    auto compilation = std::make_unique<compile::NvrtcCompilation>(code, name, options.headers);
+    auto compilation = std::make_unique<compile::NvrtcCompilation>(code, name, given.headers);
     for (const std::string& expression : name_expressions) {
       compilation->add_name_expression(expression);
     }
-    result = compilation->compile(flags);
+    result = compilation->compile(given.flags);
     log = compilation->log();
     return compilation;
   }
@@ -216,13 +227,15 @@ ObjectCode Program::compile_cxx(std::optional<CodeType> target,
   }
   const Goal goal = choose_goal(target, options_.arch);
   const std::string name = options_.name.value_or("default_program");
-  Compilation compilation{code_, name, options_, name_expressions, command_line(options_, goal),
-                          {},    {},   0};
+  Compilation compilation{
+      code_, name, options_, name_expressions, {options_.headers, command_line(options_, goal)},
+      {},    {},   0};
   const auto program = compilation.run();
   last_->set(compilation.log, compilation.pch, log);
   if (compilation.result != compile::nvrtc_success) {
-    compile::throw_compile_error(compilation.result, compilation.log,
-                                 {name, code_, &options_.headers, compilation.flags});
+    compile::throw_compile_error(
+        compilation.result, compilation.log,
+        {name, code_, &compilation.given.headers, compilation.given.flags});
   }
   ObjectCode::Details details;
   details.name = name;

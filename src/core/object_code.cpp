@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "compile/cxx_text.hpp"
+#include "compile/kernel_templates.hpp"
 #include "compile/variables.hpp"
 #include "core/library_loading.hpp"
 #include "core/read_code.hpp"
@@ -110,6 +112,15 @@ struct ObjectCode::State {
     return entries;
   }
 
+  /// Whether there are instances of the template that a name means.
+  [[nodiscard]] static bool knows_template(const std::vector<KernelEntry>& entries,
+                                           std::string_view name) {
+    const std::string_view base = cxx::unqualified(cxx::without_arguments(name));
+    return std::any_of(entries.begin(), entries.end(), [&](const KernelEntry& entry) {
+      return cxx::unqualified(cxx::without_arguments(entry.name)) == base;
+    });
+  }
+
   /// The entry that a name means.
   /// @throw std::invalid_argument listing what there is.
   [[nodiscard]] const KernelEntry& find(const std::vector<KernelEntry>& entries,
@@ -118,7 +129,14 @@ struct ObjectCode::State {
         mapped != details.symbol_mapping.end()) {
       if (const KernelEntry* entry = find_symbol(entries, mapped->second)) return *entry;
     }
-    return entries[find_kernel(entries, name)];
+    try {
+      return entries[find_kernel(entries, name)];
+    } catch (const std::invalid_argument& error) {
+      const std::string advice = compile::template_advice(details.source, name);
+      const bool has_instance = advice.empty() || knows_template(entries, name);
+      if (has_instance) throw;  // which it lists
+      throw std::invalid_argument(error.what() + advice);
+    }
   }
 
   /// With the mutex held.

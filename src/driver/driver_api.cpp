@@ -49,7 +49,8 @@ std::string version_text(int version) {
   throw DriverNotFoundError(
       library.path.string() +
           " is the toolkit's stub, not a driver: take its folder out of LD_LIBRARY_PATH, and "
-          "install the NVIDIA driver or, in a container, run with --gpus all",
+          "install the NVIDIA driver or, in a container, run with --gpus all." +
+          std::string(simulator_advice),
       {library.path.string()});
 }
 
@@ -58,13 +59,15 @@ std::string version_text(int version) {
   std::string message = "cuInit found no device (CUDA_ERROR_NO_DEVICE): the driver " +
                         library.path.string() + " (CUDA " + version_text(version) +
                         ") is there, but no GPU is visible to this process. ";
-  if (visible != nullptr) {
+  if (visible != nullptr && *visible == '\0') {
+    message += "CUDA_VISIBLE_DEVICES is empty, which hides every GPU: unset it.";
+  } else if (visible != nullptr) {
     message += "CUDA_VISIBLE_DEVICES is \"" + std::string(visible) +
                "\": unset it, or name a device that `nvidia-smi -L` lists.";
   } else {
     message += "See whether `nvidia-smi -L` lists one; in a container, run with --gpus all.";
   }
-  throw DriverNotFoundError(message, {library.path.string()});
+  throw DriverNotFoundError(message + std::string(simulator_advice), {library.path.string()});
 }
 
 /// Fills the table's pointers.

@@ -17,10 +17,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A place that may hold headers: an installation's root, or the folder of one of NVIDIA's wheels.
+/// A place that may hold headers: an installation's root, or the folders of NVIDIA's wheels.
 struct Installation {
   std::vector<fs::path> runtime;  ///< may hold cuda_runtime_api.h
   std::vector<fs::path> cccl;     ///< may hold cuda/std
+  std::vector<fs::path> crt;      ///< may hold crt, where that is no folder of the runtime's
 };
 
 bool is_there(const fs::path& file) {
@@ -40,17 +41,19 @@ Installation installation_at(const fs::path& root) {
 
 /// CUDA 12's wheels, each of which has a folder of its own below site-packages/nvidia.
 Installation separate_wheels_at(const fs::path& nvidia) {
-  return {{nvidia / "cuda_runtime/include"}, {nvidia / "cuda_cccl/include"}};
+  return {{nvidia / "cuda_runtime/include"},
+          {nvidia / "cuda_cccl/include"},
+          {nvidia / "cuda_nvcc/include"}};
 }
 
-/// The major version that a folder's headers are of; unset where they do not say.
-std::optional<int> header_major(const fs::path& folder) {
+/// The version of CUDA that a folder's headers are of, 13000 for 13.0; unset where they do not say.
+std::optional<int> header_version(const fs::path& folder) {
   std::ifstream file(folder / "cuda_runtime_api.h");
   constexpr std::string_view key = "#define CUDART_VERSION";
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with(key)) {
       const int version = std::atoi(line.c_str() + key.size());
-      if (version > 0) return version / 1000;
+      if (version > 0) return version;
     }
   }
   return std::nullopt;
@@ -74,31 +77,71 @@ std::vector<Installation> installations(const fs::path& nvrtc, int major) {
   return places;
 }
 
+/// The headers of one installation that are there.
+struct Headers {
+  fs::path runtime;
+  fs::path cccl;
+  fs::path crt;  ///< empty where it lies in the runtime's folder, or is missing
+  int version = 0;
+  bool is_complete = false;  ///< has what the runtime's headers include of crt
+};
+
+fs::path first_with(const std::vector<fs::path>& folders, const char* file) {
+  const auto found = std::find_if(folders.begin(), folders.end(),
+                                  [&](const fs::path& folder) { return is_there(folder / file); });
+  return found == folders.end() ? fs::path() : *found;
+}
+
+/// What of an installation suits a major version of NVRTC; nothing of one for another.
+Headers headers_of(const Installation& place, int major) {
+  Headers headers;
+  headers.runtime = first_with(place.runtime, "cuda_runtime_api.h");
+  if (!headers.runtime.empty()) {
+    headers.version = header_version(headers.runtime).value_or(0);
+    if (headers.version / 1000 != major) return {};
+    constexpr const char* part_of_crt = "crt/mma.h";
+    headers.is_complete = is_there(headers.runtime / part_of_crt);
+    if (!headers.is_complete) {
+      headers.crt = first_with(place.crt, part_of_crt);
+      headers.is_complete = !headers.crt.empty();
+    }
+  }
+  headers.cccl = first_with(place.cccl, "cuda/std/version");
+  return headers;
+}
+
+void add_once(std::vector<fs::path>& folders, const fs::path& folder) {
+  if (folder.empty()) return;
+  if (std::find(folders.begin(), folders.end(), folder) == folders.end()) folders.push_back(folder);
+}
+
 }  // namespace
 
 std::vector<fs::path> find_include_directories(const fs::path& nvrtc, int major) {
-  fs::path runtime;
-  fs::path cccl;
+  std::vector<Headers> found;
   for (const Installation& place : installations(nvrtc, major)) {
-    const auto has_runtime = [](const fs::path& folder) {
-      return is_there(folder / "cuda_runtime_api.h");
-    };
-    const auto folder = std::find_if(place.runtime.begin(), place.runtime.end(), has_runtime);
-    if (folder != place.runtime.end()) {
-      if (header_major(*folder) != major) continue;
-      if (runtime.empty()) runtime = *folder;
-    }
-    if (cccl.empty()) {
-      const auto found = std::find_if(place.cccl.begin(), place.cccl.end(), [](const fs::path& f) {
-        return is_there(f / "cuda/std/version");
-      });
-      if (found != place.cccl.end()) cccl = *found;
-    }
-    if (!runtime.empty() && !cccl.empty()) break;
+    found.push_back(headers_of(place, major));
   }
+  // The first that is complete sets the version: headers of the runtime include others of crt,
+  // which are to be of the same one.
+  const auto has_runtime = [](const Headers& headers) { return !headers.runtime.empty(); };
+  auto chosen = std::find_if(found.begin(), found.end(),
+                             [](const Headers& headers) { return headers.is_complete; });
+  if (chosen == found.end()) chosen = std::find_if(found.begin(), found.end(), has_runtime);
+  const auto cccl = std::find_if(found.begin(), found.end(),
+                                 [](const Headers& headers) { return !headers.cccl.empty(); });
+
   std::vector<fs::path> folders;
-  if (!runtime.empty()) folders.push_back(runtime);
-  if (!cccl.empty() && cccl != runtime) folders.push_back(cccl);
+  if (chosen != found.end()) {
+    add_once(folders, chosen->runtime);
+    add_once(folders, chosen->crt);
+  }
+  if (cccl != found.end()) add_once(folders, cccl->cccl);
+  for (const Headers& headers : found) {
+    if (chosen == found.end() || headers.version != chosen->version) continue;
+    add_once(folders, headers.runtime);
+    add_once(folders, headers.crt);
+  }
   return folders;
 }
 

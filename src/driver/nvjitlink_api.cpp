@@ -11,7 +11,7 @@ namespace cudacore::driver {
 
 namespace {
 
-constexpr const char* cure = "pip install 'cudacore[cu13]'";
+constexpr const char* cure = "pip install nvidia-nvjitlink (for CUDA 12: nvidia-nvjitlink-cu12)";
 
 [[noreturn]] void throw_missing(const SharedLibrary& library, const std::string& name) {
   throw NotSupportedError("nvJitLink at " + library.path.string() + " has no function " + name +

@@ -7,6 +7,7 @@
 #include "cudacore/error.hpp"
 #include "driver/blocking.hpp"
 #include "driver/shared_library.hpp"
+#include "driver/wheels.hpp"
 
 namespace cudacore::driver {
 
@@ -19,7 +20,7 @@ void resolve(const SharedLibrary& library, const char* name, Need need, Function
   function = reinterpret_cast<Function*>(library.symbol(name));
   if (function == nullptr && need == Need::required) {
     throw NotSupportedError("NVRTC at " + library.path.string() + " has no function " + name +
-                                "; install a newer one: pip install 'cudacore[cu13]'",
+                                "; install a newer one: " + pip_command("nvidia-cuda-nvrtc"),
                             0, {}, name);
   }
 }
@@ -29,7 +30,7 @@ NvrtcApi open_nvrtc() {
       .title = "NVRTC",
       .sonames = {"libnvrtc.so.13", "libnvrtc.so.12"},
       .wheel_folders = {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"},
-      .cure = "pip install 'cudacore[cu13]'",
+      .cure = "pip install nvidia-cuda-nvrtc (for CUDA 12: nvidia-cuda-nvrtc-cu12)",
   });
   NvrtcApi api;
   api.path = library.path;

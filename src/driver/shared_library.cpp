@@ -206,7 +206,9 @@ SharedLibrary open_driver() {
           "\nCompiling, linking and inspecting code for an explicit arch work without it. To run "
           "kernels, install NVIDIA's driver; in a container, install nvidia-container-toolkit on "
           "the "
-          "host and start the container with --gpus all; under WSL, install the driver in Windows.",
+          "host and start the container with --gpus all; under WSL, install the driver in "
+          "Windows." +
+          std::string(simulator_advice),
       search.tried());
 }
 

@@ -24,13 +24,19 @@ struct LibraryPlaces {
   std::string_view title;                  ///< "NVRTC"
   std::vector<std::string> sonames;        ///< newest first: "libnvrtc.so.13", "libnvrtc.so.12"
   std::vector<std::string> wheel_folders;  ///< below site-packages: "nvidia/cu13/lib"
-  std::string_view cure;                   ///< "pip install 'cudacore[cu13]'"
+  std::string_view cure;                   ///< "pip install nvidia-cuda-nvrtc"
 };
 
 /// Opens the first that is found: already loaded in the process, in NVIDIA's wheels, below the
 /// conda prefix, by the system loader, below toolkit_roots().
 /// @throw LibraryNotFoundError that lists every place tried and the cure.
 [[nodiscard]] SharedLibrary open_library(const LibraryPlaces& places);
+
+/// What the errors of a machine without a GPU end with.
+inline constexpr std::string_view simulator_advice =
+    "\nTo run here without a GPU, on the CPU, put this line before the first use of a device:\n"
+    "  cudacore.simulator.enable()\n"
+    "or set CUDACORE_DRIVER=simulator in the environment.";
 
 /// libcuda: already loaded, or by the system loader; nowhere else.
 /// @throw DriverNotFoundError

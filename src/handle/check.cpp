@@ -62,8 +62,12 @@ Category category(CUresult result) {
 /// The simulated device's log says already where a kernel failed.
 const char* advice(CUresult result, bool simulated) {
   if (simulated && is_sticky(result)) {
-    return "The context is unusable from here on: restart the process, or call "
-           "cudacore.simulator.reset().";
+    return result == CUDA_ERROR_LAUNCH_FAILED
+               ? "The context is unusable from here on: restart the process, or call "
+                 "cudacore.simulator.reset(). this_grid().sync() traps in a launch without "
+                 "is_cooperative=True."
+               : "The context is unusable from here on: restart the process, or call "
+                 "cudacore.simulator.reset().";
   }
   switch (result) {
     case CUDA_ERROR_ILLEGAL_ADDRESS:
@@ -71,6 +75,10 @@ const char* advice(CUresult result, bool simulated) {
     case CUDA_ERROR_INVALID_ADDRESS_SPACE:
       return "The context is unusable from here on: restart the process, and run it under "
              "`compute-sanitizer` to find the access.";
+    case CUDA_ERROR_LAUNCH_FAILED:
+      return "The context is unusable from here on: restart the process, and run it under "
+             "`compute-sanitizer` to find the fault. this_grid().sync() traps in a launch without "
+             "is_cooperative=True.";
     case CUDA_ERROR_ASSERT:
       return "A device-side assert failed; the process's output names it. The context is unusable "
              "from here on: restart the process.";

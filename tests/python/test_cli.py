@@ -99,6 +99,38 @@ def test_unknown_argument(tmp_path: Path) -> None:
     assert "--no-such-option" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("output", "why"),
+    [("no/such/folder/a.png", "there is no folder"), (".", "is a folder")],
+)
+def test_bad_output_is_found_before_anything_else(tmp_path: Path, output: str, why: str) -> None:
+    result = call(tmp_path, "--output", output, env={"CUDACORE_DRIVER": "simulator"})
+    assert (result.returncode, result.stdout) == (2, "")
+    assert f"--output {output}" in result.stderr
+    assert why in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    "size", [("--width", "2000000000"), ("--width", "99999", "--height", "99999")]
+)
+def test_absurd_size(tmp_path: Path, size: tuple[str, ...]) -> None:
+    result = call(tmp_path, *size, env={"CUDACORE_DRIVER": "simulator"})
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "is too large" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_closed_pipe(tmp_path: Path) -> None:
+    command = f"'{sys.executable}' -m cudacore {' '.join(SMALL)} | head -n 1"
+    result = subprocess.run(
+        command, check=False, capture_output=True, text=True, cwd=tmp_path, shell=True,
+        env=environment({"CUDACORE_DRIVER": "simulator", "PYTHONUNBUFFERED": "1"}), timeout=120,
+    )  # fmt: skip
+    assert result.stderr == ""
+    assert result.stdout.count("\n") == 1
+
+
 def test_draws_and_checks_an_image(device: cudacore.Device, tmp_path: Path) -> None:
     arguments = SMALL if cudacore.simulator.is_enabled() else ()
     result = call(tmp_path, *arguments)

@@ -2,13 +2,16 @@
 """CUDA's own headers without a toolkit, and headers kept in memory."""
 
 import os
+import re
+import shutil
 from importlib import metadata
 from pathlib import Path
+from typing import ClassVar
 
 import cudacore
 import pytest
 from cudacore import CompileError, Program
-from harness import ARCH, cubin, run_cleanly
+from harness import ARCH, copy_package, cubin, run_cleanly
 
 NO_TOOLKIT = {"CUDA_PATH": None, "CUDA_HOME": None, "CPATH": None, "CPLUS_INCLUDE_PATH": None}
 
@@ -126,3 +129,193 @@ def test_missing_header_is_named() -> None:
     with pytest.raises(CompileError) as caught:
         Program('#include "nowhere.h"\n', "c++", {"arch": ARCH}).compile("ptx")
     assert "nowhere.h" in str(caught.value)
+
+
+class TestOfC:
+    """C's own headers come from memory, with no toolkit and no option."""
+
+    SOURCES: ClassVar = {
+        "stdint.h": "int64_t a = INT64_MAX; uint8_t b = UINT8_C(7); static_assert(sizeof(a) == 8);",
+        "stddef.h": "size_t a = offsetof(Pair, second); void* b = NULL;",
+        "stdbool.h": "bool a = true;",
+        "limits.h": "int a = INT_MAX; long b = LONG_MIN; int c = CHAR_BIT;",
+        "float.h": "float a = FLT_MAX; double b = DBL_EPSILON;",
+        "math.h": "float a = sqrtf(M_PI) + INFINITY; float b = NAN; bool c = isnan(b);",
+        "string.h": "int a, b; memcpy(&a, &b, sizeof(a)); memset(&a, 0, 4);",
+        "stdlib.h": "void* a = malloc(4); free(a);",
+        "stdio.h": 'printf("%d", 1);',
+        "assert.h": "assert(x != nullptr);",
+        "inttypes.h": 'printf("%" PRId64, int64_t(1));',
+        "time.h": "clock_t a = clock();",
+    }
+
+    @pytest.mark.parametrize("header", SOURCES)
+    def test_is_served(self, header: str) -> None:
+        body = self.SOURCES[header]
+        source = f"""#include <{header}>
+            struct Pair {{ int first, second; }};
+            __global__ void k(int* x) {{ {body} }}"""
+        assert cubin(source).kernels == ("k",)
+
+    def test_all_of_them_beside_cudas(self) -> None:
+        includes = "".join(f"#include <{header}>\n" for header in self.SOURCES)
+        source = includes + "#include <cuda/std/cstdint>\n#include <cuda/std/limits>\n"
+        assert cubin(source + "__global__ void k(int64_t x) {}").kernels == ("k",)
+
+    def test_serves_headers_that_include_them(self) -> None:
+        assert cubin("#include <cuda.h>\n__global__ void k(CUdeviceptr x) {}").kernels == ("k",)
+
+    def test_the_users_own_wins(self, tmp_path: Path) -> None:
+        (tmp_path / "stdint.h").write_text("#define MINE 1\n")
+        source = "#include <stdint.h>\n__global__ void k(int* x) { *x = MINE; }"
+        assert cubin(source, include_path=str(tmp_path)).kernels == ("k",)
+        assert cubin(source, headers={"stdint.h": "#define MINE 1"}).kernels == ("k",)
+
+    def test_error_shows_the_users_line(self) -> None:
+        with pytest.raises(CompileError) as caught:
+            cubin("#include <stdint.h>\n__global__ void k() { uint8_t x = nope; }")
+        assert 'identifier "nope" is undefined' in str(caught.value)
+        assert "stdint.h" not in str(caught.value)
+
+
+class TestProgrammaticLaunch:
+    SOURCE = """
+        __global__ void k() {
+          cudaGridDependencySynchronize();
+          cudaTriggerProgrammaticLaunchCompletion();
+        }"""
+
+    def test_its_functions_are_declared(self) -> None:
+        code = cubin(self.SOURCE)
+        assert code.ptx is not None
+        assert "griddepcontrol.wait" in code.ptx
+        assert "griddepcontrol.launch_dependents" in code.ptx
+
+    def test_the_users_own_win(self) -> None:
+        own = "__device__ void cudaGridDependencySynchronize() { __trap(); }\n"
+        code = cubin(own + "__global__ void k() { cudaGridDependencySynchronize(); }")
+        assert code.ptx is not None
+        assert "griddepcontrol" not in code.ptx
+
+
+class TestAdvice:
+    """It names only what there is."""
+
+    def message(self, header: str) -> str:
+        with pytest.raises(CompileError) as caught:
+            cubin(f"#include <{header}>\n__global__ void k() {{}}")
+        return str(caught.value)
+
+    @pytest.mark.usefixtures("cuda_headers")
+    @pytest.mark.parametrize("header", ["type_traits", "cmath", "complex", "cstdint"])
+    def test_standard_header_that_cuda_has(self, header: str) -> None:
+        assert f"<cuda/std/{header}>" in self.message(header)
+        cubin(f"#include <cuda/std/{header}>\n__global__ void k() {{}}")
+
+    @pytest.mark.parametrize(
+        ("header", "what"),
+        [("cstdio", "printf"), ("iostream", "printf"), ("cuda/std/cstdio", "printf"),
+         ("cassert", "assert"), ("cmath", "math functions")],
+    )  # fmt: skip
+    def test_header_that_is_not_needed(self, header: str, what: str) -> None:
+        message = self.message(header)
+        assert what in message
+        assert "no header" in message or "need no header" in message
+        assert "<cuda/std/cstdio>" not in message
+
+    @pytest.mark.usefixtures("cuda_headers")
+    def test_header_that_no_version_has(self) -> None:
+        message = self.message("cub/no_such_header.cuh")
+        assert "no such file" in message
+        assert "pip install" not in message
+
+    def test_header_of_a_wheel_that_is_missing(self) -> None:
+        message = self.message("curand_kernel.h")
+        assert "pip install nvidia-curand" in message
+        assert "cudacore[" not in message
+
+    @pytest.mark.usefixtures("cuda_headers")
+    @pytest.mark.parametrize(
+        "header", ["cub/cub.cuh", "cub/device/device_reduce.cuh", "thrust/complex.h"]
+    )
+    def test_header_that_nvrtc_does_not_take(self, header: str) -> None:
+        message = self.message(header)
+        named = re.findall(
+            r"<(c(?:ub|uda)/[\w/.]+)>", message.partition("NVRTC takes")[2] or message
+        )
+        named = [one for one in named if one != header]
+        assert named
+        for other in named:
+            cubin(f"#include <{other}>\n__global__ void k() {{}}")
+
+
+def make_headers(folder: Path, version: int, *files: str) -> Path:
+    """Lay out a folder of headers of a version of CUDA, 13000 for 13.0."""
+    for name in ("cuda_runtime_api.h", *files):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        text = f"#define CUDART_VERSION {version}\n" if name == "cuda_runtime_api.h" else ""
+        (folder / name).write_text(text)
+    return folder
+
+
+class TestSearch:
+    """Where CUDA's headers are taken from, with NVRTC in a place of its own."""
+
+    def search(self, tmp_path: Path) -> list[str]:
+        """Ask in a process that finds NVRTC apart from its wheel's headers."""
+        (major, minor), path = cudacore.nvrtc_library()
+        library = tmp_path / "alone" / "lib"
+        library.mkdir(parents=True)
+        for file in Path(path).parent.glob("libnvrtc*"):
+            if ".alt" not in file.name:
+                (library / file.name).symlink_to(file)
+        del minor
+        copy = library / f"libnvrtc.so.{major}"
+        copy.unlink()
+        shutil.copy(path, copy)
+        wheel = tmp_path / "site"
+        script = """
+            import ctypes, sys
+            ctypes.CDLL(sys.argv[1])
+            sys.path[:] = [entry for entry in sys.path if not entry.endswith("-packages")]
+            sys.path.append(sys.argv[2])
+            import cudacore
+            print(*cudacore.include_directories(), sep="\\n")
+        """
+        env = {**NO_TOOLKIT, "CUDA_PATH": str(tmp_path / "toolkit"), "CONDA_PREFIX": None}
+        # Where it is installed beside NVIDIA's wheels, a copy of cudacore is asked.
+        package = copy_package(tmp_path / "package")
+        env["PYTHONPATH"] = str(package)
+        (wheel / "nvidia").mkdir(parents=True, exist_ok=True)
+        return run_cleanly(script, str(copy), str(wheel), env=env).split()
+
+    def places(self, tmp_path: Path) -> tuple[Path, Path, int]:
+        major = cudacore.nvrtc_library()[0][0]
+        wheel = tmp_path / "site/nvidia" / (f"cu{major}" if major > 12 else "cuda_runtime")
+        return wheel / "include", tmp_path / "toolkit/include", 1000 * major
+
+    def test_folders_of_one_version_are_all_searched(self, tmp_path: Path) -> None:
+        wheel, toolkit, version = self.places(tmp_path)
+        make_headers(wheel, version + 10)
+        make_headers(toolkit, version + 10, "crt/mma.h", "cuda/std/version")
+        found = self.search(tmp_path)
+        assert found[0] == str(toolkit)
+        assert str(wheel) in found
+
+    def test_another_minor_version_is_not_mixed_in(self, tmp_path: Path) -> None:
+        wheel, toolkit, version = self.places(tmp_path)
+        make_headers(wheel, version + 10, "crt/mma.h")
+        make_headers(toolkit, version, "crt/mma.h")
+        assert self.search(tmp_path) == [str(wheel)]
+
+    def test_headers_that_are_whole_go_before_those_without_crt(self, tmp_path: Path) -> None:
+        wheel, toolkit, version = self.places(tmp_path)
+        make_headers(wheel, version + 10)
+        make_headers(toolkit, version, "crt/mma.h")
+        assert self.search(tmp_path) == [str(toolkit)]
+
+    def test_without_crt_is_better_than_nothing(self, tmp_path: Path) -> None:
+        wheel, toolkit, version = self.places(tmp_path)
+        make_headers(wheel, version + 10)
+        make_headers(toolkit, version - 1000, "crt/mma.h")
+        assert self.search(tmp_path) == [str(wheel)]

@@ -75,7 +75,9 @@ def test_message_gives_the_pip_command(library: str, alone: Path, tmp_path: Path
     _, message = report(library, alone, tmp_path)
     assert library in message
     assert "pip install" in message
-    assert "cudacore[cu1" in message
+    wheel = {"NVRTC": "nvidia-cuda-nvrtc", "nvJitLink": "nvidia-nvjitlink"}[library]
+    assert f"pip install {wheel}" in message
+    assert "cudacore[" not in message
 
 
 def test_missing_driver_says_what_still_works(alone: Path, tmp_path: Path) -> None:

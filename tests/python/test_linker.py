@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Linker: several object codes into one, with nvJitLink and no driver."""
 
+import struct
 from typing import Any
 
 import cudacore
 import pytest
-from cudacore import Linker, LinkerOptions, LinkError, ObjectCode
+from cudacore import Device, Linker, LinkerOptions, LinkError, ObjectCode, Program
 from harness import (
     ARCH,
     TELL_WHETHER_DRIVER_WAS_USED,
@@ -246,3 +247,30 @@ def test_versions_of_the_libraries() -> None:
     for version, path in (cudacore.nvrtc_library(), cudacore.nvjitlink_library()):
         assert version >= (12, 0)
         assert path.startswith("/")
+
+
+class TestPtxWithLtoIr:
+    MAIN = """
+        extern __device__ float add(float, float);
+        extern __device__ int table[2];
+        __global__ void k(float* x) { *x = add(1.0f, table[1]); printf("%g\\n", *x); }"""
+    LIBRARY = """
+        __device__ int table[2] = {3, 4};
+        __device__ float add(float a, float b) { return a + b; }
+        __device__ void unused() {}"""
+
+    @pytest.mark.parametrize("order", ["ptx first", "LTO IR first"])
+    def test_functions_that_only_the_ptx_calls_stay(self, device: Device, order: str) -> None:
+        options = {"arch": f"sm_{device.arch}", "relocatable_device_code": True}
+        main = Program(self.MAIN, "c++", options).compile("ptx")
+        library = Program(self.LIBRARY, "c++", options).compile("ltoir")
+        inputs = (main, library) if order == "ptx first" else (library, main)
+        linked = Linker(*inputs, options=LinkerOptions(arch=options["arch"])).link("cubin")
+        assert linked.kernels == ("k",)
+        assert ".entry cudacore" not in (linked.ptx or "")
+        with device.create_stream() as stream, device.allocate(4, stream=stream) as x:
+            linked.get_kernel("k")[1, 1, stream](x)
+            host = bytearray(4)
+            x.copy_to(host, stream=stream)
+            stream.sync()
+        assert struct.unpack("f", host) == (5.0,)

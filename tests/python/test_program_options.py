@@ -79,6 +79,7 @@ FIELDS = (
     Field("use_libdevice", "bool", ()),
     Field("numba_debug", "bool", (True,), {"debug": True}, since=(13, 2)),
     Field("headers", "str", ({"a.h": "int a;"}, {"a.h": "", "b/c.h": ""})),
+    Field("options", "str", ("--use_fast_math", ["-default-device", "-w"])),
 )  # fmt: skip
 
 #: Two fields make LTO IR, and NVRTC 12 traces no assembling of cubins.
@@ -108,9 +109,9 @@ def compile_with(options: dict[str, Any], target: str = "cubin") -> cudacore.Obj
     return Program(SOURCE, "c++", ProgramOptions(**{"arch": ARCH, **options})).compile(target)
 
 
-def test_there_are_56_fields() -> None:
-    assert len(FIELDS) == 56
-    assert len(BY_NAME) == 56
+def test_there_are_57_fields() -> None:
+    assert len(FIELDS) == 57
+    assert len(BY_NAME) == 57
 
 
 @pytest.mark.parametrize("field", FIELDS, ids=identify)

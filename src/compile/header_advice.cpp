@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/header_advice.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "driver/wheels.hpp"
+
+namespace cudacore::compile {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<fs::path> searched(std::span<const std::string> flags) {
+  constexpr std::string_view include_flag = "--include-path=";
+  std::vector<fs::path> folders;
+  for (const std::string& flag : flags) {
+    if (flag.starts_with(include_flag)) folders.emplace_back(flag.substr(include_flag.size()));
+  }
+  return folders;
+}
+
+bool any_has(std::span<const fs::path> folders, std::string_view file) {
+  return std::any_of(folders.begin(), folders.end(), [&](const fs::path& folder) {
+    std::error_code error;
+    return fs::exists(folder / file, error);
+  });
+}
+
+/// Headers of the host that device code asks for out of habit, and what NVRTC has of them with no
+/// header at all.
+std::string_view builtin_part(std::string_view header) {
+  struct Row {
+    std::string_view header;
+    std::string_view what;
+  };
+  constexpr auto rows = std::to_array<Row>({
+      {"cstdio", "printf needs no header"},
+      {"iostream", "printf needs no header, and is what kernels print with"},
+      {"cassert", "assert needs no header"},
+      {"cmath", "the math functions, such as sqrtf and fmaxf, need no header"},
+      {"cstring", "memcpy and memset need no header"},
+      {"cstdlib", "malloc and free need no header"},
+      {"ctime", "clock needs no header"},
+  });
+  const std::string_view plain = header.substr(header.rfind('/') + 1);
+  const auto* const row = std::find_if(rows.begin(), rows.end(),
+                                       [&](const Row& entry) { return entry.header == plain; });
+  return row == rows.end() ? std::string_view{} : row->what;
+}
+
+/// One of NVIDIA's wheels, the headers in it, and a header that shows that it is there.
+struct Family {
+  std::string_view wheel;
+  std::string_view witness;
+  std::vector<std::string_view> starts;
+};
+
+const Family* family_of(std::string_view header) {
+  static const std::vector<Family> families = {
+      {"nvidia-cuda-cccl", "cuda/std/version", {"cuda/", "cub/", "thrust/", "nv/"}},
+      {"nvidia-cuda-crt", "crt/host_defines.h", {"crt/"}},
+      {"nvidia-curand", "curand.h", {"curand"}},
+      {"nvidia-cublas", "cublas_v2.h", {"cublas"}},
+      {"nvidia-cufft", "cufft.h", {"cufft"}},
+      {"nvidia-cuda-runtime",
+       "cuda_runtime_api.h",
+       {"cooperative_groups", "cuda_", "cuda.h", "mma.h", "vector_types", "vector_functions",
+        "cuComplex.h", "math_constants.h", "sm_", "device_", "driver_types.h"}},
+  };
+  const auto found = std::find_if(families.begin(), families.end(), [&](const Family& family) {
+    return std::any_of(family.starts.begin(), family.starts.end(),
+                       [&](std::string_view start) { return header.starts_with(start); });
+  });
+  return found == families.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::string missing_header_advice(std::string_view header, std::span<const std::string> flags,
+                                  int major) {
+  const std::vector<fs::path> folders = searched(flags);
+  std::string advice = "\nSearched for " + std::string(header) + " in: ";
+  if (folders.empty()) advice += "no folder";
+  for (const fs::path& folder : folders) advice += "\n  " + folder.string();
+
+  const bool is_standard =
+      header.find('/') == std::string_view::npos && header.find('.') == std::string_view::npos;
+  const std::string cudas = "cuda/std/" + std::string(header);
+  const std::string_view builtin = builtin_part(header);
+  if (is_standard) {
+    advice += "\nThe host's C++ standard library cannot be used in device code";
+    if (!builtin.empty()) advice.append("; ").append(builtin);
+    if (any_has(folders, cudas)) {
+      advice += "; CUDA's has the same header as <" + cudas + ">";
+    } else if (builtin.empty()) {
+      advice += any_has(folders, "cuda/std/version")
+                    ? "; CUDA's has no <" + cudas + ">"
+                    : "; CUDA's, <cuda/std/...>, comes with: " +
+                          driver::pip_command("nvidia-cuda-cccl", major);
+    }
+    return advice;
+  }
+  if (!builtin.empty()) advice += "\nLeave it out: " + std::string(builtin);
+  if (const Family* family = family_of(header)) {
+    const std::string command = driver::pip_command(family->wheel, major);
+    if (any_has(folders, family->witness)) {
+      advice += "\nCUDA's headers are there, but have no such file in this version";
+    } else {
+      advice += "\nIt is one of NVIDIA's own headers; install them with: " + command;
+    }
+  } else if (builtin.empty()) {
+    advice += "\nAdd its folder to the option include_path, or its text to the option headers";
+  }
+  return advice;
+}
+
+std::string foreign_header_advice(std::string_view file) {
+  if (file.find("/thrust/") != std::string_view::npos) {
+    return "\nThrust is made for host code and needs nvcc. In a kernel, <cuda/std/complex> has "
+           "complex numbers, and <cub/block/block_reduce.cuh>, <cub/block/block_scan.cuh> and "
+           "their like have algorithms for a block";
+  }
+  if (file.find("/cub/cub.cuh") != std::string_view::npos ||
+      file.find("/cub/device/") != std::string_view::npos) {
+    return "\nNVRTC takes CUB's headers for blocks and warps one by one: "
+           "<cub/block/block_reduce.cuh>, <cub/block/block_scan.cuh>, <cub/warp/warp_reduce.cuh>";
+  }
+  return {};
+}
+
+}  // namespace cudacore::compile

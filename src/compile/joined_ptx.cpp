@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/joined_ptx.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compile/definitions.hpp"
+#include "compile/nvjitlink_session.hpp"
+#include "cudacore/program.hpp"
+#include "driver/driver_api.hpp"
+
+namespace cudacore::compile {
+
+namespace {
+
+/// The kernel that names what the PTX calls, so that the link of the LTO IR keeps it.
+constexpr std::string_view keeper = "cudacore_kept_by_the_linker";
+
+/// Functions that the device has by itself.
+bool is_builtin(std::string_view symbol) {
+  constexpr std::array<std::string_view, 4> names = {"vprintf", "__assertfail", "malloc", "free"};
+  return std::find(names.begin(), names.end(), symbol) != names.end() || symbol.starts_with("cuda");
+}
+
+/// What the PTX among the inputs refers to and does not define.
+std::set<Declaration> wanted_by_ptx(std::span<const ObjectCode> inputs) {
+  std::set<Declaration> wanted;
+  std::set<std::string> defined;
+  for (const ObjectCode& input : inputs) {
+    if (input.ptx().empty()) continue;
+    for (Declaration& declaration : external_declarations_in_ptx(input.ptx())) {
+      if (!is_builtin(declaration.symbol)) wanted.insert(std::move(declaration));
+    }
+    for (std::string& symbol : strong_definitions_in_ptx(input.ptx())) {
+      defined.insert(std::move(symbol));
+    }
+  }
+  std::erase_if(wanted, [&](const Declaration& one) { return defined.contains(one.symbol); });
+  return wanted;
+}
+
+/// LTO IR with a kernel that takes the address of each. Their types do not matter for that.
+ObjectCode make_keeper(const std::set<Declaration>& wanted, const Architecture& architecture) {
+  std::string declarations;
+  std::string uses;
+  for (const auto& [symbol, is_function] : wanted) {
+    declarations += "extern \"C\" __device__ " +
+                    (is_function ? "void " + symbol + "();\n" : "char " + symbol + "[];\n");
+    uses += "  *kept++ = (void*)" + symbol + ";\n";
+  }
+  ProgramOptions options;
+  options.arch = architecture.sm();
+  options.relocatable_device_code = true;
+  options.name = std::string(keeper);
+  return Program(declarations + "extern \"C\" __global__ void " + std::string(keeper) +
+                     "(void** kept) {\n" + uses + "}\n",
+                 SourceType::cxx, std::move(options))
+      .compile(CodeType::ltoir);
+}
+
+/// The PTX without the keeper.
+std::string without_keeper(std::string ptx) {
+  const std::size_t begin = ptx.find(".visible .entry " + std::string(keeper) + "(");
+  if (begin == std::string::npos) return ptx;
+  constexpr std::string_view end_of_body = "\n}";
+  const std::size_t end = ptx.find(end_of_body, begin);
+  if (end != std::string::npos) ptx.erase(begin, end + end_of_body.size() - begin);
+  return ptx;
+}
+
+}  // namespace
+
+std::string joined_ptx(std::span<const ObjectCode> inputs, const std::string& name,
+                       const Architecture& architecture, LinkerOptions options) {
+  std::string text;
+  std::vector<ObjectCode> ltoir;
+  for (const ObjectCode& input : inputs) {
+    if (input.code_type() == CodeType::ltoir) {
+      ltoir.push_back(input);
+    } else if (input.ptx().empty()) {
+      return {};
+    } else {
+      text.append(input.ptx()).push_back('\n');
+    }
+  }
+  if (ltoir.empty()) return text;
+  if (!driver::simulator_chosen()) return {};
+  if (const std::set<Declaration> wanted = wanted_by_ptx(inputs); !wanted.empty()) {
+    ltoir.push_back(make_keeper(wanted, architecture));
+  }
+  options.arch = architecture.compute();
+  options.ptx = true;
+  NvJitLinkSession session(name, architecture, options.nvjitlink_flags());
+  for (const ObjectCode& input : ltoir) session.add(input);
+  session.complete();
+  const std::vector<std::byte> ptx = session.ptx();
+  return text + without_keeper(std::string(reinterpret_cast<const char*>(ptx.data()), ptx.size()));
+}
+
+}  // namespace cudacore::compile
