@@ -130,6 +130,9 @@ std::string foreign_header_advice(std::string_view file) {
     return "\nNVRTC takes CUB's headers for blocks and warps one by one: "
            "<cub/block/block_reduce.cuh>, <cub/block/block_scan.cuh>, <cub/warp/warp_reduce.cuh>";
   }
+  if (file.ends_with("/cuda.h")) {
+    return "\ncuda.h declares the driver's functions for the host; a kernel needs nothing of it";
+  }
   return {};
 }
 

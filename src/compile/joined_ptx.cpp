@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "compile/cxx_text.hpp"
 #include "compile/definitions.hpp"
 #include "compile/nvjitlink_session.hpp"
 #include "cudacore/program.hpp"
@@ -73,6 +74,31 @@ std::string without_keeper(std::string ptx) {
   return ptx;
 }
 
+bool names(std::string_view line, std::string_view symbol) {
+  const std::size_t i = line.find(symbol);
+  const std::size_t end = i + symbol.size();
+  return i != std::string_view::npos && i > 0 && !cxx::is_word_char(line[i - 1]) &&
+         (end == line.size() || !cxx::is_word_char(line[end]));
+}
+
+/// The PTX with what is wanted visible to other modules: a link of whole programs hides it.
+std::string with_visible(std::string_view ptx, const std::set<Declaration>& wanted) {
+  std::string text;
+  while (!ptx.empty()) {
+    const std::size_t size = std::min(ptx.find('\n'), ptx.size() - 1) + 1;
+    const std::string_view line = ptx.substr(0, size);
+    const bool defines =
+        line.starts_with(".func") || line.starts_with(".global") || line.starts_with(".const");
+    if (defines && std::any_of(wanted.begin(), wanted.end(),
+                               [&](const Declaration& one) { return names(line, one.symbol); })) {
+      text += ".visible ";
+    }
+    text += line;
+    ptx.remove_prefix(size);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string joined_ptx(std::span<const ObjectCode> inputs, const std::string& name,
@@ -90,16 +116,16 @@ std::string joined_ptx(std::span<const ObjectCode> inputs, const std::string& na
   }
   if (ltoir.empty()) return text;
   if (!driver::simulator_chosen()) return {};
-  if (const std::set<Declaration> wanted = wanted_by_ptx(inputs); !wanted.empty()) {
-    ltoir.push_back(make_keeper(wanted, architecture));
-  }
+  const std::set<Declaration> wanted = wanted_by_ptx(inputs);
+  if (!wanted.empty()) ltoir.push_back(make_keeper(wanted, architecture));
   options.arch = architecture.compute();
   options.ptx = true;
   NvJitLinkSession session(name, architecture, options.nvjitlink_flags());
   for (const ObjectCode& input : ltoir) session.add(input);
   session.complete();
   const std::vector<std::byte> ptx = session.ptx();
-  return text + without_keeper(std::string(reinterpret_cast<const char*>(ptx.data()), ptx.size()));
+  const std::string linked(reinterpret_cast<const char*>(ptx.data()), ptx.size());
+  return text + with_visible(without_keeper(linked), wanted);
 }
 
 }  // namespace cudacore::compile

@@ -163,7 +163,9 @@ class TestOfC:
         assert cubin(source + "__global__ void k(int64_t x) {}").kernels == ("k",)
 
     def test_serves_headers_that_include_them(self) -> None:
-        assert cubin("#include <cuda.h>\n__global__ void k(CUdeviceptr x) {}").kernels == ("k",)
+        headers = {"mine.h": "#include <stdint.h>\nusing Index = int64_t;"}
+        source = '#include "mine.h"\n__global__ void k(Index i) {}'
+        assert cubin(source, headers=headers).kernels == ("k",)
 
     def test_the_users_own_wins(self, tmp_path: Path) -> None:
         (tmp_path / "stdint.h").write_text("#define MINE 1\n")
@@ -221,7 +223,7 @@ class TestAdvice:
         message = self.message(header)
         assert what in message
         assert "no header" in message or "need no header" in message
-        assert "<cuda/std/cstdio>" not in message
+        assert "same header as <cuda/std/cstdio>" not in message
 
     @pytest.mark.usefixtures("cuda_headers")
     def test_header_that_no_version_has(self) -> None:
