@@ -117,6 +117,20 @@ py::object make_capsule(const Buffer& buffer, DlDeviceAbi device) {
   return capsule;
 }
 
+/// A pair of ints, as DLPack has devices and versions.
+std::pair<long, long> to_pair(py::handle object, const char* what) {
+  const bool is_pair = PyTuple_Check(object.ptr()) != 0 && PyTuple_GET_SIZE(object.ptr()) == 2;
+  long first = 0;
+  long second = 0;
+  if (!is_pair || PyArg_ParseTuple(object.ptr(), "ll", &first, &second) == 0) {
+    PyErr_Clear();
+    throw py::type_error(std::string("Buffer.__dlpack__: ") + what +
+                         " must be None or a tuple of two ints, not " +
+                         py::repr(object).cast<std::string>());
+  }
+  return {first, second};
+}
+
 // DLPack's numbers for streams; a larger one is a CUstream.
 constexpr long long no_order = -1;
 constexpr long long legacy_stream = 1;
@@ -220,12 +234,12 @@ py::object dlpack_capsule(const Buffer& given, py::handle stream, py::handle max
     throw py::value_error("Buffer.__dlpack__: the buffer is closed");
   }
   const std::optional<long long> consumer = to_stream_number(stream);
-  if (!copy.is_none() && copy.cast<bool>()) {
+  if (!copy.is_none() && PyObject_IsTrue(copy.ptr()) == 1) {
     throw py::buffer_error("Buffer.__dlpack__: cannot copy; use Buffer.copy_to");
   }
   DlDeviceAbi device = device_of(buffer);
   if (!dl_device.is_none()) {
-    const auto [type, ordinal] = dl_device.cast<std::pair<std::int32_t, std::int32_t>>();
+    const auto [type, ordinal] = to_pair(dl_device, "dl_device");
     const bool host_view =
         type == static_cast<std::int32_t>(DlDevice::cpu) && buffer.is_host_accessible();
     if (!host_view && (type != device.type || ordinal != device.ordinal)) {
@@ -234,13 +248,12 @@ py::object dlpack_capsule(const Buffer& given, py::handle stream, py::handle max
                              "), not (" + std::to_string(type) + ", " + std::to_string(ordinal) +
                              "); copy it with Buffer.copy_to");
     }
-    device = {type, ordinal};
+    device = {static_cast<std::int32_t>(type), static_cast<std::int32_t>(ordinal)};
   }
   if (!consumer || *consumer != no_order) {
     make_ready(buffer, device, consumer);
   }
-  if (!max_version.is_none() &&
-      max_version.cast<std::pair<std::uint32_t, std::uint32_t>>().first >= 1) {
+  if (!max_version.is_none() && to_pair(max_version, "max_version").first >= 1) {
     return make_capsule<DlManagedTensorVersioned>(buffer, device);
   }
   return make_capsule<DlManagedTensor>(buffer, device);

@@ -2,6 +2,7 @@
 #include "bindings/errors.hpp"
 
 #include <string>
+#include <string_view>
 
 #include "bindings/text_signature.hpp"
 #include "cudacore/error.hpp"
@@ -69,6 +70,24 @@ void raise(const py::object& instance) {
   PyErr_SetObject(py::type::of(instance).ptr(), instance.ptr());
 }
 
+/// In our words what pybind11 could not convert: it tells the Python type, and no more.
+void set_cast_error(std::string_view told) {
+  constexpr std::string_view start = "<class '";
+  const std::size_t begin = told.find(start);
+  const std::size_t end = told.find("'>", begin);
+  const bool is_known = begin != std::string_view::npos && end != std::string_view::npos;
+  const std::string type(is_known ? told.substr(begin + start.size(), end - begin - start.size())
+                                  : "this type");
+  if (type == "str") {
+    PyErr_SetString(PyExc_ValueError,
+                    "a str holds a lone surrogate, which UTF-8 cannot encode, or stands where "
+                    "another type is needed");
+    return;
+  }
+  PyErr_Format(PyExc_TypeError, "a value of type %s stands where another type is needed",
+               type.c_str());
+}
+
 /// Sets the Python error for the library's own exceptions; lets all others pass.
 void translate(std::exception_ptr pointer) {
   try {
@@ -78,6 +97,8 @@ void translate(std::exception_ptr pointer) {
     if (PyErr_Occurred() == nullptr) {
       PyErr_SetString(PyExc_KeyboardInterrupt, error.what());
     }
+  } catch (const py::cast_error& error) {
+    set_cast_error(error.what());
   } catch (const TypeMismatchError& error) {
     PyErr_SetString(PyExc_TypeError, error.what());
   } catch (const CompileError& error) {
@@ -113,6 +134,8 @@ void set_python_error() noexcept {
       throw;
     } catch (py::error_already_set& error) {
       error.restore();
+    } catch (const py::cast_error& error) {
+      set_cast_error(error.what());
     } catch (const py::builtin_exception& error) {
       error.set_error();
     } catch (...) {

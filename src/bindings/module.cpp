@@ -7,6 +7,7 @@
 #include "bindings/gil.hpp"
 #include "bindings/text_signature.hpp"
 #include "bindings/values.hpp"
+#include "bindings/wrong_calls.hpp"
 #include "cudacore/system.hpp"
 #include "driver/compiler_call.hpp"
 #include "driver/process.hpp"
@@ -56,6 +57,7 @@ PYBIND11_MODULE(_core, module) {
   bind_simulator(module);
 
   add_text_signatures(module);
+  explain_wrong_calls(module);
   // What users see is cudacore, whichever module the classes were made in.
   for (const auto& [name, value] : module.attr("__dict__").cast<py::dict>()) {
     if (py::isinstance<py::type>(value) &&

@@ -1,14 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/nvrtc_compilation.hpp"
 
+#include <atomic>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "cudacore/error.hpp"
 #include "driver/wheels.hpp"
+#include "handle/hooks.hpp"
 
 namespace cudacore::compile {
 
 namespace {
+
+/// What the compiler asks at its own pace, from its own threads too: whether to go on.
+class Interruption {
+ public:
+  static int ask(void* self, void* /*reserved*/) noexcept {
+    return static_cast<Interruption*>(self)->is_wanted() ? 1 : 0;
+  }
+  [[nodiscard]] bool happened() const noexcept { return happened_.load(std::memory_order_relaxed); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  /// The hook is asked by the thread that compiles alone, every 20 ms: it may run signal handlers.
+  bool is_wanted() noexcept {
+    constexpr std::chrono::milliseconds interval{20};
+    if (happened() || std::this_thread::get_id() != thread_) return happened();
+    if (const Clock::time_point now = Clock::now(); now >= next_) {
+      const handle::InterruptHook hook = handle::interrupt_hook();
+      if (hook != nullptr && hook()) happened_.store(true, std::memory_order_relaxed);
+      next_ = Clock::now() + interval;
+    }
+    return happened();
+  }
+
+  std::thread::id thread_ = std::this_thread::get_id();
+  Clock::time_point next_ = Clock::now();
+  std::atomic<bool> happened_{false};
+};
 
 /// Text that NVRTC writes with a final NUL, which is dropped.
 std::string without_nul(std::string text) {
@@ -61,7 +93,15 @@ int NvrtcCompilation::compile(std::span<const std::string> flags) {
   std::vector<const char*> options;
   options.reserve(flags.size());
   for (const std::string& flag : flags) options.push_back(flag.c_str());
-  return api_.nvrtcCompileProgram(program_, static_cast<int>(options.size()), options.data());
+  Interruption interruption;
+  if (api_.nvrtcSetFlowCallback != nullptr && handle::interrupt_hook() != nullptr) {
+    check_nvrtc(api_, api_.nvrtcSetFlowCallback(program_, &Interruption::ask, &interruption),
+                "nvrtcSetFlowCallback", name_);
+  }
+  const int result =
+      api_.nvrtcCompileProgram(program_, static_cast<int>(options.size()), options.data());
+  if (interruption.happened()) throw InterruptedError("the compilation was interrupted");
+  return result;
 }
 
 std::string NvrtcCompilation::log() const {

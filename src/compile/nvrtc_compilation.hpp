@@ -44,6 +44,7 @@ class NvrtcCompilation {
 
   void add_name_expression(const std::string& expression);
   /// The result code of nvrtcCompileProgram.
+  /// @throw InterruptedError where the interrupt hook says so; needs NVRTC 12.9 or later.
   [[nodiscard]] int compile(std::span<const std::string> flags);
 
   [[nodiscard]] std::string log() const;

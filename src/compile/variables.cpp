@@ -51,10 +51,12 @@ std::vector<VariableEntry> variables_in_ptx(std::string_view ptx) {
   std::vector<VariableEntry> variables;
   while (!ptx.empty()) {
     const std::size_t end = std::min(ptx.find('\n'), ptx.size() - 1);
-    const std::string_view symbol = declared_variable(ptx.substr(0, end + 1));
+    const std::string_view line = ptx.substr(0, end + 1);
+    const std::string_view symbol = declared_variable(line);
     // Names with a $ are the compiler's own: string literals and the like.
     if (!symbol.empty() && symbol.find('$') == std::string_view::npos) {
-      variables.push_back({std::string(symbol), demangle(symbol)});
+      const bool is_managed = line.find(".attribute(.managed)") != std::string_view::npos;
+      variables.push_back({std::string(symbol), demangle(symbol), is_managed});
     }
     ptx.remove_prefix(end + 1);
   }
@@ -62,7 +64,8 @@ std::vector<VariableEntry> variables_in_ptx(std::string_view ptx) {
 }
 
 std::vector<VariableEntry> variables_in_cubin(std::span<const std::byte> cubin) {
-  constexpr std::uint8_t object_symbol = 1;  // STT_OBJECT
+  constexpr std::uint8_t object_symbol = 1;   // STT_OBJECT
+  constexpr std::uint8_t managed_symbol = 4;  // STO_CUDA_MANAGED
   const ElfFile file(cubin);
   std::vector<VariableEntry> variables;
   for (const ElfFile::Symbol& symbol : file.symbols()) {
@@ -74,24 +77,25 @@ std::vector<VariableEntry> variables_in_cubin(std::span<const std::byte> cubin) 
     const std::string_view section = file.sections()[symbol.section].name;
     if (section.starts_with(".nv.global") || section.starts_with(".nv.constant") ||
         section.starts_with(".nv.managed")) {
-      variables.push_back({std::string(symbol.name), demangle(symbol.name)});
+      variables.push_back(
+          {std::string(symbol.name), demangle(symbol.name), (symbol.other & managed_symbol) != 0});
     }
   }
   return variables;
 }
 
-std::string find_variable(std::span<const VariableEntry> variables, std::string_view name) {
+VariableEntry find_variable(std::span<const VariableEntry> variables, std::string_view name) {
   std::string_view wanted = name;
   if (wanted.starts_with('&')) wanted = cxx::trim(wanted.substr(1));
   if (wanted.starts_with("::")) wanted.remove_prefix(2);
   for (const VariableEntry& variable : variables) {
-    if (variable.symbol == wanted || variable.name == wanted) return variable.symbol;
+    if (variable.symbol == wanted || variable.name == wanted) return variable;
   }
   std::vector<VariableEntry> candidates;
   std::copy_if(
       variables.begin(), variables.end(), std::back_inserter(candidates),
       [&](const VariableEntry& variable) { return cxx::unqualified(variable.name) == wanted; });
-  if (candidates.size() == 1) return candidates.front().symbol;
+  if (candidates.size() == 1) return candidates.front();
   throw std::invalid_argument(
       "no variable \"" + std::string(name) + "\"; " +
       (candidates.empty() ? list(variables) : "several may be meant, " + list(candidates)));

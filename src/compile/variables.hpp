@@ -11,8 +11,9 @@ namespace cudacore::compile {
 
 /// A `__device__`, `__constant__` or `__managed__` variable of a module.
 struct VariableEntry {
-  std::string symbol;  ///< the name to ask the driver for: "_ZN2ns5tableE"
-  std::string name;    ///< the readable name: "ns::table"
+  std::string symbol;       ///< the name to ask the driver for: "_ZN2ns5tableE"
+  std::string name;         ///< the readable name: "ns::table"
+  bool is_managed = false;  ///< false too where the code does not tell
 };
 
 /// The variables that a PTX module declares at its top level, in order.
@@ -22,10 +23,10 @@ struct VariableEntry {
 /// @throw std::invalid_argument where the bytes are not a CUDA ELF file.
 [[nodiscard]] std::vector<VariableEntry> variables_in_cubin(std::span<const std::byte> cubin);
 
-/// The symbol of the one variable that `name` means: its symbol, its readable name, or that without
+/// The one variable that `name` means: its symbol, its readable name, or that without
 /// namespaces where only one has it.
 /// @throw std::invalid_argument listing the candidates, or all there are.
-[[nodiscard]] std::string find_variable(std::span<const VariableEntry> variables,
-                                        std::string_view name);
+[[nodiscard]] VariableEntry find_variable(std::span<const VariableEntry> variables,
+                                          std::string_view name);
 
 }  // namespace cudacore::compile

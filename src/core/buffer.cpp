@@ -8,6 +8,7 @@
 
 #include "core/calls.hpp"
 #include "cudacore/memory_resource.hpp"
+#include "handle/hooks.hpp"
 
 namespace cudacore {
 
@@ -19,27 +20,28 @@ std::string describe(CUdeviceptr pointer, std::size_t size) {
   return "a buffer of " + handle::format_bytes(size) + " at " + handle::format_address(pointer);
 }
 
-/// What the driver knows of an address; `unknown` for memory it has never seen.
+/// What the driver knows of an address; 0 for memory it has never seen.
 template <typename T>
-T pointer_attribute(CUdeviceptr pointer, CUpointer_attribute attribute, T unknown) {
-  if (pointer == 0) return unknown;
-  const ContextCall call(handle::current_context());
+T pointer_attribute(CUdeviceptr pointer, CUpointer_attribute attribute) {
   T value{};
-  const CUresult result = call.api().cuPointerGetAttribute(&value, attribute, pointer);
-  if (result == CUDA_ERROR_INVALID_VALUE) return unknown;
+  if (pointer == 0) return value;
+  const ContextCall call(handle::current_context());
+  void* data = &value;
+  // Not cuPointerGetAttribute, which fails for memory that the driver has never seen.
+  const CUresult result = call.api().cuPointerGetAttributes(1, &attribute, &data, pointer);
   if (result != CUDA_SUCCESS) {
-    handle::throw_driver_error(result, "cuPointerGetAttribute",
+    handle::throw_driver_error(result, "cuPointerGetAttributes",
                                "address " + handle::format_address(pointer), call.context().get());
   }
   return value;
 }
 
 unsigned memory_type(CUdeviceptr pointer) {
-  return pointer_attribute<unsigned>(pointer, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, 0);
+  return pointer_attribute<unsigned>(pointer, CU_POINTER_ATTRIBUTE_MEMORY_TYPE);
 }
 
 bool is_managed_memory(CUdeviceptr pointer) {
-  return pointer_attribute<int>(pointer, CU_POINTER_ATTRIBUTE_IS_MANAGED, 0) != 0;
+  return pointer_attribute<int>(pointer, CU_POINTER_ATTRIBUTE_IS_MANAGED) != 0;
 }
 
 /// The resource of a slice: it keeps the whole, and takes nothing back.
@@ -77,9 +79,26 @@ void require_size(const char* what, std::size_t given, const handle::BufferBox& 
                               ": a copy needs the same size on both sides");
 }
 
-void copy(CUdeviceptr destination, CUdeviceptr source, std::size_t size, const Stream& stream) {
+/// Waits for the stream before a copy that would wait for it in the driver, to pageable memory of
+/// the host: here Ctrl-C is heard.
+void wait_before_pageable(const StreamCall& call, CUdeviceptr host) {
+  if (handle::interrupt_hook() == nullptr) return;
+  const auto query = [](void* argument) {
+    const auto& waiting = *static_cast<const StreamCall*>(argument);
+    return waiting.api().cuStreamQuery(waiting.stream());
+  };
+  const CUresult ready = call.api().cuStreamQuery(call.stream());
+  if (ready != CUDA_ERROR_NOT_READY || memory_type(host) != 0) return;
+  call.check(handle::wait_until_ready(query, const_cast<StreamCall*>(&call)), "cuStreamQuery");
+}
+
+enum class Waits : std::uint8_t { never, where_pageable };
+
+void copy(CUdeviceptr destination, CUdeviceptr source, std::size_t size, const Stream& stream,
+          Waits waits = Waits::never) {
   const StreamCall call(require_open(stream.box(), "Stream"));
   if (size == 0) return;
+  if (waits == Waits::where_pageable) wait_before_pageable(call, destination);
   call.check(call.api().cuMemcpyAsync(destination, source, size, call.stream()), "cuMemcpyAsync");
 }
 
@@ -117,7 +136,9 @@ Buffer Buffer::slice(std::size_t offset, std::size_t size) const {
 void Buffer::close(const std::optional<Stream>& stream) {
   if (box_ == nullptr) return;
   if (stream) set_deallocation_stream(*stream);
-  box_.reset();
+  const std::shared_ptr<handle::BufferBox> last = std::move(box_);
+  // Where this is the last share, the wait may be interrupted; the box's own end cannot be.
+  if (last.use_count() == 1) last->release();
 }
 
 void Buffer::set_deallocation_stream(const Stream& stream) const {
@@ -135,7 +156,7 @@ int Buffer::device_id() const {
   const handle::BufferBox& box = open(*this);
   if (box.resource != nullptr) return box.resource->device_id();
   if (memory_type(box.pointer) != CU_MEMORYTYPE_DEVICE) return -1;
-  return pointer_attribute<int>(box.pointer, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, -1);
+  return pointer_attribute<int>(box.pointer, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
 }
 
 bool Buffer::is_device_accessible() const {
@@ -187,7 +208,8 @@ void Buffer::copy_from(std::span<const std::byte> source, const Stream& stream) 
 void Buffer::copy_to(std::span<std::byte> destination, const Stream& stream) const {
   const handle::BufferBox& box = open(*this);
   require_size("the destination", destination.size(), box);
-  copy(reinterpret_cast<std::uintptr_t>(destination.data()), box.pointer, box.size, stream);
+  copy(reinterpret_cast<std::uintptr_t>(destination.data()), box.pointer, box.size, stream,
+       Waits::where_pageable);
 }
 
 void Buffer::fill(std::uint32_t value, std::size_t width, const Stream& stream) const {

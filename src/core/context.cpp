@@ -29,10 +29,9 @@ void Context::set_current() const {
 void Context::sync() const {
   const ContextCall call(box_);
   const std::uint64_t mark = box_->history.mark();
-  const auto wait = [](const driver::DriverApi& api, void*) { return api.cuCtxSynchronize(); };
-  const CUresult result = handle::interrupt_hook() != nullptr
-                              ? handle::wait_on_thread(box_, wait, nullptr)
-                              : call.api().cuCtxSynchronize();
+  const auto wait = [](const driver::DriverApi& api) { return api.cuCtxSynchronize(); };
+  const CUresult result = handle::interrupt_hook() != nullptr ? handle::wait_on_thread(box_, wait)
+                                                              : call.api().cuCtxSynchronize();
   if (result != CUDA_SUCCESS) {
     handle::throw_driver_error(result, "cuCtxSynchronize",
                                "the context of " + handle::describe_device(box_->device),

@@ -63,14 +63,17 @@ Kernel Kernel::from_handle(CUkernel handle, std::shared_ptr<void> owner) {
   box->library->owner = std::move(owner);
   box->kernel = handle;
   const std::string place = handle::format_address(reinterpret_cast<std::uintptr_t>(handle));
-  std::optional<Signature> measured = measured_parameters(api, handle);
   if (api.cuKernelGetName == nullptr) {
     box->name = "kernel " + place;
-    if (measured) box->plan(*std::move(measured));
+    if (auto measured = measured_parameters(api, handle, std::nullopt)) {
+      box->plan(*std::move(measured));
+    }
     return Kernel(std::move(box));
   }
   const char* symbol = nullptr;
   handle::check(api.cuKernelGetName(&symbol, handle), "cuKernelGetName", "kernel " + place);
+  std::optional<Signature> measured =
+      measured_parameters(api, handle, parameter_count(describe_kernel(symbol)));
   const bool is_measured = measured.has_value();
   KernelEntry entry = describe_kernel(symbol, std::move(measured));
   box->name = entry.name;
@@ -89,7 +92,8 @@ const Signature& Kernel::signature() const noexcept { return box_->signature; }
 Kernel Kernel::with_signature(const Signature& signature) const {
   Signature known = box_->signature;
   bool is_known = box_->has_signature;
-  if (std::optional<Signature> measured = measured_parameters(driver::api(), box_->kernel)) {
+  const auto count = is_known ? std::optional(known.params.size()) : std::nullopt;
+  if (auto measured = measured_parameters(driver::api(), box_->kernel, count)) {
     known = is_known ? merge(std::move(known), *measured) : *std::move(measured);
     is_known = true;
   }

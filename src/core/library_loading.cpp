@@ -215,10 +215,22 @@ std::shared_ptr<handle::LibraryBox> load_library(const std::vector<std::byte>& c
   return box;
 }
 
-std::optional<Signature> measured_parameters(const driver::DriverApi& api, CUkernel kernel) {
+std::optional<std::size_t> parameter_count(const KernelEntry& entry) {
+  // What is not mangled demangles to itself.
+  if (demangle(entry.symbol) == entry.symbol) return std::nullopt;
+  return entry.signature.params.size();
+}
+
+std::optional<Signature> measured_parameters(const driver::DriverApi& api, CUkernel kernel,
+                                             std::optional<std::size_t> count) {
   if (api.cuKernelGetParamInfo == nullptr) return std::nullopt;
+  if (std::size_t told = 0; api.cuKernelGetParamCount != nullptr) {
+    handle::check(api.cuKernelGetParamCount(kernel, &told), "cuKernelGetParamCount");
+    count = told;
+  }
   Signature signature;
   for (std::size_t i = 0;; ++i) {
+    if (i == count) return signature;
     Param param;
     const CUresult result = api.cuKernelGetParamInfo(kernel, i, &param.offset, &param.size);
     if (result == CUDA_ERROR_INVALID_VALUE) return signature;  // past the last

@@ -25,9 +25,14 @@ namespace cudacore {
                                                                const std::string& ptx);
 
 /// The sizes and offsets of a kernel's parameters (cuKernelGetParamInfo); unset where the driver,
-/// before 12.4, does not tell.
+/// before 12.4, does not tell. `count` is how many there are, where the code or its names tell: a
+/// driver before 13.2 does not, and must be asked for one after the other until it fails.
 [[nodiscard]] std::optional<Signature> measured_parameters(const driver::DriverApi& api,
-                                                           CUkernel kernel);
+                                                           CUkernel kernel,
+                                                           std::optional<std::size_t> count);
+
+/// How many parameters a mangled name tells of; unset for an `extern "C"` one.
+[[nodiscard]] std::optional<std::size_t> parameter_count(const KernelEntry& entry);
 
 /// The symbols of a library's kernels (cuLibraryEnumerateKernels).
 /// @throw NotSupportedError where the driver is older than 12.4.

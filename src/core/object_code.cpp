@@ -155,6 +155,27 @@ struct ObjectCode::State {
     return find(entries, name);
   }
 
+  /// The variable that a name means. In code that cannot be read it is taken for a symbol.
+  [[nodiscard]] compile::VariableEntry find_variable(std::string_view name) const {
+    std::string symbol(name);
+    bool is_mapped = false;
+    for (const std::string& spelling : {std::string(name), "&" + std::string(name)}) {
+      const auto mapped = details.symbol_mapping.find(spelling);
+      if (is_mapped || mapped == details.symbol_mapping.end()) continue;
+      symbol = mapped->second;
+      is_mapped = true;
+    }
+    if (!is_readable()) return {symbol, symbol};
+    const auto variables = read_code(type, details.name, [&] {
+      return ptx().empty() ? compile::variables_in_cubin(code) : compile::variables_in_ptx(ptx());
+    });
+    if (!is_mapped) return compile::find_variable(variables, name);
+    const auto found = std::find_if(variables.begin(), variables.end(), [&](const auto& variable) {
+      return variable.symbol == symbol;
+    });
+    return found != variables.end() ? *found : compile::VariableEntry{symbol, symbol};
+  }
+
   /// Builds the box of a kernel; the mutex is held.
   [[nodiscard]] std::shared_ptr<handle::KernelBox> make_kernel(const KernelEntry& entry) {
     const driver::DriverApi& api = driver::api();
@@ -164,7 +185,8 @@ struct ObjectCode::State {
     handle::check(api.cuLibraryGetKernel(&box->kernel, box->library->library, entry.symbol.c_str()),
                   "cuLibraryGetKernel", "kernel \"" + entry.name + "\" of " + describe());
     Signature signature = entry.signature;
-    const std::optional<Signature> measured = measured_parameters(api, box->kernel);
+    const std::optional<Signature> measured = measured_parameters(
+        api, box->kernel, is_readable() ? signature.params.size() : parameter_count(entry));
     if (measured) {
       signature = measured->params.size() == signature.params.size()
                       ? merge(std::move(signature), *measured)
@@ -252,23 +274,7 @@ Kernel ObjectCode::get_kernel(std::string_view name) const {
 
 Buffer ObjectCode::get_global(std::string_view name) const {
   State& state = *state_;
-  std::string symbol;
-  for (const std::string& spelling : {std::string(name), "&" + std::string(name)}) {
-    if (const auto mapped = symbol_mapping().find(spelling); mapped != symbol_mapping().end()) {
-      symbol = mapped->second;
-      break;
-    }
-  }
-  if (symbol.empty() && state.is_readable()) {
-    const auto variables = read_code(state.type, state.details.name, [&] {
-      return state.ptx().empty() ? compile::variables_in_cubin(state.code)
-                                 : compile::variables_in_ptx(state.ptx());
-    });
-    symbol = compile::find_variable(variables, name);
-  } else if (symbol.empty()) {
-    symbol = name;
-  }
-
+  const compile::VariableEntry variable = state.find_variable(name);
   std::shared_ptr<handle::LibraryBox> library;
   {
     const std::lock_guard lock(state.mutex);
@@ -279,11 +285,14 @@ Buffer ObjectCode::get_global(std::string_view name) const {
   handle::throw_if_lost(context);
   CUdeviceptr pointer = 0;
   std::size_t size = 0;
+  const char* symbol = variable.symbol.c_str();
   const char* function = "cuLibraryGetGlobal";
-  CUresult result = api.cuLibraryGetGlobal(&pointer, &size, library->library, symbol.c_str());
+  CUresult result = variable.is_managed
+                        ? CUDA_ERROR_NOT_FOUND
+                        : api.cuLibraryGetGlobal(&pointer, &size, library->library, symbol);
   if (result == CUDA_ERROR_NOT_FOUND) {
     function = "cuLibraryGetManaged";
-    result = api.cuLibraryGetManaged(&pointer, &size, library->library, symbol.c_str());
+    result = api.cuLibraryGetManaged(&pointer, &size, library->library, symbol);
   }
   if (result == CUDA_ERROR_NOT_FOUND) {
     throw std::invalid_argument("no variable \"" + std::string(name) + "\" in " + state.describe() +

@@ -18,46 +18,53 @@ class ReleaseCall {
   /// `device` is where the memory lives, -1 for none; it counts where there is no stream.
   ReleaseCall(const std::optional<Stream>& stream, int device) : api_(&driver::api()) {
     if (stream) {
-      stream_ = stream->box().get();
-      if (stream_ == nullptr || is_default_stream(stream_->stream)) {
+      stream_ = &stream->box();
+      if (*stream_ == nullptr || is_default_stream((*stream_)->stream)) {
         bound_ = release_stream(*stream);
-        stream_ = bound_.get();
+        stream_ = &bound_;
       }
     }
     if (stream_ != nullptr && stream_->context && handle::is_forgotten(*stream_->context)) {
       handle::throw_if_lost(*stream_->context);  // the memory is gone with it
     }
     try {
-      context_ = stream_ != nullptr ? stream_->work_context().get()
-                 : device >= 0      ? handle::primary_context(device).get()
-                                    : handle::current_context().get();
-      scope_.emplace(*api_, *context_);
+      context_ = stream_ != nullptr ? &(*stream_)->work_context()
+                 : device >= 0      ? &handle::primary_context(device)
+                                    : &handle::current_context();
+      scope_.emplace(*api_, **context_);
     } catch (const Error&) {  // the release itself tells what is wrong
     }
   }
 
   /// Notes that a pool has memory to release at the next wait.
   void note_freed_to_pool() const noexcept {
-    if (context_ != nullptr) context_->freed_to_pool.store(true, std::memory_order_relaxed);
+    if (context_ != nullptr) (*context_)->freed_to_pool.store(true, std::memory_order_relaxed);
   }
   [[nodiscard]] const driver::DriverApi& api() const noexcept { return *api_; }
-  [[nodiscard]] bool has_stream() const noexcept { return stream_ != nullptr; }
+  /// Null where memory is given back on no stream.
+  [[nodiscard]] std::shared_ptr<handle::StreamBox> shared_stream() const noexcept {
+    return stream_ != nullptr ? *stream_ : nullptr;
+  }
+  /// Null where the context cannot be bound.
+  [[nodiscard]] std::shared_ptr<handle::ContextBox> context() const noexcept {
+    return scope_ ? *context_ : nullptr;
+  }
   [[nodiscard]] CUstream stream() const noexcept {
-    return stream_ != nullptr ? stream_->stream : CU_STREAM_LEGACY;
+    return stream_ != nullptr ? (*stream_)->stream : CU_STREAM_LEGACY;
   }
   void check(CUresult result, const char* function, CUdeviceptr pointer, std::size_t size) const {
     if (result == CUDA_SUCCESS) [[likely]]
       return;
     handle::throw_driver_error(
         result, function, handle::format_bytes(size) + " at " + handle::format_address(pointer),
-        context_);
+        context_ != nullptr ? context_->get() : nullptr);
   }
 
  private:
   const driver::DriverApi* api_;
-  const handle::StreamBox* stream_ = nullptr;
+  const std::shared_ptr<handle::StreamBox>* stream_ = nullptr;
   std::shared_ptr<handle::StreamBox> bound_;  ///< what a default stream stands for
-  handle::ContextBox* context_ = nullptr;
+  const std::shared_ptr<handle::ContextBox>* context_ = nullptr;
   std::optional<handle::ContextScope> scope_;
 };
 

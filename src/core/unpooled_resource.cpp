@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <functional>
 #include <utility>
 
 #include "core/calls.hpp"
 #include "core/release_call.hpp"
 #include "cudacore/memory_resource.hpp"
+#include "handle/hooks.hpp"
+#include "handle/sticky.hpp"
 
 namespace cudacore {
 
@@ -18,9 +21,21 @@ std::shared_ptr<handle::BufferBox> make_box(std::shared_ptr<MemoryResource> reso
   return box;
 }
 
-/// Waits for work that may still use the memory: these functions are not ordered on streams.
-CUresult finish(const ReleaseCall& call) {
-  return call.has_stream() ? call.api().cuStreamSynchronize(call.stream()) : CUDA_SUCCESS;
+/// Frees memory once the work is done that may still use it: these functions are not ordered on
+/// streams, and wait for the whole device. Answers Ctrl-C, where somebody hears of it: the memory
+/// is then freed by the thread that is left behind.
+CUresult free_after_work(const ReleaseCall& call,
+                         const std::function<CUresult(const driver::DriverApi&)>& free) {
+  const auto wait_and_free = [stream = call.shared_stream(), free](const driver::DriverApi& api) {
+    const CUresult finished =
+        stream != nullptr ? api.cuStreamSynchronize(stream->stream) : CUDA_SUCCESS;
+    const CUresult freed = free(api);
+    return freed != CUDA_SUCCESS ? freed : finished;
+  };
+  const bool is_heard = handle::interrupt_hook() != nullptr && !handle::Unheard::here();
+  return is_heard && call.context() != nullptr
+             ? handle::wait_on_thread(call.context(), wait_and_free)
+             : wait_and_free(call.api());
 }
 
 }  // namespace
@@ -45,10 +60,9 @@ void LegacyPinnedMemoryResource::deallocate(CUdeviceptr pointer, std::size_t siz
                                             const std::optional<Stream>& stream) {
   if (pointer == 0) return;
   const ReleaseCall call(stream, -1);
-  const CUresult finished = finish(call);
   void* memory = reinterpret_cast<void*>(static_cast<std::uintptr_t>(pointer));
-  call.check(call.api().cuMemFreeHost(memory), "cuMemFreeHost", pointer, size);
-  call.check(finished, "cuStreamSynchronize", pointer, size);
+  const auto free = [memory](const driver::DriverApi& api) { return api.cuMemFreeHost(memory); };
+  call.check(free_after_work(call, free), "cuMemFreeHost", pointer, size);
 }
 
 Buffer SynchronousMemoryResource::allocate(std::size_t size, const std::optional<Stream>& stream) {
@@ -72,9 +86,8 @@ void SynchronousMemoryResource::deallocate(CUdeviceptr pointer, std::size_t size
                                            const std::optional<Stream>& stream) {
   if (pointer == 0) return;
   const ReleaseCall call(stream, device_.id());
-  const CUresult finished = finish(call);
-  call.check(call.api().cuMemFree(pointer), "cuMemFree", pointer, size);
-  call.check(finished, "cuStreamSynchronize", pointer, size);
+  const auto free = [pointer](const driver::DriverApi& api) { return api.cuMemFree(pointer); };
+  call.check(free_after_work(call, free), "cuMemFree", pointer, size);
 }
 
 }  // namespace cudacore

@@ -6,6 +6,10 @@
 #include <cstddef>
 #include <filesystem>
 
+#if CUDA_VERSION < 13020
+extern "C" CUresult CUDAAPI cuKernelGetParamCount(CUkernel kernel, std::size_t* count);
+#endif
+
 namespace cudacore::driver {
 
 static_assert(CUDA_VERSION >= 13000, "cudacore is built with cuda.h of CUDA 13.0 or later");

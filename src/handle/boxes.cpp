@@ -11,23 +11,34 @@
 #include "driver/process.hpp"
 #include "handle/callback.hpp"
 #include "handle/check.hpp"
+#include "handle/sticky.hpp"
 
 namespace cudacore::handle {
 
 namespace {
 
-void release(MemoryResource& resource, CUdeviceptr pointer, std::size_t size,
-             std::shared_ptr<StreamBox> stream) noexcept {
+void report_release(const char* why, std::size_t size, CUdeviceptr pointer) noexcept {
+  char message[512];
+  std::snprintf(message, sizeof(message), "a buffer of %zu bytes at 0x%llx was not released: %s",
+                size, pointer, why);
+  report_unraisable(message);
+}
+
+/// @throw LaunchError for a fault that nobody has heard of, InterruptedError; reports all else.
+void release_memory(MemoryResource& resource, CUdeviceptr pointer, std::size_t size,
+                    std::shared_ptr<StreamBox> stream) {
   const driver::BlockingScope scope;
   try {
     resource.deallocate(
         pointer, size, stream != nullptr ? std::optional(Stream(std::move(stream))) : std::nullopt);
+  } catch (const InterruptedError&) {
+    throw;
   } catch (const ContextLostError&) {  // whoever lost it has been told
+  } catch (const Error& error) {
+    if (is_sticky(static_cast<CUresult>(error.code()))) throw;
+    report_release(error.what(), size, pointer);
   } catch (const std::exception& error) {
-    char message[512];
-    std::snprintf(message, sizeof(message), "a buffer of %zu bytes at 0x%llx was not released: %s",
-                  size, pointer, error.what());
-    report_unraisable(message);
+    report_release(error.what(), size, pointer);
   } catch (...) {
     report_unraisable("a memory resource raised something unknown while a buffer was released");
   }
@@ -42,7 +53,7 @@ StreamBox::~StreamBox() {
     if (api == nullptr) return;
     const driver::BlockingScope scope;
     const CUresult result = api->cuStreamDestroy(stream);
-    if (result != CUDA_SUCCESS) report_unraisable(result, "cuStreamDestroy", context.get());
+    if (result != CUDA_SUCCESS) report_unraisable(result, "cuStreamDestroy");
   });
 }
 
@@ -53,7 +64,7 @@ EventBox::~EventBox() {
     if (api == nullptr) return;
     const driver::BlockingScope scope;
     const CUresult result = api->cuEventDestroy(event);
-    if (result != CUDA_SUCCESS) report_unraisable(result, "cuEventDestroy", context.get());
+    if (result != CUDA_SUCCESS) report_unraisable(result, "cuEventDestroy");
   });
 }
 
@@ -74,8 +85,18 @@ BufferBox::~BufferBox() {
   if (driver::is_forked_child() || driver::is_exiting()) return;
   end_outside_callbacks([pointer = pointer, size = size, resource = std::move(resource),
                          stream = std::move(stream)]() mutable {
-    release(*resource, pointer, size, std::move(stream));
+    const Unheard unheard;
+    try {
+      release_memory(*resource, pointer, size, std::move(stream));
+    } catch (...) {  // a fault, which the next call raises
+    }
   });
+}
+
+void BufferBox::release() {
+  if (resource == nullptr || pointer == 0 || in_callback()) return;
+  if (driver::is_forked_child() || driver::is_exiting()) return;
+  release_memory(*resource, std::exchange(pointer, 0), size, stream);
 }
 
 LibraryBox::~LibraryBox() {

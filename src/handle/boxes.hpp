@@ -178,6 +178,11 @@ struct BufferBox {
   BufferBox(const BufferBox&) = delete;
   BufferBox& operator=(const BufferBox&) = delete;
   ~BufferBox();
+
+  /// Gives the memory back, once. Most failures are reported, not thrown.
+  /// @throw LaunchError where this is the first to hear of a fault; InterruptedError where the
+  /// interrupt hook says so: the memory goes back all the same.
+  void release();
 };
 
 struct LibraryBox {

@@ -63,28 +63,28 @@ Category category(CUresult result) {
 const char* advice(CUresult result, bool simulated) {
   if (simulated && is_sticky(result)) {
     return result == CUDA_ERROR_LAUNCH_FAILED
-               ? "The context is unusable from here on: restart the process, or call "
+               ? "CUDA is unusable in this process from here on: restart it, or call "
                  "cudacore.simulator.reset(). this_grid().sync() traps in a launch without "
                  "is_cooperative=True."
-               : "The context is unusable from here on: restart the process, or call "
+               : "CUDA is unusable in this process from here on: restart it, or call "
                  "cudacore.simulator.reset().";
   }
   switch (result) {
     case CUDA_ERROR_ILLEGAL_ADDRESS:
     case CUDA_ERROR_MISALIGNED_ADDRESS:
     case CUDA_ERROR_INVALID_ADDRESS_SPACE:
-      return "The context is unusable from here on: restart the process, and run it under "
+      return "CUDA is unusable in this process from here on: restart it, and run it under "
              "`compute-sanitizer` to find the access.";
     case CUDA_ERROR_LAUNCH_FAILED:
-      return "The context is unusable from here on: restart the process, and run it under "
+      return "CUDA is unusable in this process from here on: restart it, and run it under "
              "`compute-sanitizer` to find the fault. this_grid().sync() traps in a launch without "
              "is_cooperative=True.";
     case CUDA_ERROR_ASSERT:
-      return "A device-side assert failed; the process's output names it. The context is unusable "
-             "from here on: restart the process.";
+      return "A device-side assert failed; the process's output names it. CUDA is unusable in "
+             "this process from here on: restart it.";
     case CUDA_ERROR_LAUNCH_TIMEOUT:
-      return "A kernel ran longer than the display driver allows. The context is unusable from "
-             "here on: restart the process, and give the kernel less work at a time.";
+      return "A kernel ran longer than the display driver allows. CUDA is unusable in this "
+             "process from here on: restart it, and give the kernel less work at a time.";
     case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
       return "A block of this size needs more registers or shared memory than a multiprocessor "
              "has: use smaller blocks, or compile with max_register_count or __launch_bounds__.";
@@ -107,7 +107,7 @@ const char* advice(CUresult result, bool simulated) {
     case CUDA_ERROR_INVALID_PTX:
       return "The PTX may be for a newer architecture than the device's.";
     default:
-      return is_sticky(result) ? "The context is unusable from here on: restart the process, and "
+      return is_sticky(result) ? "CUDA is unusable in this process from here on: restart it, and "
                                  "run it under `compute-sanitizer` to find the fault."
                                : "";
   }
@@ -149,17 +149,6 @@ std::string memory_advice(const driver::DriverApi& api, const ContextBox* contex
   throw Error(message, code, name, function);
 }
 
-/// The box of the calling thread's current context, null where there is none.
-ContextBox* current_box(const driver::DriverApi& api) {
-  CUcontext context = nullptr;
-  if (api.cuCtxGetCurrent(&context) != CUDA_SUCCESS || context == nullptr) return nullptr;
-  try {
-    return context_box(context).get();
-  } catch (const Error&) {  // the context cannot even be asked for its number
-    return nullptr;
-  }
-}
-
 }  // namespace
 
 void throw_driver_error(CUresult result, const char* function, std::string_view object,
@@ -168,12 +157,8 @@ void throw_driver_error(CUresult result, const char* function, std::string_view 
   std::string more = advice(result, api.simulated);
   const std::string logged = driver::take_driver_log(api);
   if (is_sticky(result)) {
-    if (context == nullptr) context = current_box(api);
-    if (context != nullptr) {
-      if (!mark_lost(*context, result, function, logged)) throw_if_lost(*context);
-      if (const std::string kernels = suspects(*context); !kernels.empty()) {
-        more = "Suspects are the " + kernels + ". " + more;
-      }
+    if (const std::string kernels = suspects(); !kernels.empty()) {
+      more = "Suspects are the " + kernels + ". " + more;
     }
   } else if (result == CUDA_ERROR_OUT_OF_MEMORY) {
     more = memory_advice(api, context);
@@ -188,7 +173,12 @@ void throw_driver_error(CUresult result, const char* function, std::string_view 
   if (text != nullptr) message.append(": ").append(text);
   if (!logged.empty()) message.append(". The driver says: ").append(logged);
   if (!more.empty()) message += ". " + more;
-  throw_category(category(result), message, result, name != nullptr ? name : "", function);
+  Category kind = category(result);
+  if (is_sticky(result) && !record_loss({result, function, logged, message})) {
+    if (context != nullptr) throw_if_lost(*context);
+    kind = Category::lost;
+  }
+  throw_category(kind, message, result, name != nullptr ? name : "", function);
 }
 
 void throw_if_lost(const ContextBox& context) {
@@ -196,11 +186,15 @@ void throw_if_lost(const ContextBox& context) {
   const char* name = nullptr;
   const driver::DriverApi& api = driver::api();
   api.cuGetErrorName(static_cast<CUresult>(context.lost_code), &name);
+  if (const auto story = take_untold_story()) {
+    throw LaunchError(story->message, context.lost_code, name != nullptr ? name : "",
+                      story->function);
+  }
   const char* const cure =
       is_forgotten(context) ? ". Make its objects anew: those from before a reset cannot be used"
       : api.simulated       ? ". Restart the process, or call cudacore.simulator.reset(): no "
-                              "object of the context can be used"
-                            : ". Restart the process: no object of the context can be used";
+                              "object of any device can be used"
+                            : ". Restart the process: no object of any device can be used";
   throw ContextLostError("the context of " + describe_device(context.device) +
                              " is unusable since " + context.lost_reason + cure,
                          context.lost_code, name != nullptr ? name : "", {});

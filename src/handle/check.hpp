@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,8 +13,8 @@ namespace cudacore::handle {
 struct ContextBox;
 
 /// Raises the exception that a driver code stands for: what was called, the driver's name and text
-/// for the code, the object, advice. A sticky code marks the context as lost and names the kernels
-/// launched since the last good synchronisation.
+/// for the code, the object, advice. A sticky code marks every context as lost and names the
+/// kernels launched since the last good synchronisation.
 [[noreturn]] void throw_driver_error(CUresult result, const char* function, std::string_view object,
                                      ContextBox* context);
 
@@ -25,15 +26,15 @@ inline void check(CUresult result, const char* function, std::string_view object
   }
 }
 
-/// Raises ContextLostError, without a driver call, where the context is lost.
+/// Raises ContextLostError, without a driver call, where the context is lost; LaunchError, once,
+/// where only a deleter has heard of it yet.
 void throw_if_lost(const ContextBox& context);
 
 /// Counts a failure that cannot be thrown and has been told already.
 void count_unraisable() noexcept;
-/// Counts a failure that cannot be thrown and tells the log hook. For deleters. With a context, a
-/// sticky code marks it as lost, and nothing more is said of a context that is lost already.
-void report_unraisable(CUresult result, const char* function,
-                       ContextBox* context = nullptr) noexcept;
+/// Counts a failure that cannot be thrown and tells the log hook. For deleters. A sticky code only
+/// marks every context as lost, for the next call to raise.
+void report_unraisable(CUresult result, const char* function) noexcept;
 void report_unraisable(const char* message) noexcept;
 
 /// Waits by polling `query` until it stops returning CUDA_ERROR_NOT_READY: spins for a while, then
@@ -44,10 +45,9 @@ void report_unraisable(const char* message) noexcept;
 
 /// Makes a blocking driver call that has no query to poll, such as cuCtxSynchronize, on a thread of
 /// its own, and asks the interrupt hook every 20 ms. A wait that is given up leaves the thread
-/// behind until the driver returns.
+/// behind until the driver returns: `wait` owns what it needs.
 /// @throw InterruptedError where the hook says so.
 [[nodiscard]] CUresult wait_on_thread(const std::shared_ptr<ContextBox>& context,
-                                      CUresult (*wait)(const driver::DriverApi&, void*),
-                                      void* argument);
+                                      std::function<CUresult(const driver::DriverApi&)> wait);
 
 }  // namespace cudacore::handle

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <unordered_map>
+#include <vector>
 
 #include "cudacore/error.hpp"
 #include "driver/blocking.hpp"
@@ -106,8 +107,13 @@ const std::shared_ptr<ContextBox>& find_or_add(const driver::DriverApi& api, CUc
   }
   require_known_device(box->device);
   box->limits = read_limits(api, box->device);
-  const std::scoped_lock lock(known.mutex);
-  return known.boxes.try_emplace(id, std::move(box)).first->second;
+  const std::shared_ptr<ContextBox>* added = nullptr;
+  {
+    const std::scoped_lock lock(known.mutex);
+    added = &known.boxes.try_emplace(id, std::move(box)).first->second;
+  }
+  share_loss(**added);
+  return *added;  // the registry's nodes never move
 }
 
 CUcontext retain_primary(const driver::DriverApi& api, int device) {
@@ -167,16 +173,17 @@ const std::shared_ptr<ContextBox>& current_context() {
 }
 
 void forget_contexts(const char* function) {
+  forget_loss();
   Registry& known = registry();
+  unsigned long long last = known.last_forgotten.load(std::memory_order_relaxed);
+  // Others hold references to the boxes, which stay.
+  for (const auto& box : known_contexts()) {
+    mark_lost(*box, CUDA_ERROR_CONTEXT_IS_DESTROYED, function);
+    last = std::max(last, box->id);
+  }
   const std::scoped_lock lock(known.mutex);
   known.retained.fill(nullptr);
   for (auto& primary : known.primaries) primary.store(nullptr, std::memory_order_release);
-  // Others hold references to the boxes, which stay.
-  unsigned long long last = known.last_forgotten.load(std::memory_order_relaxed);
-  for (const auto& [id, box] : known.boxes) {
-    mark_lost(*box, CUDA_ERROR_CONTEXT_IS_DESTROYED, function);
-    last = std::max(last, id);
-  }
   known.last_forgotten.store(last, std::memory_order_release);
 }
 

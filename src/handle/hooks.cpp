@@ -50,16 +50,17 @@ void report_unraisable(const char* message) noexcept {
   }
 }
 
-void report_unraisable(CUresult result, const char* function, ContextBox* context) noexcept {
+void report_unraisable(CUresult result, const char* function) noexcept {
   const bool over = result == CUDA_ERROR_DEINITIALIZED || result == CUDA_ERROR_CONTEXT_IS_DESTROYED;
   if (over) return;  // the driver has released the object with everything else
   const driver::DriverApi* api = driver::api_for_cleanup();
-  if (context != nullptr && context->lost.load(std::memory_order_acquire)) return;
-  if (context != nullptr && is_sticky(result)) {
+  if (is_sticky(result)) {
     try {
-      mark_lost(*context, result, function);
-    } catch (...) {  // out of memory: the next call on the context will find out
+      const Unheard unheard;
+      check(result, function);
+    } catch (...) {  // the next call raises
     }
+    return;
   }
   const char* name = nullptr;
   if (api != nullptr) api->cuGetErrorName(result, &name);

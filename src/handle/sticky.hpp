@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "driver/driver_api.hpp"
 
+// Sticky errors. Each ends CUDA for the whole process, as a trial of every kind of fault on two
+// GPUs showed: contexts of other devices, new contexts and a primary context that is reset fail
+// with the same code.
+
 namespace cudacore::handle {
 
 struct ContextBox;
 
-/// Whether a code tells that the context is unusable for good.
+/// Whether a code tells that nothing of this process can use CUDA any more.
 [[nodiscard]] bool is_sticky(CUresult result) noexcept;
 
-/// Marks a context as lost and returns true; false where it was lost already. `logged` is what the
-/// driver said of it.
+/// Marks one context as lost and returns true; false where it was lost already. `logged` is what
+/// the driver said of it.
 bool mark_lost(ContextBox& context, CUresult result, const char* function,
                std::string_view logged = {});
 
@@ -24,7 +29,43 @@ void forget_contexts(const char* function);
 /// Whether forget_contexts() was told of a context: nothing that it owned is left.
 [[nodiscard]] bool is_forgotten(const ContextBox& context) noexcept;
 
+/// What is known of a sticky error.
+struct Loss {
+  CUresult result;
+  const char* function;     ///< which reported it
+  std::string_view logged;  ///< what the driver said of it
+  std::string_view story;   ///< the whole message, for whoever raises it first
+};
+
+/// Marks every context as lost, those to come too, and returns true; false where a sticky error was
+/// recorded before.
+bool record_loss(const Loss& loss);
+/// Marks a new context as lost where a sticky error was recorded.
+void share_loss(ContextBox& context);
+/// Forgets the sticky error, where the driver has started afresh: contexts to come are sound. Only
+/// the simulated device can, and that of tests.
+void forget_loss();
+
+/// What the first to raise a sticky error says.
+struct Story {
+  std::string message;
+  std::string function;
+};
+/// The story, once, where only a deleter has heard of the sticky error yet.
+[[nodiscard]] std::optional<Story> take_untold_story();
+
 /// "kernels launched since the last good synchronisation, newest last: a, b"; empty where none.
-[[nodiscard]] std::string suspects(const ContextBox& context);
+[[nodiscard]] std::string suspects();
+
+/// While one lives, what this thread raises reaches nobody: it is called by a deleter.
+class Unheard {
+ public:
+  Unheard() noexcept;
+  ~Unheard();
+  Unheard(const Unheard&) = delete;
+  Unheard& operator=(const Unheard&) = delete;
+
+  [[nodiscard]] static bool here() noexcept;
+};
 
 }  // namespace cudacore::handle

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "cudacore/error.hpp"
 #include "handle/boxes.hpp"
@@ -65,7 +66,7 @@ CUresult wait_until_ready(CUresult (*query)(void*), void* argument, bool spin) {
 }
 
 CUresult wait_on_thread(const std::shared_ptr<ContextBox>& context,
-                        CUresult (*wait)(const driver::DriverApi&, void*), void* argument) {
+                        std::function<CUresult(const driver::DriverApi&)> wait) {
   struct State {
     std::mutex mutex;
     std::condition_variable changed;
@@ -74,11 +75,13 @@ CUresult wait_on_thread(const std::shared_ptr<ContextBox>& context,
   };
   const driver::DriverApi& api = driver::api();
   const auto state = std::make_shared<State>();
+  const auto call =
+      std::make_shared<const std::function<CUresult(const driver::DriverApi&)>>(std::move(wait));
   try {
     // Owns all it touches, since it may outlive this call.
-    std::thread([&api, state, context, wait, argument] {
+    std::thread([&api, state, context, call] {
       CUresult result = api.cuCtxSetCurrent(context->context);
-      if (result == CUDA_SUCCESS) result = wait(api, argument);
+      if (result == CUDA_SUCCESS) result = (*call)(api);
       const std::scoped_lock lock(state->mutex);
       state->result = result;
       state->done = true;
@@ -86,7 +89,7 @@ CUresult wait_on_thread(const std::shared_ptr<ContextBox>& context,
     }).detach();
   } catch (const std::system_error&) {  // no thread to be had: wait without the hook
     const ContextScope scope(api, *context);
-    return wait(api, argument);
+    return (*call)(api);
   }
   std::unique_lock lock(state->mutex);
   while (!state->changed.wait_for(lock, hook_interval, [&] { return state->done; })) {

@@ -7,6 +7,9 @@
 #include <memory>
 #include <utility>
 
+#include "handle/boxes.hpp"
+#include "handle/sticky.hpp"
+
 namespace cudacore::testing {
 
 namespace {
@@ -42,6 +45,8 @@ FakeDriver& FakeDriver::fresh() {
   driver.busy = false;
   driver.last_launch = {};
   driver.free_streams.clear();
+  handle::forget_loss();
+  for (const auto& context : handle::known_contexts()) context->lost = false;
   const std::scoped_lock lock(driver.mutex_);
   driver.ledger_.clear();
   driver.misuses_ = 0;

@@ -273,10 +273,14 @@ void FakeCalls::fill_memory(driver::DriverApi& table) {
   table.cuMemFreeHost = [](void* pointer) {
     return release("cuMemFreeHost", "host memory", reinterpret_cast<std::uintptr_t>(pointer));
   };
-  table.cuPointerGetAttribute = [](void* value, CUpointer_attribute attribute, CUdeviceptr) {
-    if (const CUresult fault = fake().enter("cuPointerGetAttribute")) return fault;
-    const int answer = attribute == CU_POINTER_ATTRIBUTE_MEMORY_TYPE ? CU_MEMORYTYPE_DEVICE : 0;
-    std::memcpy(value, &answer, sizeof(answer));
+  table.cuPointerGetAttributes = [](unsigned count, CUpointer_attribute* attributes, void** values,
+                                    CUdeviceptr) {
+    if (const CUresult fault = fake().enter("cuPointerGetAttributes")) return fault;
+    for (unsigned i = 0; i < count; ++i) {
+      const int answer =
+          attributes[i] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE ? CU_MEMORYTYPE_DEVICE : 0;
+      std::memcpy(values[i], &answer, sizeof(answer));
+    }
     return CUDA_SUCCESS;
   };
   table.cuMemcpyAsync = [](CUdeviceptr to, CUdeviceptr from, std::size_t size, CUstream) {

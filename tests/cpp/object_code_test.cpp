@@ -164,7 +164,7 @@ TEST(Variables, OfPtx) {
   EXPECT_EQ(variables[2].symbol, "limits");
   for (const std::string_view name :
        {"ns::table", "table", "&ns::table", "::ns::table", "_ZN2ns5tableE"}) {
-    EXPECT_EQ(compile::find_variable(variables, name), "_ZN2ns5tableE") << name;
+    EXPECT_EQ(compile::find_variable(variables, name).symbol, "_ZN2ns5tableE") << name;
   }
   EXPECT_TRUE(compile::variables_in_ptx("").empty());
   EXPECT_TRUE(compile::variables_in_ptx(".global").empty());

@@ -137,7 +137,7 @@ print(unraisable_errors(), device.context.is_lost)
 
 
 @pytest.mark.multi_gpu
-def test_other_devices_go_on(device: Device) -> None:
+def test_other_devices_are_lost_too(device: Device) -> None:
     assert device.device_id == 0
     script = (
         PRELUDE
@@ -147,12 +147,45 @@ faulthandler.dump_traceback_later(30, exit=True)
 other = Device(1)
 other.sync()
 code.get_kernel("bad_address")[1, 1, stream](buffer)
-say(stream.sync)
-with other.allocate(64) as healthy:
-    healthy.fill(1, stream=other.create_stream())
-other.sync()
+print(say(stream.sync)[0])
+kind, text, _, _ = say(other.create_stream)
+print(kind, "bad_address" in text, "no object of any device" in text)
 print(other.context.is_lost, device.context.is_lost)
 """
     )
     result = run(script)
-    assert (result.returncode, result.stdout, result.stderr) == (0, "False True\n", "")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.splitlines() == ["LaunchError", "ContextLostError True True", "True True"]
+
+
+FIRST_TO_HEAR = {
+    "close of a buffer": "buffer.close()",
+    "end of a buffer": "del buffer",
+    "end of a stream": "other = device.create_stream(); del other",
+    "end of an event": "event = device.create_event(); del event",
+    "end of pinned memory": "del pinned",
+}
+
+
+@pytest.mark.parametrize("what", FIRST_TO_HEAR)
+def test_a_release_that_hears_first_leaves_it_to_the_next_call(device: Device, what: str) -> None:
+    assert device.device_id == 0
+    script = (
+        PRELUDE
+        + f"""
+import time
+pinned = LegacyPinnedMemoryResource().allocate(64, stream=stream)
+code.get_kernel("bad_address")[1, 1, stream](buffer)
+time.sleep(0.3)
+
+def release():
+    global buffer, pinned
+    {FIRST_TO_HEAR[what]}
+
+told = [one for one in (say(release), say(stream.sync), say(device.sync)) if one[0]]
+print([kind for kind, *_ in told][:2], "bad_address" in told[0][1], unraisable_errors())
+"""
+    )
+    result = run(script)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == "['LaunchError', 'ContextLostError'] True 0\n"

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/wrong_calls.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace cudacore::bindings {
+
+namespace py = pybind11;
+
+namespace {
+
+using Record = py::detail::function_record;
+using Call = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
+
+/// pybind11's own function, the same for all, which ours is put before.
+Call dispatch = nullptr;
+
+/// "Stream.wait", by the record of the function. Lives as long as the module, for ever.
+std::unordered_map<const Record*, std::string>& names() {
+  static auto& all = *new std::unordered_map<const Record*, std::string>();  // NOLINT: leaked
+  return all;
+}
+
+std::string type_name(py::handle object) { return Py_TYPE(object.ptr())->tp_name; }
+
+/// The types of a record's parameters as its signature spells them: "(self: object, n: int) ->
+/// None".
+std::vector<std::string_view> types_of(const Record& record) {
+  std::vector<std::string_view> types;
+  const std::string_view text = record.signature != nullptr ? record.signature : "";
+  std::size_t start = text.find('(') + 1;
+  int depth = 0;
+  for (std::size_t i = start; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool is_end = c == ')' && depth == 0;
+    if (c == '[' || c == '(') ++depth;
+    if ((c == ']' || c == ')') && !is_end) --depth;
+    if (!is_end && (c != ',' || depth != 0)) continue;
+    std::string_view parameter = text.substr(start, i - start);
+    if (parameter.find_first_not_of(" */") != std::string_view::npos) {
+      const std::size_t colon = parameter.find(": ");
+      types.push_back(colon == std::string_view::npos ? parameter : parameter.substr(colon + 2));
+    }
+    start = i + 1;
+    if (is_end) break;
+  }
+  return types;
+}
+
+struct Complaint {
+  PyObject* type;
+  std::string text;
+};
+
+/// What is wrong with a value for a parameter; nothing where we cannot tell.
+std::optional<Complaint> wrong_value(std::string_view type, py::handle value) {
+  const auto must_be = [&](const char* what) {
+    return Complaint{PyExc_TypeError, std::string(what) + ", not " + type_name(value)};
+  };
+  const auto has = [&](std::string_view word) { return type.find(word) != std::string_view::npos; };
+  if (has("SupportsInt") || has("SupportsIndex") || type.substr(0, 3) == "int") {
+    if (PyIndex_Check(value.ptr()) == 0) return must_be("an int");
+    return Complaint{PyExc_OverflowError, "in range, not " + std::string(py::str(py::repr(value)))};
+  }
+  if (type.substr(0, 4) == "bool" && PyBool_Check(value.ptr()) == 0) return must_be("a bool");
+  if (has("Callable") && PyCallable_Check(value.ptr()) == 0) return must_be("callable");
+  if (type.substr(0, 3) == "str" && PyUnicode_Check(value.ptr()) == 0) return must_be("a str");
+  return std::nullopt;
+}
+
+/// Finds what pybind11 did not like in a call.
+class WrongCall {
+ public:
+  WrongCall(const Record& record, std::string name, PyObject* const* args, std::size_t count,
+            PyObject* keywords)
+      : record_(record),
+        name_(std::move(name)),
+        args_(args),
+        count_(count),
+        keywords_(keywords),
+        skipped_(record.is_method ? 1 : 0) {}
+
+  [[nodiscard]] Complaint explain() const {
+    if (auto complaint = wrong_self()) return *complaint;
+    if (auto complaint = wrong_names()) return *complaint;
+    return wrong_values();
+  }
+
+ private:
+  [[nodiscard]] Complaint refuse(const std::string& text) const {
+    return {PyExc_TypeError, name_ + text};
+  }
+  [[nodiscard]] std::size_t positional() const {
+    return record_.nargs_pos != 0 || record_.has_args ? record_.nargs_pos : record_.nargs;
+  }
+  [[nodiscard]] std::size_t keyword_count() const {
+    return keywords_ == nullptr ? 0 : static_cast<std::size_t>(PyTuple_GET_SIZE(keywords_));
+  }
+  [[nodiscard]] std::string keyword(std::size_t i) const {
+    return std::string(
+        py::str(py::handle(PyTuple_GET_ITEM(keywords_, static_cast<Py_ssize_t>(i)))));
+  }
+  [[nodiscard]] std::string parameter(std::size_t i) const {
+    return i < record_.args.size() && record_.args[i].name != nullptr ? record_.args[i].name : "";
+  }
+  /// What was given for a parameter, by place or by name.
+  [[nodiscard]] py::handle given(std::size_t i) const {
+    if (i < count_ && i < positional()) return args_[i];
+    for (std::size_t k = 0; k < keyword_count(); ++k) {
+      if (keyword(k) == parameter(i)) return args_[count_ + k];
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::optional<Complaint> wrong_self() const {
+    if (!record_.is_method || record_.is_constructor || !record_.scope) return std::nullopt;
+    const auto* type = reinterpret_cast<PyTypeObject*>(record_.scope.ptr());
+    if (PyType_Check(record_.scope.ptr()) == 0) return std::nullopt;
+    if (count_ == 0) return refuse(" needs the object that it is a method of");
+    if (PyObject_TypeCheck(args_[0], const_cast<PyTypeObject*>(type)) != 0) return std::nullopt;
+    return refuse(": self must be a " + std::string(type->tp_name) + ", not " +
+                  type_name(args_[0]));
+  }
+
+  [[nodiscard]] std::optional<Complaint> wrong_names() const {
+    if (count_ > positional() && !record_.has_args) {
+      const std::size_t most = positional() - skipped_;
+      return refuse(" takes " +
+                    (most == 0 ? std::string("no") : "at most " + std::to_string(most)) +
+                    " positional argument" + (most == 1 ? "" : "s") + ", but " +
+                    std::to_string(count_ - skipped_) + " were given");
+    }
+    for (std::size_t k = 0; k < keyword_count(); ++k) {
+      std::size_t i = skipped_;
+      while (i < record_.args.size() && parameter(i) != keyword(k)) ++i;
+      if (i >= record_.args.size() && !record_.has_kwargs) {
+        return refuse(" has no argument '" + keyword(k) + "'");
+      }
+      if (i < count_ && i < positional()) return refuse(" was given '" + keyword(k) + "' twice");
+    }
+    const std::size_t all =
+        record_.nargs - (record_.has_args ? 1U : 0U) - (record_.has_kwargs ? 1U : 0U);
+    for (std::size_t i = skipped_; i < all; ++i) {
+      const bool has_default = i < record_.args.size() && record_.args[i].value;
+      if (has_default || given(i)) continue;
+      return refuse(parameter(i).empty() ? " was given too few arguments"
+                                         : " needs the argument '" + parameter(i) + "'");
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] Complaint wrong_values() const {
+    const std::vector<std::string_view> types = types_of(record_);
+    for (std::size_t i = skipped_; i < record_.nargs && i < types.size(); ++i) {
+      const py::handle value = given(i);
+      if (!value) continue;
+      if (const auto complaint = wrong_value(types[i], value)) {
+        const std::string who = parameter(i).empty() ? "the value" : parameter(i);
+        return {complaint->type, name_ + ": " + who + " must be " + complaint->text};
+      }
+    }
+    return refuse(" was given an argument of a type that it does not take");
+  }
+
+  const Record& record_;
+  std::string name_;
+  PyObject* const* args_;
+  std::size_t count_;
+  PyObject* keywords_;
+  std::size_t skipped_;  ///< parameters that the caller does not give: self
+};
+
+/// Whether the error that is set is pybind11's about the arguments of a call.
+bool is_wrong_call() {
+  if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) return false;
+  PyObject* type = nullptr;
+  PyObject* value = nullptr;
+  PyObject* trace = nullptr;
+  PyErr_Fetch(&type, &value, &trace);
+  const auto text =
+      py::reinterpret_steal<py::object>(value != nullptr ? PyObject_Str(value) : nullptr);
+  const char* message = text ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
+  const bool found = message != nullptr &&
+                     (std::string_view(message).find("(): incompatible function arguments") !=
+                          std::string_view::npos ||
+                      std::string_view(message).find("(): incompatible constructor arguments") !=
+                          std::string_view::npos);
+  PyErr_Restore(type, value, trace);
+  return found;
+}
+
+PyObject* call(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  PyObject* result = dispatch(self, args, count, keywords);
+  if (result != nullptr || !is_wrong_call()) [[likely]]
+    return result;
+  PyErr_Clear();
+  try {
+    const Record* record = py::detail::function_record_ptr_from_PyObject(self);
+    const auto name = names().find(record);
+    const WrongCall wrong(
+        *record, name != names().end() ? name->second : record->name, args,
+        static_cast<std::size_t>(PyVectorcall_NARGS(static_cast<std::size_t>(count))), keywords);
+    const Complaint complaint = wrong.explain();
+    PyErr_SetString(complaint.type, complaint.text.c_str());
+  } catch (py::error_already_set& error) {
+    error.restore();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_TypeError, error.what());
+  }
+  return nullptr;
+}
+
+void explain(py::handle object, const std::string& name) {
+  PyObject* function = object.ptr();
+  if (Py_TYPE(function) == &PyStaticMethod_Type) {
+    explain(object.attr("__func__"), name);
+    return;
+  }
+  if (Py_TYPE(function) == &PyProperty_Type) {
+    for (const char* part : {"fget", "fset"}) explain(object.attr(part), name);
+    return;
+  }
+  if (PyInstanceMethod_Check(function) != 0) function = PyInstanceMethod_GET_FUNCTION(function);
+  if (PyCFunction_Check(function) == 0) return;
+  PyObject* self = PyCFunction_GET_SELF(function);
+  if (self == nullptr) return;
+  const Record* record = py::detail::function_record_ptr_from_PyObject(self);
+  if (record == nullptr) return;
+  PyMethodDef& definition = *reinterpret_cast<PyCFunctionObject*>(function)->m_ml;
+  const auto own = reinterpret_cast<Call>(reinterpret_cast<void*>(definition.ml_meth));
+  if (own == &call) return;
+  dispatch = own;
+  definition.ml_meth = reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&call));
+  names().emplace(record, name);
+}
+
+}  // namespace
+
+void explain_wrong_calls(const py::module_& module) {
+  for (const auto& [key, value] : py::dict(module.attr("__dict__"))) {
+    const auto name = py::handle(key).cast<std::string>();
+    if (PyType_Check(value.ptr()) == 0) {
+      explain(value, name);
+      continue;
+    }
+    for (const auto& [member, function] : py::dict(value.attr("__dict__"))) {
+      const auto inner = py::handle(member).cast<std::string>();
+      explain(function, inner == "__init__" ? name : name + "." + inner);
+    }
+  }
+}
+
+}  // namespace cudacore::bindings

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ctrl-C is heard in calls that wait inside the driver or the compiler, and loses nothing."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from cudacore import (
+    Device,
+    LegacyPinnedMemoryResource,
+    Program,
+    Stream,
+    SynchronousMemoryResource,
+)
+from harness import ARCH
+
+
+def interrupted(call: Callable[[], object], after: float = 0.2) -> float:
+    """Seconds from a Ctrl-C to the KeyboardInterrupt that a call raises."""
+    sent: list[float] = []
+
+    def interrupt() -> None:
+        time.sleep(after)
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        call()
+    took = time.perf_counter() - sent[0]
+    thread.join()
+    return took
+
+
+def test_copy_to_pageable_memory(device: Device, stream: Stream, gate: Any) -> None:
+    buffer = device.allocate(1 << 20, stream=stream)
+    buffer.fill(7, stream=stream)
+    target = bytearray(1 << 20)
+    gate.hold(stream)
+    rescue = threading.Timer(5, gate.open)
+    rescue.start()
+    assert interrupted(lambda: buffer.copy_to(target, stream=stream)) < 0.1
+    rescue.cancel()
+    gate.open()
+    buffer.copy_to(target, stream=stream)
+    assert target == b"\x07" * (1 << 20)
+
+
+@pytest.mark.parametrize("what", ["pinned", "device"])
+def test_close_of_memory_that_waits(device: Device, stream: Stream, gate: Any, what: str) -> None:
+    resource = (
+        LegacyPinnedMemoryResource() if what == "pinned" else SynchronousMemoryResource(device)
+    )
+    buffer = resource.allocate(4096, stream=stream)
+    gate.hold(stream)
+    rescue = threading.Timer(5, gate.open)
+    rescue.start()
+    assert interrupted(buffer.close) < 0.1
+    rescue.cancel()
+    assert buffer.is_closed
+    gate.open()
+    stream.sync()
+    with resource.allocate(4096, stream=stream) as again:
+        assert again.size == 4096
+
+
+LONG = "\n".join(
+    f"__global__ void k{n}(float* p) {{ "
+    + " ".join(f"p[{i}] = powf(sinf(p[{i}] * {i}.5f), cosf(p[{i + n}]));" for i in range(12))
+    + " }"
+    for n in range(60)
+)
+
+
+def test_compile() -> None:
+    program = Program(LONG, "c++", {"arch": ARCH})
+    start = time.perf_counter()
+    program.compile("ptx")
+    whole = time.perf_counter() - start
+    if whole < 1:
+        pytest.skip("the compiler is too fast to be interrupted")
+    assert interrupted(lambda: program.compile("ptx"), after=whole / 4) < whole / 2
+    assert len(program.compile("ptx").kernels) == 60
