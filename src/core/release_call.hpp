@@ -24,8 +24,8 @@ class ReleaseCall {
         stream_ = &bound_;
       }
     }
-    if (stream_ != nullptr && stream_->context && handle::is_forgotten(*stream_->context)) {
-      handle::throw_if_lost(*stream_->context);  // the memory is gone with it
+    if (stream_ != nullptr && (*stream_)->context && handle::is_forgotten(*(*stream_)->context)) {
+      handle::throw_if_lost(*(*stream_)->context);  // the memory is gone with it
     }
     try {
       context_ = stream_ != nullptr ? &(*stream_)->work_context()
