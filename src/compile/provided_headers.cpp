@@ -16,7 +16,8 @@ struct Header {
 };
 
 /// C's headers as 64-bit Linux has them, with what NVRTC has built in: of the functions, those of
-/// math.h, printf, assert, malloc, free, memcpy, memset and clock.
+/// math.h, printf, assert, malloc, free, memcpy, memset and clock. int64_t is a long long, as
+/// libcu++ has it under NVRTC; __builtin_offsetof is missing from some of its versions.
 constexpr auto c_headers = std::to_array<Header>({
     {"assert.h", ""},
     {"ctype.h", ""},
@@ -32,7 +33,8 @@ constexpr auto c_headers = std::to_array<Header>({
 #define NULL 0
 #endif
 #ifndef offsetof
-#define offsetof(type, member) __builtin_offsetof(type, member)
+#define offsetof(type, member) \
+  ((size_t)&reinterpret_cast<const volatile char&>(((type*)0)->member))
 #endif
 #endif
 )"},
@@ -41,11 +43,11 @@ constexpr auto c_headers = std::to_array<Header>({
 typedef signed char int8_t;
 typedef short int16_t;
 typedef int int32_t;
-typedef long int64_t;
+typedef long long int64_t;
 typedef unsigned char uint8_t;
 typedef unsigned short uint16_t;
 typedef unsigned int uint32_t;
-typedef unsigned long uint64_t;
+typedef unsigned long long uint64_t;
 typedef int8_t int_least8_t;
 typedef int16_t int_least16_t;
 typedef int32_t int_least32_t;
@@ -55,27 +57,27 @@ typedef uint16_t uint_least16_t;
 typedef uint32_t uint_least32_t;
 typedef uint64_t uint_least64_t;
 typedef int8_t int_fast8_t;
-typedef long int_fast16_t;
-typedef long int_fast32_t;
-typedef long int_fast64_t;
+typedef int16_t int_fast16_t;
+typedef int32_t int_fast32_t;
+typedef int64_t int_fast64_t;
 typedef uint8_t uint_fast8_t;
-typedef unsigned long uint_fast16_t;
-typedef unsigned long uint_fast32_t;
-typedef unsigned long uint_fast64_t;
-typedef long intptr_t;
-typedef unsigned long uintptr_t;
-typedef long intmax_t;
-typedef unsigned long uintmax_t;
+typedef uint16_t uint_fast16_t;
+typedef uint32_t uint_fast32_t;
+typedef uint64_t uint_fast64_t;
+typedef int64_t intptr_t;
+typedef uint64_t uintptr_t;
+typedef int64_t intmax_t;
+typedef uint64_t uintmax_t;
 #define INT8_C(c) c
 #define INT16_C(c) c
 #define INT32_C(c) c
-#define INT64_C(c) c##L
+#define INT64_C(c) c##LL
 #define UINT8_C(c) c
 #define UINT16_C(c) c
 #define UINT32_C(c) c##U
-#define UINT64_C(c) c##UL
-#define INTMAX_C(c) c##L
-#define UINTMAX_C(c) c##UL
+#define UINT64_C(c) c##ULL
+#define INTMAX_C(c) c##LL
+#define UINTMAX_C(c) c##ULL
 #define INT8_MIN (-128)
 #define INT8_MAX 127
 #define UINT8_MAX 255
@@ -85,9 +87,9 @@ typedef unsigned long uintmax_t;
 #define INT32_MIN (-2147483647 - 1)
 #define INT32_MAX 2147483647
 #define UINT32_MAX 4294967295U
-#define INT64_MIN (-9223372036854775807L - 1)
-#define INT64_MAX 9223372036854775807L
-#define UINT64_MAX 18446744073709551615UL
+#define INT64_MIN (-9223372036854775807LL - 1)
+#define INT64_MAX 9223372036854775807LL
+#define UINT64_MAX 18446744073709551615ULL
 #define INTPTR_MIN INT64_MIN
 #define INTPTR_MAX INT64_MAX
 #define UINTPTR_MAX UINT64_MAX
@@ -105,17 +107,17 @@ typedef unsigned long uintmax_t;
 #define PRId8 "d"
 #define PRId16 "d"
 #define PRId32 "d"
-#define PRId64 "ld"
+#define PRId64 "lld"
 #define PRIi32 "i"
-#define PRIi64 "li"
+#define PRIi64 "lli"
 #define PRIu8 "u"
 #define PRIu16 "u"
 #define PRIu32 "u"
-#define PRIu64 "lu"
+#define PRIu64 "llu"
 #define PRIx8 "x"
 #define PRIx16 "x"
 #define PRIx32 "x"
-#define PRIx64 "lx"
+#define PRIx64 "llx"
 #endif
 )"},
     {"limits.h", R"(#ifndef CUDACORE_LIMITS_H

@@ -50,7 +50,7 @@ StreamBox::~StreamBox() {
   if (!owned || stream == nullptr) return;
   end_outside_callbacks([stream = stream, context = std::move(context)] {
     const driver::DriverApi* api = driver::api_for_cleanup();
-    if (api == nullptr) return;
+    if (api == nullptr || (context != nullptr && is_forgotten(*context))) return;
     const driver::BlockingScope scope;
     const CUresult result = api->cuStreamDestroy(stream);
     if (result != CUDA_SUCCESS) report_unraisable(result, "cuStreamDestroy");
@@ -61,7 +61,7 @@ EventBox::~EventBox() {
   if (event == nullptr) return;
   end_outside_callbacks([event = event, context = std::move(context)] {
     const driver::DriverApi* api = driver::api_for_cleanup();
-    if (api == nullptr) return;
+    if (api == nullptr || (context != nullptr && is_forgotten(*context))) return;
     const driver::BlockingScope scope;
     const CUresult result = api->cuEventDestroy(event);
     if (result != CUDA_SUCCESS) report_unraisable(result, "cuEventDestroy");

@@ -244,7 +244,12 @@ class TestLibrary:
     def test_driver_folder_holds_the_drivers_names_alone(self) -> None:
         folder = Path(cudacore.simulator.driver_folder())
         names = sorted(path.name for path in folder.iterdir())
-        assert names == ["libcuda.so.1", "libnvidia-ml.so.1"]
+        assert names == [
+            "libcuda.so.1",
+            "libcudart.so.12",
+            "libcudart.so.13",
+            "libnvidia-ml.so.1",
+        ]
 
     def test_command_prints_the_folder(self) -> None:
         result = subprocess.run(

@@ -228,7 +228,7 @@ print(device.context.is_lost, unraisable_errors())
     said = text + result.stdout + result.stderr if name == "asserts" else text
     assert re.search(expected(fault), said, re.DOTALL), said
     assert name in text
-    assert "restart the process, or call cudacore.simulator.reset()" in text
+    assert "restart it, or call cudacore.simulator.reset()" in text
     assert "compute-sanitizer" not in text
     for kind, _, text in later:
         assert kind == "ContextLostError"
