@@ -48,7 +48,8 @@ class Buffer {
   [[nodiscard]] CUdeviceptr handle() const noexcept;
   /// Bytes; 0 after close().
   [[nodiscard]] std::size_t size() const noexcept;
-  /// The device that owns the memory, -1 for host memory.
+  /// The device that owns the memory, -1 where none does. Wrapped memory that the driver knows,
+  /// page-locked memory too, belongs to the device it was made on.
   [[nodiscard]] int device_id() const;
   [[nodiscard]] bool is_device_accessible() const;
   [[nodiscard]] bool is_host_accessible() const;

@@ -59,6 +59,8 @@ class Kernel {
   [[nodiscard]] static Kernel from_handle(CUkernel handle, std::shared_ptr<void> owner = nullptr);
 
   [[nodiscard]] CUkernel handle() const noexcept;
+  /// The library it is of (cuKernelGetLibrary); null where the driver is too old to say.
+  [[nodiscard]] CUlibrary library() const;
   /// The readable name, "axpy<float>".
   [[nodiscard]] const std::string& name() const noexcept;
   /// The parameters, from the best source there was.

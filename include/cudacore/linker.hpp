@@ -37,6 +37,10 @@ class Linker {
   /// the same symbol, which nvJitLink does not report.
   [[nodiscard]] ObjectCode link(CodeType target = CodeType::cubin);
 
+  /// An nvJitLinkHandle with the inputs added, for code that speaks to nvJitLink itself; made on
+  /// first use. link() makes its own.
+  [[nodiscard]] std::shared_ptr<void> handle();
+
   [[nodiscard]] const LinkerOptions& options() const noexcept { return options_; }
   /// What the last link() said.
   [[nodiscard]] std::string error_log() const;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -56,8 +57,9 @@ enum class PoolAttribute : int {
 /// A resource over a stream-ordered memory pool (cuMemAllocFromPoolAsync, cuMemFreeAsync).
 class PoolMemoryResource : public MemoryResource {
  public:
-  [[nodiscard]] Buffer allocate(std::size_t size, const std::optional<Stream>& stream) final;
-  void deallocate(CUdeviceptr pointer, std::size_t size, const std::optional<Stream>& stream) final;
+  [[nodiscard]] Buffer allocate(std::size_t size, const std::optional<Stream>& stream) override;
+  void deallocate(CUdeviceptr pointer, std::size_t size,
+                  const std::optional<Stream>& stream) override;
 
   [[nodiscard]] CUmemoryPool handle() const noexcept;
   /// Whether the pool is destroyed with this object.
@@ -66,6 +68,12 @@ class PoolMemoryResource : public MemoryResource {
   [[nodiscard]] std::uint64_t attribute(PoolAttribute attribute) const;
   /// Changes a setting; the two high-water marks take only 0 (cuMemPoolSetAttribute).
   void set_attribute(PoolAttribute attribute, std::uint64_t value) const;
+  /// Ends allocation: allocate() throws std::invalid_argument from now on. A pool of its own keeps
+  /// nothing that is free any longer; buffers stay usable.
+  void close();
+  [[nodiscard]] bool is_closed() const noexcept {
+    return is_closed_.load(std::memory_order_relaxed);
+  }
   /// Gives unused memory back to the system, keeping `min_bytes_to_keep` (cuMemPoolTrimTo).
   void trim(std::size_t min_bytes_to_keep = 0) const;
 
@@ -77,6 +85,7 @@ class PoolMemoryResource : public MemoryResource {
 
  private:
   std::shared_ptr<handle::PoolBox> pool_;
+  std::atomic<bool> is_closed_{false};
 };
 
 struct DeviceMemoryResourceOptions {
@@ -86,7 +95,7 @@ struct DeviceMemoryResourceOptions {
 
 /// A pool of device memory. Without options, the device's current pool, told to keep what is freed;
 /// with options, a pool of its own.
-class DeviceMemoryResource final : public PoolMemoryResource {
+class DeviceMemoryResource : public PoolMemoryResource {
  public:
   explicit DeviceMemoryResource(Device device,
                                 const std::optional<DeviceMemoryResourceOptions>& options = {});
@@ -120,7 +129,9 @@ class PinnedMemoryResource final : public PoolMemoryResource {
 enum class ManagedLocation : std::uint8_t { none, device, host, host_numa };
 
 struct ManagedMemoryResourceOptions {
-  std::optional<int> preferred_location{};  ///< device or NUMA node
+  /// Device or NUMA node. Without a type: a device, or -1 for the host. A NUMA node that is not
+  /// named is that of the current device.
+  std::optional<int> preferred_location{};
   ManagedLocation preferred_location_type = ManagedLocation::none;
 };
 

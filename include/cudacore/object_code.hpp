@@ -78,6 +78,8 @@ class ObjectCode {
   [[nodiscard]] Buffer get_global(std::string_view name) const;
   /// The loaded library (cuLibraryLoadData on first use).
   [[nodiscard]] CUlibrary handle() const;
+  /// The library as a module of the current context (cuLibraryGetModule).
+  [[nodiscard]] CUmodule get_module() const;
 
   /// Whether a copy for another process may have the source with it; false unless asked for.
   [[nodiscard]] bool shares_source() const noexcept;

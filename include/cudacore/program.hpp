@@ -54,6 +54,10 @@ class Program {
                                    std::span<const std::string> name_expressions = {},
                                    std::string* log = nullptr);
 
+  /// An nvrtcProgram or nvJitLinkHandle of the source, by backend(), for code that speaks to the
+  /// compiler itself; made on first use. compile() makes its own.
+  [[nodiscard]] std::shared_ptr<void> handle();
+
   [[nodiscard]] SourceType source_type() const noexcept { return type_; }
   [[nodiscard]] const std::string& code() const noexcept { return code_; }
   [[nodiscard]] const ProgramOptions& options() const noexcept { return options_; }

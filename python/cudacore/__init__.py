@@ -16,6 +16,7 @@ Examples
 ...     stream.sync()
 """
 
+from cudacore import _core, _missing
 from cudacore import simulator as simulator
 from cudacore import system as system
 from cudacore._core import (
@@ -140,6 +141,7 @@ __all__ = [
     "unraisable_errors",
 ]
 
+_missing.add_members(_core)
 
 if not TYPE_CHECKING:
 
@@ -149,7 +151,14 @@ if not TYPE_CHECKING:
             import importlib  # noqa: PLC0415
 
             return importlib.import_module("cudacore.typing")
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        import sys  # noqa: PLC0415
+
+        text = _missing.explain("cudacore", name)
+        # `from cudacore import name` asks from importlib first; its own error would hide the page.
+        caller = sys._getframe(1).f_globals  # noqa: SLF001
+        if text and caller["__name__"] == "importlib._bootstrap":
+            raise ImportError(text, name=__name__)
+        raise AttributeError(text or f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

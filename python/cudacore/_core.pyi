@@ -23,7 +23,13 @@ from numpy.typing import DTypeLike, NDArray
 from typing_extensions import Buffer as _HostBuffer
 from typing_extensions import CapsuleType, Self
 
-from cudacore.typing import ManagedMemoryLocationType, ObjectCodeFormatType, SourceCodeType
+from cudacore.typing import (
+    CompilerBackendType,
+    ManagedMemoryLocationType,
+    ObjectCodeFormatType,
+    PCHStatusType,
+    SourceCodeType,
+)
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 _Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
@@ -32,6 +38,8 @@ _Macro: TypeAlias = str | tuple[str, str]
 _Macros: TypeAlias = _Macro | Sequence[_Macro] | Mapping[str, str | int | None]
 _Code: TypeAlias = _HostBuffer | str | PathLike[str]
 _CodeType: TypeAlias = Literal["ptx", "cubin", "ltoir", "fatbin", "object", "library"]
+_Path: TypeAlias = str | PathLike[str]
+_Sources: TypeAlias = Mapping[str, str | bytes] | Sequence[tuple[str, str | bytes]]
 _SourceType: TypeAlias = Literal["c++", "ptx", "ltoir"] | SourceCodeType
 _CompileTarget: TypeAlias = Literal["ptx", "cubin", "ltoir"] | ObjectCodeFormatType
 _LinkTarget: TypeAlias = Literal["cubin", "ptx"] | ObjectCodeFormatType
@@ -648,6 +656,9 @@ class _PoolMemoryResource(MemoryResource):
     def is_ipc_enabled(self) -> bool: ...
     @property
     def is_mapped(self) -> bool: ...
+    def close(self) -> None: ...
+    @property
+    def is_closed(self) -> bool: ...
     def trim(self, min_bytes_to_keep: int = 0) -> None: ...
 
 @final
@@ -659,7 +670,6 @@ class DeviceMemoryResourceOptions:
     def __replace__(self, **kwargs: Any) -> Self: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
 
-@final
 class DeviceMemoryResource(_PoolMemoryResource):
     def __init__(
         self,
@@ -783,7 +793,7 @@ class ProgramOptions:
     def __init__(
         self,
         *,
-        name: str | None = None,
+        name: str | None = "default_program",
         arch: str | None = None,
         relocatable_device_code: bool | None = None,
         extensible_whole_program: bool | None = None,
@@ -802,9 +812,9 @@ class ProgramOptions:
         gen_opt_lto: bool | None = None,
         define_macro: _Macros | None = None,
         undefine_macro: str | Sequence[str] | None = None,
-        include_path: str | Sequence[str] | None = None,
+        include_path: _Path | Sequence[_Path] | None = None,
         use_bundled_headers: bool | None = None,
-        pre_include: str | Sequence[str] | None = None,
+        pre_include: _Path | Sequence[_Path] | None = None,
         no_source_include: bool | None = None,
         std: str | None = None,
         builtin_move_forward: bool | None = None,
@@ -819,28 +829,31 @@ class ProgramOptions:
         diag_suppress: int | Sequence[int] | None = None,
         diag_warn: int | Sequence[int] | None = None,
         brief_diagnostics: bool | None = None,
-        time: str | None = None,
-        split_compile: int | None = None,
+        time: str | PathLike[str] | bool | None = None,
+        split_compile: int | bool | None = None,
         fdevice_syntax_only: bool | None = None,
         minimal: bool | None = None,
         no_cache: bool | None = None,
-        fdevice_time_trace: str | None = None,
+        fdevice_time_trace: str | PathLike[str] | None = None,
         device_float128: bool | None = None,
         frandom_seed: str | None = None,
         ofast_compile: str | None = None,
         pch: bool | None = None,
-        create_pch: str | None = None,
-        use_pch: str | None = None,
-        pch_dir: str | None = None,
+        create_pch: str | PathLike[str] | None = None,
+        use_pch: str | PathLike[str] | None = None,
+        pch_dir: str | PathLike[str] | None = None,
         pch_verbose: bool | None = None,
         pch_messages: bool | None = None,
         instantiate_templates_in_pch: bool | None = None,
-        extra_sources: Mapping[str, str] | None = None,
+        extra_sources: _Sources | None = None,
         use_libdevice: bool | None = None,
         numba_debug: bool | None = None,
-        headers: Mapping[str, str] | None = None,
+        headers: _Sources | None = None,
         options: str | Sequence[str] | None = None,
     ) -> None: ...
+    def as_bytes(
+        self, backend: str, target_type: Literal["ptx", "cubin", "ltoir"] | None = None
+    ) -> list[bytes]: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __replace__(self, **kwargs: Any) -> Self: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
@@ -860,15 +873,17 @@ class Program:
         logs: object = None,
     ) -> ObjectCode: ...
     def __reduce__(self) -> NoReturn: ...
+    @property
+    def handle(self) -> int: ...
     def close(self) -> None: ...
     @property
     def is_closed(self) -> bool: ...
     @property
-    def backend(self) -> str: ...
+    def backend(self) -> CompilerBackendType: ...
     @property
     def log(self) -> str: ...
     @property
-    def pch_status(self) -> Literal["created", "not_attempted", "failed"] | None: ...
+    def pch_status(self) -> PCHStatusType | None: ...
 
 @final
 class LinkerOptions:
@@ -897,7 +912,7 @@ class LinkerOptions:
     def __init__(
         self,
         *,
-        name: str | None = None,
+        name: str | None = "default_linker",
         arch: str | None = None,
         max_register_count: int | None = None,
         time: bool | None = None,
@@ -915,11 +930,12 @@ class LinkerOptions:
         variables_used: str | Sequence[str] | None = None,
         optimize_unused_variables: bool | None = None,
         ptxas_options: str | Sequence[str] | None = None,
-        split_compile: int | None = None,
+        split_compile: int | bool | None = None,
         split_compile_extended: int | None = None,
         no_cache: bool | None = None,
         numba_debug: bool | None = None,
     ) -> None: ...
+    def as_bytes(self, backend: str = "nvjitlink") -> list[bytes]: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __replace__(self, **kwargs: Any) -> Self: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
@@ -934,11 +950,13 @@ class Linker:
     def link(self, target_type: _LinkTarget = "cubin") -> ObjectCode: ...
     def get_error_log(self) -> str: ...
     def get_info_log(self) -> str: ...
+    @property
+    def handle(self) -> int: ...
     def close(self) -> None: ...
     @property
     def is_closed(self) -> bool: ...
     @staticmethod
-    def which_backend() -> str: ...
+    def which_backend() -> CompilerBackendType: ...
 
 @final
 class ParamInfo:
@@ -1025,6 +1043,7 @@ class ObjectCode:
         self, name: str | bytes, *, signature: str | Signature | None = None
     ) -> Kernel: ...
     def get_global(self, name: str | bytes) -> Buffer: ...
+    def get_module(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __copy__(self) -> Self: ...

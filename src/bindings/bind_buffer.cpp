@@ -386,7 +386,7 @@ void bind_buffer(py::module_& module) {
           "int: Bytes; 0 once closed.")
       .def_property_readonly(
           "device_id", [](const Buffer& self) { return self.device_id(); },
-          "int: The device that owns the memory, -1 for host memory.")
+          "int: The device that owns the memory, -1 where none does.")
       .def_property_readonly(
           "is_device_accessible", [](const Buffer& self) { return self.is_device_accessible(); },
           "bool: Whether a kernel can reach it.")
@@ -400,8 +400,9 @@ void bind_buffer(py::module_& module) {
           "is_mapped", [](const Buffer&) { return false; }, quick,
           "bool: Always False: memory of other processes is not supported yet.")
       .def_property_readonly(
-          "memory_resource", [](const Buffer& self) { return self.memory_resource(); }, quick,
-          "MemoryResource or None: Where the memory goes back to.")
+          "memory_resource",
+          [](const Buffer& self) { return self.is_closed() ? nullptr : self.memory_resource(); },
+          quick, "MemoryResource or None: Where the memory goes back to; None once closed.")
       .def_property_readonly(
           "owner",
           [](const Buffer& self) {

@@ -64,13 +64,14 @@ void bind_event(py::module_& module) {
           "__sub__",
           [](const Event& self, py::handle other) -> py::object {
             const auto* start = get_if<Event>(other.ptr());
-            return start == nullptr ? py::reinterpret_borrow<py::object>(Py_NotImplemented)
-                                    : py::float_(self.elapsed_since(*start));
+            return start == nullptr
+                       ? py::reinterpret_borrow<py::object>(Py_NotImplemented)
+                       : py::float_(runtime_error_too([&] { return self.elapsed_since(*start); }));
           },
           py::arg("other"), py::pos_only(), py::is_operator(), quick,
           "Milliseconds from the other event to this one (cuEventElapsedTime).\n\n"
           "Raises\n------\nValueError\n"
-          "    Where either has no timing, was never recorded, or is not done.")
+          "    (and RuntimeError) Where either has no timing, was never recorded, or is not done.")
       .def(
           "__enter__", [](py::object self) { return self; }, quick)
       .def(

@@ -151,9 +151,36 @@ void bind_attributes(py::module_& module) {
       quick);
 }
 
+/// Warns where a kernel is of other code than the user says.
+void check_module(const Kernel& kernel, const ObjectCode& code) {
+  const bool matches = without_gil([kernel, code] {
+    const CUlibrary library = kernel.library();
+    return library == nullptr || library == code.handle();
+  });
+  if (matches) {
+    return;
+  }
+  const std::string message = "Kernel.from_handle: the code '" + code.name() +
+                              "' does not match the kernel " + kernel.name() +
+                              ", which is of another library";
+  if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) != 0) {
+    throw py::error_already_set();
+  }
+}
+
 py::object potential_block_size(const KernelOccupancy& self, py::handle needed, int limit) {
   PotentialBlockSize result;
-  if (PyCallable_Check(needed.ptr()) != 0) {
+  // What cuda.bindings wraps a C function in; its int() is the function's address.
+  if (std::string_view(type_name(needed)).ends_with("CUoccupancyB2DSize")) {
+    const auto address = to_address(py::int_(py::reinterpret_borrow<py::object>(needed)),
+                                    "KernelOccupancy.max_potential_block_size");
+    if (address == 0) {
+      throw py::value_error("KernelOccupancy.max_potential_block_size: the function is null");
+    }
+    auto* function = reinterpret_cast<std::size_t (*)(int)>(static_cast<std::uintptr_t>(address));
+    result = without_gil(
+        [function, self, limit] { return self.kernel.max_potential_block_size(function, limit); });
+  } else if (PyCallable_Check(needed.ptr()) != 0) {
     // The driver calls back on this thread. What the function raises cannot pass the driver's
     // frames: it waits here until they are gone.
     std::optional<py::error_already_set> raised;
@@ -213,7 +240,7 @@ void bind_occupancy(py::module_& module) {
            py::arg("dynamic_shared_memory_needed"), py::arg("block_size_limit"), in_parts,
            "The block size of best occupancy (cuOccupancyMaxPotentialBlockSize).\n\n"
            "Parameters\n----------\n"
-           "dynamic_shared_memory_needed : int or callable\n"
+           "dynamic_shared_memory_needed : int, callable or cuda.bindings' CUoccupancyB2DSize\n"
            "    Bytes for each block, or a function from the block size to them.\n"
            "block_size_limit : int\n    0 for the most that the kernel allows.\n\n"
            "Returns\n-------\nMaxPotentialBlockSizeOccupancyResult\n"
@@ -325,16 +352,26 @@ void bind_kernel(py::module_& module) {
       .def_static(
           "from_handle",
           [](py::handle handle, py::object mod) {
+            if (!mod.is_none() && get_if<ObjectCode>(mod.ptr()) == nullptr) {
+              throw py::type_error("Kernel.from_handle: mod must be an ObjectCode or None, not " +
+                                   type_name(mod));
+            }
             const auto address = to_address(handle, "Kernel.from_handle: handle");
-            return [address, owner = mod.is_none() ? nullptr : keep_alive(std::move(mod))] {
+            auto made = without_gil([address, owner = mod.is_none() ? nullptr : keep_alive(mod)] {
               return Kernel::from_handle(reinterpret_cast<CUkernel>(address), owner);
-            };
+            });
+            if (!mod.is_none()) {
+              check_module(made, *get_if<ObjectCode>(mod.ptr()));
+            }
+            return made;
           },
-          py::arg("handle"), py::arg("mod") = py::none(),
+          py::arg("handle"), py::arg("mod") = py::none(), in_parts,
           "Wraps a CUkernel that somebody else loaded.\n\n"
           "Parameters\n----------\n"
           "handle : int\n    The CUkernel.\n"
-          "mod : object\n    Kept alive as long as the kernel.\n\n"
+          "mod : ObjectCode or None\n    The code that it is of, kept loaded as long as the "
+          "kernel.\n"
+          "    Other code than the kernel's own is warned of.\n\n"
           "Returns\n-------\nKernel")
       .def_property_readonly(
           "name", [](const Kernel& self) { return self.name(); }, quick,

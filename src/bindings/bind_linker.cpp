@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <pybind11/pybind11.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -107,11 +108,21 @@ void bind_linker(py::module_& module) {
           "Gives the inputs up. Using the linker later raises ValueError; closing it again does\n"
           "nothing. Code linked by it stays.")
       .def_property_readonly(
+          "handle",
+          [](const PyLinker& self) {
+            return [linker = self.get("Linker")] {
+              return reinterpret_cast<std::uintptr_t>(linker->handle().get());
+            };
+          },
+          "int: An nvJitLinkHandle with the inputs added, for code that speaks to nvJitLink "
+          "itself;\n"
+          "it lives as long as the linker. link() makes its own.")
+      .def_property_readonly(
           "is_closed", [](const PyLinker& self) { return self.shared == nullptr; }, quick,
           "bool: Whether closed.")
       .def_static(
-          "which_backend", [] { return "nvJitLink"; }, quick,
-          "The library that links, a str: always ``nvJitLink``.")
+          "which_backend", [] { return to_enum("CompilerBackendType", "nvJitLink"); }, quick,
+          "The library that links, a typing.CompilerBackendType: always ``nvJitLink``.")
       .def(
           "__repr__",
           [](const PyLinker& self) {

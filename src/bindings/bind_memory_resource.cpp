@@ -13,26 +13,41 @@ namespace cudacore::bindings {
 
 namespace {
 
+Buffer allocate_in_python(const py::object& self, std::size_t size,
+                          const std::optional<Stream>& stream) {
+  const py::object made = run_python(
+      [&] { return self.attr("allocate")(size, py::arg("stream") = to_object(stream)); });
+  const auto* buffer = get_if<Buffer>(made.ptr());
+  if (buffer == nullptr) {
+    throw py::type_error(type_name(self) + ".allocate must return a Buffer, not " +
+                         type_name(made));
+  }
+  return *buffer;
+}
+
+void deallocate_in_python(const py::object& self, CUdeviceptr pointer, std::size_t size,
+                          const std::optional<Stream>& stream, int device) {
+  run_python([&] {
+    // cuda.core's resources take a stream, and nothing else.
+    const Stream ordered_on = stream       ? *stream
+                              : device < 0 ? Stream::legacy_default()
+                                           : Device(device).default_stream();
+    self.attr("deallocate")(pointer, size, py::arg("stream") = py::cast(ordered_on));
+  });
+}
+
 /// A memory resource written in Python: each call goes to the Python object's method.
 class PyMemoryResource : public MemoryResource {
  public:
   Buffer allocate(std::size_t size, const std::optional<Stream>& stream) override {
     const AcquireGil acquire;
-    const py::object made = run_python(
-        [&] { return self().attr("allocate")(size, py::arg("stream") = to_object(stream)); });
-    const auto* buffer = get_if<Buffer>(made.ptr());
-    if (buffer == nullptr) {
-      throw py::type_error(type_name(self()) + ".allocate must return a Buffer, not " +
-                           type_name(made));
-    }
-    return *buffer;
+    return allocate_in_python(self(), size, stream);
   }
   void deallocate(CUdeviceptr pointer, std::size_t size,
                   const std::optional<Stream>& stream) override {
     const AcquireGil acquire;
     const py::error_scope kept_error;  // an object may end while an error is on its way
-    run_python(
-        [&] { self().attr("deallocate")(pointer, size, py::arg("stream") = to_object(stream)); });
+    deallocate_in_python(self(), pointer, size, stream, device_id());
   }
   bool is_device_accessible() const override { return read<bool>("is_device_accessible"); }
   bool is_host_accessible() const override { return read<bool>("is_host_accessible"); }
@@ -50,11 +65,52 @@ class PyMemoryResource : public MemoryResource {
   }
 };
 
+/// A pool of a class that derives from DeviceMemoryResource in Python, which may define allocate()
+/// and deallocate() anew.
+class PyDeviceMemoryResource final : public DeviceMemoryResource {
+ public:
+  using DeviceMemoryResource::DeviceMemoryResource;
+
+  Buffer allocate(std::size_t size, const std::optional<Stream>& stream) override {
+    const AcquireGil acquire;
+    return allocate_in_python(self(), size, stream);
+  }
+  void deallocate(CUdeviceptr pointer, std::size_t size,
+                  const std::optional<Stream>& stream) override {
+    if (!may_take_gil()) {
+      DeviceMemoryResource::deallocate(pointer, size, stream);
+      return;
+    }
+    const AcquireGil acquire;
+    const py::error_scope kept_error;
+    deallocate_in_python(self(), pointer, size, stream, device_id());
+  }
+
+ private:
+  [[nodiscard]] py::object self() const {
+    return py::cast(static_cast<const DeviceMemoryResource*>(this));
+  }
+};
+
 [[noreturn]] void not_defined(const py::object& self, const char* member) {
-  const std::string message =
-      type_name(self) + " must define " + member + ": MemoryResource itself has no memory";
-  PyErr_SetString(PyExc_NotImplementedError, message.c_str());
-  throw py::error_already_set();
+  raise_as_both(
+      PyExc_NotImplementedError, PyExc_TypeError,
+      type_name(self) + " must define " + member + ": MemoryResource itself has no memory");
+}
+
+/// MemoryResource.__new__: makes the C++ part too, so that the __init__ of a subclass need not call
+/// that of MemoryResource. The classes written in C++ inherit it, and make theirs in __init__.
+py::object new_resource(py::handle type, const py::args& /*args*/, const py::kwargs& /*kwargs*/) {
+  auto made = py::reinterpret_steal<py::object>(
+      py::detail::make_new_instance(reinterpret_cast<PyTypeObject*>(type.ptr())));
+  auto* instance = reinterpret_cast<py::detail::instance*>(made.ptr());
+  for (auto& part : py::detail::values_and_holders(instance)) {
+    if (part.type == py::detail::get_type_info(typeid(MemoryResource))) {
+      part.value_ptr() = static_cast<MemoryResource*>(new PyMemoryResource);
+      part.type->init_instance(instance, nullptr);
+    }
+  }
+  return made;
 }
 
 template <typename T, typename Base>
@@ -79,13 +135,14 @@ struct Request {
 };
 
 /// `resource` must be held by the caller: a foreign stream's protocol runs Python code.
-Buffer allocate_from(MemoryResource& resource, const Request& request) {
-  const std::optional<Stream> stream = to_stream(request.stream, resource.device_id());
+template <typename Allocate>
+Buffer allocate_from(MemoryResource& resource, const Request& request, const Allocate& allocate) {
+  const Stream stream = to_stream(request.stream, resource.device_id());
   const ReleaseGil release;  // a pool that grows may wait for the device
-  return resource.allocate(request.size, stream);
+  return allocate(request.size, stream);
 }
 
-/// allocate(size, *, stream=None) of a final class T: the instance is known to hold a T.
+/// allocate(size, *, stream=None) of a class T: the instance is known to hold a T.
 template <typename T>
 PyObject* allocate(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   return guarded([&]() -> PyObject* {
@@ -95,7 +152,10 @@ PyObject* allocate(PyObject* self, PyObject* const* args, Py_ssize_t count, PyOb
       throw py::value_error("MemoryResource.allocate: __init__ was never called");
     }
     const Request request("MemoryResource.allocate", args, count, names);
-    return make_object(allocate_from(*resource, request));
+    return make_object(
+        allocate_from(*resource, request, [&](std::size_t size, const Stream& stream) {
+          return resource->T::allocate(size, stream);  // not what a subclass makes of it
+        }));
   });
 }
 
@@ -120,7 +180,7 @@ void add_members(Class& type) {
           [](T& self, py::handle pointer, std::size_t size, py::handle stream) {
             const auto address = to_address(pointer, "MemoryResource.deallocate: ptr");
             return [&self, address, size, given = to_optional_stream(stream)] {
-              self.deallocate(address, size, given);
+              self.T::deallocate(address, size, given);  // not a subclass's own
             };
           },
           py::arg("ptr"), py::arg("size"), py::kw_only(), py::arg("stream") = py::none(),
@@ -209,13 +269,17 @@ void bind_attributes(py::module_& module) {
 }
 
 void bind_base(py::module_& module) {
-  Policied<py::class_<MemoryResource, PyMemoryResource, std::shared_ptr<MemoryResource>>>(
+  py::class_<MemoryResource, PyMemoryResource, std::shared_ptr<MemoryResource>> made(
       module, "MemoryResource",
       "Where buffers come from and go back to.\n\n"
       "Derive from it to bring an allocator of your own: define ``allocate``, which returns\n"
       "``Buffer.from_handle(ptr, size, mr=self, stream=stream)``, ``deallocate``,\n"
-      "``is_device_accessible``, ``is_host_accessible`` and ``device_id``.")
-      .def(py::init<>())
+      "``is_device_accessible``, ``is_host_accessible`` and ``device_id``.");
+  const py::cpp_function create(&new_resource, py::name("__new__"), py::scope(made),
+                                "Makes an object of a class; see ``help(type)``.");
+  made.attr("__new__") = py::staticmethod(create);
+  Policied<decltype(made)> type(made);
+  type.def(py::init<>())
       .def(
           "allocate",
           [](const py::object& self, py::handle, py::handle) { not_defined(self, "allocate"); },
@@ -268,6 +332,14 @@ void bind_pool_base(py::module_& module) {
           "is_mapped", [](const PoolMemoryResource&) { return false; }, quick,
           "bool: Always False: see `is_ipc_enabled`.")
       .def(
+          "close", [](PoolMemoryResource& self) { self.close(); },
+          "Ends allocation: `allocate` raises ValueError from now on. A pool of its own gives "
+          "what\n"
+          "is free back to the system; buffers stay usable. Closing it again does nothing.")
+      .def_property_readonly(
+          "is_closed", [](const PoolMemoryResource& self) { return self.is_closed(); }, quick,
+          "bool: Whether closed.")
+      .def(
           "trim",
           [](const PoolMemoryResource& self, py::handle keep) {
             return [&self, kept = to_byte_count(keep, "MemoryResource.trim")] { self.trim(kept); };
@@ -289,9 +361,19 @@ py::object preferred_location(const ManagedMemoryResource& self) {
                                          : py::object(py::none())));
 }
 
+/// Makes a pool of device memory: of the class itself, or of one that derives from it in Python.
+template <typename T>
+auto make_device_pool(py::handle id, py::handle options) {
+  return [of = to_device(id), chosen = to_device_pool_options(options)] {
+    return std::make_shared<T>(of, chosen);
+  };
+}
+
 void bind_pools(py::module_& module) {
-  ResourceClass<DeviceMemoryResource, PoolMemoryResource> device(
-      module, "DeviceMemoryResource", py::is_final(),
+  using Class = py::class_<DeviceMemoryResource, PyDeviceMemoryResource, PoolMemoryResource,
+                           std::shared_ptr<DeviceMemoryResource>>;
+  Policied<Class> device(
+      module, "DeviceMemoryResource",
       "A pool of device memory (cuMemAllocFromPoolAsync).\n\n"
       "Parameters\n----------\n"
       "device_id : Device or int\n"
@@ -304,12 +386,9 @@ void bind_pools(py::module_& module) {
       ">>> buffer = pool.allocate(4096, stream=dev.create_stream())\n"
       ">>> pool.attributes.used_mem_current >= 4096\n"
       "True");
-  device.def_init(
-      [](py::handle id, py::handle options) {
-        return [of = to_device(id), chosen = to_device_pool_options(options)] {
-          return std::make_shared<DeviceMemoryResource>(of, chosen);
-        };
-      },
+  static_cast<Class&>(device).def(
+      py::init(with_policy<>(&make_device_pool<DeviceMemoryResource>),
+               with_policy<>(&make_device_pool<PyDeviceMemoryResource>)),
       py::arg("device_id"), py::arg("options") = py::none());
   add_members<DeviceMemoryResource>(device);
 
@@ -387,7 +466,9 @@ PyObject* allocate_on_device(PyDevice& device, PyObject* const* args, Py_ssize_t
   // A share: the size's __index__ had its chance to set another resource, the stream's protocol and
   // other threads have theirs.
   const std::shared_ptr<MemoryResource> resource = resource_of(device);
-  return make_object(allocate_from(*resource, request));
+  return make_object(allocate_from(*resource, request, [&](std::size_t size, const Stream& stream) {
+    return resource->allocate(size, stream);
+  }));
 }
 
 void bind_memory_resource(py::module_& module) {

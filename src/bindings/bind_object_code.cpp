@@ -170,12 +170,15 @@ std::string repr(const ObjectCode& self) {
   return "<ObjectCode " + name + std::string(to_string(self.code_type())) + ", " + content + ">";
 }
 
-auto get_kernel(const ObjectCode& self, const py::object& name, const py::object& signature) {
-  return [self, text = to_name(name, "name"),
-          declared = signature.is_none() ? std::nullopt : std::optional(to_signature(signature))] {
-    const Kernel kernel = self.get_kernel(text);
-    return declared ? kernel.with_signature(*declared) : kernel;
-  };
+Kernel get_kernel(const ObjectCode& self, const py::object& name, const py::object& signature) {
+  return runtime_error_too([&] {
+    return without_gil(
+        [self, text = to_name(name, "name"),
+         declared = signature.is_none() ? std::nullopt : std::optional(to_signature(signature))] {
+          const Kernel kernel = self.get_kernel(text);
+          return declared ? kernel.with_signature(*declared) : kernel;
+        });
+  });
 }
 
 /// The names and types of the parameters, in place of the source that tells them.
@@ -397,6 +400,10 @@ CodeType to_code_type(py::handle object, const char* what) {
   return code_type_from_string(object.cast<std::string>());
 }
 
+py::object to_enum(const char* enumeration, std::string_view value) {
+  return py::module_::import("cudacore.typing").attr(enumeration)(value);
+}
+
 void bind_object_code(py::module_& module) {
   if (PyModule_AddFunctions(module.ptr(), rebuild_functions) != 0) {
     throw py::error_already_set();
@@ -467,13 +474,20 @@ void bind_object_code(py::module_& module) {
           "ValueError\n    There is no such kernel, or there are several; the message lists them.\n"
           "NotSupportedError\n    The code is not PTX or a cubin.")
       .def("get_kernel", &get_kernel, py::arg("name"), py::kw_only(),
-           py::arg("signature") = py::none(), get_kernel_doc)
+           py::arg("signature") = py::none(), in_parts, get_kernel_doc)
       .def(
           "get_global",
           [](const ObjectCode& self, const py::object& name) {
             return [self, text = to_name(name, "name")] { return self.get_global(text); };
           },
           py::arg("name"), get_global_doc)
+      .def(
+          "get_module",
+          [](const ObjectCode& self) {
+            return reinterpret_cast<std::uintptr_t>(self.get_module());
+          },
+          "The loaded code as a module of the current context (cuLibraryGetModule).\n\n"
+          "Returns\n-------\nint\n    The CUmodule, for code that speaks to the driver itself.")
       .def_equality([](const ObjectCode& a, const ObjectCode& b) { return a == b; })
       .def(
           "__hash__",

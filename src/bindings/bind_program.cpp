@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,7 +41,8 @@ SourceType to_source_type(py::handle object) {
         "Program: NVVM IR needs libNVVM, which cudacore does not call; give it C++, PTX or LTO IR",
         0, {}, {});
   }
-  throw py::value_error(std::string("code_type must be ") + there_are + ", not \"" + name + "\"");
+  raise_as_both(PyExc_ValueError, PyExc_RuntimeError,
+                std::string("code_type must be ") + there_are + ", not \"" + name + "\"");
 }
 
 std::string to_source(py::handle object, SourceType type) {
@@ -161,15 +163,8 @@ py::object pch_status(const PyProgram& self) {
   if (!status) {
     return py::none();
   }
-  switch (*status) {
-    case PchStatus::created:
-      return py::str("created");
-    case PchStatus::not_attempted:
-      return py::str("not_attempted");
-    case PchStatus::failed:
-      break;
-  }
-  return py::str("failed");
+  static constexpr const char* names[] = {"created", "not_attempted", "failed"};
+  return to_enum("PCHStatusType", names[static_cast<std::size_t>(*status)]);
 }
 
 constexpr char class_doc[] =
@@ -234,17 +229,30 @@ void bind_program(py::module_& module) {
           "Gives the source up. Using the program later raises ValueError; closing it again does\n"
           "nothing. Code compiled from it stays.")
       .def_property_readonly(
+          "handle",
+          [](const PyProgram& self) {
+            return [program = self.get("Program")] {
+              return reinterpret_cast<std::uintptr_t>(program->handle().get());
+            };
+          },
+          "int: An nvrtcProgram or nvJitLinkHandle of the source, for code that speaks to the\n"
+          "compiler itself; it lives as long as the program. compile() makes its own.")
+      .def_property_readonly(
           "is_closed", [](const PyProgram& self) { return self.shared == nullptr; }, quick,
           "bool: Whether closed.")
       .def_property_readonly(
-          "backend", [](const PyProgram& self) { return self.get("Program")->backend(); }, quick,
-          "str: What compiles it: ``NVRTC`` or ``nvJitLink``.")
+          "backend",
+          [](const PyProgram& self) {
+            return to_enum("CompilerBackendType", self.get("Program")->backend());
+          },
+          quick, "typing.CompilerBackendType: What compiles it: ``NVRTC`` or ``nvJitLink``.")
       .def_property_readonly(
           "log", [](const PyProgram& self) { return self.get("Program")->log(); }, quick,
           "str: What the last compile() said: warnings, times, notes; empty where nothing.")
       .def_property_readonly(
           "pch_status", &pch_status, quick,
-          "str or None: What became of the precompiled header in the last compile(): ``created``,\n"
+          "typing.PCHStatusType or None: What became of the precompiled header in the last\n"
+          "compile(): ``created``,\n"
           "``not_attempted`` or ``failed``; None where none was asked for.")
       .def(
           "__reduce__",

@@ -64,8 +64,12 @@ PyMethodDef record_definition =
                 "Returns\n-------\nEvent\n    The event that was recorded.\n");
 
 auto wait(const Stream& self, py::handle other) {
-  if (other.is_none()) {
-    throw py::type_error("Stream.wait: event_or_stream must be an Event or a stream, not NoneType");
+  if (get_if<Event>(other.ptr()) == nullptr && get_if<Stream>(other.ptr()) == nullptr &&
+      !py::hasattr(other, "__cuda_stream__")) {
+    raise_as_both(PyExc_TypeError, PyExc_ValueError,
+                  "Stream.wait: event_or_stream must be an Event, a Stream or have "
+                  "__cuda_stream__, not " +
+                      type_name(other));
   }
   const auto* event = get_if<Event>(other.ptr());
   const std::variant<Event, Stream> awaited =

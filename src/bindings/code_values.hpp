@@ -43,6 +43,8 @@ using PyLinker = Closable<Linker>;
 [[nodiscard]] CodeType to_code_type(pybind11::handle object, const char* what);
 /// A Signature, or a str that declares one.
 [[nodiscard]] Signature to_signature(pybind11::handle object);
+/// A member of one of the enumerations of cudacore.typing, which is imported for it.
+[[nodiscard]] pybind11::object to_enum(const char* enumeration, std::string_view value);
 /// The name of a kind: "float32".
 [[nodiscard]] std::string_view to_string(ParamKind kind) noexcept;
 

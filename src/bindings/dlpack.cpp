@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "bindings/errors.hpp"
 #include "bindings/gil.hpp"
 #include "bindings/values.hpp"
 #include "cudacore/error.hpp"
@@ -82,6 +83,11 @@ DlDeviceAbi device_of(const Buffer& buffer) {
   if (buffer.is_managed()) {
     return {static_cast<std::int32_t>(DlDevice::cuda_managed), 0};
   }
+  if (!buffer.is_device_accessible() && !buffer.is_host_accessible()) {
+    throw py::buffer_error(
+        "Buffer: neither a device nor the host can reach the memory, so DLPack has no device for "
+        "it");
+  }
   if (buffer.is_host_accessible()) {
     return {static_cast<std::int32_t>(buffer.is_device_accessible() ? DlDevice::cuda_host
                                                                     : DlDevice::cpu),
@@ -124,9 +130,10 @@ std::pair<long, long> to_pair(py::handle object, const char* what) {
   long second = 0;
   if (!is_pair || PyArg_ParseTuple(object.ptr(), "ll", &first, &second) == 0) {
     PyErr_Clear();
-    throw py::type_error(std::string("Buffer.__dlpack__: ") + what +
-                         " must be None or a tuple of two ints, not " +
-                         py::repr(object).cast<std::string>());
+    raise_as_both(PyExc_TypeError, PyExc_BufferError,
+                  std::string("Buffer.__dlpack__: ") + what +
+                      " must be None or a tuple of two ints, not " +
+                      py::repr(object).cast<std::string>());
   }
   return {first, second};
 }
@@ -250,10 +257,11 @@ py::object dlpack_capsule(const Buffer& given, py::handle stream, py::handle max
     }
     device = {static_cast<std::int32_t>(type), static_cast<std::int32_t>(ordinal)};
   }
+  const long major = max_version.is_none() ? 0 : to_pair(max_version, "max_version").first;
   if (!consumer || *consumer != no_order) {
     make_ready(buffer, device, consumer);
   }
-  if (!max_version.is_none() && to_pair(max_version, "max_version").first >= 1) {
+  if (major >= 1) {
     return make_capsule<DlManagedTensorVersioned>(buffer, device);
   }
   return make_capsule<DlManagedTensor>(buffer, device);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/errors.hpp"
 
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "bindings/text_signature.hpp"
 #include "cudacore/error.hpp"
@@ -127,6 +129,26 @@ void translate(std::exception_ptr pointer) {
 }
 
 }  // namespace
+
+PyObject* error_of_both(PyObject* ours, PyObject* theirs) {
+  static std::map<std::pair<PyObject*, PyObject*>, PyObject*> made;
+  PyObject*& type = made[{ours, theirs}];
+  if (type == nullptr) {
+    const std::string name =
+        std::string("cudacore.") + reinterpret_cast<PyTypeObject*>(ours)->tp_name;
+    const py::tuple bases = py::make_tuple(py::handle(ours), py::handle(theirs));
+    type = PyErr_NewException(name.c_str(), bases.ptr(), nullptr);
+    if (type == nullptr) {
+      throw py::error_already_set();
+    }
+  }
+  return type;
+}
+
+void raise_as_both(PyObject* ours, PyObject* theirs, const std::string& message) {
+  PyErr_SetString(error_of_both(ours, theirs), message.c_str());
+  throw py::error_already_set();
+}
 
 void set_python_error() noexcept {
   try {

@@ -4,6 +4,8 @@
 #include <pybind11/pybind11.h>
 
 #include <exception>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "bindings/gil.hpp"
@@ -17,6 +19,23 @@ void bind_errors(py::module_& module);
 
 /// Sets the Python error that stands for the exception being handled. Call inside a catch block.
 void set_python_error() noexcept;
+
+/// An exception class that is both of two built-in ones, for where cuda.core raises another than
+/// cudacore does: programs written for either catch it. It is made once, and never released.
+[[nodiscard]] PyObject* error_of_both(PyObject* ours, PyObject* theirs);
+
+/// Raises an error of both classes.
+[[noreturn]] void raise_as_both(PyObject* ours, PyObject* theirs, const std::string& message);
+
+/// Runs a body whose std::invalid_argument cuda.core's programs catch as a RuntimeError.
+template <typename Body>
+decltype(auto) runtime_error_too(Body&& body) {
+  try {
+    return std::forward<Body>(body)();
+  } catch (const std::invalid_argument& error) {
+    raise_as_both(PyExc_ValueError, PyExc_RuntimeError, error.what());
+  }
+}
 
 /// Runs the body of a C function: what it throws becomes the Python error.
 template <typename Body>

@@ -13,6 +13,7 @@
 
 #include <structmember.h>
 
+#include "bindings/errors.hpp"
 #include "bindings/gil.hpp"
 #include "bindings/policy.hpp"
 #include "bindings/text_signature.hpp"
@@ -395,8 +396,10 @@ class HeapClass : public py::object {
 /// A tp_new for types that only the library makes.
 template <const char* How>
 PyObject* refuse_new(PyTypeObject* type, PyObject* /*args*/, PyObject* /*kwargs*/) {
-  PyErr_Format(PyExc_TypeError, "%s objects are not made directly: use %s", type->tp_name, How);
-  return nullptr;
+  return guarded([&]() -> PyObject* {
+    raise_as_both(PyExc_TypeError, PyExc_RuntimeError,
+                  std::string(type->tp_name) + " objects are not made directly: use " + How);
+  });
 }
 
 }  // namespace cudacore::bindings

@@ -55,14 +55,15 @@ template <auto member>
 }
 
 /// What makes T an option class: `qualified_name` ("cudacore.StreamOptions"), `name`, `summary`,
-/// `example`, `tool` (what the flags are for), `positional`, and the array `fields`.
+/// `example`, `tool` (what the flags are for), `positional`, and the array `fields`; `set_defaults`
+/// where Python shows other defaults than the struct's.
 template <typename T>
 struct OptionTable;
 
 template <typename T>
 class OptionClass {
  public:
-  static void add(py::module_& module) {
+  static HeapClass<T> add(py::module_& module) {
     // PyType_FromSpec copies the documentation; the descriptors keep pointers.
     const std::string doc = full_doc();
     HeapClass<T> type(module, Table::qualified_name, doc.c_str(), &create);
@@ -88,11 +89,12 @@ class OptionClass {
             },
             quick, "A copy with some fields changed; what copy.replace() calls.");
     type.attr("__hash__") = py::none();
+    return type;
   }
 
   /// The class's own instance, a mapping of fields, or None for the defaults.
   [[nodiscard]] static T from_python(py::handle object) {
-    T options{};
+    T options = defaults();
     if (const T* given = get_if<T>(object.ptr())) {
       options = *given;
     } else if (is_mapping(object)) {
@@ -109,6 +111,14 @@ class OptionClass {
 
  private:
   using Table = OptionTable<T>;
+
+  static T defaults() {
+    T options{};
+    if constexpr (requires { Table::set_defaults(options); }) {
+      Table::set_defaults(options);
+    }
+    return options;
+  }
 
   static const Field<T>& find(py::handle key) {
     if (PyUnicode_Check(key.ptr()) == 0) {
@@ -142,7 +152,7 @@ class OptionClass {
 
   static PyObject* create(PyTypeObject* /*type*/, PyObject* args, PyObject* kwargs) {
     return guarded([&]() -> PyObject* {
-      T options{};
+      T options = defaults();
       const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(args));
       const std::size_t limit = Table::positional ? std::size(Table::fields) : 0;
       if (count > limit) {
@@ -188,10 +198,10 @@ class OptionClass {
 
   /// The fields that differ from their defaults.
   static py::dict set_fields(const T& self) {
-    static const T defaults{};
+    static const T unset = defaults();
     py::dict values;
     for (const Field<T>& field : Table::fields) {
-      if (!field.same(self, defaults)) {
+      if (!field.same(self, unset)) {
         values[field.spec.name] = field.get(self);
       }
     }
@@ -229,12 +239,12 @@ class OptionClass {
   }
 
   static std::string full_doc() {
-    const T defaults{};
+    const T unset = defaults();
     std::string signature = Table::positional ? "" : "*, ";
     std::string parameters;
     std::string_view separator;
     for (const Field<T>& field : Table::fields) {
-      const std::string value = py::repr(field.get(defaults));
+      const std::string value = py::repr(field.get(unset));
       signature += std::string(separator) + field.spec.name + "=" + value;
       separator = ", ";
       parameters += std::string(field.spec.name) + " : " + field.type + ", default " + value +

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/options.hpp"
 
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "bindings/code_values.hpp"
 #include "bindings/option_class.hpp"
 #include "bindings/options_docs.hpp"
+#include "cudacore/error.hpp"
 
 namespace cudacore::bindings {
 
@@ -49,9 +53,79 @@ constexpr FieldSpec flag_field(const char* owner, const char* name, const char* 
   spec.minimum = 0;
   if (std::string_view(name) == "optimization_level") {
     spec.maximum = 3;
+  } else if (std::string_view(name) == "time") {
+    spec.when_true = "-";
+  } else if (std::string_view(name) == "split_compile") {
+    spec.when_true = "0";
+  }
+  for (const std::string_view path : {"time", "fdevice_time_trace", "include_path", "pre_include",
+                                      "create_pch", "use_pch", "pch_dir"}) {
+    spec.is_path = spec.is_path || path == name;
   }
   return spec;
 }
+
+/// The flags of a command line as cuda.core gives them.
+py::list to_bytes(const std::vector<std::string>& flags) {
+  py::list list;
+  for (const std::string& flag : flags) {
+    list.append(py::bytes(flag));
+  }
+  return list;
+}
+
+/// A backend's name in small letters.
+std::string to_backend(py::handle object, const char* what) {
+  if (PyUnicode_Check(object.ptr()) == 0) {
+    throw py::type_error(std::string(what) + ": backend must be str, not " + type_name(object));
+  }
+  return py::str(object.attr("lower")()).cast<std::string>();
+}
+
+py::list program_bytes(const ProgramOptions& self, py::handle backend, py::handle target) {
+  const std::string name = to_backend(backend, "ProgramOptions.as_bytes");
+  if (name == "nvvm") {
+    throw NotSupportedError(
+        "ProgramOptions.as_bytes: NVVM IR needs libNVVM, which cudacore does "
+        "not call; backend is \"nvrtc\"",
+        0, {}, {});
+  }
+  if (name != "nvrtc") {
+    throw py::value_error("ProgramOptions.as_bytes: backend must be \"nvrtc\", not \"" + name +
+                          "\"");
+  }
+  return to_bytes(
+      self.nvrtc_flags(target.is_none() ? CodeType::cubin : to_code_type(target, "target_type")));
+}
+
+py::list linker_bytes(const LinkerOptions& self, py::handle backend) {
+  const std::string name = to_backend(backend, "LinkerOptions.as_bytes");
+  if (name != "nvjitlink") {
+    throw py::value_error("LinkerOptions.as_bytes: backend must be \"nvjitlink\", not \"" + name +
+                          "\"");
+  }
+  return to_bytes(self.nvjitlink_flags());
+}
+
+constexpr char program_bytes_doc[] =
+    "The command line that the options become.\n\n"
+    "Parameters\n----------\n"
+    "backend : {\"nvrtc\"}\n    The compiler.\n"
+    "target_type : {\"cubin\", \"ptx\", \"ltoir\"}, optional\n    What is made.\n\n"
+    "Returns\n-------\nlist of bytes\n"
+    "    Without the folders of CUDA's headers; without an architecture where ``arch`` is None.\n\n"
+    "Examples\n--------\n"
+    ">>> cudacore.ProgramOptions(arch=\"sm_90\", fma=False).as_bytes(\"nvrtc\")\n"
+    "[b'-arch=sm_90', b'--fmad=false']";
+
+constexpr char linker_bytes_doc[] =
+    "The command line that the options become.\n\n"
+    "Parameters\n----------\n"
+    "backend : {\"nvjitlink\"}\n    The linker.\n\n"
+    "Returns\n-------\nlist of bytes\n    Without an architecture where ``arch`` is None.\n\n"
+    "Examples\n--------\n"
+    ">>> cudacore.LinkerOptions(arch=\"sm_90\", fma=False).as_bytes()\n"
+    "[b'-arch=sm_90', b'-fma=0']";
 
 constexpr FieldSpec count_field(const char* owner, const char* name, const char* doc) {
   FieldSpec spec{owner, name, doc};
@@ -155,6 +229,7 @@ template <>
 struct OptionTable<ProgramOptions> {
   static constexpr char qualified_name[] = "cudacore.ProgramOptions";
   static constexpr char name[] = "ProgramOptions";
+  static void set_defaults(ProgramOptions& options) { options.name = "default_program"; }
   static constexpr char summary[] =
       "How a program is compiled. What is left None is as NVRTC has it by itself.";
   static constexpr char example[] =
@@ -176,6 +251,7 @@ template <>
 struct OptionTable<LinkerOptions> {
   static constexpr char qualified_name[] = "cudacore.LinkerOptions";
   static constexpr char name[] = "LinkerOptions";
+  static void set_defaults(LinkerOptions& options) { options.name = "default_linker"; }
   static constexpr char summary[] =
       "How object codes are linked. What is left None is as nvJitLink has it by itself.";
   static constexpr char example[] =
@@ -228,8 +304,11 @@ void bind_options(py::module_& module) {
   OptionClass<DeviceMemoryResourceOptions>::add(module);
   OptionClass<PinnedMemoryResourceOptions>::add(module);
   OptionClass<ManagedMemoryResourceOptions>::add(module);
-  OptionClass<ProgramOptions>::add(module);
-  OptionClass<LinkerOptions>::add(module);
+  OptionClass<ProgramOptions>::add(module).def("as_bytes", &program_bytes, py::arg("backend"),
+                                               py::arg("target_type") = py::none(), quick,
+                                               program_bytes_doc);
+  OptionClass<LinkerOptions>::add(module).def(
+      "as_bytes", &linker_bytes, py::arg("backend") = "nvjitlink", quick, linker_bytes_doc);
 }
 
 }  // namespace cudacore::bindings

@@ -12,7 +12,7 @@ inline constexpr char name[] =
 inline constexpr char arch[] =
     "The architecture to compile for, \"sm_90\"; the current device's where None. Where it is set, "
     "no "
-    "driver is needed. NVRTC flag: ``--gpu-architecture=VALUE``.";
+    "driver is needed. NVRTC flag: ``-arch=VALUE``.";
 inline constexpr char relocatable_device_code[] =
     "Makes code that a Linker can link with other code.";
 inline constexpr char extensible_whole_program[] =

@@ -33,6 +33,15 @@ std::string to_text(py::handle object, const std::string& field, const char* exp
   return result;
 }
 
+/// The text of a path, which an os.PathLike may stand for where the field is one.
+std::string to_text(py::handle object, const std::string& field, const char* expected,
+                    const FieldSpec& spec) {
+  if (spec.is_path && PyUnicode_Check(object.ptr()) == 0 && py::hasattr(object, "__fspath__")) {
+    return to_text(py::module_::import("os").attr("fsdecode")(object), field, expected);
+  }
+  return to_text(object, field, expected);
+}
+
 /// An int, or what stands for one; bool is none.
 py::int_ to_index(py::handle object, const std::string& field, const char* expected) {
   if (PyBool_Check(object.ptr()) != 0 || PyIndex_Check(object.ptr()) == 0) {
@@ -144,8 +153,11 @@ py::object FieldCodec<std::optional<bool>>::show(const std::optional<bool>& valu
 }
 
 std::optional<int> FieldCodec<std::optional<int>>::parse(py::handle object, const FieldSpec& spec) {
-  if (object.is_none()) {
+  if (object.is_none() || (object.is(py::handle(Py_False)) && spec.when_true != nullptr)) {
     return std::nullopt;
+  }
+  if (object.is(py::handle(Py_True)) && spec.when_true != nullptr) {
+    return std::stoi(spec.when_true);
   }
   return to_int(object, full_name(spec), type, spec);
 }
@@ -155,10 +167,13 @@ py::object FieldCodec<std::optional<int>>::show(const std::optional<int>& value)
 
 std::optional<std::string> FieldCodec<std::optional<std::string>>::parse(py::handle object,
                                                                          const FieldSpec& spec) {
-  if (object.is_none()) {
+  if (object.is_none() || (object.is(py::handle(Py_False)) && spec.when_true != nullptr)) {
     return std::nullopt;
   }
-  return to_text(object, full_name(spec), type);
+  if (object.is(py::handle(Py_True)) && spec.when_true != nullptr) {
+    return spec.when_true;
+  }
+  return to_text(object, full_name(spec), type, spec);
 }
 py::object FieldCodec<std::optional<std::string>>::show(const std::optional<std::string>& value) {
   return value ? py::object(py::str(*value)) : py::none();
@@ -169,10 +184,10 @@ std::vector<std::string> FieldCodec<std::vector<std::string>>::parse(py::handle 
   std::vector<std::string> values;
   if (is_list(object)) {
     for_each_item(object, spec, [&](py::handle item, const std::string& place) {
-      values.push_back(to_text(item, place, "str"));
+      values.push_back(to_text(item, place, "str", spec));
     });
   } else if (!object.is_none()) {
-    values.push_back(to_text(object, full_name(spec), type));
+    values.push_back(to_text(object, full_name(spec), type, spec));
   }
   return values;
 }
@@ -252,14 +267,31 @@ std::map<std::string, std::string> FieldCodec<std::map<std::string, std::string>
   if (object.is_none()) {
     return values;
   }
-  if (!is_mapping(object)) {
+  const auto add = [&](py::handle key, py::handle value) {
+    const std::string name = to_text(key, "each name in " + full_name(spec), "str");
+    const std::string place = full_name(spec) + "['" + name + "']";
+    const bool is_bytes = PyBytes_Check(value.ptr()) != 0 || PyByteArray_Check(value.ptr()) != 0;
+    std::string text =
+        is_bytes ? std::string(py::reinterpret_steal<py::bytes>(PyBytes_FromObject(value.ptr())))
+                 : to_text(value, place, "str or bytes");
+    values.insert_or_assign(name, std::move(text));
+  };
+  if (is_mapping(object)) {
+    for (const py::handle key : object) {
+      add(key, py::object(object[key]));
+    }
+    return values;
+  }
+  if (!is_list(object)) {
     refuse_type(full_name(spec), type, object);
   }
-  for (const py::handle key : object) {
-    const std::string name = to_text(key, "a key of " + full_name(spec), "str");
-    const std::string place = full_name(spec) + "['" + name + "']";
-    values[name] = to_text(py::object(object[key]), place, "str");
-  }
+  for_each_item(object, spec, [&](py::handle item, const std::string& place) {
+    if (!is_list(item) || py::len(item) != 2) {
+      throw py::type_error(place + " must be a pair (name, text), not " + type_name(item));
+    }
+    const py::tuple pair(py::reinterpret_borrow<py::object>(item));
+    add(pair[0], pair[1]);
+  });
   return values;
 }
 py::object FieldCodec<std::map<std::string, std::string>>::show(

@@ -30,6 +30,8 @@ struct FieldSpec {
   const char* aliases = "";   ///< what else a misspelt name may have meant, separated by spaces
   long long minimum = std::numeric_limits<int>::min();
   long long maximum = std::numeric_limits<int>::max();
+  const char* when_true = nullptr;  ///< the text that True stands for; null where it is refused
+  bool is_path = false;             ///< whether an os.PathLike is taken too
 };
 
 /// Converts a field to and from Python; `type` is what a message and the documentation call it.
@@ -95,7 +97,8 @@ struct FieldCodec<std::vector<Macro>> {
 
 template <>
 struct FieldCodec<std::map<std::string, std::string>> {
-  static constexpr char type[] = "mapping of str to str, or None";
+  static constexpr char type[] =
+      "mapping of str to str or bytes, list or tuple of such pairs, or None";
   static std::map<std::string, std::string> parse(py::handle object, const FieldSpec& spec);
   static py::object show(const std::map<std::string, std::string>& values);
 };

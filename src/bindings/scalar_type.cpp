@@ -67,6 +67,7 @@ bool lies_at_offset(PyObject* object, std::size_t size) {
   return equal;
 }
 
+/// `name` is of the class of NumPy's that the object's class is, or derives from.
 ScalarType classify_numpy(PyObject* object, std::string_view name) {
   PyTypeObject* type = Py_TYPE(object);
   if (name == "void") {
@@ -108,10 +109,15 @@ ScalarType classify_ctypes(PyTypeObject* type) {
 
 ScalarType classify(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
-  const std::string_view name = type->tp_name;
-  if (name.starts_with("numpy.")) {
-    return classify_numpy(object, name.substr(6));
+  PyObject* bases = type->tp_mro;
+  for (Py_ssize_t i = 0; bases != nullptr && i < PyTuple_GET_SIZE(bases); ++i) {
+    const std::string_view base =
+        reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(bases, i))->tp_name;
+    if (base.starts_with("numpy.")) {
+      return classify_numpy(object, base.substr(6));
+    }
   }
+  const std::string_view name = type->tp_name;
   if (name == "ml_dtypes.bfloat16" || name == "bfloat16") {
     return {type, Access::as_float, ParamKind::bfloat16, 2};
   }

@@ -22,6 +22,7 @@ struct Linker::LastLink {
   mutable std::mutex mutex;
   std::string error_log;
   std::string info_log;
+  std::shared_ptr<void> handle;
 
   void set(std::string error, std::string info) {
     const std::lock_guard lock(mutex);
@@ -117,6 +118,7 @@ Linker::Linker(std::vector<ObjectCode> inputs, LinkerOptions options)
       options_(std::move(options)),
       last_(std::make_shared<LastLink>()) {
   if (inputs_.empty()) throw std::invalid_argument("Linker needs at least one object code");
+  if (options_.arch) (void)compile::parse_architecture(*options_.arch);
 }
 
 ObjectCode Linker::link(CodeType target) {
@@ -139,6 +141,23 @@ ObjectCode Linker::link(CodeType target) {
     last_->set(error.log(), {});
     throw;
   }
+}
+
+std::shared_ptr<void> Linker::handle() {
+  const std::lock_guard lock(last_->mutex);
+  if (last_->handle == nullptr) {
+    const bool makes_ptx = options_.ptx.value_or(false);
+    LinkerOptions options =
+        complete(options_, inputs_, makes_ptx ? CodeType::ptx : CodeType::cubin);
+    const compile::Architecture architecture =
+        options.arch ? compile::parse_architecture(*options.arch) : compile::current_architecture();
+    options.arch = makes_ptx ? architecture.compute() : architecture.sm();
+    compile::NvJitLinkSession session(options.name.value_or("default_linker"), architecture,
+                                      options.nvjitlink_flags());
+    for (const ObjectCode& input : inputs_) session.add(input);
+    last_->handle = session.keep();
+  }
+  return last_->handle;
 }
 
 std::string Linker::error_log() const {

@@ -6,6 +6,7 @@
 
 #include "compile/compile_error.hpp"
 #include "cudacore/error.hpp"
+#include "driver/process.hpp"
 #include "driver/wheels.hpp"
 
 namespace cudacore::compile {
@@ -116,7 +117,15 @@ NvJitLinkSession::NvJitLinkSession(std::string name, const Architecture& archite
 
 NvJitLinkSession::~NvJitLinkSession() {
   // Fails only for a handle that is not nvJitLink's.
-  api_.nvJitLinkDestroy(&handle_);
+  if (handle_ != nullptr) api_.nvJitLinkDestroy(&handle_);
+}
+
+std::shared_ptr<void> NvJitLinkSession::keep() {
+  return {std::exchange(handle_, nullptr), [&api = api_](driver::NvJitLinkHandle handle) {
+            if (driver::is_exiting()) return;
+            const driver::CompilerCall call;
+            api.nvJitLinkDestroy(&handle);
+          }};
 }
 
 void NvJitLinkSession::add(const ObjectCode& input) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +27,9 @@ class NvJitLinkSession {
   ~NvJitLinkSession();
   NvJitLinkSession(const NvJitLinkSession&) = delete;
   NvJitLinkSession& operator=(const NvJitLinkSession&) = delete;
+
+  /// Gives the nvJitLinkHandle away, which its last share destroys.
+  [[nodiscard]] std::shared_ptr<void> keep();
 
   /// @throw LinkError
   void add(const ObjectCode& input);

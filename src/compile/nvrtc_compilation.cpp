@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cudacore/error.hpp"
+#include "driver/process.hpp"
 #include "driver/wheels.hpp"
 #include "handle/hooks.hpp"
 
@@ -81,7 +82,15 @@ NvrtcCompilation::NvrtcCompilation(const std::string& source, std::string name,
 
 NvrtcCompilation::~NvrtcCompilation() {
   // Fails only for a handle that is not NVRTC's.
-  api_.nvrtcDestroyProgram(&program_);
+  if (program_ != nullptr) api_.nvrtcDestroyProgram(&program_);
+}
+
+std::shared_ptr<void> NvrtcCompilation::keep() {
+  return {std::exchange(program_, nullptr), [&api = api_](driver::NvrtcProgram program) {
+            if (driver::is_exiting()) return;
+            const driver::CompilerCall call;
+            api.nvrtcDestroyProgram(&program);
+          }};
 }
 
 void NvrtcCompilation::add_name_expression(const std::string& expression) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,6 +42,9 @@ class NvrtcCompilation {
   ~NvrtcCompilation();
   NvrtcCompilation(const NvrtcCompilation&) = delete;
   NvrtcCompilation& operator=(const NvrtcCompilation&) = delete;
+
+  /// Gives the nvrtcProgram away, which its last share destroys.
+  [[nodiscard]] std::shared_ptr<void> keep();
 
   void add_name_expression(const std::string& expression);
   /// The result code of nvrtcCompileProgram.

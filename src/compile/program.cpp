@@ -22,6 +22,7 @@ struct Program::LastCompile {
   mutable std::mutex mutex;
   std::string log;
   std::optional<PchStatus> pch_status;
+  std::shared_ptr<void> handle;
 
   void set(std::string text, std::optional<PchStatus> status, std::string* copy) {
     if (copy != nullptr) *copy = text;
@@ -80,12 +81,6 @@ Goal choose_goal(std::optional<CodeType> target, const std::optional<std::string
 
 /// The NVRTC command line for a goal: the user's flags, then CUDA's own headers.
 std::vector<std::string> command_line(const ProgramOptions& options, const Goal& goal) {
-  const bool dlto = options.link_time_optimization.value_or(false);
-  if (dlto && goal.target != CodeType::ltoir) {
-    throw std::invalid_argument("link_time_optimization makes LTO IR, not \"" +
-                                std::string(to_string(goal.target)) +
-                                "\": compile to \"ltoir\", and link that with Linker");
-  }
   for (const std::string& flag : options.options) {
     if (flag.starts_with("--gpu-architecture") || flag.starts_with("-arch")) {
       throw std::invalid_argument("options: \"" + flag +
@@ -97,6 +92,8 @@ std::vector<std::string> command_line(const ProgramOptions& options, const Goal&
                                                               : goal.architecture.sm())};
   ProgramOptions others = options;
   others.arch.reset();
+  // Means something for LTO IR alone; NVRTC would make no other code.
+  if (goal.target != CodeType::ltoir) others.link_time_optimization.reset();
   for (std::string& flag : others.nvrtc_flags(goal.target)) flags.push_back(std::move(flag));
   if (options.use_bundled_headers.value_or(false)) {
     flags.push_back(compile::bundled_headers_flag());
@@ -206,7 +203,10 @@ Program::Program(std::string code, SourceType type, ProgramOptions options)
     check_no_nul(name, "a header's name");
     check_no_nul(text, "the header \"" + name + "\"");
   }
-  if (type_ != SourceType::cxx) (void)compile::linker_options(options_, describe(type_));
+  if (!options_.extra_sources.empty()) {
+    throw std::invalid_argument("extra_sources are modules of NVVM IR, and this program is " +
+                                std::string(describe(type_)) + ": leave them out");
+  }
 }
 
 ObjectCode Program::compile(std::optional<CodeType> target,
@@ -262,7 +262,7 @@ ObjectCode Program::compile_linked(std::optional<CodeType> target,
                                 " cannot be compiled to \"ltoir\"; only "
                                 "CUDA C++ can");
   }
-  LinkerOptions options = compile::linker_options(options_, source);
+  LinkerOptions options = compile::linker_options(options_);
   options.name = options_.name.value_or("default_program");
   ObjectCode::Details details;
   details.name = *options.name;
@@ -281,6 +281,24 @@ ObjectCode Program::compile_linked(std::optional<CodeType> target,
     last_->set(linker.error_log(), std::nullopt, log);
     throw;
   }
+}
+
+std::shared_ptr<void> Program::handle() {
+  const std::lock_guard lock(last_->mutex);
+  if (last_->handle == nullptr) {
+    const std::string name = options_.name.value_or("default_program");
+    if (type_ == SourceType::cxx) {
+      last_->handle = compile::NvrtcCompilation(code_, name, options_.headers).keep();
+    } else {
+      ObjectCode::Details details;
+      details.name = name;
+      const CodeType type = type_ == SourceType::ptx ? CodeType::ptx : CodeType::ltoir;
+      last_->handle =
+          Linker({ObjectCode(to_bytes(code_), type, details)}, compile::linker_options(options_))
+              .handle();
+    }
+  }
+  return last_->handle;
 }
 
 std::string_view Program::backend() const noexcept {

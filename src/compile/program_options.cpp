@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/program_options.hpp"
 
-#include <algorithm>
-#include <array>
-#include <stdexcept>
-
 #include "compile/flags.hpp"
 
 namespace cudacore {
@@ -13,7 +9,7 @@ using compile::FlagRule;
 
 std::vector<std::string> ProgramOptions::nvrtc_flags(CodeType target) const {
   std::vector<std::string> flags;
-  if (arch) flags.push_back("--gpu-architecture=" + *arch);
+  if (arch) flags.push_back("-arch=" + *arch);
   if (target == CodeType::ltoir && !link_time_optimization.value_or(false)) {
     flags.emplace_back("--dlink-time-opt");
   }
@@ -26,35 +22,7 @@ std::vector<std::string> ProgramOptions::nvrtc_flags(CodeType target) const {
 
 namespace compile {
 
-namespace {
-
-/// The options that mean something to nvJitLink.
-constexpr std::array<std::string_view, 13> linker_fields = {
-    "name",    "arch", "debug",    "lineinfo",  "ptxas_options",          "max_register_count",
-    "ftz",     "fma",  "prec_div", "prec_sqrt", "link_time_optimization", "split_compile",
-    "no_cache"};
-
-}  // namespace
-
-std::vector<std::string_view> set_fields(const ProgramOptions& options) {
-  std::vector<std::string_view> fields;
-#define CUDACORE_PROGRAM_OPTION(type, name, rule, flag) \
-  if (asks_for_something<FlagRule::rule>(options.name)) fields.emplace_back(#name);
-#include "cudacore/program_options.def"
-#undef CUDACORE_PROGRAM_OPTION
-  return fields;
-}
-
-LinkerOptions linker_options(const ProgramOptions& options, std::string_view source) {
-  for (const std::string_view field : set_fields(options)) {
-    if (std::find(linker_fields.begin(), linker_fields.end(), field) != linker_fields.end())
-      continue;
-    throw std::invalid_argument(
-        "the option " + std::string(field) + " means nothing for a program in " +
-        std::string(source) +
-        ", which nvJitLink compiles; it takes only what a linker takes, such "
-        "as arch, max_register_count, debug and lineinfo");
-  }
+LinkerOptions linker_options(const ProgramOptions& options) {
   LinkerOptions linker;
   linker.name = options.name;
   linker.arch = options.arch;

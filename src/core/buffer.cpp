@@ -155,7 +155,7 @@ std::size_t Buffer::size() const noexcept { return box_ != nullptr ? box_->size 
 int Buffer::device_id() const {
   const handle::BufferBox& box = open(*this);
   if (box.resource != nullptr) return box.resource->device_id();
-  if (memory_type(box.pointer) != CU_MEMORYTYPE_DEVICE) return -1;
+  if (memory_type(box.pointer) == 0) return -1;
   return pointer_attribute<int>(box.pointer, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
 }
 
@@ -173,8 +173,11 @@ bool Buffer::is_host_accessible() const {
 
 bool Buffer::is_managed() const {
   const handle::BufferBox& box = open(*this);
-  if (box.resource != nullptr) return box.resource->is_managed();
-  return is_managed_memory(box.pointer);
+  if (box.resource == nullptr) return is_managed_memory(box.pointer);
+  if (box.resource->is_managed()) return true;
+  // A resource of somebody's own may not say so.
+  return box.resource->is_host_accessible() && box.resource->is_device_accessible() &&
+         is_managed_memory(box.pointer);
 }
 
 std::shared_ptr<MemoryResource> Buffer::memory_resource() const {

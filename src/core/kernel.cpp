@@ -55,6 +55,16 @@ void require_agreement(const handle::KernelBox& kernel, const Signature& declare
 
 }  // namespace
 
+CUlibrary Kernel::library() const {
+  const driver::DriverApi& api = driver::api();
+  CUlibrary library = nullptr;
+  if (api.cuKernelGetLibrary != nullptr) {
+    handle::check(api.cuKernelGetLibrary(&library, box_->kernel), "cuKernelGetLibrary",
+                  "kernel " + name());
+  }
+  return library;
+}
+
 Kernel Kernel::from_handle(CUkernel handle, std::shared_ptr<void> owner) {
   if (handle == nullptr) throw std::invalid_argument("Kernel.from_handle: the handle is null");
   const driver::DriverApi& api = driver::api();

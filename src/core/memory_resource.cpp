@@ -112,15 +112,38 @@ std::shared_ptr<handle::PoolBox> pinned_pool(const PinnedMemoryResourceOptions& 
   return pool;
 }
 
+/// The options with the type that a location alone stands for, and the NUMA node that a type alone
+/// stands for.
+ManagedMemoryResourceOptions resolve(ManagedMemoryResourceOptions options) {
+  std::optional<int>& location = options.preferred_location;
+  if (options.preferred_location_type == ManagedLocation::none && location) {
+    if (*location < -1) {
+      throw std::invalid_argument(
+          "ManagedMemoryResourceOptions.preferred_location must be a device, or -1 for the host, "
+          "not " +
+          std::to_string(*location));
+    }
+    options.preferred_location_type =
+        *location == -1 ? ManagedLocation::host : ManagedLocation::device;
+    if (*location == -1) location.reset();
+  } else if (options.preferred_location_type == ManagedLocation::host_numa && !location) {
+    location = Device::current().attribute(CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID);
+    if (*location < 0) {
+      throw NotSupportedError(
+          "the current device has no NUMA node of the host (host_numa_id is " +
+              std::to_string(*location) +
+              "): name one with ManagedMemoryResourceOptions.preferred_location",
+          0, {}, {});
+    }
+  }
+  return options;
+}
+
 CUmemLocation managed_location(const ManagedMemoryResourceOptions& options) {
   const bool has_place = options.preferred_location.has_value();
   CUmemLocation location{};
   switch (options.preferred_location_type) {
     case ManagedLocation::none:
-      if (has_place) {
-        throw std::invalid_argument(
-            "ManagedMemoryResourceOptions.preferred_location needs a preferred_location_type");
-      }
       location.type = CU_MEM_LOCATION_TYPE_NONE;
       break;
     case ManagedLocation::host:
@@ -134,7 +157,7 @@ CUmemLocation managed_location(const ManagedMemoryResourceOptions& options) {
     case ManagedLocation::device:
     case ManagedLocation::host_numa: {
       const bool is_device = options.preferred_location_type == ManagedLocation::device;
-      if (!has_place) {
+      if (!has_place || *options.preferred_location < 0) {
         throw std::invalid_argument(
             std::string("ManagedMemoryResourceOptions.preferred_location must name ") +
             (is_device ? "a device" : "a NUMA node"));
@@ -180,7 +203,7 @@ PinnedMemoryResource::PinnedMemoryResource(const PinnedMemoryResourceOptions& op
     : PoolMemoryResource(pinned_pool(options)), numa_id_(options.numa_id.value_or(-1)) {}
 
 ManagedMemoryResource::ManagedMemoryResource(const ManagedMemoryResourceOptions& options)
-    : PoolMemoryResource(managed_pool(options)), options_(options) {}
+    : PoolMemoryResource(managed_pool(resolve(options))), options_(resolve(options)) {}
 
 int ManagedMemoryResource::device_id() const {
   return options_.preferred_location_type == ManagedLocation::device

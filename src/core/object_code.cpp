@@ -13,6 +13,7 @@
 #include "compile/cxx_text.hpp"
 #include "compile/kernel_templates.hpp"
 #include "compile/variables.hpp"
+#include "core/calls.hpp"
 #include "core/library_loading.hpp"
 #include "core/read_code.hpp"
 #include "cudacore/error.hpp"
@@ -306,6 +307,14 @@ Buffer ObjectCode::get_global(std::string_view name) const {
 CUlibrary ObjectCode::handle() const {
   const std::lock_guard lock(state_->mutex);
   return state_->load()->library;
+}
+
+CUmodule ObjectCode::get_module() const {
+  const ContextCall call(handle::current_context());
+  CUmodule module = nullptr;
+  handle::check(call.api().cuLibraryGetModule(&module, handle()), "cuLibraryGetModule",
+                std::string(to_string(code_type())) + " \"" + name() + "\"", call.context().get());
+  return module;
 }
 
 }  // namespace cudacore

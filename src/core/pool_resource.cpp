@@ -33,6 +33,9 @@ std::string describe(CUmemoryPool pool, int device) {
 }  // namespace
 
 Buffer PoolMemoryResource::allocate(std::size_t size, const std::optional<Stream>& stream) {
+  if (is_closed()) [[unlikely]] {
+    throw std::invalid_argument(describe(handle(), device_id()) + " is closed; make a new one");
+  }
   auto box = std::make_shared<handle::BufferBox>();
   box->stream = stream
                     ? release_stream(*stream)
@@ -101,6 +104,12 @@ void PoolMemoryResource::set_attribute(PoolAttribute attribute, std::uint64_t va
   const CUresult result =
       driver::api().cuMemPoolSetAttribute(pool_->pool, driver_attribute(attribute), argument);
   if (result != CUDA_SUCCESS) fail(result, "cuMemPoolSetAttribute", *this);
+}
+
+void PoolMemoryResource::close() {
+  if (is_closed_.exchange(true) || !is_handle_owned()) return;
+  set_attribute(PoolAttribute::release_threshold, 0);
+  trim();
 }
 
 void PoolMemoryResource::trim(std::size_t min_bytes_to_keep) const {

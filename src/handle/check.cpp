@@ -33,6 +33,7 @@ Category category(CUresult result) {
     case CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED:
     case CUDA_ERROR_INVALID_RESOURCE_TYPE:
     case CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION:
+    case CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE:  // found before anything is launched
       return Category::value;
     case CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER:
     case CUDA_ERROR_NO_BINARY_FOR_GPU:
@@ -48,7 +49,6 @@ Category category(CUresult result) {
       return Category::unsupported;
     case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
     case CUDA_ERROR_LAUNCH_INCOMPATIBLE_TEXTURING:
-    case CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE:
     case CUDA_ERROR_INVALID_CLUSTER_SIZE:
       return Category::launch;
     case CUDA_ERROR_DEINITIALIZED:

@@ -148,11 +148,11 @@ TEST_F(Programs, FlagsOfATarget) {
   with.debug = false;
   EXPECT_EQ(
       with.nvrtc_flags(CodeType::ltoir),
-      (std::vector<std::string>{"--gpu-architecture=sm_90", "--dlink-time-opt", "--dopt=on",
-                                "--fmad=false", "--diag-suppress=177", "--diag-suppress=20012"}));
+      (std::vector<std::string>{"-arch=sm_90", "--dlink-time-opt", "--dopt=on", "--fmad=false",
+                                "--diag-suppress=177", "--diag-suppress=20012"}));
   with = options();
   with.device_code_optimize = false;
-  EXPECT_EQ(with.nvrtc_flags(CodeType::ptx), std::vector<std::string>{"--gpu-architecture=sm_90"});
+  EXPECT_EQ(with.nvrtc_flags(CodeType::ptx), std::vector<std::string>{"-arch=sm_90"});
   with.use_libdevice = true;
   EXPECT_THROW((void)with.nvrtc_flags(CodeType::ptx), NotSupportedError);
 }

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What cuda.core has and cudacore lacks: asking for it names the page that says so."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import NoReturn
+
+PAGE = "docs/cuda_core.md"
+
+# By feature: names of the package, and members of classes.
+NAMES = {
+    "checkpoints": ("checkpoint", "ProcessStateType"),
+    "graphics": ("GraphicsResource",),
+    "graphs": (
+        "GraphBuilder",
+        "GraphConditionalType",
+        "GraphMemoryResource",
+        "GraphMemoryType",
+        "graph",
+    ),
+    "green contexts": (
+        "ContextOptions",
+        "DeviceResources",
+        "DeviceResourcesType",
+        "SMResource",
+        "SMResourceOptions",
+        "WorkqueueResource",
+        "WorkqueueResourceOptions",
+        "WorkqueueSharingScopeType",
+    ),
+    "managed buffers": ("Host", "ManagedBuffer"),
+    "descriptors for other processes": ("IPCBufferDescriptor", "IPCEventDescriptor"),
+    "tensor maps": ("TensorMapDescriptor", "TensorMapDescriptorOptions"),
+    "textures": ("texture", "AddressModeType", "ArrayFormatType", "FilterModeType", "ReadModeType"),
+    "views of arrays, copies in batches and program caches": ("utils",),
+    "virtual memory": (
+        "VirtualMemoryAccessType",
+        "VirtualMemoryAllocationType",
+        "VirtualMemoryGranularityType",
+        "VirtualMemoryHandleType",
+        "VirtualMemoryLocationType",
+        "VirtualMemoryResource",
+        "VirtualMemoryResourceOptions",
+    ),
+}
+MEMBERS: dict[str, dict[str, tuple[str, ...]]] = {
+    "graphs": {"Device": ("create_graph_builder",), "Stream": ("create_graph_builder",)},
+    "green contexts": {
+        "Context": ("resources",),
+        "Device": ("create_context", "resources"),
+        "Stream": ("resources",),
+    },
+    "NVML's devices": {"Device": ("to_system_device",)},
+    "peers of a pool": {"DeviceMemoryResource": ("peer_accessible_by",)},
+    "descriptors for other processes": {
+        "Buffer": ("from_ipc_descriptor", "ipc_descriptor"),
+        "DeviceMemoryResource": (
+            "allocation_handle",
+            "from_allocation_handle",
+            "from_registry",
+            "register",
+            "uuid",
+        ),
+        "Event": ("from_ipc_descriptor", "ipc_descriptor"),
+        "PinnedMemoryResource": (
+            "allocation_handle",
+            "from_allocation_handle",
+            "from_registry",
+            "register",
+            "uuid",
+        ),
+    },
+    "textures": {
+        "Device": (
+            "create_mipmapped_array",
+            "create_opaque_array",
+            "create_surface_object",
+            "create_texture_object",
+        )
+    },
+}
+
+
+def explain(owner: str, name: str) -> str | None:
+    """Say which feature a name of cuda.core belongs to; None for other names."""
+    for feature, names in NAMES.items():
+        if name in names:
+            return f"{owner} has no {name}: {feature} are missing; see {PAGE}"
+    return None
+
+
+class MissingMember:
+    """Stands in a class for a member it lacks, so that finding others costs nothing."""
+
+    def __init__(self, name: str, feature: str) -> None:
+        self.__doc__ = f"cudacore has no {name}: {feature} are missing; see {PAGE}"
+
+    def __get__(self, instance: object, owner: type) -> NoReturn:
+        raise AttributeError(self.__doc__)
+
+
+def add_members(module: ModuleType) -> None:
+    """Put the stand-ins into the classes of a module."""
+    for feature, members in MEMBERS.items():
+        for owner, names in members.items():
+            for name in names:
+                setattr(getattr(module, owner), name, MissingMember(f"{owner}.{name}", feature))

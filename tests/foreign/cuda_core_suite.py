@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NVIDIA's own tests of cuda.core, run against cudacore.
+
+usage: cuda_core_suite.py CHECKOUT [PYTEST ARGUMENT ...]
+
+CHECKOUT is a clone of NVIDIA/cuda-python. The interpreter has cudacore, cuda-bindings, numpy and
+pytest. Every import from ``cuda.core`` is answered from cudacore. The class of an error counts, its
+words don't, nor do those of a repr. Not counted is a test of what cudacore lacks, of cuda.core's
+insides, or of what the simulated device cannot run: each of these ends in an error that says so.
+"""
+
+import collections
+import ctypes
+import enum
+import importlib
+import importlib.abc
+import importlib.machinery
+import os
+import pathlib
+import re
+import sys
+import types
+
+import cudacore
+import pytest
+
+# Files, and tests in others: of what cudacore doesn't have, of what no user of cuda.core sees, or
+# of words.
+LEFT_OUT = {
+    "cython": "insides",
+    "example_tests": "examples need CuPy",
+    "graph": "graphs",
+    "memory": "managed buffers",
+    "memory_ipc": "IPC",
+    "system": "NVML",
+    "test_build_hooks.py": "insides",
+    "test_checkpoint.py": "checkpoints",
+    "test_cuda_utils.py": "insides",
+    "test_enum_coverage.py": "insides",
+    "test_graphics.py": "graphics",
+    "test_green_context.py": "green contexts",
+    "test_helpers.py": "insides",
+    "test_host.py": "managed buffers",
+    "test_managed_memory_warning.py": "insides",
+    "test_memory_peer_access.py": "peer access of pools",
+    "test_memory_peer_access_utils.py": "insides",
+    "test_multiprocessing_warning.py": "IPC",
+    "test_optional_dependency_imports.py": "insides",
+    "test_program_cache.py": "program caches",
+    "test_program_cache_multiprocess.py": "program caches",
+    "test_program_compile_cache.py": "program caches",
+    "test_rlcompleter_patch.py": "insides",
+    "test_strided_layout.py": "insides",
+    "test_tensor_map.py": "tensor maps",
+    "test_launcher.py::test_to_native_launch_config_cluster_branch": "insides",
+    "test_memory.py::test_mempool_attributes_repr": "words",
+    "test_memory.py::test_package_contents": "insides",
+    "test_memory.py::test_strided_memory_view_not_in_top_level_namespace": "insides",
+    "test_memory.py::test_top_level_namespace_excludes_known_leaks": "insides",
+    "test_object_protocols.py::test_repr_format": "words",
+    "test_texture_surface.py": "textures",
+    "test_utils.py": "StridedMemoryView",
+    "test_utils_dlpack.py": "StridedMemoryView",
+    "test_utils_enum_explanations_helpers.py": "insides",
+}
+# What errors of such tests say.
+REASONS = {
+    "docs/cuda_core.md": "",
+    "libNVVM": "NVVM IR",
+    "cannot run on the simulated device": "machine code on the simulated device",
+    "CUDA_ERROR_NO_BINARY_FOR_GPU": "machine code on the simulated device",
+}
+PRIVATE_NAME = re.compile(r"_.*")
+
+
+class MissingError(Exception):
+    """A test used something that cudacore lacks."""
+
+
+def reason_of(error: BaseException) -> str | None:
+    """Say why a test that ended in this error is not counted; None where it is."""
+    text = str(error)
+    if isinstance(error, MissingError):
+        return text
+    if isinstance(error, AttributeError) and PRIVATE_NAME.fullmatch(error.name or ""):
+        return f"insides: {error.name}"
+    if isinstance(error, ModuleNotFoundError) and "cuda.bindings" in text:
+        return text  # a newer cuda.bindings, or one built from source
+    for part, reason in REASONS.items():
+        if part in text:
+            return reason or text.partition(":")[0]
+    return None if error.__context__ is None else reason_of(error.__context__)
+
+
+modules: set[str] = set()  # of the checkout's cuda.core
+used: list[str] = []  # stand-ins that the running test used
+running: list[bool] = []  # empty while pytest collects
+
+
+def use(name: str) -> None:
+    if running:
+        used.append(name)
+        raise MissingError(name)
+
+
+class Missing(type):
+    """The type of stand-ins: attributes are stand-ins too; calling one inside a test ends it."""
+
+    def __getattr__(cls, name: str) -> "Missing":
+        if name == "__args__":
+            use(cls.__name__)  # of a type that typing.Literal makes
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return stand_in(f"{cls.__name__}.{name}")
+
+    def __call__(cls, *_: object, **__: object) -> "Missing":
+        use(cls.__name__)
+        return cls
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        use(cls.__name__)
+        return False
+
+    def __iter__(cls):
+        use(cls.__name__)
+        return iter(())
+
+
+def stand_in(name: str) -> Missing:
+    return type.__new__(Missing, name, (), {})
+
+
+def handle_return(result: tuple, *_: object) -> object:
+    error, *values = result
+    if error.name == "cudaErrorNotSupported":
+        use("the CUDA runtime on the simulated device")
+    if error:
+        raise cudacore.CUDAError(repr(error))
+    return values[0] if len(values) == 1 else tuple(values) or None
+
+
+def bindings(name: str) -> types.ModuleType:
+    return importlib.import_module(f"cuda.bindings.{name}")
+
+
+# The few private names that the tests themselves are written with.
+PRIVATE = {
+    "_SynchronousMemoryResource": lambda: cudacore.SynchronousMemoryResource,
+    "_decide_nvjitlink_or_driver": lambda: lambda: False,
+    "_tls": types.SimpleNamespace,
+    "_can_load_generated_ptx": lambda: lambda: True,
+    "DLDeviceType": lambda: enum.IntEnum(
+        "DLDeviceType", {"kDLCPU": 1, "kDLCUDA": 2, "kDLCUDAHost": 3, "kDLCUDAManaged": 13}
+    ),
+    "NVRTCError": lambda: cudacore.CompileError,
+    "binding_version": lambda: lambda: (*cudacore.system.get_driver_version(), 0),
+    "driver": lambda: bindings("driver"),
+    "driver_version": lambda: lambda: (*cudacore.system.get_driver_version(), 0),
+    "handle_return": lambda: handle_return,
+    "nvrtc": lambda: bindings("nvrtc"),
+}
+PLACES = [cudacore, cudacore.typing]
+
+
+class CudaCore(types.ModuleType):
+    """``cuda.core`` or a module of it."""
+
+    __path__: tuple[str, ...] = ()
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("__"):
+            if name == "__version__":
+                return cudacore.__version__
+            raise AttributeError(name)
+        if f"{self.__name__}.{name}" in modules:
+            raise AttributeError(name)  # Python imports it then
+        if self.__name__.startswith("cuda.core.system"):
+            return getattr(cudacore.system, name, None) or stand_in(name)
+        for place in PLACES:
+            if name in place.__all__:
+                return getattr(place, name)
+        value = PRIVATE[name]() if name in PRIVATE else stand_in(name)
+        self.__dict__[name] = value
+        return value
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """A test that patches cuda.core's insides is not counted either."""
+        if running and not isinstance(value, types.ModuleType) and not name.startswith("__"):
+            used.append(f"{self.__name__}.{name}")
+        super().__setattr__(name, value)
+
+
+class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    def find_spec(self, name, *_):
+        if name not in modules:
+            return None
+        return importlib.machinery.ModuleSpec(name, self, is_package=True)
+
+    def create_module(self, spec):
+        return CudaCore(spec.name)
+
+    def exec_module(self, module):
+        pass
+
+
+class Tally:
+    """Counts tests: passed, failed, skipped, or of something missing."""
+
+    def __init__(self, root: pathlib.Path) -> None:
+        self.root = root
+        self.outcomes: dict[str, dict[str, str]] = collections.defaultdict(dict)
+        self.missing: collections.Counter[str] = collections.Counter()
+
+    def pytest_ignore_collect(self, collection_path: pathlib.Path) -> bool | None:
+        return os.path.relpath(collection_path, self.root) in LEFT_OUT or None
+
+    def pytest_collection_modifyitems(
+        self, config: pytest.Config, items: list[pytest.Item]
+    ) -> None:
+        def is_left_out(item: pytest.Item) -> bool:
+            test = item.nodeid.rpartition("tests/")[2].partition("[")[0]
+            return test in LEFT_OUT
+
+        config.hook.pytest_deselected(items=[item for item in items if is_left_out(item)])
+        items[:] = [item for item in items if not is_left_out(item)]
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self):
+        used.clear()
+        running.append(True)
+        try:
+            return (yield)
+        finally:
+            running.pop()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo):
+        report = yield
+        if call.excinfo is not None and (reason := reason_of(call.excinfo.value)):
+            used.append(reason)
+        self.count(item, report)
+        return report
+
+    def count(self, item: pytest.Item, report: pytest.TestReport) -> None:
+        outcomes = self.outcomes[item.path.relative_to(self.root).as_posix()]
+        if used and (report.failed or report.when == "call"):
+            self.missing[used[0]] += outcomes.get(item.nodeid) != "missing"
+            outcomes[item.nodeid] = report.outcome = "missing"
+        elif (not report.passed or report.when == "call") and (
+            outcomes.get(item.nodeid, "passed") == "passed"
+        ):
+            outcomes[item.nodeid] = report.outcome
+
+    def pytest_report_teststatus(self, report):
+        return ("missing", "m", "MISSING") if report.outcome == "missing" else None
+
+    def pytest_terminal_summary(self, terminalreporter) -> None:
+        write = terminalreporter.write_line
+        write(f"\n{'file':24}" + "".join(f"{word:>9}" for word in COLUMNS))
+        total: collections.Counter[str] = collections.Counter()
+        for path, outcomes in sorted(self.outcomes.items()):
+            counts = collections.Counter(outcomes.values())
+            total.update(counts)
+            write(f"{path:24}" + "".join(f"{counts[word]:9}" for word in COLUMNS))
+        write(f"{'':24}" + "".join(f"{total[word]:9}" for word in COLUMNS))
+        counted = total["passed"] + total["failed"]
+        write(
+            f"{total['passed']} of {counted} pass: {100 * total['passed'] / max(counted, 1):.1f} %"
+        )
+        write("\nNot counted, by what cudacore lacks:")
+        for name, count in self.missing.most_common():
+            write(f"{count:5} {name}")
+
+
+COLUMNS = ("passed", "failed", "missing", "skipped")
+
+
+def raises(*args, match=None, **kwargs):
+    """Leave out what a message must be like: cudacore's are its own."""
+    return raises_as_told(*args, **kwargs)
+
+
+raises_as_told = pytest.raises
+
+
+def main(checkout: str, arguments: list[str]) -> int:
+    root = pathlib.Path(checkout).resolve() / "cuda_core"
+    tests = root / "tests"
+    for source in (root / "cuda" / "core").rglob("*.py*"):
+        name = source.relative_to(root).with_suffix("")
+        modules.add(".".join(name.parts).removesuffix(".__init__"))
+    if cudacore.simulator.is_enabled():
+        # cuda.bindings asks for libcuda.so.1 by name, and is given what is loaded.
+        ctypes.CDLL(cudacore.simulator.driver_folder() + "/libcuda.so.1")
+    sys.meta_path.insert(0, Finder())
+    pytest.raises = raises
+    bindings("nvjitlink").nvJitLinkError = cudacore.LinkError
+    sys.path.insert(0, str(tests))
+    options = ["-c", str(tests.parent / "pytest.ini"), "-p", "no:cacheprovider", "--tb=short"]
+    return int(pytest.main([*options, str(tests), *arguments], plugins=[Tally(tests)]))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    sys.exit(main(sys.argv[1], sys.argv[2:]))
