@@ -4,6 +4,8 @@
 #include "core/calls.hpp"
 #include "core/release_call.hpp"
 #include "cudacore/memory_resource.hpp"
+#include "handle/callback.hpp"
+#include "handle/check.hpp"
 
 namespace cudacore {
 
@@ -28,6 +30,16 @@ std::string describe(CUmemoryPool pool, int device) {
 [[noreturn]] void fail(CUresult result, const char* function, const PoolMemoryResource& resource) {
   handle::throw_driver_error(result, function, describe(resource.handle(), resource.device_id()),
                              nullptr);
+}
+
+/// What close() does, for where nobody hears of failures.
+void release_unused(const handle::PoolBox& pool) noexcept {
+  const driver::DriverApi* api = driver::api_for_cleanup();
+  if (api == nullptr) return;
+  cuuint64_t none = 0;
+  CUresult result = api->cuMemPoolSetAttribute(pool.pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &none);
+  if (result == CUDA_SUCCESS) result = api->cuMemPoolTrimTo(pool.pool, 0);
+  if (result != CUDA_SUCCESS) handle::report_unraisable(result, "PoolMemoryResource::close");
 }
 
 }  // namespace
@@ -108,6 +120,10 @@ void PoolMemoryResource::set_attribute(PoolAttribute attribute, std::uint64_t va
 
 void PoolMemoryResource::close() {
   if (is_closed_.exchange(true) || !is_handle_owned()) return;
+  if (handle::in_callback()) {
+    handle::end_elsewhere([pool = pool_] { release_unused(*pool); });
+    return;
+  }
   set_attribute(PoolAttribute::release_threshold, 0);
   trim();
 }

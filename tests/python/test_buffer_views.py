@@ -130,7 +130,7 @@ def test_bounds_that_close_the_buffer_are_safe() -> None:
     assert part.size == 56
     assert not resource.returned
     part.close()
-    assert resource.returned == [(64, None)]
+    assert [size for size, _ in resource.returned] == [64]
 
 
 def test_memory_lives_until_the_last_part_is_gone(stream: Stream) -> None:
@@ -150,7 +150,7 @@ def test_memory_lives_until_the_last_part_is_gone(stream: Stream) -> None:
     assert ctypes.string_at(inner.handle, 8) == b"\3" * 8
     del inner
     gc.collect()
-    assert resource.returned == [(64, None)]
+    assert [size for size, _ in resource.returned] == [64]
 
 
 def test_part_orders_the_release_of_the_whole(stream: Stream) -> None:
@@ -205,7 +205,7 @@ def test_view_keeps_memory_that_is_closed(keep: str) -> None:
     assert not resource.returned
     view.release()
     gc.collect()
-    assert resource.returned == [(64, None)]
+    assert [size for size, _ in resource.returned] == [64]
 
 
 def test_device_memory_has_no_view(buffer: Buffer) -> None:

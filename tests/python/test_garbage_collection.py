@@ -95,17 +95,6 @@ def kernel(device: Device) -> Kernel:
 CYCLES: dict[str, Callable[[Owner, Stream, Kernel], Any]] = {
     "stream": lambda owner, stream, _kernel: Stream.from_handle(stream.handle, owner=owner),
     "buffer": lambda owner, _stream, _kernel: Buffer.from_handle(64, 64, owner=owner),
-    "kernel": lambda owner, _stream, kernel: Kernel.from_handle(kernel.handle, mod=owner),  # type: ignore[arg-type]
-    "attributes": lambda owner, _stream, kernel: (
-        Kernel.from_handle(
-            kernel.handle,
-            mod=owner,  # type: ignore[arg-type]
-        ).attributes
-    ),
-    "launcher": lambda owner, _stream, kernel: Kernel.from_handle(
-        kernel.handle,
-        mod=owner,  # type: ignore[arg-type]
-    )[1, 1],
     "launcher's stream": lambda owner, stream, kernel: kernel[
         1, 1, Stream.from_handle(stream.handle, owner=owner)
     ],

@@ -232,6 +232,9 @@ class TestAdvice:
         assert "pip install" not in message
 
     def test_header_of_a_wheel_that_is_missing(self) -> None:
+        folders = map(Path, cudacore.include_directories())
+        if any((folder / "curand_kernel.h").exists() for folder in folders):
+            pytest.skip("cuRAND's headers are here")
         message = self.message("curand_kernel.h")
         assert "pip install nvidia-curand" in message
         assert "cudacore[" not in message
