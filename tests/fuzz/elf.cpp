@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Any bytes as a cubin whose kernels are listed.
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+
+#include "cudacore/signature.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  try {
+    static_cast<void>(cudacore::kernels_in_cubin(std::as_bytes(std::span(data, size))));
+  } catch (const std::invalid_argument&) {
+  }
+  return 0;
+}

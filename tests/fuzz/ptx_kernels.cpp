@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Any text as PTX whose kernels are listed.
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string_view>
+
+#include "cudacore/signature.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  try {
+    static_cast<void>(cudacore::kernels_in_ptx({reinterpret_cast<const char*>(data), size}));
+  } catch (const std::invalid_argument&) {
+  }
+  return 0;
+}
