@@ -37,7 +37,7 @@ class Nesting {
  private:
   static constexpr int max_depth = 64;
   /// Each level reads a text once, or twice where it turns out to be no type.
-  static constexpr std::size_t work_for_each = 2 * max_depth;
+  static constexpr std::size_t work_for_each = std::size_t{2} * max_depth;
 
   int depth_ = 0;
   std::size_t work_;

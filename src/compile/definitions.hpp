@@ -21,7 +21,7 @@ struct Declaration {
   std::string symbol;
   bool is_function = false;
 
-  auto operator<=>(const Declaration&) const = default;
+  auto operator<=>(const Declaration&) const = default;  // NOLINT: takes it for a null pointer
 };
 
 /// What a PTX module declares `.extern`, shared memory left out.

@@ -207,9 +207,16 @@ std::string compile::template_advice(std::string_view source, std::string_view n
     const std::string instance =
         plain.size() < name.size() ? std::string(name)
                                    : std::string(name) + "<" + example_arguments(*parameters) + ">";
-    return "; the source declares it as template<" + std::string(*parameters) +
-           ">, of which nothing is compiled unless it is named: compile(..., name_expressions=[\"" +
-           instance + "\"]), and get_kernel(\"" + instance + "\")";
+    std::string text = "; the source declares it as template<";
+    text.append(*parameters)
+        .append(
+            ">, of which nothing is compiled unless it is named: compile(..., "
+            "name_expressions=[\"")
+        .append(instance)
+        .append("\"]), and get_kernel(\"")
+        .append(instance)
+        .append("\")");
+    return text;
   }
   return {};
 }
