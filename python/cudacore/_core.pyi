@@ -21,7 +21,7 @@ from typing import (
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from typing_extensions import Buffer as _HostBuffer
-from typing_extensions import CapsuleType, Self
+from typing_extensions import CapsuleType, Self, disjoint_base
 
 from cudacore.typing import (
     CompilerBackendType,
@@ -451,6 +451,7 @@ class StreamOptions:
     def __replace__(self, **kwargs: Any) -> Self: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
 
+@disjoint_base
 class Stream:
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @classmethod
@@ -531,6 +532,7 @@ class Event:
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
+@disjoint_base
 class Buffer:
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @classmethod
