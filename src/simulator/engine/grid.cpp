@@ -96,6 +96,8 @@ void Grid::fail(Fault fault) noexcept {
   stopped_.store(true, std::memory_order_relaxed);
 }
 
+// One loop, whose exits each leave the block where another worker can take it up.
+// NOLINTNEXTLINE(readability-function-cognitive-complexity)
 std::optional<Task::Time> Grid::run(Worker& worker) noexcept {
   Schedule& schedule = *schedule_;
   Clock::time_point began{};

@@ -131,7 +131,7 @@ void add_sparse(FormTable& table, const char* shape, const char* types) {
 template <unsigned k, Element s, Element u>
 void add_sparse_integers(FormTable& table, const char* shape, std::array<const char*, 4> types) {
   constexpr Element s32 = Element::s32;
-  const auto add = [&]<Element a, Element b>(std::string pair) {
+  const auto add = [&]<Element a, Element b>(const std::string& pair) {
     add_sparse<k, a, b, s32>(table, shape, ("s32." + pair + ".s32").c_str());
     add_sparse<k, a, b, s32, true>(table, shape, ("satfinite.s32." + pair + ".s32").c_str());
   };
