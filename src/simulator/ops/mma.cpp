@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mma: products of matrices whose places in the registers PTX tells.
+#include <initializer_list>
 #include <string>
 
 #include "simulator/ops/families.hpp"
@@ -128,12 +129,19 @@ void add_sparse(FormTable& table, const char* shape, const char* types) {
   }
 }
 
+/// In place of operator+, which would be compiled into the objects of each instruction set.
+std::string join(std::initializer_list<const char*> parts) {
+  std::string whole;
+  for (const char* part : parts) whole.append(part);
+  return whole;
+}
+
 template <unsigned k, Element s, Element u>
 void add_sparse_integers(FormTable& table, const char* shape, std::array<const char*, 4> types) {
   constexpr Element s32 = Element::s32;
-  const auto add = [&]<Element a, Element b>(const std::string& pair) {
-    add_sparse<k, a, b, s32>(table, shape, ("s32." + pair + ".s32").c_str());
-    add_sparse<k, a, b, s32, true>(table, shape, ("satfinite.s32." + pair + ".s32").c_str());
+  const auto add = [&]<Element a, Element b>(const char* pair) {
+    add_sparse<k, a, b, s32>(table, shape, join({"s32.", pair, ".s32"}).c_str());
+    add_sparse<k, a, b, s32, true>(table, shape, join({"satfinite.s32.", pair, ".s32"}).c_str());
   };
   add.template operator()<s, s>(types[0]);
   add.template operator()<s, u>(types[1]);
@@ -142,9 +150,9 @@ void add_sparse_integers(FormTable& table, const char* shape, std::array<const c
 }
 
 template <Element a, Element b>
-void add_sparse_fp8(FormTable& table, const std::string& types) {
-  add_sparse<64, a, b, Element::f32>(table, "m16n8k64", ("f32." + types + ".f32").c_str());
-  add_sparse<64, a, b, Element::f16>(table, "m16n8k64", ("f16." + types + ".f16").c_str());
+void add_sparse_fp8(FormTable& table, const char* types) {
+  add_sparse<64, a, b, Element::f32>(table, "m16n8k64", join({"f32.", types, ".f32"}).c_str());
+  add_sparse<64, a, b, Element::f16>(table, "m16n8k64", join({"f16.", types, ".f16"}).c_str());
 }
 
 template <unsigned k>
