@@ -7,7 +7,6 @@ environment.
 """
 
 import operator
-import re
 
 from cudacore import _core
 
@@ -17,7 +16,7 @@ _MOST_DEVICES = 64
 _LEAST_MEMORY = 2**20
 _MOST_MEMORY = 2**40
 _UNITS = {"": 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
-_SIZE = re.compile(r"\s*([0-9.]+)\s*([A-Za-z]*)\s*", re.ASCII)
+_SIZE = r"\s*([0-9.]+)\s*([A-Za-z]*)\s*"
 
 
 def enable(
@@ -81,8 +80,10 @@ def enable(
 def _bytes(memory: int | str) -> int:
     size = memory
     if isinstance(size, str):
+        import re  # noqa: PLC0415  # takes longer to import than all of cudacore
+
         try:
-            number, unit = _SIZE.fullmatch(size).groups()  # type: ignore[union-attr]
+            number, unit = re.fullmatch(_SIZE, size, re.ASCII).groups()  # type: ignore[union-attr]
             size = (
                 int(float(number) * _UNITS[unit]) if "." in number else int(number) * _UNITS[unit]
             )

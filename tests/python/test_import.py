@@ -11,7 +11,7 @@ from harness import run_cleanly
 BUDGET_MS = 20
 
 HEAVY = ("numpy", "ctypes", "subprocess", "asyncio", "inspect", "importlib.metadata", "pickle",
-         "typing_extensions", "dataclasses", "tempfile")  # fmt: skip
+         "typing_extensions", "dataclasses", "tempfile", "re", "enum", "typing")  # fmt: skip
 
 
 def test_import_is_quick() -> None:
