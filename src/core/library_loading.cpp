@@ -144,7 +144,8 @@ void check_loadable(const std::vector<std::byte>& code, CodeType type, const std
             ", newer than the driver (CUDA " + version_text(api.version) +
             ") can compile. Compile to a cubin, which needs no JIT (target \"cubin\"), use an "
             "NVRTC "
-            "no newer than the driver (for a CUDA 12 driver: pip install nvidia-cuda-nvrtc-cu12), or "
+            "no newer than the driver (for a CUDA 12 driver: pip install nvidia-cuda-nvrtc-cu12), "
+            "or "
             "update the NVIDIA driver",
         number, result_name, function);
   }
