@@ -138,7 +138,7 @@ struct ManagedMemoryResourceOptions {
 /// A pool of managed memory, which moves between host and devices by itself (driver 13.0).
 class ManagedMemoryResource final : public PoolMemoryResource {
  public:
-  explicit ManagedMemoryResource(const ManagedMemoryResourceOptions& options = {});
+  explicit ManagedMemoryResource(ManagedMemoryResourceOptions options = {});
   [[nodiscard]] bool is_host_accessible() const override { return true; }
   [[nodiscard]] bool is_managed() const override { return true; }
   [[nodiscard]] int device_id() const override;

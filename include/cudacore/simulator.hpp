@@ -9,8 +9,9 @@
 /// It is used only when asked for: by enable(), or by CUDACORE_DRIVER=simulator in the environment.
 namespace cudacore::simulator {
 
-/// What is simulated. Each device has the same compute capability and memory of its own. What is 0
-/// is what the environment says, else one device, of 9.0, of 4 GiB.
+/// What is simulated. Each device has the same compute capability and memory of its own. A field
+/// of 0 comes from the environment; the defaults are one device of compute capability 9.0 and 4
+/// GiB.
 struct Options {
   unsigned devices = 0;
   int major = 0;  ///< compute capability

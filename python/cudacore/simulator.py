@@ -44,14 +44,14 @@ def enable(
     TypeError, ValueError
         An argument is of a wrong type, or out of its range.
     CUDAError
-        A driver is in use in this process already that is not just this.
+        This process already uses another driver, or the simulated device with other settings.
     DriverNotFoundError
         The library is missing; the message lists every place looked in.
 
     Notes
     -----
-    Without it, ``CUDACORE_DRIVER=simulator`` chooses the simulated device. Where that is in use
-    already, a call that tells nothing changes nothing.
+    Without it, ``CUDACORE_DRIVER=simulator`` chooses the simulated device. If that is already in
+    use, a call without arguments changes nothing.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def _bytes(memory: int | str) -> int:
                 f'memory={memory!r}: give bytes, or a number and one of {units}, as in "4 GiB"'
             ) from None
     if not isinstance(size, int):
-        raise TypeError(f'memory={memory!r}: give bytes as an int, or a text as "4 GiB"')
+        raise TypeError(f'memory={memory!r}: give an int of bytes, or a str such as "4 GiB"')
     if not _LEAST_MEMORY <= size <= _MOST_MEMORY:
         raise ValueError(f"memory={memory!r}: give from 1 MiB to 1 TiB")
     return size

@@ -21,8 +21,8 @@ __all__ = ["simulated_device"]
 def simulated_device() -> Iterator[cudacore.Device]:
     """Give the first simulated device, current; after the test everything made on it ends.
 
-    It is what ``CUDACORE_SIMULATOR_DEVICES`` and its like say, or what `cudacore.simulator.enable`
-    was told before. A test whose kernel fails does no harm to the next one.
+    Its settings come from ``CUDACORE_SIMULATOR_DEVICES`` and the like, or from an earlier
+    `cudacore.simulator.enable`. A test whose kernel fails does no harm to the next one.
     """
     if not cudacore.simulator.is_enabled():
         cudacore.simulator.enable()

@@ -8,6 +8,7 @@
 #include "bindings/values.hpp"
 #include "cudacore/object_code.hpp"
 #include "handle/boxes.hpp"
+#include "handle/describe.hpp"
 
 namespace cudacore::bindings {
 
@@ -23,11 +24,6 @@ struct KernelAttributes {
 struct KernelOccupancy {
   Kernel kernel;
 };
-
-template <>
-struct Kept<KernelAttributes> : KeptByKernel<KernelAttributes> {};
-template <>
-struct Kept<KernelOccupancy> : KeptByKernel<KernelOccupancy> {};
 
 }  // namespace cudacore::bindings
 
@@ -96,22 +92,6 @@ constexpr AttributeField attribute_fields[] = {
      false, true, "int: 0 default, 1 spread, 2 load balancing. Settable."},
 };
 
-int to_int(py::handle value, const char* what) {
-  if (PyIndex_Check(value.ptr()) == 0) {
-    throw py::type_error(std::string(what) + " must be an int, not " + type_name(value));
-  }
-  const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
-  int overflow = 0;
-  const long result = number ? PyLong_AsLongAndOverflow(number.ptr(), &overflow) : -1;
-  if (PyErr_Occurred() != nullptr) {
-    throw py::error_already_set();
-  }
-  if (overflow != 0 || result != static_cast<int>(result)) {
-    throw std::overflow_error(std::string(what) + " does not fit 32 bits");
-  }
-  return static_cast<int>(result);
-}
-
 void bind_attributes(py::module_& module) {
   HeapClass<KernelAttributes> type(
       module, "cudacore.KernelAttributes",
@@ -134,7 +114,7 @@ void bind_attributes(py::module_& module) {
       type.def_property(
           field.name, get,
           [&field](const KernelAttributes& self, py::handle value) {
-            without_gil([self, &field, number = to_int(value, field.name)] {
+            without_gil([self, &field, number = to_int(value, "KernelAttributes", field.name)] {
               self.kernel.set_attribute(field.attribute, number, self.target());
             });
           },
@@ -160,9 +140,9 @@ void check_module(const Kernel& kernel, const ObjectCode& code) {
   if (matches) {
     return;
   }
-  const std::string message = "Kernel.from_handle: the code '" + code.name() +
-                              "' does not match the kernel " + kernel.name() +
-                              ", which is of another library";
+  const std::string message =
+      "Kernel.from_handle: " + handle::with_name(to_string(code.code_type()), code.name()) +
+      " does not match the kernel " + kernel.name() + ", which is of another library";
   if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) != 0) {
     throw py::error_already_set();
   }

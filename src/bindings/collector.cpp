@@ -34,12 +34,6 @@ void ReleaseObject::operator()(void* /*pointer*/) const noexcept {
   }
 }
 
-int visit_kept(const Kernel& kernel, visitproc visit, void* arg) {
-  const std::shared_ptr<handle::KernelBox>& box = kernel.box();
-  return is_unshared(box) && is_unshared(box->library) ? visit_kept(box->library->owner, visit, arg)
-                                                       : 0;
-}
-
 int visit_kept(const Stream& stream, visitproc visit, void* arg) {
   return visit_owner(stream.box(), visit, arg);
 }
@@ -75,11 +69,6 @@ void Kept<Buffer>::finalize(PyObject* self) noexcept {
     ended.close();
   } catch (const std::bad_alloc&) {  // it is borrowed, so not garbage: it ends another time
   }
-}
-
-bool Kept<Kernel>::may_keep(const Kernel& kernel) noexcept {
-  const handle::LibraryBox* library = kernel.box()->library.get();
-  return library != nullptr && library->owner != nullptr;
 }
 
 }  // namespace cudacore::bindings

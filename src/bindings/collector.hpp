@@ -7,7 +7,6 @@
 
 #include "bindings/heap_type.hpp"
 #include "cudacore/buffer.hpp"
-#include "cudacore/kernel.hpp"
 #include "cudacore/stream.hpp"
 
 // Python's garbage collector, and the Python objects that boxes keep alive (keep_alive()).
@@ -40,7 +39,7 @@ template <typename T>
   return release != nullptr ? release->object : nullptr;
 }
 
-/// A template, since the conversion of a share is a share more.
+/// A template, since converting the shared_ptr would add a share.
 template <typename T>
 [[nodiscard]] int visit_kept(const std::shared_ptr<T>& owner, visitproc visit, void* arg) {
   if (owner.use_count() == 1) {
@@ -48,7 +47,6 @@ template <typename T>
   }
   return 0;
 }
-[[nodiscard]] int visit_kept(const Kernel& kernel, visitproc visit, void* arg);
 [[nodiscard]] int visit_kept(const Stream& stream, visitproc visit, void* arg);
 
 template <>
@@ -66,25 +64,6 @@ struct Kept<Buffer> {
   static bool may_keep(const Buffer& buffer) noexcept;
   static int visit(const Buffer& buffer, visitproc visit, void* arg);
   static void finalize(PyObject* self) noexcept;
-};
-
-template <>
-struct Kept<Kernel> {
-  static constexpr bool any = true;
-  static bool may_keep(const Kernel& kernel) noexcept;
-  static int visit(const Kernel& kernel, visitproc visit, void* arg) {
-    return visit_kept(kernel, visit, arg);
-  }
-};
-
-/// For types whose value holds a Kernel.
-template <typename T>
-struct KeptByKernel {
-  static constexpr bool any = true;
-  static bool may_keep(const T& value) noexcept { return Kept<Kernel>::may_keep(value.kernel); }
-  static int visit(const T& value, visitproc visit, void* arg) {
-    return visit_kept(value.kernel, visit, arg);
-  }
 };
 
 }  // namespace cudacore::bindings

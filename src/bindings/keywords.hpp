@@ -3,9 +3,18 @@
 
 #include <pybind11/pybind11.h>
 
+#include <cstddef>
 #include <span>
+#include <string>
 
 namespace cudacore::bindings {
+
+/// "f takes at most 1 positional argument, but 2 were given"
+[[nodiscard]] std::string too_many_arguments(const std::string& function, std::size_t most,
+                                             std::size_t given);
+/// "f has no argument 'strem'; did you mean 'stream'?"
+[[nodiscard]] std::string unknown_argument(const std::string& function, const std::string& name,
+                                           std::span<const char* const> names);
 
 /// Sorts the arguments of a METH_FASTCALL | METH_KEYWORDS function into `values`, one borrowed
 /// reference for each keyword, which keep what they held where nothing was given. The first

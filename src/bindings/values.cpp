@@ -113,9 +113,11 @@ Device to_device(py::handle object) {
     if (PyErr_Occurred() != nullptr) {
       throw py::error_already_set();
     }
-    // An ordinal past int is past every device count: let the Device say so.
-    return Device(
-        overflow != 0 || ordinal != static_cast<int>(ordinal) ? -1 : static_cast<int>(ordinal));
+    if (overflow != 0 || ordinal != static_cast<int>(ordinal)) {
+      throw py::value_error("there is no device " + py::repr(index).cast<std::string>() +
+                            ": device_id must lie in 0 .. 2**31 - 1");
+    }
+    return Device(static_cast<int>(ordinal));
   }
   throw py::type_error("device_id must be a Device, an int or None, not " + type_name(object));
 }
@@ -191,6 +193,24 @@ unsigned long long to_address(py::handle object, const char* what) {
     throw py::error_already_set();
   }
   return value;
+}
+
+int to_int(py::handle object, const char* owner, const char* field) {
+  const auto what = [&] { return std::string(owner) + "." + field; };
+  if (PyBool_Check(object.ptr()) != 0 || PyIndex_Check(object.ptr()) == 0) {
+    throw py::type_error(what() + " must be an int, not " + type_name(object));
+  }
+  const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(object.ptr()));
+  int overflow = 0;
+  const long result = number ? PyLong_AsLongAndOverflow(number.ptr(), &overflow) : -1;
+  if (PyErr_Occurred() != nullptr) {
+    throw py::error_already_set();
+  }
+  if (overflow != 0 || result != static_cast<int>(result)) {
+    throw std::overflow_error(what() + " must fit 32 bits, not be " +
+                              py::repr(number).cast<std::string>());
+  }
+  return static_cast<int>(result);
 }
 
 std::size_t to_byte_count(py::handle object, const char* what) {

@@ -48,12 +48,10 @@ template <>
 struct Kept<Launcher> {
   static constexpr bool any = true;
   static bool may_keep(const Launcher& launcher) noexcept {
-    return Kept<Kernel>::may_keep(launcher.kernel) ||
-           (launcher.stream && Kept<Stream>::may_keep(*launcher.stream));
+    return launcher.stream && Kept<Stream>::may_keep(*launcher.stream);
   }
   static int visit(const Launcher& launcher, visitproc visit, void* arg) {
-    const int result = visit_kept(launcher.kernel, visit, arg);
-    return result != 0 || !launcher.stream ? result : visit_kept(*launcher.stream, visit, arg);
+    return launcher.stream ? visit_kept(*launcher.stream, visit, arg) : 0;
   }
 };
 
@@ -108,6 +106,10 @@ Py_hash_t hash_of(const Buffer& buffer) noexcept;
 /// An int, or anything whose int() is an address or a handle (cuda.bindings objects).
 [[nodiscard]] unsigned long long to_address(py::handle object, const char* what);
 
+/// An int of 32 bits, or what stands for one; a bool does not. `owner.field` is what messages call
+/// it.
+/// @throw TypeError, OverflowError
+[[nodiscard]] int to_int(py::handle object, const char* owner, const char* field);
 /// A number of bytes: an int that is not negative. `what` begins the message.
 [[nodiscard]] std::size_t to_byte_count(py::handle object, const char* what);
 

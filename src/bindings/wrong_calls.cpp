@@ -7,6 +7,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "bindings/keywords.hpp"
+#include "bindings/suggestion.hpp"
+#include "bindings/values.hpp"
+
 namespace cudacore::bindings {
 
 namespace py = pybind11;
@@ -24,8 +28,6 @@ std::unordered_map<const Record*, std::string>& names() {
   static auto& all = *new std::unordered_map<const Record*, std::string>();  // NOLINT: leaked
   return all;
 }
-
-std::string type_name(py::handle object) { return Py_TYPE(object.ptr())->tp_name; }
 
 /// The types of a record's parameters as its signature spells them: "(self: object, n: int) ->
 /// None".
@@ -64,7 +66,11 @@ std::optional<Complaint> wrong_value(std::string_view type, py::handle value) {
   const auto has = [&](std::string_view word) { return type.find(word) != std::string_view::npos; };
   if (has("SupportsInt") || has("SupportsIndex") || type.substr(0, 3) == "int") {
     if (PyIndex_Check(value.ptr()) == 0) return must_be("an int");
-    return Complaint{PyExc_OverflowError, "in range, not " + std::string(py::str(py::repr(value)))};
+    const bool is_negative = PyObject_RichCompareBool(value.ptr(), py::int_(0).ptr(), Py_LT) == 1;
+    PyErr_Clear();
+    return Complaint{PyExc_OverflowError,
+                     (is_negative ? "an int that is not so low, not " : "a smaller int, not ") +
+                         std::string(py::str(py::repr(value)))};
   }
   if (type.substr(0, 4) == "bool" && PyBool_Check(value.ptr()) == 0) return must_be("a bool");
   if (has("Callable") && PyCallable_Check(value.ptr()) == 0) return must_be("callable");
@@ -107,6 +113,13 @@ class WrongCall {
   [[nodiscard]] std::string parameter(std::size_t i) const {
     return i < record_.args.size() && record_.args[i].name != nullptr ? record_.args[i].name : "";
   }
+  [[nodiscard]] std::vector<const char*> parameters() const {
+    std::vector<const char*> all;
+    for (std::size_t i = skipped_; i < record_.args.size(); ++i) {
+      if (record_.args[i].name != nullptr) all.push_back(record_.args[i].name);
+    }
+    return all;
+  }
   /// What was given for a parameter, by place or by name.
   [[nodiscard]] py::handle given(std::size_t i) const {
     if (i < count_ && i < positional()) return args_[i];
@@ -128,17 +141,14 @@ class WrongCall {
 
   [[nodiscard]] std::optional<Complaint> wrong_names() const {
     if (count_ > positional() && !record_.has_args) {
-      const std::size_t most = positional() - skipped_;
-      return refuse(" takes " +
-                    (most == 0 ? std::string("no") : "at most " + std::to_string(most)) +
-                    " positional argument" + (most == 1 ? "" : "s") + ", but " +
-                    std::to_string(count_ - skipped_) + " were given");
+      return {PyExc_TypeError,
+              too_many_arguments(name_, positional() - skipped_, count_ - skipped_)};
     }
     for (std::size_t k = 0; k < keyword_count(); ++k) {
       std::size_t i = skipped_;
       while (i < record_.args.size() && parameter(i) != keyword(k)) ++i;
       if (i >= record_.args.size() && !record_.has_kwargs) {
-        return refuse(" has no argument '" + keyword(k) + "'");
+        return {PyExc_TypeError, unknown_argument(name_, keyword(k), parameters())};
       }
       if (i < count_ && i < positional()) return refuse(" was given '" + keyword(k) + "' twice");
     }
@@ -216,7 +226,7 @@ PyObject* call(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject
 
 void explain(py::handle object, const std::string& name) {
   PyObject* function = object.ptr();
-  if (Py_TYPE(function) == &PyStaticMethod_Type) {
+  if (Py_TYPE(function) == &PyStaticMethod_Type || Py_TYPE(function) == &PyClassMethod_Type) {
     explain(object.attr("__func__"), name);
     return;
   }

@@ -10,6 +10,7 @@
 #include "compile/elf_file.hpp"
 #include "compile/ptx_tokens.hpp"
 #include "cudacore/error.hpp"
+#include "handle/describe.hpp"
 
 namespace cudacore::compile {
 
@@ -67,8 +68,8 @@ std::vector<std::string> strong_definitions(const ObjectCode& input) {
 
 std::string describe(std::span<const ObjectCode> inputs, std::size_t index) {
   const ObjectCode& input = inputs[index];
-  return "input " + std::to_string(index) + " (" + std::string(to_string(input.code_type())) +
-         " \"" + input.name() + "\")";
+  return "input " + std::to_string(index) + " (" +
+         handle::with_name(to_string(input.code_type()), input.name()) + ")";
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "compile/joined_ptx.hpp"
 #include "compile/nvjitlink_session.hpp"
 #include "cudacore/error.hpp"
+#include "handle/describe.hpp"
 
 namespace cudacore {
 
@@ -60,8 +61,8 @@ LinkerOptions complete(LinkerOptions options, std::span<const ObjectCode> inputs
   if (target == CodeType::ptx) {
     const auto other = std::find_if_not(inputs.begin(), inputs.end(), is_ltoir);
     if (other != inputs.end()) {
-      throw std::invalid_argument("linking to \"ptx\" takes LTO IR only, and \"" + other->name() +
-                                  "\" is " + std::string(to_string(other->code_type())) +
+      throw std::invalid_argument("linking to \"ptx\" takes LTO IR only, not " +
+                                  handle::with_name(to_string(other->code_type()), other->name()) +
                                   ": compile it to \"ltoir\"");
     }
     options.ptx = true;

@@ -8,6 +8,7 @@
 #include "cudacore/error.hpp"
 #include "driver/process.hpp"
 #include "driver/wheels.hpp"
+#include "handle/describe.hpp"
 
 namespace cudacore::compile {
 
@@ -138,8 +139,7 @@ void NvJitLinkSession::add(const ObjectCode& input) {
   const std::vector<std::byte>& code = text.empty() ? input.code() : text;
   check(api_.nvJitLinkAddData(handle_, input_type(input.code_type()), code.data(), code.size(),
                               input.name().c_str()),
-        "nvJitLinkAddData",
-        std::string(to_string(input.code_type())) + " \"" + input.name() + "\"");
+        "nvJitLinkAddData", handle::with_name(to_string(input.code_type()), input.name()));
 }
 
 void NvJitLinkSession::complete() {

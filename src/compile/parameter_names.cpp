@@ -210,10 +210,10 @@ std::string compile::template_advice(std::string_view source, std::string_view n
     std::string text = "; the source declares it as template<";
     text.append(*parameters)
         .append(
-            ">, of which nothing is compiled unless it is named: compile(..., "
+            ">, and templates are compiled only when named: compile(..., "
             "name_expressions=[\"")
         .append(instance)
-        .append("\"]), and get_kernel(\"")
+        .append("\"]), then get_kernel(\"")
         .append(instance)
         .append("\")");
     return text;

@@ -70,8 +70,8 @@ CodeType type_of(std::string_view text, const fs::path& path) {
   if (trimmed.find(".version"sv) != std::string_view::npos) return CodeType::ptx;
   throw std::invalid_argument(
       "ObjectCode.load: " + path.string() +
-      " is no PTX, cubin, fat binary, LTO IR, host object or library; source text is compiled with "
-      "Program");
+      " is not PTX, a cubin, a fat binary, LTO IR, a host object or a library; compile source text "
+      "with Program");
 }
 
 /// Where a file is written before it takes its place: beside it, under a name of its own.

@@ -100,7 +100,7 @@ void check_fatbin(const std::vector<std::byte>& code, const std::string& name) {
   if (code.size() >= sizeof(header)) std::memcpy(&header, code.data(), sizeof(header));
   if (header.magic != fatbin_magic || header.header_size > code.size() ||
       header.size > code.size() - header.header_size) {
-    throw std::invalid_argument(with_name("fatbin", name) +
+    throw std::invalid_argument(handle::with_name("fatbin", name) +
                                 " is damaged or no fatbin: its header does not "
                                 "fit its " +
                                 std::to_string(code.size()) + " bytes");
@@ -121,7 +121,7 @@ void check_loadable(const std::vector<std::byte>& code, CodeType type, const std
     case CodeType::ltoir:
     case CodeType::object:
     case CodeType::library:
-      throw std::invalid_argument(with_name(to_string(type), name) +
+      throw std::invalid_argument(handle::with_name(to_string(type), name) +
                                   " cannot be loaded as it is: link it to a cubin first, with "
                                   "Linker");
   }
@@ -132,7 +132,7 @@ void check_loadable(const std::vector<std::byte>& code, CodeType type, const std
                                    CodeType type, const std::string& name, std::string_view log,
                                    handle::ContextBox& context) {
   const int number = static_cast<int>(result);
-  const std::string object = with_name(to_string(type), name);
+  const std::string object = handle::with_name(to_string(type), name);
   const char* code_name = nullptr;
   api.cuGetErrorName(result, &code_name);
   const std::string result_name = code_name != nullptr ? code_name : "";
@@ -182,7 +182,7 @@ std::shared_ptr<handle::LibraryBox> load_library(const std::vector<std::byte>& c
   const driver::DriverApi& api = driver::api();
   if (api.simulated && type == CodeType::cubin) {
     if (!ptx.empty()) return load_library(bytes_of(ptx), CodeType::ptx, name, {});
-    throw NotSupportedError(with_name("cubin", name) +
+    throw NotSupportedError(handle::with_name("cubin", name) +
                                 " cannot run on the simulated device, which runs PTX, and it does "
                                 "not carry the PTX that it was made from. Compile it with "
                                 "Program, or load its PTX with ObjectCode.from_ptx",
@@ -247,7 +247,7 @@ std::vector<std::string> kernel_symbols(const driver::DriverApi& api,
       api.cuKernelGetName == nullptr) {
     driver::throw_missing_symbol("cuLibraryEnumerateKernels", 12040);
   }
-  const std::string object = with_name("library", name);
+  const std::string object = handle::with_name("library", name);
   unsigned count = 0;
   handle::check(api.cuLibraryGetKernelCount(&count, library.library), "cuLibraryGetKernelCount",
                 object);

@@ -202,8 +202,8 @@ DeviceMemoryResource::DeviceMemoryResource(
 PinnedMemoryResource::PinnedMemoryResource(const PinnedMemoryResourceOptions& options)
     : PoolMemoryResource(pinned_pool(options)), numa_id_(options.numa_id.value_or(-1)) {}
 
-ManagedMemoryResource::ManagedMemoryResource(const ManagedMemoryResourceOptions& options)
-    : PoolMemoryResource(managed_pool(resolve(options))), options_(resolve(options)) {}
+ManagedMemoryResource::ManagedMemoryResource(ManagedMemoryResourceOptions options)
+    : PoolMemoryResource(managed_pool(options = resolve(options))), options_(options) {}
 
 int ManagedMemoryResource::device_id() const {
   return options_.preferred_location_type == ManagedLocation::device

@@ -20,6 +20,7 @@
 #include "cudacore/kernel.hpp"
 #include "handle/boxes.hpp"
 #include "handle/check.hpp"
+#include "handle/describe.hpp"
 
 namespace cudacore {
 
@@ -90,7 +91,9 @@ struct ObjectCode::State {
   }
 
   /// "cubin \"axpy\"", for messages.
-  [[nodiscard]] std::string describe() const { return with_name(to_string(type), details.name); }
+  [[nodiscard]] std::string describe() const {
+    return handle::with_name(to_string(type), details.name);
+  }
 
   [[nodiscard]] std::string_view ptx() const noexcept {
     return type == CodeType::ptx ? text_of(code) : std::string_view(details.ptx);
@@ -207,7 +210,7 @@ ObjectCode::ObjectCode(std::vector<std::byte> code, CodeType type, Details detai
     while (!code.empty() && code.back() == std::byte{0}) code.pop_back();
   }
   if (code.empty()) {
-    throw std::invalid_argument(with_name("object code", details.name) + " is empty");
+    throw std::invalid_argument(handle::with_name("object code", details.name) + " is empty");
   }
   state_->code = std::move(code);
   state_->type = type;
@@ -313,7 +316,7 @@ CUmodule ObjectCode::get_module() const {
   const ContextCall call(handle::current_context());
   CUmodule module = nullptr;
   handle::check(call.api().cuLibraryGetModule(&module, handle()), "cuLibraryGetModule",
-                std::string(to_string(code_type())) + " \"" + name() + "\"", call.context().get());
+                handle::with_name(to_string(code_type()), name()), call.context().get());
   return module;
 }
 

@@ -7,13 +7,9 @@
 #include <utility>
 
 #include "cudacore/object_code.hpp"
+#include "handle/describe.hpp"
 
 namespace cudacore {
-
-/// `cubin "axpy"`, for messages; what was given no name is just a cubin.
-[[nodiscard]] inline std::string with_name(std::string_view what, const std::string& name) {
-  return name.empty() ? std::string(what) : std::string(what) + " \"" + name + "\"";
-}
 
 /// Calls `read`, which reads bytes that nobody vouches for and knows no name, and says of what the
 /// bytes are where it refuses them: `damaged cubin "axpy": it has no ...`.
@@ -30,7 +26,7 @@ decltype(auto) read_code(CodeType type, const std::string& name, Read&& read) {
       what.remove_prefix(damaged.size() + 2);
       start = damaged;
     }
-    throw std::invalid_argument(with_name(start, name) + ": " + std::string(what));
+    throw std::invalid_argument(handle::with_name(start, name) + ": " + std::string(what));
   }
 }
 

@@ -43,6 +43,10 @@ std::string format_bytes(std::size_t size) {
   return text.data();
 }
 
+std::string with_name(std::string_view what, const std::string& name) {
+  return name.empty() ? std::string(what) : std::string(what) + " \"" + name + "\"";
+}
+
 std::string format_address(std::uintptr_t address) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "0x%zx", static_cast<std::size_t>(address));

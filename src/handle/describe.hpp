@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "driver/driver_api.hpp"
 
@@ -21,6 +22,8 @@ struct StreamBox;
 [[nodiscard]] std::string describe_stream(const StreamBox& stream);
 /// "1 TiB", "1.5 GiB", "100 bytes"
 [[nodiscard]] std::string format_bytes(std::size_t size);
+/// `cubin "axpy"`; what was given no name is just a cubin.
+[[nodiscard]] std::string with_name(std::string_view what, const std::string& name);
 /// "0x7f00"
 [[nodiscard]] std::string format_address(std::uintptr_t address);
 /// "128 x 1 x 1"

@@ -7,9 +7,8 @@
 
 #include "driver/driver_api.hpp"
 
-// Sticky errors. Each ends CUDA for the whole process, as a trial of every kind of fault on two
-// GPUs showed: contexts of other devices, new contexts and a primary context that is reset fail
-// with the same code.
+// Sticky errors. Each ends CUDA for the whole process: contexts of other devices, new contexts and
+// a reset primary context fail with the same code.
 
 namespace cudacore::handle {
 
@@ -51,7 +50,7 @@ struct Story {
   std::string message;
   std::string function;
 };
-/// The story, once, where only a deleter has heard of the sticky error yet.
+/// The message, once, if so far only a deleter has seen the error.
 [[nodiscard]] std::optional<Story> take_untold_story();
 
 /// "kernels launched since the last good synchronisation, newest last: a, b"; empty where none.

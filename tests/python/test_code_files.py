@@ -91,7 +91,7 @@ def test_shared_library_is_a_library() -> None:
 def test_other_files_are_refused(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "other"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match="other is no PTX, cubin"):
+    with pytest.raises(ValueError, match="other is not PTX, a cubin"):
         ObjectCode.load(path)
 
 

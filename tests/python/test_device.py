@@ -235,7 +235,7 @@ def test_versions(device: Device) -> None:
 
 
 def current_device() -> int:
-    """The device of the calling thread's context, None where there is none."""
+    """The ordinal of the current device."""
     return Device().device_id
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wrong calls are told in our words: the function, the argument, what it may be, what was given."""
+"""Errors about wrong calls name the function, the argument, what it may be and what was given."""
 
 import pickle
 from collections.abc import Callable
@@ -26,10 +26,12 @@ def test_calls_of_methods(device: Device, stream: Stream) -> None:
     add = message(lambda: any_stream.add_callback(3))
     assert add == "Stream.add_callback: callback must be callable, not int"
     assert message(lambda: any_stream.sync(1)) == (
-        "Stream.sync takes no positional arguments, but 1 were given"
+        "Stream.sync takes no positional arguments, but 1 was given"
     )
     assert message(any_stream.wait) == "Stream.wait needs the argument 'event_or_stream'"
-    assert message(lambda: any_stream.wait(event=3)) == "Stream.wait has no argument 'event'"
+    assert message(lambda: any_stream.wait(event_or_streem=3)) == (
+        "Stream.wait has no argument 'event_or_streem'; did you mean 'event_or_stream'?"
+    )
     any_type: Any = Stream
     assert (
         message(lambda: any_type.sync(3)) == "Stream.sync: self must be a cudacore.Stream, not int"
@@ -43,9 +45,32 @@ def test_numbers(device: Device) -> None:
     assert message(lambda: blocks("x", 0)) == (
         "KernelOccupancy.max_active_blocks_per_multiprocessor: block_size must be an int, not str"
     )
-    assert "block_size must be in range, not 1099511627776" in message(
+    assert "block_size must be a smaller int, not 1099511627776" in message(
         lambda: blocks(1 << 40, 0), OverflowError
     )
+    assert "block_size must be an int that is not so low, not -1099511627776" in message(
+        lambda: blocks(-(1 << 40), 0), OverflowError
+    )
+    with pytest.raises(ValueError, match=f"there is no device {2**70}: device_id must lie in 0 .."):
+        Device(2**70)
+    attributes: Any = build("__global__ void k() {}").get_kernel("k").attributes
+    for wrong, error, text in (
+        (True, TypeError, "must be an int, not bool"),
+        (1.0, TypeError, "must be an int, not float"),
+        (1 << 40, OverflowError, "must fit 32 bits, not be 1099511627776"),
+    ):
+        with pytest.raises(error, match=f"KernelAttributes.max_dynamic_shared_size_bytes {text}"):
+            attributes.max_dynamic_shared_size_bytes = wrong
+
+
+def test_calls_of_class_methods() -> None:
+    for owner in (Buffer, Stream):
+        any_type: Any = owner
+        name = f"{owner.__name__}.from_handle"
+        assert message(any_type.from_handle).startswith(f"{name} needs the argument '")
+        assert message(lambda any_type=any_type: any_type.from_handle(*range(9))).startswith(
+            f"{name} takes at most "
+        )
 
 
 def test_properties_and_constructors(device: Device) -> None:

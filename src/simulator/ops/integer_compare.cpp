@@ -7,14 +7,14 @@ namespace cudacore::simulator {
 namespace {
 
 struct Equal {
-  static constexpr int predicate = 0;
+  [[maybe_unused]] static constexpr int predicate = 0;
   template <class V>
   [[gnu::always_inline]] static auto holds(const V& x, const V& y) {
     return x == y;
   }
 };
 struct Less {
-  static constexpr int predicate = 1;
+  [[maybe_unused]] static constexpr int predicate = 1;
   template <class V>
   [[gnu::always_inline]] static auto holds(const V& x, const V& y) {
     return x < y;

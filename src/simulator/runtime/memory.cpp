@@ -12,7 +12,7 @@ namespace {
 CUdeviceptr* as_device(void** pointer) { return reinterpret_cast<CUdeviceptr*>(pointer); }
 CUdeviceptr as_device(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
 
-/// No bytes are at null.
+/// An allocation of 0 bytes is a null pointer.
 template <class Allocate>
 Result allocate(void** pointer, std::size_t size, Allocate&& how) {
   if (pointer == nullptr) return cudaErrorInvalidValue;

@@ -64,7 +64,7 @@ Result Program::load(CUlibrary& library) {
 
 Result Program::set_managed() {
   const std::scoped_lock lock(mutex_);
-  if (library_ == nullptr || std::exchange(are_managed_set_, true)) return cudaSuccess;
+  if (library_ == nullptr || are_managed_set_) return cudaSuccess;
   for (const auto& [pointer, name] : managed_) {
     CUdeviceptr address = 0;
     const CUresult result = cuLibraryGetManaged(&address, nullptr, library_, name.c_str());
@@ -72,6 +72,7 @@ Result Program::set_managed() {
     if (result == CUDA_SUCCESS) *pointer = reinterpret_cast<void*>(address);
     if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_FOUND) return result;
   }
+  are_managed_set_ = true;
   return cudaSuccess;
 }
 
@@ -123,7 +124,7 @@ Result find_kernel(const void* function, CUkernel& kernel) {
   const char* name = nullptr;
   if (cuKernelGetName(&name, kernel) == CUDA_SUCCESS) return cudaSuccess;
   return refuse(cudaErrorInvalidDeviceFunction,
-                "what was given as a kernel is none that the program registered");
+                "this address is not a kernel that the program registered");
 }
 
 Result find_function(const void* function, CUfunction& found) {
@@ -188,7 +189,7 @@ void __cudaRegisterManagedVar(void** handle, void** pointer, const char* /*addre
   program_of(handle)->add_managed(pointer, name);
 }
 
-/// What the simulated device does not have, and says when it is used.
+/// Not simulated: registering does nothing, and use is refused.
 void __cudaRegisterHostVar(void** /*handle*/, const char* /*name*/, char* /*variable*/,
                            std::size_t /*size*/) {}
 void __cudaRegisterUnifiedTable(void** /*handle*/, void* /*table*/) {}

@@ -76,6 +76,7 @@ cudaError_t cudaGetDeviceProperties_v2(DeviceProperties* properties, int device)
 
 /// The struct of CUDA 11, with which that of 12 begins.
 cudaError_t cudaGetDeviceProperties(void* properties, int device) {
+  if (properties == nullptr) return cudaGetDeviceProperties_v2(nullptr, device);
   DeviceProperties all;
   const cudaError_t error = cudaGetDeviceProperties_v2(&all, device);
   if (error == cudaSuccess) {
