@@ -141,14 +141,14 @@ class WrongCall {
 
   [[nodiscard]] std::optional<Complaint> wrong_names() const {
     if (count_ > positional() && !record_.has_args) {
-      return {PyExc_TypeError,
-              too_many_arguments(name_, positional() - skipped_, count_ - skipped_)};
+      return Complaint{PyExc_TypeError,
+                       too_many_arguments(name_, positional() - skipped_, count_ - skipped_)};
     }
     for (std::size_t k = 0; k < keyword_count(); ++k) {
       std::size_t i = skipped_;
       while (i < record_.args.size() && parameter(i) != keyword(k)) ++i;
       if (i >= record_.args.size() && !record_.has_kwargs) {
-        return {PyExc_TypeError, unknown_argument(name_, keyword(k), parameters())};
+        return Complaint{PyExc_TypeError, unknown_argument(name_, keyword(k), parameters())};
       }
       if (i < count_ && i < positional()) return refuse(" was given '" + keyword(k) + "' twice");
     }
