@@ -154,11 +154,14 @@ if not TYPE_CHECKING:
         import sys  # noqa: PLC0415
 
         text = _missing.explain("cudacore", name)
+        if not text:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         # `from cudacore import name` asks from importlib first; its own error would hide the page.
-        caller = sys._getframe(1).f_globals  # noqa: SLF001
-        if text and caller["__name__"] == "importlib._bootstrap":
+        caller = sys._getframe(1).f_globals["__name__"]  # noqa: SLF001
+        # Its name is the second until somebody imports importlib.
+        if caller in {"importlib._bootstrap", "_frozen_importlib"}:
             raise ImportError(text, name=__name__)
-        raise AttributeError(text or f"module {__name__!r} has no attribute {name!r}")
+        raise _missing.error(text)
 
 
 def __dir__() -> list[str]:

@@ -88,23 +88,41 @@ def explain(owner: str, name: str) -> str | None:
     """Say which feature a name of cuda.core belongs to; None for other names."""
     for feature, names in NAMES.items():
         if name in names:
-            return f"{owner} has no {name}: {feature} are missing; see {PAGE}"
+            return f"{owner} has no {name}: it lacks {feature}; see {PAGE}"
     return None
+
+
+def error(text: str) -> AttributeError:
+    """Make an error to which Python adds no guess at another name."""
+    return AttributeError(text, name=None, obj=None)
 
 
 class MissingMember:
     """Stands in a class for a member it lacks, so that finding others costs nothing."""
 
     def __init__(self, name: str, feature: str) -> None:
-        self.__doc__ = f"cudacore has no {name}: {feature} are missing; see {PAGE}"
+        self.__doc__ = f"cudacore has no {name}: it lacks {feature}; see {PAGE}"
 
     def __get__(self, instance: object, owner: type) -> NoReturn:
-        raise AttributeError(self.__doc__)
+        raise error(self.__doc__ or "")
+
+
+def members_of(instance: object) -> list[str]:
+    """List what an object has, for `dir`; the stand-ins are left out."""
+    missing = {
+        name
+        for owner in type(instance).__mro__
+        for name, member in vars(owner).items()
+        if isinstance(member, MissingMember)
+    }
+    return [name for name in object.__dir__(instance) if name not in missing]
 
 
 def add_members(module: ModuleType) -> None:
     """Put the stand-ins into the classes of a module."""
     for feature, members in MEMBERS.items():
         for owner, names in members.items():
+            kind = getattr(module, owner)
+            kind.__dir__ = members_of
             for name in names:
-                setattr(getattr(module, owner), name, MissingMember(f"{owner}.{name}", feature))
+                setattr(kind, name, MissingMember(f"{owner}.{name}", feature))

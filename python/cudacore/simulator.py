@@ -13,10 +13,18 @@ from cudacore import _core
 __all__ = ["driver_folder", "enable", "is_enabled", "library", "reset"]
 
 _MOST_DEVICES = 64
+_COMPUTE_CAPABILITIES = (
+    *((7, 5), (8, 0), (8, 6), (8, 7), (8, 8), (8, 9), (9, 0)),
+    *((10, 0), (10, 1), (10, 3), (11, 0), (12, 0), (12, 1)),
+)
 _LEAST_MEMORY = 2**20
 _MOST_MEMORY = 2**40
 _UNITS = {"": 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _SIZE = r"\s*([0-9.]+)\s*([A-Za-z]*)\s*"
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def enable(
@@ -32,7 +40,7 @@ def enable(
         How many, each with memory of its own; from 1 to 64. Else what
         ``CUDACORE_SIMULATOR_DEVICES`` says, or 1.
     compute_capability : tuple of int, optional
-        What all of them are, from (7, 5) to (12, 1). Else what
+        What all of them are: one that there is, from (7, 5) to (12, 1). Else what
         ``CUDACORE_SIMULATOR_COMPUTE_CAPABILITY`` says, as "9.0", or (9, 0).
     memory : int or str, optional
         Memory of each: bytes, or a number and one of B, KiB, MiB, GiB, TiB, as "4GiB". It takes the
@@ -71,8 +79,9 @@ def enable(
             raise TypeError(
                 f"compute_capability={compute_capability!r}: give two ints, as in (9, 0)"
             ) from None
-        if major < 1:
-            raise ValueError(f"compute_capability={compute_capability!r}: from (7, 5) to (12, 1)")
+        if (major, minor) not in _COMPUTE_CAPABILITIES:
+            there_are = ", ".join(map(str, _COMPUTE_CAPABILITIES))
+            raise ValueError(f"compute_capability={compute_capability!r}: there are {there_are}")
     size = 0 if memory is None else _bytes(memory)
     _core.simulator_enable(devices or 0, major, minor, size)
 

@@ -18,6 +18,11 @@ __all__ = [
     "SourceCodeType",
 ]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 DevicePointerType: TypeAlias = int | None
 """What ``Buffer.handle`` gives and ``Buffer.from_handle`` takes."""
 

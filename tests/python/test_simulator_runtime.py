@@ -14,7 +14,7 @@ FOLDER = Path(cudacore.simulator.driver_folder())
 MAJORS = [12, 13]
 
 
-def test_the_command_prints_the_folder_that_has_them():
+def test_the_folder_has_both():
     assert {f"libcudart.so.{major}" for major in MAJORS} <= {path.name for path in FOLDER.iterdir()}
 
 
