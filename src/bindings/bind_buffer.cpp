@@ -219,6 +219,9 @@ int get_view(PyObject* self, Py_buffer* view, int flags) {
           ", where the host cannot read it: buf.to_host() copies it into a NumPy array, "
           "buf.copy_to(bytearray(len(buf))) into memory of your own");
     }
+    if (share->handle() == 0 && share->size() != 0) {
+      throw py::buffer_error("this Buffer's address is null: there is nothing to read");
+    }
     auto* memory = reinterpret_cast<void*>(static_cast<std::uintptr_t>(share->handle()));
     if (PyBuffer_FillInfo(view, self, memory, static_cast<Py_ssize_t>(share->size()), 0, flags) !=
         0) {

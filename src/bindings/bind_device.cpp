@@ -219,7 +219,8 @@ const std::shared_ptr<MemoryResource>& resource_of(PyDevice& device) {
   if (device.memory_resource == nullptr) {
     std::shared_ptr<MemoryResource> made =
         without_gil([where = device.device] { return where.memory_resource(); });
-    device.memory_resource = std::move(made);
+    // Another thread may have chosen one meanwhile.
+    if (device.memory_resource == nullptr) device.memory_resource = std::move(made);
   }
   return device.memory_resource;
 }

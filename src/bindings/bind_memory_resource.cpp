@@ -2,12 +2,15 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <typeinfo>
 
 #include "bindings/errors.hpp"
 #include "bindings/gil.hpp"
 #include "bindings/keywords.hpp"
 #include "bindings/options.hpp"
 #include "bindings/values.hpp"
+#include "handle/boxes.hpp"
 
 namespace cudacore::bindings {
 
@@ -152,10 +155,16 @@ PyObject* allocate(PyObject* self, PyObject* const* args, Py_ssize_t count, PyOb
       throw py::value_error("MemoryResource.allocate: __init__ was never called");
     }
     const Request request("MemoryResource.allocate", args, count, names);
-    return make_object(
-        allocate_from(*resource, request, [&](std::size_t size, const Stream& stream) {
-          return resource->T::allocate(size, stream);  // not what a subclass makes of it
-        }));
+    Buffer made = allocate_from(*resource, request, [&](std::size_t size, const Stream& stream) {
+      return resource->T::allocate(size, stream);  // not what a subclass makes of it
+    });
+    // The memory goes back to the Python object, whose class may define deallocate().
+    if constexpr (std::is_same_v<T, DeviceMemoryResource>) {
+      if (typeid(*resource) == typeid(PyDeviceMemoryResource)) {
+        made.box()->resource = to_memory_resource(self);
+      }
+    }
+    return make_object(std::move(made));
   });
 }
 

@@ -2,11 +2,13 @@
 #include "bindings/collector.hpp"
 
 #include <mutex>
+#include <utility>
 
 #include "bindings/errors.hpp"
 #include "bindings/gil.hpp"
 #include "bindings/values.hpp"
 #include "handle/boxes.hpp"
+#include "handle/sticky.hpp"
 
 namespace cudacore::bindings {
 
@@ -28,10 +30,24 @@ bool has_owner(const std::shared_ptr<handle::StreamBox>& box) noexcept {
 }  // namespace
 
 void ReleaseObject::operator()(void* /*pointer*/) const noexcept {
-  if (may_take_gil()) {
-    const AcquireGil acquire;
+  if (!may_take_gil()) return;
+  const AcquireGil acquire;
+  // Owners of owners end one after the other, not one inside the other: a chain of them may be
+  // long.
+  constexpr unsigned deepest = 64;
+  thread_local unsigned depth = 0;
+  thread_local PyObject* later = nullptr;  // a list
+  if (depth >= deepest && later != nullptr && PyList_Append(later, object) == 0) {
     Py_DECREF(object);
+    return;
   }
+  const py::error_scope kept_error;
+  if (depth == 0) later = PyList_New(0);
+  ++depth;
+  Py_DECREF(object);
+  --depth;
+  if (depth != 0) return;
+  const auto ended = py::reinterpret_steal<py::object>(std::exchange(later, nullptr));
 }
 
 int visit_kept(const Stream& stream, visitproc visit, void* arg) {
@@ -63,11 +79,12 @@ int Kept<Buffer>::visit(const Buffer& buffer, visitproc visit, void* arg) {
 
 void Kept<Buffer>::finalize(PyObject* self) noexcept {
   const py::error_scope kept_error;
+  const handle::Unheard unheard;
   try {
     Buffer ended = close_object<Buffer>(self);
     const ReleaseGil release;
     ended.close();
-  } catch (const std::bad_alloc&) {  // it is borrowed, so not garbage: it ends another time
+  } catch (...) {  // a fault, which the next call raises; or short of memory, and it ends later
   }
 }
 

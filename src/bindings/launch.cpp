@@ -25,15 +25,16 @@ namespace {
 constexpr std::size_t stack_bytes = 4096;
 constexpr std::size_t stack_parameters = 512;
 
-void queue(const driver::DriverApi& api, const handle::StreamBox& stream, handle::KernelBox& kernel,
-           const LaunchConfig& config, void** parameters) {
+void queue(const driver::DriverApi& api, const handle::StreamBox& stream,
+           handle::ContextBox& context, handle::KernelBox& kernel, const LaunchConfig& config,
+           void** parameters) {
   CUresult result = CUDA_SUCCESS;
   {
     const ReleaseGil release;
-    result = enqueue(api, stream, kernel, config, parameters);
+    result = enqueue(api, stream, context, kernel, config, parameters);
   }
   if (result != CUDA_SUCCESS) [[unlikely]] {
-    throw_launch_error(result, stream, kernel, config);
+    throw_launch_error(result, stream, context, kernel, config);
   }
 }
 
@@ -56,8 +57,8 @@ void pack_all(const handle::KernelBox& kernel, PyObject* const* args, std::size_
 
 /// The launch of a kernel whose signature nobody knows: each argument says its own exact type.
 void launch_unknown(const driver::DriverApi& api, const handle::StreamBox& stream,
-                    handle::KernelBox& kernel, const LaunchConfig& config, PyObject* const* args,
-                    std::size_t count, int device) {
+                    handle::ContextBox& context, handle::KernelBox& kernel,
+                    const LaunchConfig& config, PyObject* const* args, std::size_t count) {
   struct alignas(16) Unit {
     unsigned char bytes[16];
   };
@@ -67,7 +68,7 @@ void launch_unknown(const driver::DriverApi& api, const handle::StreamBox& strea
     const handle::Slot slot = slot_for(kernel, i, args[i]);
     values[i].resize(slot.size / sizeof(Unit) + 1);
     parameters[i] = values[i].data();
-    pack_by_slot(kernel, i, slot, args[i], device, values[i].data()->bytes);
+    pack_by_slot(kernel, i, slot, args[i], context.device, values[i].data()->bytes);
   };
   for (std::size_t i = 0; i < count; ++i) {
     pack(i);
@@ -77,7 +78,7 @@ void launch_unknown(const driver::DriverApi& api, const handle::StreamBox& strea
       pack(i);
     }
   }
-  queue(api, stream, kernel, config, parameters.data());
+  queue(api, stream, context, kernel, config, parameters.data());
 }
 
 /// `stream` must outlast the call, whoever closes it. A LaunchConfig and a Kernel never change, and
@@ -90,9 +91,11 @@ void launch_packed_from_python(const Stream& stream, const LaunchConfig& config,
     throw std::invalid_argument("launch of " + kernel.name + ": the stream is closed");
   }
   const driver::DriverApi& api = driver::api();
-  const int device = box->work_context()->device;
+  // Once: an argument's Python code may make another device current.
+  handle::ContextBox& context = *box->work_context();
+  const int device = context.device;
   if (!kernel.has_signature) [[unlikely]] {
-    launch_unknown(api, *box, kernel, config, args, count, device);
+    launch_unknown(api, *box, context, kernel, config, args, count);
     return;
   }
   if (count != kernel.slots.size()) [[unlikely]] {
@@ -102,13 +105,13 @@ void launch_packed_from_python(const Stream& stream, const LaunchConfig& config,
     alignas(16) unsigned char bytes[stack_bytes];
     void* parameters[stack_parameters];
     pack_all(kernel, args, count, device, bytes, parameters);
-    queue(api, *box, kernel, config, parameters);
+    queue(api, *box, context, kernel, config, parameters);
   } else {
     std::vector<std::max_align_t> bytes(kernel.parameter_bytes / sizeof(std::max_align_t) + 1);
     std::vector<void*> parameters(count);
     pack_all(kernel, args, count, device, reinterpret_cast<unsigned char*>(bytes.data()),
              parameters.data());
-    queue(api, *box, kernel, config, parameters.data());
+    queue(api, *box, context, kernel, config, parameters.data());
   }
 }
 

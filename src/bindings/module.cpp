@@ -31,6 +31,9 @@ bool python_was_interrupted() {
 
 PYBIND11_MODULE(_core, module) {
   using namespace cudacore::bindings;
+  if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+    throw py::import_error("cudacore works in the main interpreter of a process, not in others");
+  }
   py::options options;
   options.disable_function_signatures();
 

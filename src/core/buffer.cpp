@@ -79,8 +79,11 @@ void require_size(const char* what, std::size_t given, const handle::BufferBox& 
                               ": a copy needs the same size on both sides");
 }
 
-/// Waits for the stream before a copy that would wait for it in the driver, to pageable memory of
-/// the host: here Ctrl-C is heard.
+/// Copies from pageable memory of the host up to this size are staged: the driver does not wait.
+constexpr std::size_t staged_most = std::size_t{64} << 10U;
+
+/// Waits for the stream before a copy that would wait for it in the driver, to or from pageable
+/// memory of the host: here Ctrl-C is heard.
 void wait_before_pageable(const StreamCall& call, CUdeviceptr host) {
   if (handle::interrupt_hook() == nullptr) return;
   const auto query = [](void* argument) {
@@ -92,13 +95,13 @@ void wait_before_pageable(const StreamCall& call, CUdeviceptr host) {
   call.check(handle::wait_until_ready(query, const_cast<StreamCall*>(&call)), "cuStreamQuery");
 }
 
-enum class Waits : std::uint8_t { never, where_pageable };
-
+/// `waits_for`, unless null, is memory of the host, for which the driver may wait if it is
+/// pageable.
 void copy(CUdeviceptr destination, CUdeviceptr source, std::size_t size, const Stream& stream,
-          Waits waits = Waits::never) {
+          CUdeviceptr waits_for = 0) {
   const StreamCall call(require_open(stream.box(), "Stream"));
   if (size == 0) return;
-  if (waits == Waits::where_pageable) wait_before_pageable(call, destination);
+  if (waits_for != 0) wait_before_pageable(call, waits_for);
   call.check(call.api().cuMemcpyAsync(destination, source, size, call.stream()), "cuMemcpyAsync");
 }
 
@@ -205,14 +208,15 @@ void Buffer::copy_from(const Buffer& source, const Stream& stream) const {
 void Buffer::copy_from(std::span<const std::byte> source, const Stream& stream) const {
   const handle::BufferBox& box = open(*this);
   require_size("the source", source.size(), box);
-  copy(box.pointer, reinterpret_cast<std::uintptr_t>(source.data()), box.size, stream);
+  const auto host = reinterpret_cast<std::uintptr_t>(source.data());
+  copy(box.pointer, host, box.size, stream, box.size > staged_most ? host : 0);
 }
 
 void Buffer::copy_to(std::span<std::byte> destination, const Stream& stream) const {
   const handle::BufferBox& box = open(*this);
   require_size("the destination", destination.size(), box);
-  copy(reinterpret_cast<std::uintptr_t>(destination.data()), box.pointer, box.size, stream,
-       Waits::where_pageable);
+  const auto host = reinterpret_cast<std::uintptr_t>(destination.data());
+  copy(host, box.pointer, box.size, stream, host);
 }
 
 void Buffer::fill(std::uint32_t value, std::size_t width, const Stream& stream) const {

@@ -44,9 +44,10 @@ void launch_packed(const Stream& stream, const LaunchConfig& config, const Kerne
                    void** arguments) {
   const handle::StreamBox& queue = require_open(stream.box(), "Stream");
   handle::KernelBox& box = *kernel.box();
-  const CUresult result = enqueue(driver::api(), queue, box, config, arguments);
+  handle::ContextBox& context = *queue.work_context();
+  const CUresult result = enqueue(driver::api(), queue, context, box, config, arguments);
   if (result != CUDA_SUCCESS) [[unlikely]]
-    throw_launch_error(result, queue, box, config);
+    throw_launch_error(result, queue, context, box, config);
 }
 
 void launch_arguments(const Stream& stream, const LaunchConfig& config, const Kernel& kernel,

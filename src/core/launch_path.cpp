@@ -181,8 +181,8 @@ void allow_shared_memory(const driver::DriverApi& api, const handle::ContextBox&
 }
 
 CUresult enqueue(const driver::DriverApi& api, const handle::StreamBox& stream,
-                 handle::KernelBox& kernel, const LaunchConfig& config, void** parameters) {
-  handle::ContextBox& context = *stream.work_context();
+                 handle::ContextBox& context, handle::KernelBox& kernel, const LaunchConfig& config,
+                 void** parameters) {
   if (context.lost.load(std::memory_order_relaxed)) [[unlikely]]
     handle::throw_if_lost(context);
   handle::KernelOnDevice& state = kernel.on(context);
@@ -200,9 +200,9 @@ CUresult enqueue(const driver::DriverApi& api, const handle::StreamBox& stream,
   return result;
 }
 
-void throw_launch_error(CUresult result, const handle::StreamBox& stream, handle::KernelBox& kernel,
+void throw_launch_error(CUresult result, const handle::StreamBox& stream,
+                        handle::ContextBox& context, handle::KernelBox& kernel,
                         const LaunchConfig& config) {
-  handle::ContextBox& context = *stream.work_context();
   std::string object = handle::describe_stream(stream) + ", kernel " + kernel.name + ", grid " +
                        handle::format_extents(config.grid) + ", block " +
                        handle::format_extents(config.block);

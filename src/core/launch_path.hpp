@@ -35,17 +35,19 @@ void allow_shared_memory(const driver::DriverApi& api, const handle::ContextBox&
                          handle::KernelBox& kernel, handle::KernelOnDevice& state,
                          std::size_t size);
 
-/// Checks the shape, opts in to large shared memory and queues the kernel (cuLaunchKernelEx) in the
-/// stream's context; `parameters[i]` points at the bytes of parameter i. Notes the launch in the
-/// context's history. Touches no Python; may block while the stream's queue is full.
+/// Checks the shape, opts in to large shared memory and queues the kernel (cuLaunchKernelEx) in
+/// `context`, the stream's work_context(); `parameters[i]` points at the bytes of parameter i.
+/// Notes the launch in the context's history. Touches no Python; may block while the stream's queue
+/// is full.
 /// @return what the driver said; hand a failure to throw_launch_error().
 /// @throw as check_shape(); ContextLostError.
 [[nodiscard]] CUresult enqueue(const driver::DriverApi& api, const handle::StreamBox& stream,
-                               handle::KernelBox& kernel, const LaunchConfig& config,
-                               void** parameters);
+                               handle::ContextBox& context, handle::KernelBox& kernel,
+                               const LaunchConfig& config, void** parameters);
 
 /// Raises the exception for a failed enqueue(), with the kernel, the shape and the device in it.
 [[noreturn]] void throw_launch_error(CUresult result, const handle::StreamBox& stream,
-                                     handle::KernelBox& kernel, const LaunchConfig& config);
+                                     handle::ContextBox& context, handle::KernelBox& kernel,
+                                     const LaunchConfig& config);
 
 }  // namespace cudacore

@@ -372,8 +372,8 @@ TEST_F(Waiting, ElapsedTimeSaysWhatIsWrong) {
 }
 
 TEST_F(Waiting, PriorityMustBeInTheDevicesRange) {
-  EXPECT_THROW(Device(0).create_stream({.priority = 1}), std::invalid_argument);
-  EXPECT_THROW(Device(0).create_stream({.priority = -6}), std::invalid_argument);
+  EXPECT_THROW((void)Device(0).create_stream({.priority = 1}), std::invalid_argument);
+  EXPECT_THROW((void)Device(0).create_stream({.priority = -6}), std::invalid_argument);
   EXPECT_EQ(Device(0).create_stream({.priority = -5}).priority(), -1);
 }
 

@@ -230,3 +230,9 @@ def test_view_of_a_resource_that_fails_raises_its_error() -> None:
     buffer = Failing().allocate(8)
     with pytest.raises(LookupError, match="no answer"):
         memoryview(buffer)
+
+
+def test_null_is_no_memory_to_read() -> None:
+    with pytest.raises(BufferError, match="address is null"):
+        memoryview(Buffer.from_handle(None, 16))
+    assert bytes(Buffer.from_handle(None, 0)) == b""

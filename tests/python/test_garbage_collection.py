@@ -19,7 +19,7 @@ from cudacore import (
     MemoryResource,
     Stream,
 )
-from harness import build
+from harness import build, run_cleanly
 
 
 class Owner:
@@ -79,6 +79,94 @@ def test_resource_that_keeps_its_buffers(device: Device, stream: Stream) -> None
     stream.sync()
     assert pool.attributes.used_mem_current == 0
     assert cudacore.unraisable_errors() == before
+
+
+def test_pool_of_a_python_class_that_keeps_its_buffers() -> None:
+    script = """
+import gc
+import cudacore
+class Pool(cudacore.DeviceMemoryResource):
+    pass
+device = cudacore.Device()
+stream = device.create_stream()
+for how in ("kept", "kept by the device") * 20:
+    pool = Pool(device, {})
+    pool.kept = [pool.allocate(64, stream=stream) for _ in range(3)]
+    if how != "kept":
+        device.memory_resource = pool
+        pool.kept.append(device.allocate(64, stream=stream))
+        device.memory_resource = cudacore.DeviceMemoryResource(device)
+    del pool
+    gc.collect()
+print(sum(isinstance(each, Pool) for each in gc.get_objects()), cudacore.unraisable_errors())
+"""
+    assert run_cleanly(script).split() == ["0", "0"]
+
+
+def test_memory_goes_back_to_a_python_pool_that_nobody_else_holds(
+    device: Device, stream: Stream
+) -> None:
+    given_back: list[int] = []
+
+    class Pool(DeviceMemoryResource):
+        def deallocate(self, ptr: int, size: int, *, stream: Any = None) -> None:
+            given_back.append(ptr)
+            super().deallocate(ptr, size, stream=stream)
+
+    buffer = Pool(device, {}).allocate(32, stream=stream)
+    gc.collect()
+    address = buffer.handle
+    assert type(buffer.memory_resource) is Pool
+    buffer.close()
+    assert given_back == [address]
+
+
+def test_fault_that_the_collector_meets_is_raised_by_the_next_call() -> None:
+    script = """
+import time
+import cudacore
+device = cudacore.Device()
+stream = device.create_stream()
+source = "__global__ void k(int* p) { *p = 1; }"
+kernel = cudacore.Program(source, "c++").compile().get_kernel("k")
+class Own(cudacore.Buffer):
+    pass
+pool = cudacore.DeviceMemoryResource(device)
+memory = pool.allocate(64, stream=stream)
+buffer = Own.from_handle(memory.handle, 64, mr=pool, stream=stream)
+kernel[1, 1, stream](12345)
+time.sleep(0.5)
+del buffer
+try:
+    stream.sync()
+except (cudacore.LaunchError, cudacore.ContextLostError) as error:
+    print(type(error).__name__)
+"""
+    assert run_cleanly(script).split()[0] in {"LaunchError", "ContextLostError"}
+
+
+@pytest.mark.parametrize("kind", ["Buffer", "Stream"])
+def test_long_chain_of_owners_ends(kind: str) -> None:
+    script = f"""
+from cudacore import Buffer, Device, Stream
+stream = Device().create_stream()
+last = None
+def view(owner):
+    if "{kind}" == "Buffer":
+        return Buffer.from_handle(64, 4, owner=owner)
+    return Stream.from_handle(stream.handle, owner=owner)
+import weakref
+class Owner: pass
+first = Owner()
+ended = weakref.ref(first)
+last = view(first)
+del first
+for _ in range(300_000):
+    last = view(last)
+del last
+print(ended() is None)
+"""
+    assert run_cleanly(script).strip() == "True"
 
 
 def cycle(owner: Owner, held: Any) -> weakref.ref[Any]:

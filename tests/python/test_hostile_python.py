@@ -317,6 +317,18 @@ def test_argument_closes_the_buffer_before_it(objects: Objects) -> None:
         objects.kernel[1, 1, objects.stream](objects.buffer, Hostile(objects.buffer.close).index(3))
 
 
+@pytest.mark.multi_gpu
+def test_argument_makes_another_device_current(device: Device) -> None:
+    device.set_current()
+    kernel = build("__global__ void k(int* p, int n) { *p = n; }").get_kernel("k")
+    buffer = device.allocate(4)
+    try:
+        kernel[1, 1](buffer, Hostile(Device(1).set_current).index(7))
+    finally:
+        device.set_current()
+    assert buffer.copy_to(bytearray(4)) == b"\x07\0\0\0"
+
+
 def test_resource_is_replaced_while_it_allocates(objects: Objects) -> None:
     device = objects.device
 

@@ -87,3 +87,26 @@ def test_all_is_sorted_and_complete() -> None:
 def test_public_name_says_it_is_of_cudacore(name: str) -> None:
     module = getattr(getattr(cudacore, name), "__module__", "cudacore")
     assert module == "cudacore" or not isinstance(getattr(cudacore, name), type)
+
+
+def test_other_interpreters_of_the_process_are_refused() -> None:
+    # Before 3.13 the module is private, and isolated interpreters refuse cudacore by themselves.
+    script = """
+try:
+    import _xxsubinterpreters as interpreters
+    made = interpreters.create(isolated=False)
+except ImportError:
+    import _interpreters as interpreters
+    made = interpreters.create("legacy")
+import cudacore
+try:
+    failed = interpreters.run_string(made, "import cudacore")
+    print(failed and failed.msg)
+except Exception as error:
+    print(error)
+interpreters.destroy(made)
+print(cudacore.Device())
+"""
+    said, device = run_cleanly(script).splitlines()
+    assert "in the main interpreter" in said
+    assert device.startswith("<Device 0")

@@ -51,6 +51,21 @@ def test_copy_to_pageable_memory(device: Device, stream: Stream, gate: Any) -> N
     assert target == b"\x07" * (1 << 20)
 
 
+def test_copy_from_pageable_memory(device: Device, stream: Stream, gate: Any) -> None:
+    buffer = device.allocate(1 << 20, stream=stream)
+    source = bytearray(b"\x09" * (1 << 20))
+    gate.hold(stream)
+    rescue = threading.Timer(5, gate.open)
+    rescue.start()
+    assert interrupted(lambda: buffer.copy_from(source, stream=stream)) < 0.1
+    buffer[:1024].copy_from(bytes(1024), stream=stream)  # is staged, and does not wait
+    assert not stream.is_done
+    rescue.cancel()
+    gate.open()
+    buffer.copy_from(source, stream=stream)
+    assert buffer.copy_to(bytearray(1 << 20), stream=stream) == source
+
+
 @pytest.mark.parametrize("what", ["pinned", "device"])
 def test_close_of_memory_that_waits(device: Device, stream: Stream, gate: Any, what: str) -> None:
     resource = (
