@@ -115,6 +115,36 @@ print(works())
     assert output(script) == ["True", "True", "True"]
 
 
+def test_other_threads_may_be_calling_the_driver() -> None:
+    """By its C functions, which run side by side."""
+    script = """
+import ctypes, pathlib, time
+driver = ctypes.CDLL(str(pathlib.Path(cudacore.simulator.driver_folder(), "libcuda.so.1")))
+done = False
+def use():
+    primary, current = ctypes.c_void_p(), ctypes.c_void_p()
+    while not done:
+        driver.cuDevicePrimaryCtxRetain(ctypes.byref(primary), 0)
+        for _ in range(20):
+            driver.cuCtxSetCurrent(primary)
+            driver.cuCtxGetCurrent(ctypes.byref(current))
+            driver.cuStreamSynchronize(None)
+        driver.cuCtxPopCurrent_v2(ctypes.byref(current))
+threads = [threading.Thread(target=use) for _ in range(3)]
+for thread in threads:
+    thread.start()
+end = time.monotonic() + 2
+while time.monotonic() < end:
+    driver.cudacoreSimulatorReset()
+done = True
+for thread in threads:
+    thread.join()
+cudacore.simulator.reset()
+print(works())
+"""
+    assert output(script) == ["True"]
+
+
 def test_ends_what_runs() -> None:
     script = """
 endless = Program("__global__ void k(volatile int* p) { while (*p == 0); }", "c++")

@@ -10,6 +10,7 @@
 #include "simulator/driver/contexts.hpp"
 #include "simulator/driver/entry.hpp"
 #include "simulator/driver/module.hpp"
+#include "simulator/driver/of_thread.hpp"
 
 namespace cudacore::simulator {
 
@@ -17,33 +18,25 @@ namespace {
 
 using ContextStack = std::vector<std::shared_ptr<Context>>;
 
-// A plain pointer outlives the thread's destructors, some of which may still call the driver.
-thread_local ContextStack* thread_stack = nullptr;
-
-struct EndStack {
-  EndStack() = default;
-  ~EndStack() { delete std::exchange(thread_stack, nullptr); }  // NOLINT: owned by the thread
-  EndStack(const EndStack&) = delete;
-  EndStack& operator=(const EndStack&) = delete;
-};
-
-ContextStack& stack() {
-  if (thread_stack == nullptr) {
-    thread_stack = std::make_unique<ContextStack>().release();
-    static thread_local const EndStack end;
-  }
-  return *thread_stack;
-}
-
 constinit std::atomic<std::uint64_t> next_context_id{1};
 /// Contexts before this one ended when all did: no thread has them current any more.
 constinit std::atomic<std::uint64_t> first_kept_id{0};
 
+/// The thread's contexts without those that ended when all did. Once in a call, which uses none of
+/// them yet: another thread may end all at any time.
+ContextStack& stack() {
+  ContextStack& contexts = OfThread<ContextStack>::get();
+  std::erase_if(contexts, [](const auto& context) { return ended_with_all(*context); });
+  return contexts;
+}
+
+/// The current context, which stays alive for the call though it ends meanwhile.
 Context* top() noexcept {
-  if (thread_stack == nullptr) return nullptr;
-  const std::uint64_t first = first_kept_id.load(std::memory_order_relaxed);
-  while (!thread_stack->empty() && thread_stack->back()->id < first) thread_stack->pop_back();
-  return thread_stack->empty() ? nullptr : thread_stack->back().get();
+  const ContextStack* const contexts = OfThread<ContextStack>::find();
+  if (contexts == nullptr) return nullptr;
+  const auto kept = std::find_if(contexts->rbegin(), contexts->rend(),
+                                 [](const auto& context) { return !ended_with_all(*context); });
+  return kept != contexts->rend() ? kept->get() : nullptr;
 }
 
 std::uint64_t take_context_id() noexcept {
@@ -85,12 +78,17 @@ void Context::fail(CUresult error, std::string_view message) noexcept {
   error_.compare_exchange_strong(none, error, std::memory_order_acq_rel);
 }
 
+bool ended_with_all(const Context& context) noexcept {
+  return context.id < first_kept_id.load(std::memory_order_relaxed);
+}
+
 std::shared_ptr<Context> make_context(Device& device, bool primary, unsigned flags) {
+  LiveContexts& live = LiveContexts::instance();
+  // All may end before it has its number, or once it is among them.
+  const std::scoped_lock lock(live.mutex);
   auto context = std::make_shared<Context>(device, primary, flags);
   context->streams = make_context_streams(*context);
   context->handle = registry().contexts.insert(context);
-  LiveContexts& live = LiveContexts::instance();
-  const std::scoped_lock lock(live.mutex);
   std::erase_if(live.contexts, [](const auto& other) { return other.expired(); });
   live.contexts.push_back(context);
   return context;
@@ -162,9 +160,10 @@ CUresult create_context(CUcontext* handle, unsigned flags, CUdevice ordinal) {
     if (handle == nullptr || !are_context_flags(flags)) return CUDA_ERROR_INVALID_VALUE;
     Device* device = find_device(ordinal);
     if (device == nullptr) return CUDA_ERROR_INVALID_DEVICE;
-    stack().reserve(stack().size() + 1);
+    ContextStack& contexts = stack();
+    contexts.reserve(contexts.size() + 1);
     const auto context = make_context(*device, false, flags);
-    stack().push_back(context);
+    contexts.push_back(context);
     *handle = context->handle;
     return CUDA_SUCCESS;
   });
@@ -215,7 +214,8 @@ CUresult cuCtxDestroy_v2(CUcontext handle) {
                     "a primary context ends with cuDevicePrimaryCtxRelease, not cuCtxDestroy");
     }
     destroy_context(context);
-    if (top() == context.get()) stack().pop_back();
+    ContextStack& contexts = stack();
+    if (!contexts.empty() && contexts.back() == context) contexts.pop_back();
     return CUDA_SUCCESS;
   });
 }
@@ -235,9 +235,10 @@ CUresult cuCtxPushCurrent(CUcontext handle) { return cuCtxPushCurrent_v2(handle)
 
 CUresult cuCtxPopCurrent_v2(CUcontext* handle) {
   return driver_call([&] {
-    if (top() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-    if (handle != nullptr) *handle = top()->handle;
-    stack().pop_back();
+    ContextStack& contexts = stack();
+    if (contexts.empty()) return CUDA_ERROR_INVALID_CONTEXT;
+    if (handle != nullptr) *handle = contexts.back()->handle;
+    contexts.pop_back();
     return CUDA_SUCCESS;
   });
 }
@@ -246,18 +247,19 @@ CUresult cuCtxPopCurrent(CUcontext* handle) { return cuCtxPopCurrent_v2(handle);
 
 CUresult cuCtxSetCurrent(CUcontext handle) {
   return driver_call([&] {
+    ContextStack& contexts = stack();
     if (handle == nullptr) {
-      if (top() != nullptr) stack().pop_back();
+      if (!contexts.empty()) contexts.pop_back();
       return CUDA_SUCCESS;
     }
-    if (top() != nullptr && top()->handle == handle) return CUDA_SUCCESS;
+    if (!contexts.empty() && contexts.back()->handle == handle) return CUDA_SUCCESS;
     CUresult status = CUDA_SUCCESS;
     auto context = find_context(handle, status);
     if (context == nullptr) return status;
-    if (top() != nullptr) {
-      stack().back() = std::move(context);
+    if (!contexts.empty()) {
+      contexts.back() = std::move(context);
     } else {
-      stack().push_back(std::move(context));
+      contexts.push_back(std::move(context));
     }
     return CUDA_SUCCESS;
   });
@@ -266,7 +268,8 @@ CUresult cuCtxSetCurrent(CUcontext handle) {
 CUresult cuCtxGetCurrent(CUcontext* handle) {
   return driver_call([&] {
     if (handle == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    *handle = top() != nullptr ? top()->handle : nullptr;
+    const Context* const context = top();
+    *handle = context != nullptr ? context->handle : nullptr;
     return CUDA_SUCCESS;
   });
 }

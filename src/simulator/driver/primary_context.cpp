@@ -28,12 +28,19 @@ std::shared_ptr<Context> take_primary(Device& device) {
 
 }  // namespace
 
+void cudacore::simulator::forget_ended_primary(Device& device) noexcept {
+  if (device.primary == nullptr || !ended_with_all(*device.primary)) return;
+  device.primary = nullptr;  // whoever has it current still owns it
+  device.primary_references = 0;
+}
+
 extern "C" {
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext* handle, CUdevice ordinal) {
   return primary_call(ordinal, [&](Device& device) {
     if (handle == nullptr) return CUDA_ERROR_INVALID_VALUE;
     const std::scoped_lock lock(device.mutex);
+    forget_ended_primary(device);
     if (device.primary == nullptr) {
       device.primary = make_context(device, true, device.primary_flags);
     }

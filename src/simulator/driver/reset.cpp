@@ -13,13 +13,12 @@
 extern "C" [[gnu::visibility("default")]] CUresult cudacoreSimulatorReset() {
   using namespace cudacore::simulator;
   return driver_call([] {
+    destroy_all_contexts();
     for (const auto& device : registry().devices) {
       const std::scoped_lock lock(device->mutex);
-      device->primary = nullptr;  // its handle still owns it
-      device->primary_references = 0;
+      forget_ended_primary(*device);  // another thread may have made a new one already
       device->current_pool = nullptr;
     }
-    destroy_all_contexts();
     for (const auto& object : MemoryTable::instance().take_all_of_pools()) {
       object->pool->release(*object);
     }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "simulator/driver/of_thread.hpp"
+
 namespace cudacore::simulator {
 
 namespace {
@@ -15,7 +17,7 @@ std::uint64_t next_stream_id() noexcept {
 
 /// The calling thread's own stream in a context.
 std::shared_ptr<Stream> per_thread_stream(Context& context) {
-  thread_local std::vector<std::shared_ptr<Stream>> own;
+  std::vector<std::shared_ptr<Stream>>& own = OfThread<std::vector<std::shared_ptr<Stream>>>::get();
   for (const std::shared_ptr<Stream>& stream : own) {
     if (&stream->context == &context) return stream;
   }
