@@ -12,14 +12,9 @@ namespace cudacore::runtime {
 
 namespace {
 
-struct Primary {
-  CUcontext context = nullptr;
-  unsigned resets = 0;
-};
-
 struct Primaries {
   std::mutex mutex;
-  std::map<int, Primary> of_device;
+  std::map<int, CUcontext> of_device;
 };
 
 /// Never destroyed: programs call the runtime while they end.
@@ -28,27 +23,10 @@ Primaries& primaries() {
   return all;
 }
 
-/// The primary context of a device, and how often it was reset.
-Result retain(int device, Primary& primary) {
-  const std::scoped_lock lock(primaries().mutex);
-  Primary& known = primaries().of_device[device];
-  if (known.context == nullptr) {
-    const CUresult result = cuDevicePrimaryCtxRetain(&known.context, device);
-    if (result != CUDA_SUCCESS) return result;
-  }
-  primary = known;
-  return cudaSuccess;
-}
-
-unsigned resets_of(int device) {
-  const std::scoped_lock lock(primaries().mutex);
-  return primaries().of_device[device].resets;
-}
-
 }  // namespace
 
 Thread& this_thread() noexcept {
-  static thread_local Thread thread;
+  static constinit thread_local Thread thread;
   return thread;
 }
 
@@ -62,15 +40,19 @@ Result initialise() noexcept {
   return result;
 }
 
+bool is_alive(CUcontext context) noexcept {
+  unsigned long long id = 0;
+  return context != nullptr && cuCtxGetId(context, &id) == CUDA_SUCCESS;
+}
+
 Result use_device(int device) noexcept {
-  Primary primary;
-  Result result = retain(device, primary);
-  if (!result.failed()) result = cuCtxSetCurrent(primary.context);
+  CUcontext context = nullptr;
+  Result result = primary_context(device, context);
+  if (!result.failed()) result = cuCtxSetCurrent(context);
   if (result.failed()) return result;
   Thread& thread = this_thread();
   thread.device = device;
-  thread.context = primary.context;
-  thread.resets = primary.resets;
+  thread.context = context;
   return cudaSuccess;
 }
 
@@ -79,10 +61,7 @@ Result use_context() noexcept {
   CUcontext current = nullptr;
   if (const CUresult result = cuCtxGetCurrent(&current); result != CUDA_SUCCESS) return result;
   const bool is_ours = current == nullptr || current == thread.context;
-  if (!is_ours || (current != nullptr && thread.resets == resets_of(thread.device))) {
-    return cudaSuccess;
-  }
-  return use_device(thread.device);
+  return is_ours && !is_alive(current) ? use_device(thread.device) : cudaSuccess;
 }
 
 Result current_device(int& device) noexcept {
@@ -95,15 +74,16 @@ Result current_device(int& device) noexcept {
 }
 
 Result primary_context(int device, CUcontext& context) noexcept {
-  Primary primary;
-  const Result result = retain(device, primary);
-  context = primary.context;
-  return result;
-}
-
-cudaError_t remember(Result result) noexcept {
-  if (result.failed()) this_thread().last_error = result.error();
-  return result.error();
+  const std::scoped_lock lock(primaries().mutex);
+  CUcontext& known = primaries().of_device[device];
+  // The program may have reset the device with the driver's functions.
+  if (!is_alive(known)) {
+    known = nullptr;
+    const CUresult result = cuDevicePrimaryCtxRetain(&known, device);
+    if (result != CUDA_SUCCESS) return result;
+  }
+  context = known;
+  return cudaSuccess;
 }
 
 extern "C" {
@@ -112,15 +92,14 @@ cudaError_t cudaDeviceReset() {
   return driver_call([]() -> Result {
     int device = 0;
     if (const Result result = current_device(device); result.failed()) return result;
-    Primary ended;
+    CUcontext ended = nullptr;
     {
       const std::scoped_lock lock(primaries().mutex);
-      Primary& primary = primaries().of_device[device];
-      ++primary.resets;
-      std::swap(ended.context, primary.context);
+      std::swap(ended, primaries().of_device[device]);
     }
+    const bool is_retained = is_alive(ended);
     const CUresult result = cuDevicePrimaryCtxReset(device);
-    if (ended.context != nullptr) (void)cuDevicePrimaryCtxRelease(device);
+    if (is_retained) (void)cuDevicePrimaryCtxRelease(device);
     return result;
   });
 }

@@ -9,7 +9,6 @@
 #include <new>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace cudacore::runtime {
 
@@ -26,21 +25,13 @@ struct Dim3 {
   unsigned z = 1;
 };
 
-/// What <<< >>> leaves for the kernel's stub.
-struct CallConfiguration {
-  Dim3 grid;
-  Dim3 block;
-  std::size_t shared_memory = 0;
-  CUstream stream = nullptr;
-};
-
-/// What the runtime keeps for each thread.
+/// What the runtime keeps for each thread. It has no destructor: programs call the runtime after
+/// those of their threads.
 struct Thread {
   int device = 0;
   CUcontext context = nullptr;  ///< the primary context that the runtime made current
-  unsigned resets = 0;          ///< how often its device had been reset by then
   cudaError_t last_error = cudaSuccess;
-  std::vector<CallConfiguration> configurations;
+  CUcontext failed = nullptr;  ///< where the last error stays with a context: that
 };
 
 [[nodiscard]] Thread& this_thread() noexcept;
@@ -72,6 +63,8 @@ Result refuse(cudaError_t error, const std::string& why);
 [[nodiscard]] Result current_device(int& device) noexcept;
 /// The primary context of a device, kept until the device is reset.
 [[nodiscard]] Result primary_context(int device, CUcontext& context) noexcept;
+/// Whether a context has not been destroyed, as a reset does; one that is lost still is.
+[[nodiscard]] bool is_alive(CUcontext context) noexcept;
 
 /// Keeps an error for cudaGetLastError.
 cudaError_t remember(Result result) noexcept;

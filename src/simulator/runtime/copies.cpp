@@ -86,6 +86,11 @@ Result copy_rectangle(void* to, std::size_t to_pitch, const void* from, std::siz
   return cuMemcpy2DAsync(&copy, stream);
 }
 
+/// Kinds for copies of symbols either way.
+bool is_kind_on_device(MemcpyKind kind) {
+  return kind == MemcpyKind::device_to_device || kind == MemcpyKind::any;
+}
+
 /// The bytes of a symbol from an offset on.
 Result part_of_symbol(const void* symbol, std::size_t offset, std::size_t size,
                       CUdeviceptr& address) {
@@ -99,6 +104,9 @@ Result part_of_symbol(const void* symbol, std::size_t offset, std::size_t size,
 
 Result copy_to_symbol(const void* symbol, const void* from, std::size_t size, std::size_t offset,
                       MemcpyKind kind, CUstream stream) {
+  if (kind != MemcpyKind::host_to_device && !is_kind_on_device(kind)) {
+    return cudaErrorInvalidMemcpyDirection;
+  }
   CUdeviceptr address = 0;
   const Result result = part_of_symbol(symbol, offset, size, address);
   return result.failed() ? result
@@ -107,6 +115,9 @@ Result copy_to_symbol(const void* symbol, const void* from, std::size_t size, st
 
 Result copy_from_symbol(void* to, const void* symbol, std::size_t size, std::size_t offset,
                         MemcpyKind kind, CUstream stream) {
+  if (kind != MemcpyKind::device_to_host && !is_kind_on_device(kind)) {
+    return cudaErrorInvalidMemcpyDirection;
+  }
   CUdeviceptr address = 0;
   const Result result = part_of_symbol(symbol, offset, size, address);
   return result.failed() ? result

@@ -27,9 +27,10 @@ Result check_device(int device) {
   return device >= 0 && device < count ? cudaSuccess : cudaErrorInvalidDevice;
 }
 
-/// What a device is asked to be before it is first used; the runtime has it mapped always.
+constexpr unsigned mapped = 8;  // cudaDeviceMapHost, which the runtime always has
+
+/// What a device is asked to be before it is first used.
 Result set_flags(int device, unsigned flags) {
-  constexpr unsigned mapped = 8;
   return cuDevicePrimaryCtxSetFlags(device, flags & ~mapped);
 }
 
@@ -113,8 +114,10 @@ cudaError_t cudaGetDeviceFlags(unsigned* flags) {
   return driver_call([&]() -> Result {
     int device = 0;
     int is_active = 0;
-    const Result result = current_device(device);
-    return result.failed() ? result : Result(cuDevicePrimaryCtxGetState(device, flags, &is_active));
+    Result result = current_device(device);
+    if (!result.failed()) result = cuDevicePrimaryCtxGetState(device, flags, &is_active);
+    if (!result.failed()) *flags |= mapped;
+    return result;
   });
 }
 
@@ -171,7 +174,11 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
 }
 
 cudaError_t cudaDeviceEnablePeerAccess(int device, unsigned flags) {
-  return call([&] {
+  return call([&]() -> Result {
+    int own = 0;
+    const Result result = current_device(own);
+    if (result.failed()) return result;
+    if (device == own) return refuse(cudaErrorInvalidDevice, "a device is no peer of itself");
     return with_peer(device, [&](CUcontext peer) { return cuCtxEnablePeerAccess(peer, flags); });
   });
 }

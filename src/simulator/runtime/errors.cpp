@@ -33,22 +33,38 @@ bool is_sticky(cudaError_t error) noexcept {
       cudaErrorIllegalAddress,      cudaErrorLaunchTimeout,       cudaErrorAssert,
       cudaErrorHardwareStackError,  cudaErrorIllegalInstruction,  cudaErrorMisalignedAddress,
       cudaErrorInvalidAddressSpace, cudaErrorInvalidPc,           cudaErrorLaunchFailure,
-      cudaErrorExternalDevice};
+      cudaErrorTensorMemoryLeak,    cudaErrorExternalDevice};
   return std::ranges::find(lost, error) != lost.end();
+}
+
+/// The thread's last error, without one of a context that has been reset since.
+cudaError_t& last_error() noexcept {
+  Thread& thread = this_thread();
+  if (is_sticky(thread.last_error) && !is_alive(thread.failed)) thread.last_error = cudaSuccess;
+  return thread.last_error;
 }
 
 }  // namespace
 
+cudaError_t remember(Result result) noexcept {
+  if (result.failed()) {
+    Thread& thread = this_thread();
+    thread.last_error = result.error();
+    if (is_sticky(thread.last_error)) (void)cuCtxGetCurrent(&thread.failed);
+  }
+  return result.error();
+}
+
 extern "C" {
 
 cudaError_t cudaGetLastError() {
-  cudaError_t& last = this_thread().last_error;
+  cudaError_t& last = last_error();
   const cudaError_t error = last;
   if (!is_sticky(error)) last = cudaSuccess;
   return error;
 }
 
-cudaError_t cudaPeekAtLastError() { return this_thread().last_error; }
+cudaError_t cudaPeekAtLastError() { return last_error(); }
 
 const char* cudaGetErrorName(int code) {
   const Error* error = find(code);

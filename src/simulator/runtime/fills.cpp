@@ -21,8 +21,12 @@ Result fill_rectangle(void* to, std::size_t pitch, int value, std::size_t width,
 }
 
 Result fill_box(const PitchedPointer& to, int value, const Extent& extent, CUstream stream) {
+  if (extent.width == 0 || extent.height == 0) return cudaSuccess;
+  const std::size_t slice_size = to.pitch * to.height;
+  // As many fills of one slice as the depth says would never end.
+  if (slice_size == 0 && extent.depth > 1) return cudaErrorInvalidValue;
   auto* slice = static_cast<std::byte*>(to.pointer);
-  for (std::size_t z = 0; z < extent.depth; ++z, slice += to.pitch * to.height) {
+  for (std::size_t z = 0; z < extent.depth; ++z, slice += slice_size) {
     const Result result =
         fill_rectangle(slice, to.pitch, value, extent.width, extent.height, stream);
     if (result.failed()) return result;

@@ -1,12 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Launches of kernels and of functions of the host.
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include "simulator/runtime/programs.hpp"
 #include "simulator/runtime/types.hpp"
 
 namespace cudacore::runtime {
 
 namespace {
+
+/// What <<< >>> leaves for the kernel's stub.
+struct CallConfiguration {
+  Dim3 grid;
+  Dim3 block;
+  std::size_t shared_memory = 0;
+  CUstream stream = nullptr;
+};
+
+using CallConfigurations = std::vector<CallConfiguration>;
+
+// A plain pointer outlives the thread's destructors: those of static objects may launch kernels.
+thread_local CallConfigurations* thread_configurations = nullptr;
+
+struct EndConfigurations {
+  EndConfigurations() = default;
+  ~EndConfigurations() { delete std::exchange(thread_configurations, nullptr); }  // NOLINT
+  EndConfigurations(const EndConfigurations&) = delete;
+  EndConfigurations& operator=(const EndConfigurations&) = delete;
+};
+
+/// @throws std::bad_alloc
+CallConfigurations& call_configurations() {
+  if (thread_configurations == nullptr) {
+    thread_configurations = std::make_unique<CallConfigurations>().release();
+    static thread_local const EndConfigurations end;
+  }
+  return *thread_configurations;
+}
 
 int attribute_of_device(CUdevice_attribute attribute) {
   int device = 0;
@@ -80,7 +113,7 @@ extern "C" {
 unsigned __cudaPushCallConfiguration(Dim3 grid, Dim3 block, std::size_t shared_memory,
                                      CUstream stream) {
   try {
-    this_thread().configurations.push_back({grid, block, shared_memory, stream});
+    call_configurations().push_back({grid, block, shared_memory, stream});
     return 0;
   } catch (const std::bad_alloc&) {
     return static_cast<unsigned>(remember(cudaErrorMemoryAllocation));
@@ -89,13 +122,13 @@ unsigned __cudaPushCallConfiguration(Dim3 grid, Dim3 block, std::size_t shared_m
 
 cudaError_t __cudaPopCallConfiguration(Dim3* grid, Dim3* block, std::size_t* shared_memory,
                                        CUstream* stream) {
-  std::vector<CallConfiguration>& all = this_thread().configurations;
-  if (all.empty()) return remember(cudaErrorMissingConfiguration);
-  *grid = all.back().grid;
-  *block = all.back().block;
-  *shared_memory = all.back().shared_memory;
-  *stream = all.back().stream;
-  all.pop_back();
+  CallConfigurations* const all = thread_configurations;
+  if (all == nullptr || all->empty()) return remember(cudaErrorMissingConfiguration);
+  *grid = all->back().grid;
+  *block = all->back().block;
+  *shared_memory = all->back().shared_memory;
+  *stream = all->back().stream;
+  all->pop_back();
   return cudaSuccess;
 }
 

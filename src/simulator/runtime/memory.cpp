@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory of the device, of the host and of both; pools.
+#include <algorithm>
 #include <array>
 
 #include "simulator/runtime/types.hpp"
@@ -23,7 +24,7 @@ Result allocate(void** pointer, std::size_t size, Allocate&& how) {
 Result allocate_pitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
   if (pitch == nullptr) return cudaErrorInvalidValue;
   *pitch = 0;
-  return allocate(pointer, width * height,
+  return allocate(pointer, std::min(width, height),
                   [&] { return cuMemAllocPitch(as_device(pointer), pitch, width, height, 4); });
 }
 
@@ -66,7 +67,13 @@ cudaError_t cudaMalloc3D(PitchedPointer* to, Extent extent) {
     if (to == nullptr) return cudaErrorInvalidValue;
     to->width = extent.width;
     to->height = extent.height;
-    return allocate_pitch(&to->pointer, &to->pitch, extent.width, extent.height * extent.depth);
+    std::size_t rows = 0;
+    if (__builtin_mul_overflow(extent.height, extent.depth, &rows)) {
+      to->pointer = nullptr;
+      to->pitch = 0;
+      return extent.width != 0 ? cudaErrorMemoryAllocation : cudaSuccess;
+    }
+    return allocate_pitch(&to->pointer, &to->pitch, extent.width, rows);
   });
 }
 
