@@ -89,6 +89,18 @@ std::vector<std::string> strong_definitions_in_ptx(std::string_view ptx) {
   return symbols;
 }
 
+std::string_view declared_symbol(std::string_view directive) {
+  PtxTokens tokens(directive);
+  for (std::string_view token = tokens.next(); !token.empty(); token = tokens.next()) {
+    if (token == "(") {
+      skip_brackets(tokens, "(", ")");
+    } else if (is_symbol(token)) {
+      return token;
+    }
+  }
+  return {};
+}
+
 std::vector<Declaration> external_declarations_in_ptx(std::string_view ptx) {
   std::vector<Declaration> declarations;
   PtxTokens tokens(ptx);

@@ -16,6 +16,9 @@ namespace cudacore::compile {
 /// of which a linked program may have one each: `.visible`, not `.weak` or `.common`.
 [[nodiscard]] std::vector<std::string> strong_definitions_in_ptx(std::string_view ptx);
 
+/// The symbol of a directive such as `.func (.param .b32 result) twice(`; empty where it has none.
+[[nodiscard]] std::string_view declared_symbol(std::string_view directive);
+
 /// A function or a variable of another module.
 struct Declaration {
   std::string symbol;

@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <set>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
-#include "compile/cxx_text.hpp"
 #include "compile/definitions.hpp"
 #include "compile/nvjitlink_session.hpp"
 #include "cudacore/program.hpp"
@@ -52,14 +52,14 @@ ObjectCode make_keeper(const std::set<Declaration>& wanted, const Architecture& 
   for (const auto& [symbol, is_function] : wanted) {
     declarations += "extern \"C\" __device__ " +
                     (is_function ? "void " + symbol + "();\n" : "char " + symbol + "[];\n");
-    uses += "  *kept++ = (void*)" + symbol + ";\n";
+    uses += "  *cudacore_kept++ = (void*)" + symbol + ";\n";
   }
   ProgramOptions options;
   options.arch = architecture.sm();
   options.relocatable_device_code = true;
   options.name = std::string(keeper);
   return Program(declarations + "extern \"C\" __global__ void " + std::string(keeper) +
-                     "(void** kept) {\n" + uses + "}\n",
+                     "(void** cudacore_kept) {\n" + uses + "}\n",
                  SourceType::cxx, std::move(options))
       .compile(CodeType::ltoir);
 }
@@ -74,25 +74,17 @@ std::string without_keeper(std::string ptx) {
   return ptx;
 }
 
-bool names(std::string_view line, std::string_view symbol) {
-  const std::size_t i = line.find(symbol);
-  const std::size_t end = i + symbol.size();
-  return i != std::string_view::npos && i > 0 && !cxx::is_word_char(line[i - 1]) &&
-         (end == line.size() || !cxx::is_word_char(line[end]));
-}
-
 /// The PTX with what is wanted visible to other modules: a link of whole programs hides it.
 std::string with_visible(std::string_view ptx, const std::set<Declaration>& wanted) {
+  std::unordered_set<std::string_view> symbols;
+  for (const Declaration& one : wanted) symbols.insert(one.symbol);
   std::string text;
   while (!ptx.empty()) {
     const std::size_t size = std::min(ptx.find('\n'), ptx.size() - 1) + 1;
     const std::string_view line = ptx.substr(0, size);
     const bool defines =
         line.starts_with(".func") || line.starts_with(".global") || line.starts_with(".const");
-    if (defines && std::any_of(wanted.begin(), wanted.end(),
-                               [&](const Declaration& one) { return names(line, one.symbol); })) {
-      text += ".visible ";
-    }
+    if (defines && symbols.contains(declared_symbol(line))) text += ".visible ";
     text += line;
     ptx.remove_prefix(size);
   }

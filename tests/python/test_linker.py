@@ -275,3 +275,15 @@ class TestPtxWithLtoIr:
             x.copy_to(host, stream=stream)
             stream.sync()
         assert struct.unpack("f", host) == (5.0,)
+
+    @pytest.mark.parametrize("name", ["f", "a", "func", "kept"])
+    def test_functions_of_any_name_are_found(self, device: Device, name: str) -> None:
+        options = {"arch": f"sm_{device.arch}", "relocatable_device_code": True}
+        declared = f'extern "C" __device__ int {name}(int x)'
+        source = f"{declared};\n__global__ void k(int* x) {{ *x = {name}(41); }}"
+        main = Program(source, "c++", options).compile("ptx")
+        library = Program(f"{declared} {{ return x + 1; }}", "c++", options).compile("ltoir")
+        linked = Linker(main, library, options=LinkerOptions(arch=options["arch"])).link("cubin")
+        x = device.allocate(4)
+        linked.get_kernel("k")[1, 1](x)
+        assert x.to_host("i4").tolist() == [42]
