@@ -359,7 +359,7 @@ constexpr char load_doc[] =
 
 constexpr char save_doc[] =
     "Writes `code` to a file, which other tools read too; whoever opens it meanwhile sees all of\n"
-    "the old one or of the new.\n\n"
+    "the old one or of the new. A link is followed; a pipe or a device is written into.\n\n"
     "The names in the code stay, so kernels are found by their plain C++ names. What lies beside\n"
     "the code does not: `symbol_mapping`, `ptx` and `name`. A pickle holds those too.\n\n"
     "Parameters\n----------\n"

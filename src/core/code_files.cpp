@@ -82,6 +82,19 @@ fs::path draft_of(const fs::path& path) {
   return draft;
 }
 
+/// Where a path leads through links, of which the last may lead to nothing yet.
+fs::path end_of_links(const fs::path& path) {
+  constexpr int most = 40;  // as Linux follows
+  fs::path end = path;
+  for (int links = 0; links < most; ++links) {
+    std::error_code error;
+    const fs::path next = fs::read_symlink(end, error);
+    if (error) return end;  // no link
+    end = end.parent_path() / next;
+  }
+  throw_file_error("cannot write object code", path, ELOOP);
+}
+
 /// errno, 0 once all is written.
 int write_all(int file, const std::vector<std::byte>& bytes) {
   for (std::size_t done = 0; done < bytes.size();) {
@@ -113,16 +126,22 @@ ObjectCode ObjectCode::load(const fs::path& path, Details details) {
 void ObjectCode::save(const fs::path& path) const {
   constexpr char failed[] = "cannot write object code";
   constexpr ::mode_t readable = 0666;  // less the umask
-  const fs::path draft = draft_of(path);
-  const int file = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, readable);
+  std::error_code unknown;
+  const fs::file_status there = fs::status(path, unknown);
+  // A pipe or a device is written to; nothing takes its place.
+  const bool is_special = fs::exists(there) && !fs::is_regular_file(there);
+  const fs::path target = is_special ? path : end_of_links(path);
+  const fs::path draft = is_special ? path : draft_of(target);
+  const int creation = is_special ? 0 : O_CREAT | O_EXCL;
+  const int file = ::open(draft.c_str(), O_WRONLY | O_CLOEXEC | creation, readable);
   if (file < 0) throw_file_error(failed, path, errno);
   int error = write_all(file, code());
   if (::close(file) != 0 && error == 0) error = errno;
-  if (error == 0 && ::rename(draft.c_str(), path.c_str()) != 0) error = errno;
-  if (error != 0) {
-    ::unlink(draft.c_str());
-    throw_file_error(failed, path, error);
+  if (!is_special) {
+    if (error == 0 && ::rename(draft.c_str(), target.c_str()) != 0) error = errno;
+    if (error != 0) ::unlink(draft.c_str());
   }
+  if (error != 0) throw_file_error(failed, path, error);
 }
 
 }  // namespace cudacore

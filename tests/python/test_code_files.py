@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """ObjectCode.save and .load, and what pickles hold."""
 
+import os
 import pickle
 import shutil
 import stat
@@ -131,6 +132,46 @@ def test_saving_replaces_a_file_at_once(codes: dict[str, ObjectCode], tmp_path: 
         writer.join()
     assert read <= wanted
     assert [path.name for path in tmp_path.iterdir()] == ["code"]
+
+
+def test_saving_writes_through_links(codes: dict[str, ObjectCode], tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    real = tmp_path / "folder" / "real"
+    real.write_text("old")
+    link, second, dangling = (tmp_path / name for name in ("link", "second", "dangling"))
+    link.symlink_to(Path("folder", "real"))
+    second.symlink_to(link)
+    dangling.symlink_to(Path("folder", "new"))
+    codes["ptx"].save(second)
+    codes["cubin"].save(dangling)
+    assert all(path.is_symlink() for path in (link, second, dangling))
+    assert real.read_bytes() == codes["ptx"].code
+    assert (tmp_path / "folder" / "new").read_bytes() == codes["cubin"].code
+    assert {path.name for path in (tmp_path / "folder").iterdir()} == {"real", "new"}
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    with pytest.raises(OSError, match="loop"):
+        codes["ptx"].save(loop)
+    assert loop.is_symlink()
+
+
+def test_saving_writes_into_pipes_and_devices(codes: dict[str, ObjectCode], tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    codes["cubin"].save(pipe)
+    pipe_is_there = stat.S_ISFIFO(pipe.stat().st_mode)
+    if not pipe_is_there:
+        pipe.unlink()
+    reader.join(timeout=10)
+    assert pipe_is_there
+    assert read == [codes["cubin"].code]
+    (tmp_path / "null").symlink_to("/dev/null")
+    codes["ptx"].save(tmp_path / "null")
+    assert Path("/dev/null").is_char_device()
+    assert {path.name for path in tmp_path.iterdir()} == {"pipe", "null"}
 
 
 def test_saved_file_has_the_usual_mode(codes: dict[str, ObjectCode], tmp_path: Path) -> None:
