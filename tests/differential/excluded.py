@@ -48,6 +48,7 @@ _RULES: tuple[tuple[str, str, str], ...] = (
     (r"cvta\..*\.u32$|isspacep\.", "w$", WIDE),
     (r"(mapa|getctarank|alloca|stacksave|stackrestore)\.u32$", "", WIDE),
     (r"setmaxnreg\.", "", "needs sm_90a, and changes no result"),
+    (r"fence\.proxy\.tensormap", "", "orders what only copies by tensor maps would see"),
     (r"set\..*\.ftz\.bf16\.", "", LENIENT),
     (r"set\..*\.[us]16\.f(32|64)$", "", LENIENT),
     (r"set\..*\.(f16\.bf16|f32\.b?f16)$", "", LENIENT),

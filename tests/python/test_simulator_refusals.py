@@ -82,6 +82,27 @@ class TestCode:
         ]
         assert answer(Linker(*parts).link(target)) == 15
 
+    @pytest.mark.parametrize("scope", ["cta", "cluster", "gpu", "sys"])
+    def test_fences_of_tensor_maps(self, answer: Callable[..., int], scope: str) -> None:
+        fence = "fence.proxy.tensormap::generic"
+        code = ObjectCode.from_ptx(
+            f""".version 8.6
+            .target sm_90a
+            .address_size 64
+            .global .align 128 .b8 map[256];
+            .visible .entry k(.param .u64 to) {{
+              .reg .b64 %rd<2>;
+              ld.param.u64 %rd0, [to];
+              mov.u64 %rd1, map;
+              {fence}.release.{scope};
+              {fence}.acquire.{scope} [map], 128;
+              {fence}.acquire.{scope} [%rd1+128], 128;
+              st.global.u32 [%rd0], 7;
+              ret;
+            }}""".encode()
+        )
+        assert answer(code) == 7
+
     def test_grid_may_count_clusters(self, stream: Stream, pinned: Callable[[int], Buffer]) -> None:
         body = """
             .visible .entry k(.param .u64 to) .reqntid 32 .reqnctapercluster 4 .blocksareclusters {

@@ -269,6 +269,9 @@ void add_fences(FormTable& table) {
                           "fence.proxy.async::generic.release.sync_restrict::shared::cta"}) {
     table.add({key}, "", fence);
   }
+  // For tensor maps, which kernels may change though nothing simulated reads them.
+  table.add({"fence.proxy.tensormap::generic.release"}, "", fence);
+  table.add({"fence.proxy.tensormap::generic.acquire"}, "mi", fence);
 }
 
 }  // namespace
