@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -116,22 +117,31 @@ CUresult missing(const std::string& library, const std::string& format) {
 CUresult decompress(const Piece& piece, std::string& to) {
   constexpr std::uint64_t most = 1ULL << 31U;  // what LZ4 can tell, and more than any program
   const std::string_view from = piece.bytes.substr(0, piece.entry.compressed_size);
-  if (piece.entry.whole_size >= most || from.size() >= most) return damaged("a size can't be");
-  to.resize(piece.entry.whole_size);
+  const std::uint64_t size = piece.entry.whole_size;
+  const bool is_zstd = (piece.entry.flags & Entry::zstd) != 0;
+  // A byte makes a match of LZ4 longer by 255; four are a block of zstd, of 128 KiB at most.
+  const std::uint64_t most_of_byte = is_zstd ? (128U << 10U) / 4 : 255;
+  if (size >= most || from.size() >= most || size > most_of_byte * from.size()) {
+    return damaged("a size can't be");
+  }
+  // What is never written takes no memory, whatever the size says.
+  const std::unique_ptr<char[]> whole(new char[size]);  // NOLINT: std::string would write it
   bool is_whole = false;
-  if ((piece.entry.flags & Entry::zstd) != 0) {
+  if (is_zstd) {
     using Function = std::size_t(void*, std::size_t, const void*, std::size_t);
     static const auto zstd = find_in<Function>("libzstd.so.1", "ZSTD_decompress");
     if (zstd == nullptr) return missing("libzstd.so.1", "zstd");
-    is_whole = zstd(to.data(), to.size(), from.data(), from.size()) == to.size();
+    is_whole = zstd(whole.get(), size, from.data(), from.size()) == size;
   } else {
     using Function = int(const char*, char*, int, int);
     static const auto lz4 = find_in<Function>("liblz4.so.1", "LZ4_decompress_safe");
     if (lz4 == nullptr) return missing("liblz4.so.1", "LZ4");
-    is_whole = lz4(from.data(), to.data(), static_cast<int>(from.size()),
-                   static_cast<int>(to.size())) == static_cast<int>(to.size());
+    is_whole = lz4(from.data(), whole.get(), static_cast<int>(from.size()),
+                   static_cast<int>(size)) == static_cast<int>(size);
   }
-  return is_whole ? CUDA_SUCCESS : damaged("what is compressed can't be read");
+  if (!is_whole) return damaged("what is compressed can't be read");
+  to.assign(whole.get(), size);
+  return CUDA_SUCCESS;
 }
 
 CUresult read_text(const Piece& piece, std::string& to) {
