@@ -56,6 +56,8 @@ bool set_lost(ContextBox& context, CUresult result, const std::string& reason) {
 
 bool is_sticky(CUresult result) noexcept {
   switch (result) {
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_NVLINK_UNCORRECTABLE:
     case CUDA_ERROR_CONTAINED:
     case CUDA_ERROR_ILLEGAL_ADDRESS:
     case CUDA_ERROR_LAUNCH_TIMEOUT:

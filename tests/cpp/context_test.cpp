@@ -181,7 +181,7 @@ TEST_F(ContextTest, CodesBecomeExceptions) {
   for (const int code : {209, 222, 801}) EXPECT_THROW(check(code), NotSupportedError);
   for (const int code : {4, 709}) EXPECT_THROW(check(code), ContextLostError);
   for (const int code : {701, 912}) EXPECT_THROW(check(code), LaunchError);
-  for (const int code : {226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 911}) {
+  for (const int code : {214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 911}) {
     foreign();
     handle::forget_loss();
     EXPECT_THROW(check(code), LaunchError) << code;
