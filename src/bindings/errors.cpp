@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/errors.hpp"
 
-#include <map>
+#include <array>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,6 +30,23 @@ struct ExceptionTypes {
 };
 
 ExceptionTypes types;
+
+/// An error class that is two built-in ones. Python's types have no address before it starts.
+struct ErrorOfBoth {
+  const char* name;  ///< "cudacore._core.TypeAndValueError", where pickle finds it
+  PyObject* const* ours;
+  PyObject* const* theirs;
+  PyObject* type = nullptr;
+};
+
+std::array errors_of_both = {
+    ErrorOfBoth{"cudacore._core.TypeAndBufferError", &PyExc_TypeError, &PyExc_BufferError},
+    ErrorOfBoth{"cudacore._core.TypeAndRuntimeError", &PyExc_TypeError, &PyExc_RuntimeError},
+    ErrorOfBoth{"cudacore._core.TypeAndValueError", &PyExc_TypeError, &PyExc_ValueError},
+    ErrorOfBoth{"cudacore._core.ValueAndRuntimeError", &PyExc_ValueError, &PyExc_RuntimeError},
+    ErrorOfBoth{"cudacore._core.NotImplementedAndTypeError", &PyExc_NotImplementedError,
+                &PyExc_TypeError},
+};
 
 PyObject* add_type(py::module_& module, const char* name, py::tuple bases, const char* doc) {
   const std::string qualified = std::string("cudacore.") + name;
@@ -130,24 +148,14 @@ void translate(std::exception_ptr pointer) {
 
 }  // namespace
 
-PyObject* error_of_both(PyObject* ours, PyObject* theirs) {
-  static std::map<std::pair<PyObject*, PyObject*>, PyObject*> made;
-  PyObject*& type = made[{ours, theirs}];
-  if (type == nullptr) {
-    const std::string name =
-        std::string("cudacore.") + reinterpret_cast<PyTypeObject*>(ours)->tp_name;
-    const py::tuple bases = py::make_tuple(py::handle(ours), py::handle(theirs));
-    type = PyErr_NewException(name.c_str(), bases.ptr(), nullptr);
-    if (type == nullptr) {
+void raise_as_both(PyObject* ours, PyObject* theirs, const std::string& message) {
+  for (const ErrorOfBoth& both : errors_of_both) {
+    if (*both.ours == ours && *both.theirs == theirs) {
+      PyErr_SetString(both.type, message.c_str());
       throw py::error_already_set();
     }
   }
-  return type;
-}
-
-void raise_as_both(PyObject* ours, PyObject* theirs, const std::string& message) {
-  PyErr_SetString(error_of_both(ours, theirs), message.c_str());
-  throw py::error_already_set();
+  throw std::logic_error("no error is of both these classes: " + message);
 }
 
 void set_python_error() noexcept {
@@ -175,6 +183,20 @@ void set_python_error() noexcept {
     PyErr_SetString(PyExc_RuntimeError, error.what());
   } catch (...) {
     PyErr_SetString(PyExc_SystemError, "cudacore: an unknown C++ exception");
+  }
+}
+
+void bind_errors_of_both(py::module_& module) {
+  for (ErrorOfBoth& both : errors_of_both) {
+    const py::tuple bases = py::make_tuple(py::handle(*both.ours), py::handle(*both.theirs));
+    both.type = PyErr_NewExceptionWithDoc(
+        both.name, "A wrong call, for which cuda.core raises another class than cudacore.",
+        bases.ptr(), nullptr);
+    if (both.type == nullptr) {
+      throw py::error_already_set();
+    }
+    const std::string_view path(both.name);
+    module.attr(std::string(path.substr(path.rfind('.') + 1)).c_str()) = py::handle(both.type);
   }
 }
 

@@ -20,11 +20,11 @@ void bind_errors(py::module_& module);
 /// Sets the Python error that stands for the exception being handled. Call inside a catch block.
 void set_python_error() noexcept;
 
-/// An exception class that is both of two built-in ones, for where cuda.core raises another than
-/// cudacore does: programs written for either catch it. It is made once, and never released.
-[[nodiscard]] PyObject* error_of_both(PyObject* ours, PyObject* theirs);
+/// Adds the exception classes that raise_as_both() raises. They stay in the extension module.
+void bind_errors_of_both(py::module_& module);
 
-/// Raises an error of both classes.
+/// Raises an error that is of both of two built-in classes, for where cuda.core raises another than
+/// cudacore does: programs written for either catch it.
 [[noreturn]] void raise_as_both(PyObject* ours, PyObject* theirs, const std::string& message);
 
 /// Runs a body whose std::invalid_argument cuda.core's programs catch as a RuntimeError.

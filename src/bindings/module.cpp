@@ -68,6 +68,7 @@ PYBIND11_MODULE(_core, module) {
       py::setattr(value, "__module__", py::str("cudacore"));
     }
   }
+  bind_errors_of_both(module);
 
   cudacore::system::set_interrupt_hook(&python_was_interrupted);
   module.attr("_set_exiting") = py::cpp_function(&cudacore::driver::set_exiting);

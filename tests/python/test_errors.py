@@ -3,11 +3,22 @@
 
 import copy
 import pickle
+import sys
+from collections.abc import Callable
+from typing import Any
 
 import cudacore
 import pytest
-from cudacore import CompileError, CUDAError, LibraryNotFoundError, Program
-from harness import ARCH
+from cudacore import (
+    CompileError,
+    CUDAError,
+    Device,
+    LibraryNotFoundError,
+    MemoryResource,
+    Program,
+    Stream,
+)
+from harness import ARCH, run_cleanly
 
 BASES: dict[str, tuple[type[BaseException], ...]] = {
     "CUDAError": (RuntimeError,),
@@ -86,3 +97,50 @@ def test_can_be_raised_from_python(name: str) -> None:
 
 def test_unraisable_errors_are_counted() -> None:
     assert cudacore.unraisable_errors() == 0
+
+
+PROGRAM: Any = Program
+DEVICE: Any = Device
+
+#: Calls for which cuda.core raises the second class.
+OF_BOTH: dict[str, tuple[Callable[[], object], type[Exception], type[Exception]]] = {
+    "TypeAndBufferError": (
+        lambda: DEVICE().allocate(4).__dlpack__(dl_device="cpu"), TypeError, BufferError,
+    ),
+    "TypeAndRuntimeError": (Stream, TypeError, RuntimeError),
+    "TypeAndValueError": (
+        lambda: DEVICE().create_stream().wait(3), TypeError, ValueError,
+    ),
+    "ValueAndRuntimeError": (lambda: PROGRAM("a", "cuda"), ValueError, RuntimeError),
+    "NotImplementedAndTypeError": (
+        lambda: MemoryResource().allocate(1), NotImplementedError, TypeError,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("device")
+@pytest.mark.parametrize("name", OF_BOTH)
+def test_error_of_both_classes_is_pickled(name: str) -> None:
+    call, ours, theirs = OF_BOTH[name]
+    with pytest.raises(ours) as caught:
+        call()
+    assert isinstance(caught.value, theirs)
+    kind = type(caught.value)
+    assert (kind.__module__, kind.__qualname__) == ("cudacore._core", name)
+    assert getattr(sys.modules["cudacore._core"], name) is kind
+    twin = pickle.loads(pickle.dumps(caught.value))
+    assert type(twin) is kind
+    assert str(twin) == str(caught.value)
+
+
+def test_error_of_both_classes_leaves_a_worker() -> None:
+    script = """
+        import multiprocessing
+        from concurrent.futures import ProcessPoolExecutor
+        import cudacore
+        if __name__ == "__main__":
+            spawn = multiprocessing.get_context("spawn")
+            with ProcessPoolExecutor(1, mp_context=spawn) as pool:
+                print(repr(pool.submit(cudacore.Program, "a", "cuda").exception()))
+    """
+    assert "code_type must be" in run_cleanly(script)
