@@ -54,10 +54,15 @@ std::string version_text(int version) {
       {library.path.string()});
 }
 
-[[noreturn]] void throw_no_device(const SharedLibrary& library, int version) {
+[[noreturn]] void throw_no_device(const SharedLibrary& library, const DriverApi& table) {
+  if (table.simulated) {  // its log names the devices that there are
+    throw DriverNotFoundError(
+        "cuInit found no device (CUDA_ERROR_NO_DEVICE): " + take_driver_log(table),
+        {library.path.string()});
+  }
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   std::string message = "cuInit found no device (CUDA_ERROR_NO_DEVICE): the driver " +
-                        library.path.string() + " (CUDA " + version_text(version) +
+                        library.path.string() + " (CUDA " + version_text(table.version) +
                         ") is there, but no GPU is visible to this process. ";
   if (visible != nullptr && *visible == '\0') {
     message += "CUDA_VISIBLE_DEVICES is empty, which hides every GPU: unset it.";
@@ -115,7 +120,7 @@ void initialise(const DriverApi& table, const SharedLibrary& library) {
   const CUresult result = table.cuInit(0);
   if (result == CUDA_SUCCESS) return;
   if (result == CUDA_ERROR_STUB_LIBRARY) throw_stub(library);
-  if (result == CUDA_ERROR_NO_DEVICE) throw_no_device(library, table.version);
+  if (result == CUDA_ERROR_NO_DEVICE) throw_no_device(library, table);
   const char* name = nullptr;
   const char* text = nullptr;
   table.cuGetErrorName(result, &name);

@@ -35,7 +35,7 @@ struct LibraryPlaces {
 /// What the errors of a machine without a GPU end with.
 inline constexpr std::string_view simulator_advice =
     "\nTo run here without a GPU, on the CPU, put this line before the first use of a device:\n"
-    "  cudacore.simulator.enable()\n"
+    "  import cudacore; cudacore.simulator.enable()\n"
     "or set CUDACORE_DRIVER=simulator in the environment.";
 
 /// libcuda: already loaded, or by the system loader; nowhere else.

@@ -62,12 +62,8 @@ Category category(CUresult result) {
 /// The simulated device's log says already where a kernel failed.
 const char* advice(CUresult result, bool simulated) {
   if (simulated && is_sticky(result)) {
-    return result == CUDA_ERROR_LAUNCH_FAILED
-               ? "CUDA is unusable in this process from here on: restart it, or call "
-                 "cudacore.simulator.reset(). this_grid().sync() traps in a launch without "
-                 "is_cooperative=True."
-               : "CUDA is unusable in this process from here on: restart it, or call "
-                 "cudacore.simulator.reset().";
+    return "CUDA is unusable in this process from here on: restart it, or call "
+           "cudacore.simulator.reset().";
   }
   switch (result) {
     case CUDA_ERROR_ILLEGAL_ADDRESS:
@@ -75,10 +71,6 @@ const char* advice(CUresult result, bool simulated) {
     case CUDA_ERROR_INVALID_ADDRESS_SPACE:
       return "CUDA is unusable in this process from here on: restart it, and run it under "
              "`compute-sanitizer` to find the access.";
-    case CUDA_ERROR_LAUNCH_FAILED:
-      return "CUDA is unusable in this process from here on: restart it, and run it under "
-             "`compute-sanitizer` to find the fault. this_grid().sync() traps in a launch without "
-             "is_cooperative=True.";
     case CUDA_ERROR_ASSERT:
       return "A device-side assert failed; the process's output names it. CUDA is unusable in "
              "this process from here on: restart it.";
@@ -111,6 +103,13 @@ const char* advice(CUresult result, bool simulated) {
                                  "run it under `compute-sanitizer` to find the fault."
                                : "";
   }
+}
+
+/// Whether a kernel may have trapped: NVIDIA's driver says nothing of it, the simulated device
+/// does.
+bool may_be_trap(CUresult result, std::string_view logged) {
+  return result == CUDA_ERROR_LAUNCH_FAILED &&
+         (logged.empty() || logged.find(" trap ") != std::string_view::npos);
 }
 
 std::string memory_advice(const driver::DriverApi& api, const ContextBox* context) {
@@ -156,6 +155,9 @@ void throw_driver_error(CUresult result, const char* function, std::string_view 
   const driver::DriverApi& api = driver::api();
   std::string more = advice(result, api.simulated);
   const std::string logged = driver::take_driver_log(api);
+  if (may_be_trap(result, logged)) {
+    more += " If the kernel calls this_grid().sync(), launch it with is_cooperative=True.";
+  }
   if (is_sticky(result)) {
     if (const std::string kernels = suspects(); !kernels.empty()) {
       more = "Suspects are the " + kernels + ". " + more;

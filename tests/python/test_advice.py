@@ -200,10 +200,10 @@ class TestNoGpu:
     def test_error_shows_the_simulated_device(self) -> None:
         env = {"CUDACORE_DRIVER": "native", "CUDA_VISIBLE_DEVICES": ""}
         result = run("import cudacore; cudacore.Device().set_current()", env=env)
-        line = "cudacore.simulator.enable()"
-        assert line in result.stderr
+        line = "import cudacore; cudacore.simulator.enable()"
+        assert f"  {line}\n" in result.stderr
         assert "CUDACORE_DRIVER=simulator" in result.stderr
-        script = f"import cudacore\n{line}\nprint(cudacore.Device().name)"
+        script = f"from cudacore import Device\n{line}\nprint(Device().name)"
         assert "simulated" in run_cleanly(script, env={"CUDACORE_DRIVER": None})
 
     def test_hidden_devices_need_no_nvidia_smi(self) -> None:
@@ -212,6 +212,20 @@ class TestNoGpu:
         result = run(script, env=env)
         assert result.returncode != 0
         assert "nvidia-smi" not in result.stderr
+
+
+@pytest.mark.parametrize("visible", ["", "5"])
+@pytest.mark.parametrize(("devices", "there"), [("1", "device 0"), ("2", "devices 0 to 1")])
+def test_hidden_simulated_devices(visible: str, devices: str, there: str) -> None:
+    env = {
+        "CUDACORE_DRIVER": "simulator", "CUDACORE_SIMULATOR_DEVICES": devices,
+        "CUDA_VISIBLE_DEVICES": visible,
+    }  # fmt: skip
+    result = run("import cudacore; cudacore.Device()", env=env)
+    assert f'CUDA_VISIBLE_DEVICES is "{visible}"' in result.stderr
+    assert f"{there}:" in result.stderr
+    for advice in ("nvidia-smi", "enable()", "CUDACORE_DRIVER"):
+        assert advice not in result.stderr
 
 
 @pytest.mark.usefixtures("device")
@@ -228,3 +242,22 @@ def test_grid_sync_needs_a_cooperative_launch() -> None:
             print(error)
     """
     assert "is_cooperative=True" in run_cleanly(script)
+
+
+@pytest.mark.simulator_only(reason="NVIDIA's driver says nothing of a trap")
+def test_other_failures_do_not_speak_of_grid_sync() -> None:
+    script = """
+        import cudacore
+        source = "__device__ int f(int n) { volatile int a[4096]; a[n] = n; "
+        source += "return n < 1 ? 0 : f(n - 1) + a[n]; } "
+        source += "__global__ void k(int n, int* p) { *p = f(n); }"
+        kernel = cudacore.Program(source, "c++").compile().get_kernel("k")
+        try:
+            kernel[1, 1](4000, cudacore.Device().allocate(4))
+            cudacore.Device().sync()
+        except cudacore.LaunchError as error:
+            print(error.code, error)
+    """
+    said = run_cleanly(script)
+    assert said.startswith("719 ")
+    assert "is_cooperative" not in said

@@ -84,6 +84,18 @@ FAULTS = {
         r"thread \(31,0,0\): st\.shared\S* AT writes 4 bytes at shared address 0x\w+, which is "
         r"just past the end of the shared memory of the block of 128 bytes",
     ),
+    "dynamic": Fault(
+        """__global__ void dynamic(int* p) {
+  extern __shared__ int s[];
+  s[threadIdx.x] = 1;  // here
+  __syncthreads();
+  *p = s[0];
+}""",
+        "[1, 1, stream](buffer)",
+        "ILLEGAL_ADDRESS",
+        r"st\.shared\S* AT writes 4 bytes at shared address 0x\w+, but there is no shared memory "
+        r"of the block: the launch's shmem_size is 0",
+    ),
     "local": Fault(
         """__global__ void local(int* p, int n) {
   volatile int a[32];

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include <pthread.h>
 
@@ -24,18 +25,25 @@ void enter_child() noexcept {
   if (initialised.load(std::memory_order_relaxed)) forked.store(true, std::memory_order_relaxed);
 }
 
+CUresult refuse_hidden(const char* visible, unsigned devices) {
+  const std::string there_are =
+      devices == 1 ? "there is device 0" : "there are devices 0 to " + std::to_string(devices - 1);
+  return refuse(CUDA_ERROR_NO_DEVICE, "CUDA_VISIBLE_DEVICES is \"" + std::string(visible) +
+                                          "\", which names no simulated device; " + there_are +
+                                          ": unset it, or name one that there is");
+}
+
 CUresult initialise() {
   const auto configuration = read_configuration();
   if (!configuration) return CUDA_ERROR_INVALID_VALUE;
   std::vector<int> visible;
-  if (const char* text = std::getenv("CUDA_VISIBLE_DEVICES")) {
+  const char* text = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (text != nullptr) {
     visible = parse_visible_devices(text, configuration->devices);
   } else {
     for (int i = 0; i < static_cast<int>(configuration->devices); ++i) visible.push_back(i);
   }
-  if (visible.empty()) {
-    return refuse(CUDA_ERROR_NO_DEVICE, "CUDA_VISIBLE_DEVICES names no simulated device");
-  }
+  if (visible.empty()) return refuse_hidden(text, configuration->devices);
   const DeviceProperties properties = properties_of(configuration->major, configuration->minor);
   std::vector<std::unique_ptr<Device>> devices;
   devices.reserve(visible.size());

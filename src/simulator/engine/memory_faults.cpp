@@ -95,7 +95,9 @@ std::string beside_shared(const Warp& warp, const AccessPlace& place) {
     return beside_window(other, shared_begin, block.cluster->blocks[rank]->shared_bytes,
                          "shared memory of block " + std::to_string(rank) + " of the cluster");
   }
-  return beside_window(place, shared_begin, block.shared_bytes, "shared memory of the block");
+  const std::string beside =
+      beside_window(place, shared_begin, block.shared_bytes, "shared memory of the block");
+  return block.shared_bytes == 0 ? beside + ": the launch's shmem_size is 0" : beside;
 }
 
 /// Generic windows, for a global access that strays into them or a generic one that leaves them.
