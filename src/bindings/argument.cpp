@@ -20,9 +20,15 @@ using handle::KernelBox;
 using handle::PackResult;
 using handle::Slot;
 
+constexpr char host_advice[] =
+    "it lives on the host; device.to_device(array) copies it into a Buffer";
+
 std::string given(PyObject* object) {
   if (object == Py_None) {
     return "None";
+  }
+  if (PyType_Check(object) != 0) {
+    return std::string("the class ") + reinterpret_cast<PyTypeObject*>(object)->tp_name;
   }
   const std::string name = type_name(object);
   if (PyLong_CheckExact(object) != 0 || PyFloat_CheckExact(object) != 0 ||
@@ -42,13 +48,43 @@ std::string given(PyObject* object) {
 }
 
 [[noreturn]] void overflow(const KernelBox& kernel, std::size_t index, PyObject* object) {
-  throw std::overflow_error(
-      overflow_message(kernel, index, py::repr(py::handle(object)).cast<std::string>()));
+  throw std::overflow_error(overflow_message(kernel, index, shown(object)));
+}
+
+/// The number of Python's that becomes a parameter of this kind; empty where none does.
+std::string_view number_for(ParamKind kind) {
+  switch (kind) {
+    case ParamKind::float16:
+    case ParamKind::bfloat16:
+    case ParamKind::float32:
+    case ParamKind::float64:
+      return "float";
+    case ParamKind::integer:
+    case ParamKind::sint:
+    case ParamKind::uint:
+      return "int";
+    case ParamKind::boolean:
+      return "bool";
+    default:
+      return {};
+  }
+}
+
+/// What would make a number of Python's fit a parameter that takes another.
+std::string number_advice(const KernelBox& kernel, std::size_t index, PyObject* object) {
+  const bool is_number = PyLong_CheckExact(object) != 0 || PyFloat_CheckExact(object) != 0 ||
+                         PyBool_Check(object) != 0;
+  const std::string_view wanted =
+      index < kernel.slots.size() ? number_for(kernel.slots[index].kind) : std::string_view();
+  if (!is_number || wanted.empty() || wanted == type_name(object)) {
+    return {};
+  }
+  return "pass " + std::string(wanted) + "(...) of it";
 }
 
 void finish(PackResult result, const KernelBox& kernel, std::size_t index, PyObject* object) {
   if (result == PackResult::mismatch) [[unlikely]] {
-    mismatch(kernel, index, object);
+    mismatch(kernel, index, object, number_advice(kernel, index, object));
   }
   if (result == PackResult::overflow) [[unlikely]] {
     overflow(kernel, index, object);
@@ -149,8 +185,7 @@ bool pack_buffer(const KernelBox& kernel, std::size_t index, const Slot& slot, c
 void pack_bytes_of(const KernelBox& kernel, std::size_t index, const Slot& slot, PyObject* object,
                    unsigned char* destination) {
   if (slot.kind == ParamKind::pointer) {
-    mismatch(kernel, index, object,
-             "it lives on the host; copy it to a Buffer first (Buffer.copy_from)");
+    mismatch(kernel, index, object, host_advice);
   }
   const HostBuffer host(object, false, "a struct argument");
   const auto bytes = host.bytes();
@@ -162,36 +197,14 @@ void pack_bytes_of(const KernelBox& kernel, std::size_t index, const Slot& slot,
 }
 
 /// What would make a typed scalar fit a parameter of another type.
-std::string conversion_advice(const Slot& slot, ParamKind scalar) {
-  const bool is_number = scalar == ParamKind::boolean || scalar == ParamKind::sint ||
-                         scalar == ParamKind::uint || scalar == ParamKind::float16 ||
-                         scalar == ParamKind::bfloat16 || scalar == ParamKind::float32 ||
-                         scalar == ParamKind::float64;
-  std::string_view type;
-  switch (slot.kind) {
-    case ParamKind::float16:
-    case ParamKind::bfloat16:
-    case ParamKind::float32:
-    case ParamKind::float64:
-      type = "float";
-      break;
-    case ParamKind::integer:
-    case ParamKind::sint:
-    case ParamKind::uint:
-      type = "int";
-      break;
-    case ParamKind::boolean:
-      type = "bool";
-      break;
-    default:
-      break;
-  }
-  if (!is_number || type.empty()) {
+std::string conversion_advice(const Slot& slot) {
+  const std::string_view wanted = number_for(slot.kind);
+  if (wanted.empty()) {
     return {};
   }
   return "a scalar of NumPy or ctypes has a type of its own, which is never changed silently; "
          "pass " +
-         std::string(type) +
+         std::string(wanted) +
          "(...) of it, and a plain Python number becomes what the kernel declares";
 }
 
@@ -223,7 +236,8 @@ void pack_scalar(const KernelBox& kernel, std::size_t index, const Slot& slot,
     }
   }
   if (result == PackResult::mismatch) [[unlikely]] {
-    mismatch(kernel, index, object, conversion_advice(slot, scalar.kind));
+    mismatch(kernel, index, object,
+             number_for(scalar.kind).empty() ? std::string() : conversion_advice(slot));
   }
   finish(result, kernel, index, object);
 }
@@ -237,12 +251,26 @@ bool is_zero_dimensional(PyObject* object) {
   return PyTuple_Check(shape.ptr()) != 0 && PyTuple_GET_SIZE(shape.ptr()) == 0;
 }
 
+/// Whether a class that an object is of has a name.
+bool is_of(PyObject* object, std::string_view name) {
+  PyObject* bases = Py_TYPE(object)->tp_mro;
+  for (Py_ssize_t i = 0; bases != nullptr && i < PyTuple_GET_SIZE(bases); ++i) {
+    if (name == reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(bases, i))->tp_name) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /// Whatever has no fast way: arrays, bytes, subclasses of numbers, other libraries' handles.
 void pack_other(const KernelBox& kernel, std::size_t index, const Slot& slot, PyObject* object,
                 unsigned char* destination) {
   if (get_if<PyDevice>(object) != nullptr) {
     mismatch(kernel, index, object,
              "pass a Buffer for a pointer, or device.device_id for the device's number");
+  }
+  if (PyType_Check(object) != 0) {
+    mismatch(kernel, index, object, "pass an object of it");
   }
   if (PyLong_Check(object) != 0) {
     pack_long(kernel, index, slot, object, destination);
@@ -264,10 +292,14 @@ void pack_other(const KernelBox& kernel, std::size_t index, const Slot& slot, Py
     pack_bytes_of(kernel, index, slot, object, destination);
     return;
   }
+  if (is_array && is_of(object, "numpy.generic")) {  // one that no parameter is the type of
+    const bool is_real = is_of(object, "numpy.number") && !is_of(object, "numpy.complexfloating");
+    mismatch(kernel, index, object, is_real ? conversion_advice(slot) : std::string());
+  }
   if (is_array) {
     mismatch(kernel, index, object,
              slot.kind == ParamKind::pointer
-                 ? "it lives on the host; copy it to a Buffer first (Buffer.copy_from)"
+                 ? host_advice
                  : "it is an array; pass one element, such as array.item()");
   }
   if (PyObject_CheckBuffer(object) != 0) {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 #include "bindings/dlpack.hpp"
@@ -116,17 +117,22 @@ PyObject* fill(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject
       int overflow = 0;
       const long number = PyLong_AsLongAndOverflow(value.ptr(), &overflow);
       if (overflow != 0 || number < 0 || number > 255) {
-        PyErr_Format(PyExc_OverflowError,
-                     "Buffer.fill: an int fills single bytes and must lie in 0 .. 255, not %R; "
-                     "give bytes or a NumPy scalar of 2 or 4 bytes for a wider pattern",
-                     value.ptr());
-        throw py::error_already_set();
+        throw std::overflow_error(
+            "Buffer.fill: an int fills single bytes and must lie in 0 .. 255, not " + shown(value) +
+            "; give bytes or a NumPy scalar of 2 or 4 bytes for a wider pattern");
       }
       pattern = static_cast<std::uint32_t>(number);
     } else if (PyFloat_CheckExact(value.ptr()) != 0 || PyBool_Check(value.ptr()) != 0) {
       throw py::type_error("Buffer.fill: a " + type_name(value) +
                            " does not say how many bytes it has; give a NumPy scalar, such as "
                            "np.float32(...), an int of 0 .. 255 for single bytes, or bytes");
+    } else if (get_if<Buffer>(value.ptr()) != nullptr) {
+      throw py::type_error("Buffer.fill: value must be a pattern, not a " + type_name(value) +
+                           "; copy_from copies one");
+    } else if (PyObject_CheckBuffer(value.ptr()) == 0) {
+      throw py::type_error(
+          "Buffer.fill: value must be an int of 0 .. 255, a NumPy scalar or bytes, not " +
+          type_name(value));
     } else {
       const HostBuffer host(value, false, "Buffer.fill: value");
       width = host.bytes().size();
@@ -190,8 +196,7 @@ Buffer get_slice(const Buffer& self, const py::object& index) {
   const Buffer whole = self;  // the bounds' __index__ may close the object
   if (PySlice_Check(index.ptr()) == 0) {
     throw py::type_error("a Buffer is sliced by bytes, buf[0:256], and has no element " +
-                         std::string(py::repr(index)) +
-                         "; buf.to_host(dtype) gives an array of its elements");
+                         shown(index) + "; buf.to_host(dtype) gives an array of its elements");
   }
   Py_ssize_t start = 0;
   Py_ssize_t stop = 0;

@@ -10,6 +10,7 @@
 #include "bindings/keywords.hpp"
 #include "bindings/options.hpp"
 #include "bindings/values.hpp"
+#include "cudacore/error.hpp"
 #include "driver/driver_api.hpp"
 #include "handle/check.hpp"
 
@@ -56,12 +57,9 @@ py::dict thread_devices() {
 
 PyObject* new_device(PyTypeObject* /*type*/, PyObject* args, PyObject* kwargs) {
   return guarded([&]() -> PyObject* {
-    static constexpr const char* keywords[] = {"device_id", nullptr};
-    PyObject* id = Py_None;
-    if (PyArg_ParseTupleAndKeywords(args, kwargs, "|O:Device", const_cast<char**>(keywords), &id) ==
-        0) {
-      throw py::error_already_set();
-    }
+    static constexpr const char* keywords[] = {"device_id"};
+    py::handle id = Py_None;
+    parse_keywords("Device", keywords, {&id, 1}, args, kwargs);
     return device_object(to_device(id).id()).release().ptr();
   });
 }
@@ -401,7 +399,12 @@ void bind_device(py::module_& module) {
       .def(
           "__repr__",
           [](const PyDevice& self) {
-            return "<Device " + std::to_string(self.device.id()) + " (" + self.device.name() + ")>";
+            const std::string start = "<Device " + std::to_string(self.device.id());
+            try {
+              return start + " (" + self.device.name() + ")>";
+            } catch (const Error&) {  // in a forked child, for one, the driver says nothing
+              return start + ">";
+            }
           },
           quick);
 }

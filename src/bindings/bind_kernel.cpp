@@ -262,6 +262,20 @@ void bind_occupancy(py::module_& module) {
           quick);
 }
 
+/// A config where a grid goes.
+void refuse_config(py::handle first) {
+  if (PyDict_Check(first.ptr()) != 0) {
+    throw py::type_error(
+        "kernel[...] takes no dict: give kernel[LaunchConfig(**config)], or "
+        "launch(stream, config, kernel, ...)");
+  }
+  if (get_if<LaunchConfig>(first.ptr()) != nullptr) {
+    throw py::type_error(
+        "kernel[config] takes a LaunchConfig alone; launch(stream, config, kernel, ...) launches "
+        "with one on a stream");
+  }
+}
+
 /// kernel[config], kernel[grid, block], kernel[grid, block, stream], kernel[grid, block, stream,
 /// shmem]
 Launcher bind_shape(const Kernel& kernel, py::handle shape) {
@@ -269,6 +283,7 @@ Launcher bind_shape(const Kernel& kernel, py::handle shape) {
     return {kernel, to_launch_config(shape), std::nullopt};
   }
   const Py_ssize_t count = PyTuple_Check(shape.ptr()) != 0 ? PyTuple_GET_SIZE(shape.ptr()) : 0;
+  refuse_config(count > 0 ? py::handle(PyTuple_GET_ITEM(shape.ptr(), 0)) : shape);
   if (count < 2 || count > 4) {
     const bool is_shape = PyTuple_Check(shape.ptr()) == 0 && PyIndex_Check(shape.ptr()) != 0;
     throw py::type_error(
@@ -294,11 +309,10 @@ PyObject* refuse_call(PyObject* self, PyObject* const* args, std::size_t flags, 
     const bool has_names = names != nullptr && PyTuple_GET_SIZE(names) != 0;
     if (!has_names && count >= 3 && PyTuple_Check(args[0]) != 0 && PyTuple_Check(args[1]) != 0 &&
         (PyTuple_Check(args[2]) != 0 || PyList_Check(args[2]) != 0)) {
-      const auto shown = [&](std::size_t i) { return py::repr(args[i]).cast<std::string>(); };
       throw py::type_error(name +
                            " was called with a grid, a block and a tuple of arguments, as in "
                            "CuPy; here the shape goes into brackets: kernel[" +
-                           shown(0) + ", " + shown(1) + "](*args)");
+                           shown(args[0]) + ", " + shown(args[1]) + "](*args)");
     }
     throw py::type_error(name + " needs a shape to be launched: kernel[grid, block](...), or " +
                          "launch(stream, config, kernel, ...)");

@@ -25,13 +25,30 @@ constexpr std::size_t field_count = std::size(field_names);
 
 std::string in_config(const char* field) { return std::string("LaunchConfig: ") + field; }
 
+/// How many items an array has, which has __index__ too, whatever its size; -1 for all else.
+Py_ssize_t array_size(py::handle value) {
+  if (PyLong_Check(value.ptr()) != 0 || PyIndex_Check(value.ptr()) == 0 ||
+      PySequence_Check(value.ptr()) == 0) {
+    return -1;
+  }
+  const Py_ssize_t size = PySequence_Size(value.ptr());
+  if (size < 0) {
+    if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) {
+      throw py::error_already_set();
+    }
+    PyErr_Clear();  // of no dimensions: a number in a coat
+  }
+  return size;
+}
+
 unsigned to_extent(py::handle value, const char* field, std::size_t axis) {
   const auto name = [&]() { return in_config(field) + "." + axes[axis]; };
   // A float that is a whole number comes of a division, n / 16, in programs written for cuda.core.
   const bool is_whole =
       PyFloat_CheckExact(value.ptr()) != 0 &&
       std::floor(PyFloat_AS_DOUBLE(value.ptr())) == PyFloat_AS_DOUBLE(value.ptr());
-  if (PyBool_Check(value.ptr()) != 0 || (PyIndex_Check(value.ptr()) == 0 && !is_whole)) {
+  if (PyBool_Check(value.ptr()) != 0 || (PyIndex_Check(value.ptr()) == 0 && !is_whole) ||
+      array_size(value) >= 0) {
     throw py::type_error(name() + " must be an int, not " + type_name(value));
   }
   const auto number = py::reinterpret_steal<py::object>(is_whole ? PyNumber_Long(value.ptr())
@@ -42,15 +59,26 @@ unsigned to_extent(py::handle value, const char* field, std::size_t axis) {
   int overflow = 0;
   const long long extent = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
   if (overflow != 0 || extent < 1 || extent > std::numeric_limits<unsigned>::max()) {
-    throw py::value_error(name() + " must lie in 1 .. 2**32 - 1, not " +
-                          py::repr(number).cast<std::string>());
+    throw py::value_error(name() + " must lie in 1 .. 2**32 - 1, not " + shown(number));
   }
   return static_cast<unsigned>(extent);
 }
 
+[[noreturn]] void refuse_size(const char* field, std::size_t size) {
+  throw py::value_error(in_config(field) + " has 1 to 3 extents, not " + std::to_string(size));
+}
+
 Dim3 to_dim3(py::handle value, const char* field) {
-  if (PyList_Check(value.ptr()) != 0) {  // a copy, which no __index__ can change
-    return to_dim3(py::reinterpret_steal<py::object>(PyList_AsTuple(value.ptr())), field);
+  const Py_ssize_t items = array_size(value);
+  if (items > 3) {
+    refuse_size(field, static_cast<std::size_t>(items));
+  }
+  if (PyList_Check(value.ptr()) != 0 || items >= 0) {  // a copy, which no __index__ can change
+    const auto copy = py::reinterpret_steal<py::object>(PySequence_Tuple(value.ptr()));
+    if (!copy) {
+      throw py::error_already_set();
+    }
+    return to_dim3(copy, field);
   }
   Dim3 extents{1, 1, 1};
   if (PyTuple_Check(value.ptr()) == 0) {
@@ -63,7 +91,7 @@ Dim3 to_dim3(py::handle value, const char* field) {
   }
   const auto size = static_cast<std::size_t>(PyTuple_GET_SIZE(value.ptr()));
   if (size < 1 || size > extents.size()) {
-    throw py::value_error(in_config(field) + " has 1 to 3 extents, not " + std::to_string(size));
+    refuse_size(field, size);
   }
   for (std::size_t axis = 0; axis < size; ++axis) {
     extents[axis] =
@@ -91,7 +119,7 @@ std::size_t to_shared_memory(py::handle value) {
   const long long size = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
   if (overflow != 0 || size < 0 || size > std::numeric_limits<unsigned>::max()) {
     throw py::value_error("LaunchConfig: shmem_size must lie in 0 .. 2**32 - 1 bytes, not " +
-                          py::repr(value).cast<std::string>());
+                          shown(value));
   }
   return static_cast<std::size_t>(size);
 }
@@ -147,7 +175,7 @@ void set_fields(LaunchConfig& config, const py::dict& values) {
       ++field;
     }
     if (field == field_count) {
-      throw py::type_error("LaunchConfig has no field " + py::repr(key).cast<std::string>() +
+      throw py::type_error("LaunchConfig has no field " + shown(key) +
                            did_you_mean(py::str(key).cast<std::string>(), field_names));
     }
     set_field(config, field, value);
@@ -200,12 +228,10 @@ PyObject* construct(PyObject* /*type*/, PyObject* const* args, std::size_t flags
                    names);
     if (PyVectorcall_NARGS(flags) == 2 && !given[block_field] && !given[1].is_none()) {
       throw py::type_error(
-          "LaunchConfig(" + py::repr(given[0]).cast<std::string>() + ", " +
-          py::repr(given[1]).cast<std::string>() +
+          "LaunchConfig(" + shown(given[0]) + ", " + shown(given[1]) +
           ") would make the second a cluster, as the order is grid, cluster, block; "
           "name them: LaunchConfig(grid=" +
-          py::repr(given[0]).cast<std::string>() +
-          ", block=" + py::repr(given[1]).cast<std::string>() + ")");
+          shown(given[0]) + ", block=" + shown(given[1]) + ")");
     }
     LaunchConfig config;
     for (std::size_t i = 0; i < field_count; ++i) {

@@ -10,6 +10,7 @@
 #include "bindings/code_values.hpp"
 #include "bindings/errors.hpp"
 #include "bindings/gil.hpp"
+#include "bindings/keywords.hpp"
 #include "bindings/options.hpp"
 #include "bindings/values.hpp"
 
@@ -35,16 +36,10 @@ std::vector<ObjectCode> to_inputs(const py::tuple& args) {
 
 PyObject* create(PyTypeObject* /*type*/, PyObject* args, PyObject* kwargs) {
   return guarded([&] {
-    py::object options = py::none();
-    if (kwargs != nullptr) {
-      for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(kwargs)) {
-        if (PyUnicode_CompareWithASCIIString(key.ptr(), "options") != 0) {
-          throw py::type_error("Linker has no argument '" + key.cast<std::string>() +
-                               "'; it takes object codes and options=");
-        }
-        options = py::reinterpret_borrow<py::object>(value);
-      }
-    }
+    static constexpr const char* keywords[] = {"options"};
+    py::handle options = Py_None;
+    refuse_fields(heap_type<LinkerOptions>, "Linker", keywords, kwargs);
+    parse_keywords("Linker", keywords, {&options, 1}, py::tuple().ptr(), kwargs);
     return make_object<PyLinker>({std::make_shared<Linker>(
         to_inputs(py::reinterpret_borrow<py::tuple>(args)), to_linker_options(options))});
   });

@@ -103,7 +103,11 @@ class PyDeviceMemoryResource final : public DeviceMemoryResource {
 
 /// MemoryResource.__new__: makes the C++ part too, so that the __init__ of a subclass need not call
 /// that of MemoryResource. The classes written in C++ inherit it, and make theirs in __init__.
-py::object new_resource(py::handle type, const py::args& /*args*/, const py::kwargs& /*kwargs*/) {
+py::object new_resource(py::handle type, const py::args& args, const py::kwargs& kwargs) {
+  if (type.is(py::type::of<MemoryResource>()) && (!args.empty() || !kwargs.empty())) {
+    throw py::type_error(
+        "MemoryResource takes no arguments: derive from it, and give them to your own __init__");
+  }
   auto made = py::reinterpret_steal<py::object>(
       py::detail::make_new_instance(reinterpret_cast<PyTypeObject*>(type.ptr())));
   auto* instance = reinterpret_cast<py::detail::instance*>(made.ptr());

@@ -397,7 +397,7 @@ CodeType to_code_type(py::handle object, const char* what) {
     throw py::type_error(std::string(what) + " must be str, such as \"cubin\", not " +
                          type_name(object));
   }
-  return code_type_from_string(object.cast<std::string>());
+  return code_type_from_string(in_small_letters(object));
 }
 
 py::object to_enum(const char* enumeration, std::string_view value) {

@@ -12,6 +12,7 @@
 #include "bindings/code_values.hpp"
 #include "bindings/errors.hpp"
 #include "bindings/gil.hpp"
+#include "bindings/keywords.hpp"
 #include "bindings/options.hpp"
 #include "bindings/values.hpp"
 #include "cudacore/error.hpp"
@@ -26,7 +27,7 @@ SourceType to_source_type(py::handle object) {
     throw py::type_error(std::string("code_type must be ") + there_are + ", not " +
                          type_name(object));
   }
-  const auto name = object.cast<std::string>();
+  const std::string name = in_small_letters(object);
   if (name == "c++") {
     return SourceType::cxx;
   }
@@ -42,7 +43,7 @@ SourceType to_source_type(py::handle object) {
         0, {}, {});
   }
   raise_as_both(PyExc_ValueError, PyExc_RuntimeError,
-                std::string("code_type must be ") + there_are + ", not \"" + name + "\"");
+                std::string("code_type must be ") + there_are + ", not " + shown(object));
 }
 
 std::string to_source(py::handle object, SourceType type) {
@@ -75,14 +76,14 @@ std::string to_source(py::handle object, SourceType type) {
 
 PyObject* create(PyTypeObject* /*type*/, PyObject* args, PyObject* kwargs) {
   return guarded([&]() -> PyObject* {
-    std::array<const char*, 4> keywords = {"code", "code_type", "options", nullptr};
-    PyObject* code = nullptr;
-    PyObject* code_type = nullptr;
-    PyObject* options = Py_None;
-    if (PyArg_ParseTupleAndKeywords(args, kwargs, "OO|O:Program",
-                                    const_cast<char**>(keywords.data()), &code, &code_type,
-                                    &options) == 0) {
-      return nullptr;
+    static constexpr const char* keywords[] = {"code", "code_type", "options"};
+    std::array<py::handle, 3> values = {py::handle(), py::handle(), Py_None};
+    refuse_fields(heap_type<ProgramOptions>, "Program", keywords, kwargs);
+    parse_keywords("Program", keywords, values, args, kwargs);
+    const auto& [code, code_type, options] = values;
+    if (!code || !code_type) {
+      throw py::type_error(std::string("Program needs the argument '") +
+                           (code ? "code_type" : "code") + "'");
     }
     const SourceType type = to_source_type(code_type);
     return make_object<PyProgram>(

@@ -10,6 +10,7 @@
 
 #include "bindings/code_values.hpp"
 #include "bindings/errors.hpp"
+#include "bindings/keywords.hpp"
 #include "bindings/values.hpp"
 
 namespace cudacore::bindings {
@@ -40,11 +41,15 @@ std::size_t hash_text(const std::string& text) { return std::hash<std::string>{}
 
 PyObject* create_signature(PyTypeObject* /*type*/, PyObject* args, PyObject* kwargs) {
   return guarded([&]() -> PyObject* {
-    std::array<const char*, 2> keywords = {"declaration", nullptr};
-    PyObject* declaration = nullptr;
-    if (PyArg_ParseTupleAndKeywords(args, kwargs, "U:Signature",
-                                    const_cast<char**>(keywords.data()), &declaration) == 0) {
-      return nullptr;
+    static constexpr const char* keywords[] = {"declaration"};
+    py::handle declaration;
+    parse_keywords("Signature", keywords, {&declaration, 1}, args, kwargs);
+    if (!declaration) {
+      throw py::type_error("Signature needs the argument 'declaration'");
+    }
+    if (PyUnicode_Check(declaration.ptr()) == 0) {
+      throw py::type_error("Signature: declaration must be a str such as \"(float*, int)\", not " +
+                           type_name(declaration));
     }
     return make_object<Signature>(to_signature(declaration));
   });

@@ -9,6 +9,7 @@
 #include "bindings/keywords.hpp"
 #include "bindings/options.hpp"
 #include "bindings/values.hpp"
+#include "handle/boxes.hpp"
 #include "handle/check.hpp"
 
 namespace cudacore::bindings {
@@ -112,6 +113,16 @@ auto add_callback(const Stream& self, py::function callback, const py::args& arg
   return [stream = Stream(self), run] { stream.add_callback(run); };
 }
 
+/// The default streams are everybody's, and stay.
+void close(const ObjectOf<Stream>& self) {
+  const handle::StreamBox* box = self.value().box().get();
+  const bool is_default = box != nullptr && box->owner == nullptr &&
+                          (box->stream == CU_STREAM_LEGACY || box->stream == CU_STREAM_PER_THREAD);
+  if (!is_default) {
+    close_object<Stream>(self.ptr());
+  }
+}
+
 std::string repr(const Stream& self) {
   if (self.is_closed()) {
     return "<Stream, closed>";
@@ -176,11 +187,10 @@ void bind_stream(py::module_& module) {
            "`sys.unraisablehook`.\n\n"
            "Parameters\n----------\n"
            "callback : callable\n*args\n    Given to the callback.")
-      .def(
-          "close", [](const ObjectOf<Stream>& self) { close_object<Stream>(self.ptr()); }, in_parts,
-          "Gives the stream up (cuStreamDestroy); the driver finishes what is queued. Using it "
-          "later\n"
-          "raises ValueError; closing it again does nothing.")
+      .def("close", &close, in_parts,
+           "Gives the stream up (cuStreamDestroy); the driver finishes what is queued. Using it "
+           "later\n"
+           "raises ValueError; closing it again does nothing, nor does closing a default stream.")
       .def_property_readonly(
           "is_closed", [](const Stream& self) { return self.is_closed(); }, quick,
           "bool: Whether closed.")

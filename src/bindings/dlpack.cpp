@@ -132,8 +132,7 @@ std::pair<long, long> to_pair(py::handle object, const char* what) {
     PyErr_Clear();
     raise_as_both(PyExc_TypeError, PyExc_BufferError,
                   std::string("Buffer.__dlpack__: ") + what +
-                      " must be None or a tuple of two ints, not " +
-                      py::repr(object).cast<std::string>());
+                      " must be None or a tuple of two ints, not " + shown(object));
   }
   return {first, second};
 }
@@ -158,7 +157,7 @@ std::optional<long long> to_stream_number(py::handle stream) {
     throw py::value_error(
         "Buffer.__dlpack__: stream must be -1 (no order), 1 (legacy default), 2 "
         "(per-thread default) or a CUstream, not " +
-        py::str(stream).cast<std::string>());
+        shown(stream));
   }
   return number;
 }

@@ -22,10 +22,6 @@ class HostBuffer {
   [[nodiscard]] std::span<std::byte> bytes() const noexcept {
     return {static_cast<std::byte*>(view_.buf), static_cast<std::size_t>(view_.len)};
   }
-  /// Bytes of one element.
-  [[nodiscard]] std::size_t item_size() const noexcept {
-    return static_cast<std::size_t>(view_.itemsize);
-  }
 
  private:
   Py_buffer view_{};

@@ -2,18 +2,49 @@
 #include "bindings/keywords.hpp"
 
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "bindings/suggestion.hpp"
+#include "bindings/values.hpp"
 
 namespace cudacore::bindings {
 
 namespace py = pybind11;
 
-std::string too_many_arguments(const std::string& function, std::size_t most, std::size_t given) {
+namespace {
+
+[[noreturn]] void refuse_keyword_type(const char* function, py::handle name) {
+  throw py::type_error(std::string(function) + " takes arguments by names of str, not " +
+                       type_name(name));
+}
+
+[[noreturn]] void refuse_twice(const char* function, const char* keyword) {
+  throw py::type_error(std::string(function) + " was given '" + keyword + "' twice");
+}
+
+std::size_t index_of(const char* function, std::span<const char* const> keywords, py::handle name) {
+  std::size_t i = 0;
+  while (i < keywords.size() && PyUnicode_CompareWithASCIIString(name.ptr(), keywords[i]) != 0) {
+    ++i;
+  }
+  if (i == keywords.size()) {
+    throw py::type_error(unknown_argument(function, name.cast<std::string>(), keywords));
+  }
+  return i;
+}
+
+}  // namespace
+
+std::string too_many_arguments(const std::string& function, std::size_t most, std::size_t given,
+                               std::span<const char* const> by_name_alone) {
+  std::string names;
+  for (const std::string_view name : by_name_alone) {
+    names += (names.empty() || name.empty() ? "" : ", ") + std::string(name);
+  }
   return function + " takes " + (most == 0 ? "no" : "at most " + std::to_string(most)) +
          " positional argument" + (most == 1 ? "" : "s") + ", but " + std::to_string(given) +
-         (given == 1 ? " was" : " were") + " given";
+         (given == 1 ? " was" : " were") + " given" +
+         (names.empty() ? "" : "; give " + names + " by name");
 }
 
 std::string unknown_argument(const std::string& function, const std::string& name,
@@ -26,26 +57,41 @@ void parse_keywords(const char* function, std::span<const char* const> keywords,
                     Py_ssize_t count, PyObject* names) {
   const auto given = static_cast<std::size_t>(count);
   if (given > positional) {
-    throw py::type_error(too_many_arguments(function, positional, given));
+    throw py::type_error(
+        too_many_arguments(function, positional, given, keywords.subspan(positional)));
   }
   for (std::size_t i = 0; i < given; ++i) {
     values[i] = args[i];
   }
   const Py_ssize_t named = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
   for (Py_ssize_t n = 0; n < named; ++n) {
-    PyObject* name = PyTuple_GET_ITEM(names, n);
-    std::size_t i = 0;
-    while (i < keywords.size() && PyUnicode_CompareWithASCIIString(name, keywords[i]) != 0) {
-      ++i;
-    }
-    if (i == keywords.size()) {
-      throw py::type_error(
-          unknown_argument(function, py::handle(name).cast<std::string>(), keywords));
-    }
+    const std::size_t i = index_of(function, keywords, PyTuple_GET_ITEM(names, n));
     if (i < given) {
-      throw py::type_error(std::string(function) + " was given '" + keywords[i] + "' twice");
+      refuse_twice(function, keywords[i]);
     }
     values[i] = args[given + static_cast<std::size_t>(n)];
+  }
+}
+
+void parse_keywords(const char* function, std::span<const char* const> keywords,
+                    std::span<py::handle> values, PyObject* args, PyObject* kwargs) {
+  const Py_ssize_t given = PyTuple_GET_SIZE(args);
+  parse_keywords(function, keywords, values, keywords.size(),
+                 reinterpret_cast<PyTupleObject*>(args)->ob_item, given, nullptr);
+  if (kwargs == nullptr) {
+    return;
+  }
+  PyObject* name = nullptr;
+  PyObject* value = nullptr;
+  for (Py_ssize_t place = 0; PyDict_Next(kwargs, &place, &name, &value) != 0;) {
+    if (PyUnicode_Check(name) == 0) {
+      refuse_keyword_type(function, name);
+    }
+    const std::size_t i = index_of(function, keywords, name);
+    if (i < static_cast<std::size_t>(given)) {
+      refuse_twice(function, keywords[i]);
+    }
+    values[i] = value;
   }
 }
 

@@ -9,9 +9,10 @@
 
 namespace cudacore::bindings {
 
-/// "f takes at most 1 positional argument, but 2 were given"
+/// "f takes at most 1 positional argument, but 2 were given; give stream by name"
 [[nodiscard]] std::string too_many_arguments(const std::string& function, std::size_t most,
-                                             std::size_t given);
+                                             std::size_t given,
+                                             std::span<const char* const> by_name_alone);
 /// "f has no argument 'strem'; did you mean 'stream'?"
 [[nodiscard]] std::string unknown_argument(const std::string& function, const std::string& name,
                                            std::span<const char* const> names);
@@ -23,6 +24,11 @@ namespace cudacore::bindings {
 void parse_keywords(const char* function, std::span<const char* const> keywords,
                     std::span<pybind11::handle> values, std::size_t positional,
                     PyObject* const* args, Py_ssize_t count, PyObject* names);
+
+/// The same for a constructor, which gets a tuple and a dict; null where there are no keywords. All
+/// arguments may be given by place.
+void parse_keywords(const char* function, std::span<const char* const> keywords,
+                    std::span<pybind11::handle> values, PyObject* args, PyObject* kwargs);
 
 /// The definition of such a function, as a hot method of a type.
 [[nodiscard]] inline PyMethodDef fast_method(const char* name, void* function,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/options.hpp"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -79,7 +80,7 @@ std::string to_backend(py::handle object, const char* what) {
   if (PyUnicode_Check(object.ptr()) == 0) {
     throw py::type_error(std::string(what) + ": backend must be str, not " + type_name(object));
   }
-  return py::str(object.attr("lower")()).cast<std::string>();
+  return in_small_letters(object);
 }
 
 py::list program_bytes(const ProgramOptions& self, py::handle backend, py::handle target) {
@@ -166,11 +167,14 @@ struct OptionTable<EventOptions> {
   static constexpr bool positional = true;
   static constexpr std::array fields = {
       make_field<&EventOptions::timing_enabled>(
-          {name, "timing_enabled", "Whether it may be subtracted from another such event."}),
+          {name, "timing_enabled", "Whether it may be subtracted from another such event.", "none",
+           "", "enable_timing"}),
       make_field<&EventOptions::blocking_sync>(
           {name, "blocking_sync",
-           "Whether a waiting thread sleeps at once, instead of spinning first."}),
-      make_field<&EventOptions::ipc_enabled>({name, "ipc_enabled", ipc_doc}),
+           "Whether a waiting thread sleeps at once, instead of spinning first.", "none", "",
+           "blocking"}),
+      make_field<&EventOptions::ipc_enabled>(
+          {name, "ipc_enabled", ipc_doc, "none", "", "interprocess"}),
   };
 };
 
@@ -296,6 +300,27 @@ ProgramOptions to_program_options(py::handle object) {
 
 LinkerOptions to_linker_options(py::handle object) {
   return OptionClass<LinkerOptions>::from_python(object);
+}
+
+void refuse_fields(PyTypeObject* options, const char* function,
+                   std::span<const char* const> keywords, PyObject* kwargs) {
+  PyObject* key = nullptr;
+  PyObject* value = nullptr;
+  for (Py_ssize_t place = 0; kwargs != nullptr && PyDict_Next(kwargs, &place, &key, &value) != 0;) {
+    const auto is_key = [key](const char* keyword) {
+      return PyUnicode_CompareWithASCIIString(key, keyword) == 0;
+    };
+    if (PyUnicode_Check(key) == 0 || std::any_of(keywords.begin(), keywords.end(), is_key)) {
+      continue;
+    }
+    const py::handle type(reinterpret_cast<PyObject*>(options));
+    const py::object field = py::getattr(type, py::handle(key), py::none());
+    if (Py_IS_TYPE(field.ptr(), &PyGetSetDescr_Type)) {
+      const auto name = py::handle(key).cast<std::string>();
+      throw py::type_error(std::string(function) + " has no argument '" + name +
+                           "'; it is an option: options={\"" + name + "\": ...}");
+    }
+  }
 }
 
 void bind_options(py::module_& module) {

@@ -3,6 +3,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <span>
+
 #include "bindings/values.hpp"
 #include "cudacore/linker.hpp"
 #include "cudacore/program.hpp"
@@ -19,6 +21,11 @@ namespace cudacore::bindings {
 [[nodiscard]] ManagedMemoryResourceOptions to_managed_pool_options(py::handle object);
 [[nodiscard]] ProgramOptions to_program_options(py::handle object);
 [[nodiscard]] LinkerOptions to_linker_options(py::handle object);
+
+/// Refuses keywords of a constructor that are fields of the option class that it takes.
+/// @throw pybind11::type_error
+void refuse_fields(PyTypeObject* options, const char* function,
+                   std::span<const char* const> keywords, PyObject* kwargs);
 
 }  // namespace cudacore::bindings
 

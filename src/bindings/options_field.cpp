@@ -67,7 +67,7 @@ int to_int(py::handle object, const std::string& field, const char* expected,
           ? "between " + std::to_string(spec.minimum) + " and " + std::to_string(spec.maximum)
       : spec.minimum == 0 ? "an int of 32 bits that is not negative"
                           : "an int of 32 bits";
-  throw py::value_error(field + " must be " + range + ", not " + std::string(py::str(index)));
+  throw py::value_error(field + " must be " + range + ", not " + shown(index));
 }
 
 bool is_list(py::handle object) {
@@ -131,8 +131,7 @@ std::size_t FieldCodec<std::size_t>::parse(py::handle object, const FieldSpec& s
   if (PyErr_Occurred() != nullptr) {
     PyErr_Clear();
     throw py::value_error(full_name(spec) +
-                          " must be an int of 64 bits that is not negative, not " +
-                          std::string(py::str(index)));
+                          " must be an int of 64 bits that is not negative, not " + shown(index));
   }
   return value;
 }

@@ -99,6 +99,30 @@ py::dict copy_of(py::handle dict) {
 
 std::string type_name(py::handle object) { return Py_TYPE(object.ptr())->tp_name; }
 
+std::string in_small_letters(py::handle text) {
+  return py::str(text.attr("lower")()).cast<std::string>();
+}
+
+std::string shown(py::handle object) {
+  constexpr std::size_t most_bits = 132;  // some 40 digits
+  if (PyLong_Check(object.ptr()) != 0) {
+    const py::handle type(reinterpret_cast<PyObject*>(&PyLong_Type));
+    const auto bits = type.attr("bit_length")(object).cast<std::size_t>();
+    if (bits > most_bits) {
+      return "an int of " + std::to_string(bits) + " bits";
+    }
+  }
+  const auto text = py::reinterpret_steal<py::object>(PyObject_Repr(object.ptr()));
+  if (text) {
+    return text.cast<std::string>();
+  }
+  const py::error_already_set raised;
+  if (!raised.matches(PyExc_ValueError)) {
+    throw raised;
+  }
+  return "a " + type_name(object);  // with an int inside of more digits than Python prints
+}
+
 Device to_device(py::handle object) {
   if (object.is_none()) {
     return Device::current();
@@ -114,7 +138,7 @@ Device to_device(py::handle object) {
       throw py::error_already_set();
     }
     if (overflow != 0 || ordinal != static_cast<int>(ordinal)) {
-      throw py::value_error("there is no device " + py::repr(index).cast<std::string>() +
+      throw py::value_error("there is no device " + shown(index) +
                             ": device_id must lie in 0 .. 2**31 - 1");
     }
     return Device(static_cast<int>(ordinal));
@@ -132,20 +156,21 @@ Stream to_stream(py::handle object) {
   }
   const py::object protocol = attribute_or_none(object, "__cuda_stream__");
   if (protocol.is_none()) {
-    throw py::type_error("stream must be a cudacore.Stream or have __cuda_stream__, not " +
-                         type_name(object));
+    const bool is_number = PyLong_Check(object.ptr()) != 0;
+    throw py::type_error(
+        "stream must be a cudacore.Stream or have __cuda_stream__, not " + type_name(object) +
+        (is_number ? "; None is the current stream, and Stream.from_handle wraps a handle" : ""));
   }
   // Some libraries made it a property before the protocol settled on a method.
   const py::object answer = PyCallable_Check(protocol.ptr()) != 0 ? protocol() : protocol;
   if (!py::isinstance<py::tuple>(answer) || py::len(answer) != 2) {
     throw py::type_error(type_name(object) +
-                         ".__cuda_stream__() must return (version, address), not " +
-                         py::repr(answer).cast<std::string>());
+                         ".__cuda_stream__() must return (version, address), not " + shown(answer));
   }
   const auto pair = py::reinterpret_borrow<py::tuple>(answer);
   if (to_address(pair[0], "the version that __cuda_stream__() returns") != 0) {
-    throw py::type_error(type_name(object) + ".__cuda_stream__() speaks version " +
-                         py::repr(pair[0]).cast<std::string>() + "; cudacore knows version 0");
+    throw py::type_error(type_name(object) + ".__cuda_stream__() speaks version " + shown(pair[0]) +
+                         "; cudacore knows version 0");
   }
   const auto address = to_address(pair[1], "the address that __cuda_stream__() returns");
   return Stream::from_handle(reinterpret_cast<CUstream>(address),
@@ -189,8 +214,8 @@ unsigned long long to_address(py::handle object, const char* what) {
   const unsigned long long value = PyLong_AsUnsignedLongLong(number.ptr());
   if (PyErr_Occurred() != nullptr) {
     PyErr_Clear();
-    PyErr_Format(PyExc_OverflowError, "%s must lie in 0 .. 2**64 - 1, not %R", what, number.ptr());
-    throw py::error_already_set();
+    throw std::overflow_error(std::string(what) + " must lie in 0 .. 2**64 - 1, not " +
+                              shown(number));
   }
   return value;
 }
@@ -207,8 +232,7 @@ int to_int(py::handle object, const char* owner, const char* field) {
     throw py::error_already_set();
   }
   if (overflow != 0 || result != static_cast<int>(result)) {
-    throw std::overflow_error(what() + " must fit 32 bits, not be " +
-                              py::repr(number).cast<std::string>());
+    throw std::overflow_error(what() + " must fit 32 bits, not be " + shown(number));
   }
   return static_cast<int>(result);
 }
@@ -221,9 +245,8 @@ std::size_t to_byte_count(py::handle object, const char* what) {
   if (size == -1 && PyErr_Occurred() != nullptr) {
     if (PyErr_ExceptionMatches(PyExc_OverflowError) != 0) {
       PyErr_Clear();
-      throw std::overflow_error(std::string(what) + ": size is " +
-                                py::repr(object).cast<std::string>() +
-                                " bytes, which is more than any memory has (2**63 - 1)");
+      throw std::overflow_error(std::string(what) + ": size is " + shown(object) +
+                                ", which is more bytes than any memory has (2**63 - 1)");
     }
     throw py::error_already_set();
   }

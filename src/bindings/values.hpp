@@ -128,6 +128,10 @@ void leave_stream(const ObjectOf<Stream>& stream);
 
 /// The type's name as a message shows it: "numpy.int64", "int".
 [[nodiscard]] std::string type_name(py::handle object);
+/// The text of a str, in small letters.
+[[nodiscard]] std::string in_small_letters(py::handle text);
+/// The repr() of an object as a message shows it; "an int of 16610 bits" for one of many digits.
+[[nodiscard]] std::string shown(py::handle object);
 
 // One function for each file bind_*.cpp.
 void bind_options(py::module_& module);

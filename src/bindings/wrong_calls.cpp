@@ -68,9 +68,9 @@ std::optional<Complaint> wrong_value(std::string_view type, py::handle value) {
     if (PyIndex_Check(value.ptr()) == 0) return must_be("an int");
     const bool is_negative = PyObject_RichCompareBool(value.ptr(), py::int_(0).ptr(), Py_LT) == 1;
     PyErr_Clear();
-    return Complaint{PyExc_OverflowError,
-                     (is_negative ? "an int that is not so low, not " : "a smaller int, not ") +
-                         std::string(py::str(py::repr(value)))};
+    return Complaint{
+        PyExc_OverflowError,
+        (is_negative ? "an int that is not so low, not " : "a smaller int, not ") + shown(value)};
   }
   if (type.substr(0, 4) == "bool" && PyBool_Check(value.ptr()) == 0) return must_be("a bool");
   if (has("Callable") && PyCallable_Check(value.ptr()) == 0) return must_be("callable");
@@ -120,6 +120,14 @@ class WrongCall {
     }
     return all;
   }
+  /// The parameters that cannot be given by place.
+  [[nodiscard]] std::vector<const char*> by_name_alone() const {
+    std::vector<const char*> all;
+    for (std::size_t i = positional(); i < record_.args.size(); ++i) {
+      if (record_.args[i].name != nullptr) all.push_back(record_.args[i].name);
+    }
+    return all;
+  }
   /// What was given for a parameter, by place or by name.
   [[nodiscard]] py::handle given(std::size_t i) const {
     if (i < count_ && i < positional()) return args_[i];
@@ -131,18 +139,22 @@ class WrongCall {
 
   [[nodiscard]] std::optional<Complaint> wrong_self() const {
     if (!record_.is_method || record_.is_constructor || !record_.scope) return std::nullopt;
-    const auto* type = reinterpret_cast<PyTypeObject*>(record_.scope.ptr());
+    auto* type = reinterpret_cast<PyTypeObject*>(record_.scope.ptr());
     if (PyType_Check(record_.scope.ptr()) == 0) return std::nullopt;
     if (count_ == 0) return refuse(" needs the object that it is a method of");
-    if (PyObject_TypeCheck(args_[0], const_cast<PyTypeObject*>(type)) != 0) return std::nullopt;
+    if (PyObject_TypeCheck(args_[0], type) != 0) return std::nullopt;
+    const bool is_class = PyType_Check(args_[0]) != 0;  // which a class method gets
+    if (is_class && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(args_[0]), type) != 0) {
+      return std::nullopt;
+    }
     return refuse(": self must be a " + std::string(type->tp_name) + ", not " +
                   type_name(args_[0]));
   }
 
   [[nodiscard]] std::optional<Complaint> wrong_names() const {
     if (count_ > positional() && !record_.has_args) {
-      return Complaint{PyExc_TypeError,
-                       too_many_arguments(name_, positional() - skipped_, count_ - skipped_)};
+      return Complaint{PyExc_TypeError, too_many_arguments(name_, positional() - skipped_,
+                                                           count_ - skipped_, by_name_alone())};
     }
     for (std::size_t k = 0; k < keyword_count(); ++k) {
       std::size_t i = skipped_;

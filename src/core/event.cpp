@@ -94,8 +94,9 @@ float Event::elapsed_since(const Event& start) const {
   const driver::DriverApi& api = driver::api();
   handle::throw_if_lost(*end_box.context);
   if (!end_box.timing || !start_box.timing) {
-    throw std::invalid_argument(std::string("the ") + (end_box.timing ? "start" : "end") +
-                                " event has no timing: create both with timing_enabled = true");
+    throw std::invalid_argument(
+        std::string("the ") + (end_box.timing ? "start" : "end") +
+        " event has no timing: create both with EventOptions(timing_enabled=True)");
   }
   if (end_box.context != start_box.context) {
     throw std::invalid_argument("the events are of different contexts (" +

@@ -67,7 +67,11 @@ CodeType code_type_from_string(std::string_view name) {
   const auto found = std::find(type_names.begin(), type_names.end(), name);
   if (found != type_names.end()) return static_cast<CodeType>(found - type_names.begin());
   std::string message = "no code type \"" + std::string(name) + "\"; there are";
-  for (const std::string_view known : type_names) message += " \"" + std::string(known) + "\"";
+  std::string_view separator = " \"";
+  for (const std::string_view known : type_names) {
+    message.append(separator).append(known).append("\"");
+    separator = ", \"";
+  }
   throw std::invalid_argument(message);
 }
 
@@ -101,6 +105,9 @@ struct ObjectCode::State {
 
   [[nodiscard]] std::vector<KernelEntry> read_kernels() const {
     std::vector<KernelEntry> entries = read_code(type, details.name, [&] {
+      if (type == CodeType::ptx && ptx().starts_with("\x7f\x45LF")) {
+        throw std::invalid_argument("these bytes look like a cubin: give them to from_cubin()");
+      }
       return type == CodeType::ptx ? kernels_in_ptx(ptx()) : read_cubin(code, details);
     });
     if (type == CodeType::ptx) {

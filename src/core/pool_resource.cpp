@@ -46,7 +46,10 @@ void release_unused(const handle::PoolBox& pool) noexcept {
 
 Buffer PoolMemoryResource::allocate(std::size_t size, const std::optional<Stream>& stream) {
   if (is_closed()) [[unlikely]] {
-    throw std::invalid_argument(describe(handle(), device_id()) + " is closed; make a new one");
+    const bool is_of_device = device_id() >= 0 && !is_managed();
+    throw std::invalid_argument(
+        describe(handle(), device_id()) + " is closed; make a new one" +
+        (is_of_device ? ": device.memory_resource = DeviceMemoryResource(device)" : ""));
   }
   auto box = std::make_shared<handle::BufferBox>();
   box->stream = stream

@@ -141,3 +141,8 @@ if __name__ == "__main__":
         [sys.executable, str(path)], check=False, capture_output=True, text=True, timeout=120
     )
     assert (result.returncode, result.stdout, result.stderr) == (0, "[0, 1, 2, 3]\n", "")
+
+
+def test_device_shows_itself_in_the_child(device: Device) -> None:
+    assert device.device_id == 0
+    assert run_cleanly(PRELUDE + "in_child(lambda: repr(device))") == "<Device 0>\n"

@@ -128,7 +128,7 @@ def test_unknown_source_type_lists_those_there_are(code_type: str) -> None:
         Program("", code_type)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("target", ["sass", "CUBIN", ""])
+@pytest.mark.parametrize("target", ["sass", "CUBINS", ""])
 def test_unknown_target_lists_those_there_are(target: str) -> None:
     with pytest.raises(ValueError, match=r"cubin"):
         Program(AXPY, "c++", {"arch": ARCH}).compile(target)  # type: ignore[arg-type]

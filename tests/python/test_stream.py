@@ -210,6 +210,14 @@ def test_closed_stream_raises(device: Device) -> None:
             use()
 
 
+@pytest.mark.usefixtures("device")
+@pytest.mark.parametrize("default", [LEGACY_DEFAULT_STREAM, PER_THREAD_DEFAULT_STREAM])
+def test_closing_a_default_stream_does_nothing(default: Stream) -> None:
+    default.close()
+    assert not default.is_closed
+    default.sync()
+
+
 def test_closing_lets_queued_work_finish(device: Device, pinned: Any, gate: Any) -> None:
     kernel = build("__global__ void set(int* p) { *p = 42; }").get_kernel("set")
     stream, result = device.create_stream(), pinned(4)

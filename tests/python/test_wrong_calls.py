@@ -6,9 +6,22 @@ from collections.abc import Callable
 from typing import Any
 
 import cudacore
+import numpy as np
 import pytest
-from cudacore import Buffer, Device, Program, Signature, Stream
-from harness import build, cubin
+from cudacore import (
+    Buffer,
+    Device,
+    DeviceMemoryResource,
+    EventOptions,
+    LaunchConfig,
+    Linker,
+    MemoryResource,
+    ObjectCode,
+    Program,
+    Signature,
+    Stream,
+)
+from harness import build, cubin, ptx
 
 
 def message(call: Callable[[], object], *kinds: type[Exception]) -> str:
@@ -107,3 +120,169 @@ def test_pickles() -> None:
         wrong[place] = object()
         assert "object" in message(lambda wrong=wrong: rebuild(*wrong))  # type: ignore[misc]
     assert pickle.loads(pickle.dumps(signature)) == signature
+
+
+def test_arguments_that_go_by_name(device: Device, stream: Stream) -> None:
+    any_device: Any = device
+    assert message(lambda: any_device.allocate(8, stream)) == (
+        "Device.allocate takes at most 1 positional argument, but 2 were given; give stream by name"
+    )
+    assert message(lambda: any_device.to_device(b"", stream)).endswith("; give stream by name")
+    any_code: Any = ObjectCode
+    assert message(lambda: any_code.from_ptx(b"", "name")).endswith(
+        "; give name, symbol_mapping by name"
+    )
+
+
+def test_constructors() -> None:
+    program: Any = Program
+    assert message(lambda: program("", "c++", arch="sm_90")) == (
+        "Program has no argument 'arch'; it is an option: options={\"arch\": ...}"
+    )
+    assert message(lambda: program("", "c++", optoins={})) == (
+        "Program has no argument 'optoins'; did you mean 'options'?"
+    )
+    assert message(lambda: program("")) == "Program needs the argument 'code_type'"
+    assert message(lambda: program("", "c++", None, 1)) == (
+        "Program takes at most 3 positional arguments, but 4 were given"
+    )
+    assert message(lambda: program("", code="")) == "Program was given 'code' twice"
+    assert message(lambda: program(**{1: 2})) == "Program takes arguments by names of str, not int"
+    linker: Any = Linker
+    assert message(lambda: linker(arch="sm_90")).endswith('options={"arch": ...}')
+    assert message(lambda: linker(**{1: 2})) == "Linker takes arguments by names of str, not int"
+    any_device: Any = Device
+    assert message(lambda: any_device(device=1)) == (
+        "Device has no argument 'device'; did you mean 'device_id'?"
+    )
+    signature: Any = Signature
+    assert message(signature) == "Signature needs the argument 'declaration'"
+    assert message(lambda: signature(3)).startswith("Signature: declaration must be a str")
+    resource: Any = MemoryResource
+    for call in (lambda: resource(1, 2, x=3), lambda: resource(x=3)):
+        assert message(call).startswith("MemoryResource takes no arguments")
+
+    class Own(MemoryResource):
+        def __init__(self, size: int, *, name: str) -> None:
+            self.both = size, name
+
+    assert Own(1, name="a").both == (1, "a")
+
+
+def test_names_of_others() -> None:
+    options: Any = EventOptions
+    assert message(lambda: options(enable_timing=True)).endswith("; did you mean 'timing_enabled'?")
+
+
+def test_code_types() -> None:
+    any_code: Any = ptx("__global__ void k() {}")
+    program: Any = Program
+    made = program("__global__ void k() {}", "C++", {"arch": "sm_90"}).compile("PTX")
+    assert made.code_type == "ptx"
+    assert '; there are "ptx", "cubin", ' in message(
+        lambda: Linker(any_code, options={"arch": "sm_90"}).link("TEXT"),  # type: ignore[arg-type]
+        ValueError,
+    )
+    code = cubin("__global__ void k() {}").code
+    assert "look like a cubin: give them to from_cubin()" in message(
+        lambda: ObjectCode.from_ptx(code).signature("k"), ValueError
+    )
+
+
+def test_streams(device: Device) -> None:
+    any_device: Any = device
+    assert message(lambda: any_device.allocate(8, stream=0)) == (
+        "stream must be a cudacore.Stream or have __cuda_stream__, not int; None is the current "
+        "stream, and Stream.from_handle wraps a handle"
+    )
+
+
+def test_closed_pool(device: Device) -> None:
+    pool = DeviceMemoryResource(device, {})
+    pool.close()
+    cure = "device.memory_resource = DeviceMemoryResource(device)"
+    assert cure in message(lambda: pool.allocate(8), ValueError)
+
+
+def test_fill(device: Device) -> None:
+    buffer: Any = device.allocate(16)
+    assert message(lambda: buffer.fill(device.allocate(16))) == (
+        "Buffer.fill: value must be a pattern, not a cudacore.Buffer; copy_from copies one"
+    )
+    assert message(lambda: buffer.fill("a")) == (
+        "Buffer.fill: value must be an int of 0 .. 255, a NumPy scalar or bytes, not str"
+    )
+
+
+@pytest.fixture
+def kernel(device: Device) -> Any:
+    assert device.device_id == 0
+    return build("__global__ void k(float* p, int n, float x, bool b) {}").get_kernel("k")
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "said"),
+    [
+        (1, 1.0, "cannot take a Python float: pass int(...) of it"),
+        (1, True, "cannot take a Python bool: pass int(...) of it"),
+        (2, True, "cannot take a Python bool: pass float(...) of it"),
+        (3, 1, "cannot take a Python int: pass bool(...) of it"),
+        (2, np.longdouble(1), "pass float(...) of it"),
+        (1, np.longdouble(1), "pass int(...) of it"),
+        (2, np.str_("x"), "cannot take a numpy.str_"),
+        (2, np.datetime64("2020-01-01"), "cannot take a numpy.datetime64"),
+        (0, Buffer, "cannot take the class cudacore.Buffer: pass an object of it"),
+        (0, np.ones(4, np.float32), "lives on the host; device.to_device(array) copies it"),
+        (2, np.ones(1, np.float32), "it is an array; pass one element"),
+    ],
+    ids=str,
+)
+def test_kernel_arguments(kernel: Any, place: int, value: object, said: str) -> None:
+    arguments: list[object] = [None, 1, 1.0, True]
+    arguments[place] = value
+    text = message(lambda: kernel[1, 1](*arguments))
+    assert said in text
+    assert ("is an array" in text) == isinstance(value, np.ndarray) or place == 0
+
+
+@pytest.mark.usefixtures("device")
+@pytest.mark.parametrize("number", [10**400, 10**5000], ids=["400", "5000"])
+def test_huge_ints(kernel: Any, number: int) -> None:
+    device: Any = Device()
+    buffer = device.allocate(8)
+    bits = f"an int of {number.bit_length()} bits"
+    calls: dict[Callable[[], object], type[Exception]] = {
+        lambda: kernel[1, 1](None, number, 1.0, True): OverflowError,
+        lambda: kernel[1, 1](None, 1, number, True): OverflowError,
+        lambda: kernel[1, 1](number, 1, 1.0, True): OverflowError,
+        lambda: kernel[number, 1]: ValueError,
+        lambda: kernel[1, 1, None, number]: ValueError,
+        lambda: device.allocate(number): OverflowError,
+        lambda: Device(number): ValueError,
+        lambda: buffer.fill(number): OverflowError,
+        lambda: buffer[number]: TypeError,
+        lambda: buffer.__dlpack__(stream=-number): ValueError,
+        lambda: Buffer.from_handle(number, 8): OverflowError,
+        lambda: cudacore.StreamOptions(priority=number): ValueError,
+        lambda: cudacore.ProgramOptions(max_register_count=number): ValueError,
+        lambda: cudacore.DeviceMemoryResourceOptions(max_size=number): ValueError,
+        lambda: setattr(kernel.attributes, "required_cluster_width", number): OverflowError,
+        lambda: kernel.occupancy.max_active_blocks_per_multiprocessor(number, 0): OverflowError,
+        lambda: LaunchConfig(number, 2): TypeError,
+    }
+    for call, error in calls.items():
+        assert bits in message(call, error)
+    assert "(4300)" not in message(lambda: LaunchConfig((number,), 2))
+
+
+def test_shapes(kernel: Any, stream: Stream) -> None:
+    config = LaunchConfig(grid=1, block=1)
+    assert "launch(stream, config, kernel, ...)" in message(lambda: kernel[config, stream])
+    text = message(lambda: kernel[{"grid": 1, "block": 1}])
+    assert "kernel[LaunchConfig(**config)]" in text
+    assert "launch(stream, config, kernel, ...)" in text
+    assert kernel[np.array([4, 4]), (16, 16)].config.grid == (4, 4, 1)
+    for wrong in (np.ones((2, 2), int), np.array([1.0, 2.0])):
+        assert message(lambda wrong=wrong: kernel[wrong, 1]).startswith(  # type: ignore[misc]
+            "LaunchConfig: grid.x must be an int, not numpy."
+        )
