@@ -213,7 +213,15 @@ void add_members(Class& type) {
           "bool: Whether the memory moves by itself.")
       .def_property_readonly(
           "device_id", [](const T& self) { return self.device_id(); }, quick,
-          "int: The device that owns the memory, -1 where none does.");
+          "int: The device that owns the memory, -1 where none does.")
+      .def(
+          "__repr__",
+          [](const py::object& self) {
+            const int device = py::cast<const T&>(self).device_id();
+            const std::string name = py::str(py::type::of(self).attr("__name__"));
+            return "<" + name + (device < 0 ? ">" : " of device " + std::to_string(device) + ">");
+          },
+          quick);
 }
 
 /// A view of a pool's counters and settings.

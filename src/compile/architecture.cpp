@@ -73,7 +73,7 @@ Architecture current_architecture() {
   } catch (const DriverNotFoundError& error) {
     throw DriverNotFoundError(
         "no arch was given, and there is no device to take it from: name one, "
-        "as in arch=\"sm_90\". " +
+        "as in arch=\"sm_90\"\n" +
             std::string(error.what()),
         error.tried());
   }

@@ -65,6 +65,27 @@ bool tells_of_error(std::string_view line) {
          rest.starts_with("catastrophic error:") || rest.starts_with("internal error:");
 }
 
+/// The name in `error: identifier "name" is undefined`; empty in any other line.
+std::string_view undefined_identifier(std::string_view line) {
+  constexpr std::string_view start = "identifier \"";
+  constexpr std::string_view end = "\" is undefined";
+  const std::size_t open = line.find(start);
+  if (open == std::string_view::npos || !line.ends_with(end)) return {};
+  line.remove_suffix(end.size());
+  return line.substr(open + start.size());
+}
+
+/// Whether an error may follow from a later one: NVRTC takes a function with a parameter of an
+/// unknown type for a variable, and says so first.
+bool follows_from_another(std::string_view line) {
+  constexpr std::array<std::string_view, 4> signs = {"does not apply here", "incomplete type",
+                                                     "without memory space annotations",
+                                                     "expected a \")\""};
+  return std::any_of(signs.begin(), signs.end(), [&](std::string_view sign) {
+    return line.find(sign) != std::string_view::npos;
+  });
+}
+
 /// Sets file and line from "k.cu(3): error: …".
 void read_place(std::string_view line, FirstError& error) {
   const std::size_t close = line.find("): ");
@@ -105,6 +126,37 @@ std::string_view name_expression(const FirstError& error) {
   return cxx::trim(rest.substr(0, rest.find('\n')));
 }
 
+/// The word that the caret of an excerpt points at.
+std::string_view word_at_caret(std::string_view excerpt) {
+  const std::size_t end = excerpt.find('\n');
+  const std::size_t caret = excerpt.find('^', std::min(end, excerpt.size()));
+  if (caret == std::string_view::npos) return {};
+  const std::string_view line = excerpt.substr(0, end);
+  const std::size_t start = std::min(caret - end - 1, line.size());
+  return line.substr(start, cxx::skip_identifier(line, start) - start);
+}
+
+/// The name that an error says nothing declares, a namespace's too; empty for any other error.
+std::string_view undeclared_name(const FirstError& error) {
+  const std::string_view text = error.text;
+  if (text.ends_with("must be a namespace name") ||
+      text.find("name followed by \"::\"") != std::string_view::npos) {
+    return word_at_caret(error.excerpt);
+  }
+  return undefined_identifier(text);
+}
+
+/// What to write where a function or a variable lacks the word that makes it the device's.
+std::string missing_space_advice(std::string_view text) {
+  if (text.find("-default-device") == std::string_view::npos) return {};
+  const bool is_function = text.find("execution space") != std::string_view::npos;
+  return (is_function ? std::string("\nWrite __global__ before a kernel, and __device__ before a "
+                                    "function that kernels call")
+                      : std::string("\nWrite __device__ or __constant__ before the variable")) +
+         "; with device_as_default_execution_space=True, which is -default-device, what says "
+         "neither is the device's";
+}
+
 /// What to do about a name expression that NVRTC cannot resolve.
 std::string name_expression_advice(const FirstError& error) {
   const std::string expression(name_expression(error));
@@ -137,17 +189,28 @@ std::string invalid_value_advice(std::string_view log, const CompiledSource& sou
 FirstError first_error(std::string_view log) {
   FirstError error;
   const std::vector<std::string_view> lines = lines_of(log);
+  std::optional<std::size_t> first;
+  bool has_cause = true;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (!tells_of_error(lines[i])) continue;
-    if (!error.text.empty()) {
-      if (!sums_up(lines[i])) ++error.more;
+    if (!first) {
+      first = i;
+      has_cause = !follows_from_another(lines[i]);
       continue;
     }
-    error.text = lines[i];
-    read_place(lines[i], error);
-    for (std::size_t j = i + 1; j < lines.size() && j <= i + 2 && lines[j].starts_with("  "); ++j) {
-      error.excerpt += (error.excerpt.empty() ? "" : "\n") + std::string(lines[j]);
+    if (sums_up(lines[i])) continue;
+    ++error.more;
+    if (!has_cause && !undefined_identifier(lines[i]).empty()) {
+      first = i;
+      has_cause = true;
     }
+  }
+  if (!first) return error;
+  error.text = lines[*first];
+  read_place(lines[*first], error);
+  for (std::size_t i = *first + 1; i < lines.size() && i <= *first + 2; ++i) {
+    if (!lines[i].starts_with("  ")) break;
+    error.excerpt += (error.excerpt.empty() ? "" : "\n") + std::string(lines[i]);
   }
   return error;
 }
@@ -177,7 +240,9 @@ std::string explain_log(std::string_view log, const CompiledSource& source) {
   if (!header.empty()) {
     return message + missing_header_advice(header, source.flags, driver::nvrtc().major);
   }
-  return message + name_expression_advice(error) + foreign_header_advice(error.file);
+  return message + name_expression_advice(error) + foreign_header_advice(error.file) +
+         forgotten_header_advice(undeclared_name(error), source.text, source.flags) +
+         missing_space_advice(error.text);
 }
 
 void throw_compile_error(int result, const std::string& log, const CompiledSource& source) {

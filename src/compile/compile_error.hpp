@@ -11,7 +11,8 @@
 
 namespace cudacore::compile {
 
-/// The first error that a compiler's log tells of, and how many follow.
+/// The first error that a compiler's log tells of, or the undefined name that it follows from, and
+/// how many others there are.
 struct FirstError {
   std::string file;      ///< empty where the error is at no place in the source
   std::size_t line = 0;  ///< from 1; 0 where there is none

@@ -97,6 +97,10 @@ std::string_view ByteReader::string_at(std::uint64_t offset) const {
 ElfFile::ElfFile(std::span<const std::byte> bytes) {
   const ByteReader file(bytes);
   check_header(file);
+  constexpr std::uint16_t et_rel = 1;
+  is_relocatable_ = file.at<std::uint16_t>(16) == et_rel;
+  // CUDA 13 moved the number one byte up when it raised the ABI version to 8.
+  architecture_ = file.at<std::uint8_t>(file.at<std::uint8_t>(8) >= 8 ? 49 : 48);
   const auto table = file.at<std::uint64_t>(40);
   std::uint64_t count = file.at<std::uint16_t>(60);
   std::uint32_t names = file.at<std::uint16_t>(62);

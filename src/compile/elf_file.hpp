@@ -71,12 +71,20 @@ class ElfFile {
   /// @throw std::invalid_argument where the bytes are something else, saying what.
   explicit ElfFile(std::span<const std::byte> bytes);
 
+  /// Whether it can be linked with others.
+  [[nodiscard]] bool is_relocatable() const noexcept { return is_relocatable_; }
+
+  /// The compute capability it is for, times ten.
+  [[nodiscard]] int architecture() const noexcept { return architecture_; }
+
   [[nodiscard]] const std::vector<Section>& sections() const noexcept { return sections_; }
 
   /// The symbols of every symbol table, in order.
   [[nodiscard]] std::vector<Symbol> symbols() const;
 
  private:
+  bool is_relocatable_ = false;
+  int architecture_ = 0;
   std::vector<Section> sections_;
 };
 

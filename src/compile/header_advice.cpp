@@ -7,6 +7,7 @@
 #include <system_error>
 #include <vector>
 
+#include "compile/provided_headers.hpp"
 #include "driver/wheels.hpp"
 
 namespace cudacore::compile {
@@ -79,6 +80,33 @@ const Family* family_of(std::string_view header) {
   return found == families.end() ? nullptr : &*found;
 }
 
+/// The header of CUDA's that declares a name; empty where none of those that are known does.
+std::string_view declaring_header(std::string_view name) {
+  struct Row {
+    std::string_view header;
+    std::vector<std::string_view> names;
+    std::vector<std::string_view> starts;
+  };
+  static const std::vector<Row> rows = {
+      {"cuda_fp16.h", {"half", "half2"}, {"__half", "__float2half"}},
+      {"cuda_bf16.h",
+       {"nv_bfloat16", "nv_bfloat162"},
+       {"__nv_bfloat16", "__float2bfloat16", "__bfloat16"}},
+      {"cuda_fp8.h", {}, {"__nv_fp8"}},
+      {"cooperative_groups.h", {"cooperative_groups"}, {}},
+      {"mma.h", {"nvcuda"}, {}},
+      {"cuComplex.h", {"cuComplex", "cuFloatComplex", "cuDoubleComplex"}, {"make_cu"}},
+      {"math_constants.h", {}, {"CUDART_"}},
+      {"curand_kernel.h", {"curand"}, {"curandState", "curand_"}},
+  };
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& entry) {
+    return std::find(entry.names.begin(), entry.names.end(), name) != entry.names.end() ||
+           std::any_of(entry.starts.begin(), entry.starts.end(),
+                       [&](std::string_view start) { return name.starts_with(start); });
+  });
+  return row == rows.end() ? std::string_view{} : row->header;
+}
+
 }  // namespace
 
 std::string missing_header_advice(std::string_view header, std::span<const std::string> flags,
@@ -117,6 +145,19 @@ std::string missing_header_advice(std::string_view header, std::span<const std::
     advice += "\nAdd its folder to the option include_path, or its text to the option headers";
   }
   return advice;
+}
+
+std::string forgotten_header_advice(std::string_view name, std::string_view source,
+                                    std::span<const std::string> flags) {
+  if (name.empty()) return {};
+  std::string_view header = providing_header(name);
+  if (header.empty()) {
+    header = declaring_header(name);
+    if (header.empty() || !any_has(searched(flags), header)) return {};
+  }
+  const std::string include = "<" + std::string(header) + ">";
+  if (source.find(include) != std::string_view::npos) return {};
+  return "\n" + std::string(name) + " is declared in a header: add #include " + include;
 }
 
 std::string foreign_header_advice(std::string_view file) {

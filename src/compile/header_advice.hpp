@@ -12,6 +12,11 @@ namespace cudacore::compile {
 [[nodiscard]] std::string missing_header_advice(std::string_view header,
                                                 std::span<const std::string> flags, int major);
 
+/// Which header to include for a name that nothing declares, of C's and of CUDA's that are there;
+/// empty for any other name, and where `source` includes the header.
+[[nodiscard]] std::string forgotten_header_advice(std::string_view name, std::string_view source,
+                                                  std::span<const std::string> flags);
+
 /// What to do about an error inside a header of NVIDIA's; empty for any other file.
 [[nodiscard]] std::string foreign_header_advice(std::string_view file);
 

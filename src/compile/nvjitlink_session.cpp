@@ -2,9 +2,12 @@
 #include "compile/nvjitlink_session.hpp"
 
 #include <array>
+#include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "compile/compile_error.hpp"
+#include "compile/elf_file.hpp"
 #include "cudacore/error.hpp"
 #include "driver/process.hpp"
 #include "driver/wheels.hpp"
@@ -80,6 +83,16 @@ driver::NvJitLinkInput input_type(CodeType type) {
   throw std::invalid_argument("no such CodeType: " + std::to_string(static_cast<int>(type)));
 }
 
+/// A cubin, as far as it can be read; what is wrong with it nvJitLink says.
+std::optional<ElfFile> read_cubin(const ObjectCode& input) {
+  if (input.code_type() != CodeType::cubin) return std::nullopt;
+  try {
+    return ElfFile(input.code());
+  } catch (const std::invalid_argument&) {
+    return std::nullopt;
+  }
+}
+
 using SizeFunction = int (*)(driver::NvJitLinkHandle, std::size_t*);
 using TextFunction = int (*)(driver::NvJitLinkHandle, char*);
 
@@ -98,7 +111,7 @@ std::string read_log(driver::NvJitLinkHandle handle, SizeFunction size_of, TextF
 
 NvJitLinkSession::NvJitLinkSession(std::string name, const Architecture& architecture,
                                    std::span<const std::string> flags)
-    : api_(driver::nvjitlink()), name_(std::move(name)) {
+    : api_(driver::nvjitlink()), name_(std::move(name)), architecture_(architecture) {
   if (architecture.number > newest_architecture(api_)) {
     throw NotSupportedError(version_text(api_) + " (" + api_.path.string() + ") does not know " +
                                 architecture.sm() + "; upgrade it: " + upgrade_command(api_),
@@ -137,9 +150,25 @@ void NvJitLinkSession::add(const ObjectCode& input) {
     text.push_back(std::byte{0});
   }
   const std::vector<std::byte>& code = text.empty() ? input.code() : text;
-  check(api_.nvJitLinkAddData(handle_, input_type(input.code_type()), code.data(), code.size(),
-                              input.name().c_str()),
-        "nvJitLinkAddData", handle::with_name(to_string(input.code_type()), input.name()));
+  const std::string object = handle::with_name(to_string(input.code_type()), input.name());
+  constexpr const char* function = "nvJitLinkAddData";
+  const std::optional<ElfFile> cubin = read_cubin(input);
+  if (cubin && !cubin->is_relocatable()) {
+    const std::string message = "cannot link " + object + ", machine code for sm_" +
+                                std::to_string(cubin->architecture()) +
+                                ": it is not relocatable; compile it for " + architecture_.sm() +
+                                " with relocatable_device_code=True";
+    throw LinkError(message, 0, {}, function, message);
+  }
+  const int result = api_.nvJitLinkAddData(handle_, input_type(input.code_type()), code.data(),
+                                           code.size(), input.name().c_str());
+  if (result == 0) return;
+  std::string advice;
+  if (cubin && cubin->architecture() != architecture_.number) {
+    advice = "\nIt is machine code for sm_" + std::to_string(cubin->architecture()) +
+             ", and the link is for " + architecture_.sm() + ": compile it for that";
+  }
+  throw_error(result, function, object, error_log(), advice);
 }
 
 void NvJitLinkSession::complete() {
@@ -177,7 +206,7 @@ void NvJitLinkSession::check(int result, const char* function, std::string_view 
 }
 
 void NvJitLinkSession::throw_error(int result, const char* function, std::string_view object,
-                                   const std::string& log) const {
+                                   const std::string& log, const std::string& advice) const {
   const std::string code = result_name(result);
   std::string message = std::string(function) + " failed on " + std::string(object) + ": " + code +
                         " (" + version_text(api_) + ")";
@@ -200,7 +229,7 @@ void NvJitLinkSession::throw_error(int result, const char* function, std::string
     message += "\nAn input was made by a newer compiler than this nvJitLink (" +
                api_.path.string() + "): " + upgrade_command(api_);
   }
-  throw LinkError(message, result, code, function, log);
+  throw LinkError(message + advice, result, code, function, log);
 }
 
 }  // namespace cudacore::compile

@@ -31,7 +31,7 @@ class NvJitLinkSession {
   /// Gives the nvJitLinkHandle away, which its last share destroys.
   [[nodiscard]] std::shared_ptr<void> keep();
 
-  /// @throw LinkError
+  /// @throw LinkError also for a cubin that is not relocatable, of which nvJitLink takes nothing.
   void add(const ObjectCode& input);
   /// @throw LinkError
   void complete();
@@ -44,11 +44,12 @@ class NvJitLinkSession {
  private:
   void check(int result, const char* function, std::string_view object) const;
   [[noreturn]] void throw_error(int result, const char* function, std::string_view object,
-                                const std::string& log) const;
+                                const std::string& log, const std::string& advice = {}) const;
 
   driver::CompilerCall call_;
   const driver::NvJitLinkApi& api_;
   std::string name_;
+  Architecture architecture_;
   driver::NvJitLinkHandle handle_ = nullptr;
 };
 

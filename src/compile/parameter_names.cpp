@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -59,9 +61,42 @@ std::size_t skip_line(std::string_view source, std::size_t i) {
   }
 }
 
-/// The source with comments, literals and preprocessor lines blanked out.
-std::string code_only(std::string_view source) {
-  std::string code;
+/// A source with comments, literals and preprocessor lines blanked out.
+struct Code {
+  std::string text;
+  std::vector<std::string_view> macros;  ///< what the source itself defines
+  std::vector<std::size_t> ifs;          ///< where in the text a condition starts
+  std::vector<std::size_t> endifs;       ///< and ends
+
+  /// Whether a condition of the preprocessor holds what stands at `i`.
+  [[nodiscard]] bool is_conditional(std::size_t i) const {
+    const auto before = [i](std::size_t place) { return place < i; };
+    return std::count_if(ifs.begin(), ifs.end(), before) !=
+           std::count_if(endifs.begin(), endifs.end(), before);
+  }
+};
+
+void note_directive(std::string_view line, Code& code) {
+  const auto next_word = [&line] {
+    const std::size_t start = cxx::skip_spaces(line, 1);
+    const std::string_view rest = line.substr(std::min(start, line.size()));
+    const std::string_view word = rest.substr(0, cxx::skip_identifier(rest, 0));
+    line = rest.substr(word.empty() ? 0 : word.size() - 1);
+    return word;
+  };
+  const std::string_view directive = next_word();
+  if (directive == "define") {
+    code.macros.push_back(next_word());
+  } else if (directive.substr(0, 2) == "if") {
+    code.ifs.push_back(code.text.size());
+  } else if (directive == "endif") {
+    code.endifs.push_back(code.text.size());
+  }
+}
+
+Code code_only(std::string_view source) {
+  Code result;
+  std::string& code = result.text;
   code.reserve(source.size());
   bool line_start = true;
   for (std::size_t i = 0; i < source.size();) {
@@ -69,6 +104,7 @@ std::string code_only(std::string_view source) {
     std::size_t end = i;
     if ((c == '#' && line_start) || source.substr(i, 2) == "//") {
       end = skip_line(source, i);
+      if (c == '#') note_directive(source.substr(i, end - i), result);
     } else if (source.substr(i, 2) == "/*") {
       const std::size_t close = source.find("*/", i + 2);
       end = close == npos ? source.size() : close + 2;
@@ -98,7 +134,7 @@ std::string code_only(std::string_view source) {
     code += c;
     ++i;
   }
-  return code;
+  return result;
 }
 
 /// The parameter list of the definition of `kernel` whose `__global__` ends at `i`; nothing for a
@@ -148,17 +184,84 @@ std::optional<std::string_view> definition_at(std::string_view code, std::size_t
   return std::nullopt;
 }
 
-using Names = std::vector<std::string_view>;
+/// Whether a word of a declaration is what it says, whatever else the source declares.
+bool is_certain(std::string_view word) {
+  constexpr auto words = std::to_array<std::string_view>(
+      {"const",    "volatile",  "__restrict__", "__restrict", "__grid_constant__",
+       "signed",   "unsigned",  "char",         "short",      "int",
+       "long",     "float",     "double",       "bool",       "void",
+       "size_t",   "ptrdiff_t", "int8_t",       "int16_t",    "int32_t",
+       "int64_t",  "uint8_t",   "uint16_t",     "uint32_t",   "uint64_t",
+       "intptr_t", "uintptr_t"});
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
 
-Names names_in(std::string_view list) {
-  Names names;
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t end = cxx::is_word_char(text[i]) ? cxx::skip_identifier(text, i) : i + 1;
+    if (cxx::is_word_char(text[i])) words.push_back(text.substr(i, end - i));
+    i = end;
+  }
+  return words;
+}
+
+/// What a declaration declares, where no macro, typedef or header can make it something else: a
+/// fundamental type, or a pointer, whose element is left unknown where its name is the user's.
+/// Anything else has no type.
+Param certain_parameter(std::string_view declaration, const Code& code) {
+  Param param;
+  param.name = cxx::declared_name(declaration);
+  const std::vector<std::string_view> words = words_of(declaration);
+  const bool has_macro = std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    return std::find(code.macros.begin(), code.macros.end(), word) != code.macros.end();
+  });
+  if (has_macro) return param;
+  try {
+    Param parsed = cxx::parse_parameter(declaration);
+    const bool is_plain = std::all_of(words.begin(), words.end(), [&](std::string_view word) {
+      return is_certain(word) || word == param.name;
+    });
+    if (is_plain && parsed.kind != ParamKind::structure) return parsed;
+    if (parsed.kind == ParamKind::pointer) {
+      parsed.pointee = ParamKind::opaque;
+      parsed.pointee_size = 0;
+      return parsed;
+    }
+  } catch (const std::invalid_argument&) {
+    // A macro from elsewhere, say.
+  }
+  return param;
+}
+
+std::vector<Param> parameters_in(std::string_view list, const Code& code) {
+  std::vector<Param> params;
   if (cxx::trim(list) == "void") {
-    return names;
+    return params;
   }
   for (const std::string_view parameter : cxx::split_arguments(list)) {
-    names.push_back(cxx::declared_name(parameter));
+    params.push_back(certain_parameter(parameter, code));
   }
-  return names;
+  return params;
+}
+
+bool is_measured(const Param& param) { return param.type.empty() || param.type.front() == '.'; }
+
+/// Takes the types of `params` where only bytes were known, unless one of them contradicts those.
+void take_types(Signature& signature, std::vector<Param> params) {
+  if (!signature.complete() ||
+      !std::all_of(signature.params.begin(), signature.params.end(), is_measured)) {
+    return;
+  }
+  Signature declared;
+  declared.params = std::move(params);
+  Signature merged = merge(signature, declared);
+  for (std::size_t i = 0; i < merged.params.size(); ++i) {
+    if (is_measured(merged.params[i]) && !declared.params[i].type.empty()) {
+      return;
+    }
+  }
+  signature = std::move(merged);
 }
 
 /// The parameters of the template that the keyword before `i` starts, where it is one of `kernel`.
@@ -196,7 +299,7 @@ std::string example_arguments(std::string_view parameters) {
 
 std::string compile::template_advice(std::string_view source, std::string_view name) {
   const std::string_view plain = cxx::without_arguments(name);
-  const std::string code = code_only(source);
+  const std::string code = code_only(source).text;
   constexpr std::string_view keyword = "template";
   for (std::size_t i = code.find(keyword); i != npos; i = code.find(keyword, i)) {
     i += keyword.size();
@@ -221,37 +324,48 @@ std::string compile::template_advice(std::string_view source, std::string_view n
   return {};
 }
 
-void name_parameters(Signature& signature, std::string_view source) {
+void read_definition(Signature& signature, std::string_view source) {
   const std::string_view kernel = cxx::unqualified(cxx::without_arguments(signature.kernel));
   if (kernel.empty() || signature.params.empty()) {
     return;
   }
-  const std::string code = code_only(source);
+  const Code code = code_only(source);
+  const std::string_view text = code.text;
+  const auto equal_in = [](std::string Param::*member) {
+    return [member](const Param& a, const Param& b) { return a.*member == b.*member; };
+  };
   constexpr std::string_view keyword = "__global__";
-  std::optional<Names> found;
-  for (std::size_t i = code.find(keyword); i != npos; i = code.find(keyword, i)) {
+  std::optional<std::vector<Param>> found;
+  bool types_agree = true;
+  for (std::size_t i = text.find(keyword); i != npos; i = text.find(keyword, i)) {
     i += keyword.size();
-    const auto list = definition_at(code, i, kernel);
+    const auto list = definition_at(text, i, kernel);
     if (!list) {
       continue;
     }
-    Names names = names_in(*list);
-    if (names.size() != signature.params.size()) {
+    std::vector<Param> params = parameters_in(*list, code);
+    if (params.size() != signature.params.size()) {
       continue;
     }
-    if (found && *found != names) {
-      return;
+    types_agree = types_agree && !code.is_conditional(i);
+    if (found) {
+      const auto same = [&](std::string Param::*member) {
+        return std::equal(params.begin(), params.end(), found->begin(), equal_in(member));
+      };
+      if (!same(&Param::name)) return;
+      types_agree = types_agree && same(&Param::type);
     }
-    found = std::move(names);
+    found = std::move(params);
   }
   if (!found) {
     return;
   }
   for (std::size_t i = 0; i < found->size(); ++i) {
     if (signature.params[i].name.empty()) {
-      signature.params[i].name = (*found)[i];
+      signature.params[i].name = (*found)[i].name;
     }
   }
+  if (types_agree) take_types(signature, *std::move(found));
 }
 
 }  // namespace cudacore

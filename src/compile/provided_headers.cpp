@@ -5,6 +5,7 @@
 #include <array>
 
 #include "compile/compile_error.hpp"
+#include "compile/cxx_text.hpp"
 
 namespace cudacore::compile {
 
@@ -204,7 +205,26 @@ bool lacks(std::string_view log, std::string_view identifier) {
          std::string_view::npos;
 }
 
+/// Whether a header has `#define NAME` or `typedef ... NAME;`.
+bool defines(std::string_view text, std::string_view name) {
+  for (std::size_t i = text.find(name); i != cxx::npos; i = text.find(name, i + 1)) {
+    const std::string_view before = text.substr(0, i);
+    const std::size_t end = i + name.size();
+    const char after = end < text.size() ? text[end] : ' ';
+    if (cxx::is_word_char(after)) continue;
+    if (before.ends_with("#define ") || (before.ends_with(' ') && after == ';')) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+std::string_view providing_header(std::string_view name) {
+  const auto* const header =
+      std::find_if(c_headers.begin(), c_headers.end(),
+                   [&](const Header& entry) { return defines(entry.text, name); });
+  return header == c_headers.end() ? std::string_view{} : header->name;
+}
 
 bool provide_missing(std::string_view log, Given& given) {
   const std::string_view wanted = missing_header(log);

@@ -20,4 +20,7 @@ struct Given {
 /// @return whether something was, so that another attempt makes sense.
 [[nodiscard]] bool provide_missing(std::string_view log, Given& given);
 
+/// C's header, of those that are always there, that defines `name`; empty where none does.
+[[nodiscard]] std::string_view providing_header(std::string_view name);
+
 }  // namespace cudacore::compile

@@ -14,7 +14,10 @@ namespace {
 
 void refuse_ipc(bool ipc_enabled, const char* option) {
   if (!ipc_enabled) return;
-  throw NotSupportedError(std::string(option) + ": IPC is not supported yet", 0, {}, {});
+  throw NotSupportedError(std::string(option) +
+                              ": cudacore lacks sharing with other processes (IPC); see "
+                              "docs/cuda_core.md",
+                          0, {}, {});
 }
 
 CUmemPoolProps properties(CUmemAllocationType type, CUmemLocationType location, int id,

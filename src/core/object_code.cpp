@@ -118,7 +118,7 @@ struct ObjectCode::State {
       }
     }
     if (!details.source.empty()) {
-      for (KernelEntry& entry : entries) name_parameters(entry.signature, details.source);
+      for (KernelEntry& entry : entries) read_definition(entry.signature, details.source);
     }
     return entries;
   }
@@ -203,7 +203,7 @@ struct ObjectCode::State {
                       ? merge(std::move(signature), *measured)
                       : describe_kernel(entry.symbol, measured).signature;
     }
-    if (!details.source.empty()) name_parameters(signature, details.source);
+    if (!details.source.empty()) read_definition(signature, details.source);
     const bool known = measured || is_readable() || !signature.params.empty();
     box->plan(std::move(signature));
     box->has_signature = known;

@@ -170,8 +170,8 @@ bool configure(const SharedLibrary& library,
                                    configuration->minor, configuration->memory);
   if (result == CUDA_ERROR_INVALID_VALUE) {
     throw std::invalid_argument(
-        "the simulated device cannot be so: devices from 1 to 64, a compute "
-        "capability from 7.5 to 12.1, memory from 1 MiB up");
+        "no simulated device is like that: there may be 1 to 64 devices, of a compute capability "
+        "that there is, from 7.5 to 12.1, with 1 MiB to 1 TiB of memory each");
   }
   if (result != CUDA_SUCCESS) {
     throw Error("the simulated device (" + library.path.string() +

@@ -11,7 +11,7 @@ namespace {
 
 std::string named(std::string_view signature, std::string_view source) {
   Signature result = parse_signature(signature);
-  name_parameters(result, source);
+  read_definition(result, source);
   return result.str();
 }
 

@@ -8,7 +8,7 @@ import cudacore
 import numpy as np
 import pytest
 from cudacore import Buffer, Device, Kernel, LaunchConfig, LinkerOptions, ProgramOptions, launch
-from harness import build, cubin, run, run_cleanly
+from harness import build, cubin, ptx, run, run_cleanly
 
 SOURCE = """
 struct Pair { float low, high; };
@@ -194,6 +194,57 @@ class TestCompilerOptions:
     def test_architecture_belongs_to_arch(self) -> None:
         message = said(ValueError, cubin, "__global__ void k() {}", options=["-arch=sm_80"])
         assert "the option arch" in message
+
+
+class TestForgottenHeaders:
+    @pytest.mark.parametrize(
+        ("source", "word", "header"),
+        [
+            ("__global__ void k(__half* x) {}", "__half", "cuda_fp16.h"),
+            ("__global__ void k(const half2* x, int n) {}", "half2", "cuda_fp16.h"),
+            ("__global__ void k(__nv_bfloat16 x) {}", "__nv_bfloat16", "cuda_bf16.h"),
+            ("__global__ void k(uint32_t* x) {}", "uint32_t", "stdint.h"),
+            ("__device__ int f(int64_t* x, int n) { return n; }", "int64_t", "stdint.h"),
+            ("__global__ void k(float* x) { *x = FLT_MAX; }", "FLT_MAX", "float.h"),
+            ("__global__ void k(int* x) { *x = INT_MAX; }", "INT_MAX", "limits.h"),
+            ("__global__ void k(float* x) { *x = INFINITY; }", "INFINITY", "math.h"),
+            ("__global__ void k(float* x) { *x = CUDART_PI; }", "CUDART_PI", "math_constants.h"),
+            (
+                "__global__ void k() { namespace cg = cooperative_groups; cg::sync(); }",
+                "cooperative_groups", "cooperative_groups.h",
+            ),
+            (
+                "__global__ void k() { cooperative_groups::this_grid().sync(); }",
+                "cooperative_groups", "cooperative_groups.h",
+            ),
+            ("__global__ void k(cuFloatComplex* x) {}", "cuFloatComplex", "cuComplex.h"),
+        ],
+        ids=lambda text: text[-12:],
+    )  # fmt: skip
+    def test_is_named(self, source: str, word: str, header: str) -> None:
+        message = said(cudacore.CompileError, cubin, source)
+        assert f"{word} is declared in a header: add #include <{header}>" in message
+        fixed = f"#include <{header}>\n" + source.replace("cg::sync()", "cg::this_grid().sync()")
+        assert ptx(fixed).code
+
+    def test_the_cause_is_shown_first(self) -> None:
+        message = said(cudacore.CompileError, cubin, "\n__global__ void k(__half* x) {}")
+        first = message.splitlines()[1:4]
+        assert first[0].endswith('(2): error: identifier "__half" is undefined')
+        assert first[1] == "  __global__ void k(__half* x) {}"
+        assert "does not apply here" not in message
+        assert "5 more errors" in message
+
+    def test_other_names_get_no_advice(self) -> None:
+        for source in ("__global__ void k() { nope(); }", "__global__ void k(Half* x) {}"):
+            assert "#include" not in said(cudacore.CompileError, cubin, source)
+
+    def test_forgotten_words_before_functions_and_variables(self) -> None:
+        message = said(cudacore.CompileError, cubin, "void k(float* x) {}")
+        assert "Write __global__ before a kernel" in message
+        assert "device_as_default_execution_space=True" in message
+        message = said(cudacore.CompileError, cubin, "int x; __global__ void k() { x = 1; }")
+        assert "Write __device__ or __constant__ before the variable" in message
 
 
 class TestNoGpu:

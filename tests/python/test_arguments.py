@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cudacore import Buffer, Device, Kernel, ObjectCode, Stream
-from harness import build, host_bytes
+from harness import build, cubin, host_bytes, ptx
 
 PREAMBLE = """
 #include <cuda_fp16.h>
@@ -355,3 +355,72 @@ def test_types_are_not_kept_for_ever(stream: Stream, pinned: Callable[[int], Buf
     gc.collect()
     assert struct.unpack("if", host_bytes(out)) == (7, 2.0)
     assert sum(one() is not None for one in types) <= 64
+
+
+class TestUnmangledKernels:
+    """The types that a name does not tell come from the source."""
+
+    SOURCE = """
+        extern "C" __global__ void add(const float* __restrict__ a, float* c, size_t n, double x) {
+          if (threadIdx.x < n) c[threadIdx.x] = a[threadIdx.x] + x;
+        }"""
+
+    def test_types_are_those_of_the_source(self) -> None:
+        declared = "add(float const* a, float* c, unsigned long n, double x)"
+        for code in (cubin(self.SOURCE), ptx(self.SOURCE)):
+            assert str(code.signature("add")) == declared
+
+    def test_wrong_arguments_are_refused(self, device: Device) -> None:
+        kernel = build(self.SOURCE).get_kernel("add")
+        buffer, array = device.allocate(64), np.ones(16, np.float32)
+        with pytest.raises(
+            TypeError, match=r"argument 3 'n' \(unsigned long\) cannot take .*Buffer"
+        ):
+            kernel[1, 1](buffer, 16, buffer, 1.0)
+        with pytest.raises(TypeError, match=r"device.to_device\(array\)"):
+            kernel[1, 1](array, buffer, 16, 1.0)
+        with pytest.raises(OverflowError):
+            kernel[1, 1](buffer, buffer, -1, 1.0)
+
+    def test_where_only_bytes_are_known_both_cures_are_named(self, device: Device) -> None:
+        text = "typedef unsigned long long Word; " + self.SOURCE.replace("size_t", "Word")
+        kernel = build(text).get_kernel("add")
+        array = np.ones(16, np.float32)
+        with pytest.raises(TypeError, match=r"device.to_device\(array\), for a number, array.item"):
+            kernel[1, 1](device.allocate(64), None, array, 1.0)
+
+    @pytest.mark.parametrize(
+        ("before", "parameter", "printed"),
+        [
+            ("", "unsigned n", "unsigned int n"),
+            ("", "char const* const* n", "char const* const* n"),
+            ("struct Node;", "Node* n", "Node* n"),
+            ("struct Node;", "struct Node const& n", "Node const& n"),
+            ("", "int (*n)(int)", "int (*n)(int)"),
+            ("", "float n[]", "float* n"),
+            ("typedef int Number;", "Number n", ".u32 n"),
+            ("using uint = int;", "uint n", ".u32 n"),
+            ("enum Color { red };", "Color n", ".u32 n"),
+            ("#define T unsigned", "T n", ".u32 n"),
+            ("#define int unsigned", "int n", ".u32 n"),
+            ("#define P *", "int P n", ".u64 n"),
+            ("template <class T> struct W { using type = T; };", "W<int>::type n", ".u32 n"),
+        ],
+    )
+    def test_only_what_is_certain_is_taken(self, before: str, parameter: str, printed: str) -> None:
+        source = f'{before}\nextern "C" __global__ void k({parameter}) {{}}'
+        assert str(ptx(source).signature("k")).replace(".ptr ", "") == f"k({printed})"
+
+    def test_a_definition_that_may_be_left_out_gives_no_types(self) -> None:
+        source = """
+            #define KERNEL(type) extern "C" __global__ void k(type n) {}
+            #ifdef NEVER
+            extern "C" __global__ void k(int n) {}
+            #else
+            KERNEL(unsigned)
+            #endif"""
+        assert str(ptx(source).signature("k")) == "k(.u32 n)"
+        source = """
+            namespace a { template <class T> __global__ void k(int n) {} }
+            extern "C" __global__ void k(unsigned n) {}"""
+        assert str(ptx(source).signature("k")) == "k(.u32 n)"

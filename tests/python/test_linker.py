@@ -82,6 +82,25 @@ def test_relocatable_code(make: Any) -> None:
     assert Linker(*parts, options={"arch": ARCH}).link().kernels == ("apply",)
 
 
+@pytest.mark.parametrize("arch", [ARCH, "sm_80"])
+def test_cubins_that_are_not_relocatable_are_refused(arch: str) -> None:
+    loose = cubin("__global__ void f() {}", arch=arch, name="loose.cu")
+    fine = cubin("__global__ void g() {}", relocatable_device_code=True)
+    linker = Linker(fine, loose, options={"arch": ARCH})
+    with pytest.raises(LinkError, match=r"relocatable_device_code=True") as caught:
+        linker.link("cubin")
+    assert "loose.cu" in str(caught.value)
+    assert arch in str(caught.value)
+    assert "compile it for sm_90" in str(caught.value)
+
+
+def test_cubin_of_another_architecture_is_told_from_the_targets() -> None:
+    old = cubin("__global__ void f() {}", arch="sm_80", relocatable_device_code=True)
+    with pytest.raises(LinkError, match="machine code for sm_80, and the link is for sm_90"):
+        Linker(old, options={"arch": ARCH}).link()
+    assert Linker(old, options={"arch": "sm_86"}).link().kernels == ("f",)
+
+
 def test_kinds_may_be_mixed() -> None:
     parts = (cubin(CALLER, relocatable_device_code=True), ptx(CALLEE, relocatable_device_code=True))
     assert Linker(*parts, options={"arch": ARCH}).link().kernels == ("apply",)

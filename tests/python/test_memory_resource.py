@@ -275,8 +275,18 @@ def test_own_pool_has_its_limit(device: Device, stream: Stream) -> None:
 )  # fmt: skip
 def test_ipc_is_refused_in_words(device: Device, make: Callable[[], MemoryResource]) -> None:
     assert device.device_id == 0
-    with pytest.raises(NotSupportedError, match=r"ipc|IPC"):
+    with pytest.raises(NotSupportedError, match=r"IPC.*docs/cuda_core.md"):
         make()
+
+
+def test_repr_says_of_which_device(device: Device) -> None:
+    class Mine(DeviceMemoryResource):
+        pass
+
+    assert repr(DeviceMemoryResource(device)) == "<DeviceMemoryResource of device 0>"
+    assert repr(SynchronousMemoryResource(device)) == "<SynchronousMemoryResource of device 0>"
+    assert repr(LegacyPinnedMemoryResource()) == "<LegacyPinnedMemoryResource>"
+    assert repr(Mine(device)) == "<Mine of device 0>"
 
 
 @pytest.mark.parametrize(

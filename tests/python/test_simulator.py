@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simulated device: how it is asked for, and what it is then. All in other processes."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import cudacore
 import pytest
-from harness import environment, run, run_cleanly
+from harness import ROOT, environment, run, run_cleanly
 
 #: As if nobody had asked for any driver.
 UNASKED: dict[str, str | None] = {
@@ -102,6 +103,15 @@ class TestEnable:
         for (kind, arguments), line in zip(wrong, said, strict=True):
             assert line.startswith(kind + " ")
             assert arguments.partition("=")[0].replace("_", " ") in line.replace("_", " ")
+
+    def test_compute_capabilities_that_there_are_are_listed(self) -> None:
+        said = output("say(lambda: enable(compute_capability=(9, 9)))")
+        listed = [".".join(pair) for pair in re.findall(r"\((\d+), (\d)\)", said)]
+        assert listed[:2] == ["9.9", "7.5"]
+        asked = ASKED | {"CUDACORE_SIMULATOR_COMPUTE_CAPABILITY": "9.9"}
+        assert "one of " + ", ".join(listed[1:]) in output("say(Device)", asked)
+        page = (ROOT / "docs" / "simulator.md").read_text()
+        assert "| " + ", ".join(listed[1:]) + " |" in page
 
     def test_twice_alike_is_once(self) -> None:
         script = 'enable(2, (8, 0), "1 GiB")\nenable(2, (8, 0), 1 << 30)\nshow()'

@@ -67,6 +67,18 @@ void log_bad_variable(const char* name, const char* value, const char* expected)
   log_error(std::string(name) + " is \"" + value + "\"; it must be " + expected);
 }
 
+/// Every compute capability that there is, times ten.
+constexpr std::array capabilities{75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121};
+
+std::string list_of_capabilities() {
+  std::string text = "one of";
+  for (const int capability : capabilities) {
+    text += capability == capabilities.front() ? " " : ", ";
+    text += std::to_string(capability / 10) + '.' + std::to_string(capability % 10);
+  }
+  return text;
+}
+
 /// What the devices are.
 std::optional<Configuration> read_devices(const Configuration& told) {
   Configuration configuration;
@@ -87,7 +99,7 @@ std::optional<Configuration> read_devices(const Configuration& told) {
     if (capability) std::tie(configuration.major, configuration.minor) = *capability;
     if (!capability || !is_valid(configuration)) {
       log_bad_variable("CUDACORE_SIMULATOR_COMPUTE_CAPABILITY", text,
-                       "a compute capability that there is, from 7.5 to 12.1, as \"9.0\"");
+                       list_of_capabilities().c_str());
       return std::nullopt;
     }
   }
@@ -149,11 +161,10 @@ bool check_engine() {
 }  // namespace
 
 bool is_valid(const Configuration& configuration) noexcept {
-  constexpr std::array known{75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121};
   const int capability = configuration.major * 10 + configuration.minor;
   return configuration.devices >= 1 && configuration.devices <= max_devices &&
          configuration.minor >= 0 && configuration.minor <= 9 &&
-         std::ranges::find(known, capability) != known.end() &&
+         std::ranges::find(capabilities, capability) != capabilities.end() &&
          configuration.memory_bytes >= smallest_memory &&
          configuration.memory_bytes <= largest_memory;
 }

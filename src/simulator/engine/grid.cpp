@@ -43,8 +43,7 @@ Fault Grid::Schedule::describe_timeout(const LaunchRequest& request) const {
   for (const auto& cluster : preempted) describe_places(*cluster, left, places);
   for (const auto& cluster : asleep) describe_places(*cluster, left, places);
   std::string text = "kernel '" + demangle(request.entry->name) + "' has run for more than the " +
-                     seconds +
-                     " seconds that CUDACORE_SIMULATOR_TIMEOUT allows; it stands at: " + places;
+                     seconds + " s that CUDACORE_SIMULATOR_TIMEOUT allows; it stands at: " + places;
   if (left == 0) text += "; and more";
   return {FaultKind::deadlock, std::move(text)};
 }
