@@ -7,14 +7,39 @@
 
 #include "bindings/errors.hpp"
 #include "bindings/gil.hpp"
+#include "bindings/instance.hpp"
 #include "bindings/keywords.hpp"
 #include "bindings/options.hpp"
 #include "bindings/values.hpp"
 #include "handle/boxes.hpp"
+#include "handle/sticky.hpp"
+
+namespace cudacore::bindings {
+
+/// A view of a pool's counters and settings.
+struct PoolAttributes {
+  std::shared_ptr<PoolMemoryResource> pool;
+
+  [[nodiscard]] std::uint64_t get(PoolAttribute attribute) const {
+    return pool->attribute(attribute);
+  }
+};
+
+}  // namespace cudacore::bindings
+
+namespace pybind11::detail {
+
+template <>
+struct type_caster<cudacore::bindings::PoolAttributes>
+    : cudacore::bindings::HeapCaster<cudacore::bindings::PoolAttributes> {};
+
+}  // namespace pybind11::detail
 
 namespace cudacore::bindings {
 
 namespace {
+
+constexpr char attributes_made[] = "the attributes of a pool";
 
 Buffer allocate_in_python(const py::object& self, std::size_t size,
                           const std::optional<Stream>& stream) {
@@ -30,13 +55,21 @@ Buffer allocate_in_python(const py::object& self, std::size_t size,
 
 void deallocate_in_python(const py::object& self, CUdeviceptr pointer, std::size_t size,
                           const std::optional<Stream>& stream, int device) {
-  run_python([&] {
+  const auto call = [&] {
     // cuda.core's resources take a stream, and nothing else.
     const Stream ordered_on = stream       ? *stream
                               : device < 0 ? Stream::legacy_default()
                                            : Device(device).default_stream();
     self.attr("deallocate")(pointer, size, py::arg("stream") = py::cast(ordered_on));
-  });
+  };
+  try {
+    run_python(call);
+  } catch (const py::error_already_set& raised) {
+    if (raised.matches(PyExc_Exception) || handle::Unheard::here()) {
+      throw;  // is reported
+    }
+    throw PythonInterrupt(raised);
+  }
 }
 
 /// A memory resource written in Python: each call goes to the Python object's method.
@@ -64,7 +97,15 @@ class PyMemoryResource : public MemoryResource {
   template <typename T>
   [[nodiscard]] T read(const char* name) const {
     const AcquireGil acquire;
-    return self().attr(name).cast<T>();
+    const py::object resource = self();
+    const py::object value = resource.attr(name);
+    try {
+      return value.cast<T>();
+    } catch (const py::cast_error&) {
+      throw py::type_error(type_name(resource) + "." + name + " must be " +
+                           (std::is_same_v<T, bool> ? "a bool" : "an int of 32 bits") + ", not " +
+                           type_name(value));
+    }
   }
 };
 
@@ -95,6 +136,12 @@ class PyDeviceMemoryResource final : public DeviceMemoryResource {
   }
 };
 
+[[noreturn]] void refuse_pickle(const py::object& self) {
+  throw py::type_error("a " + type_name(self) +
+                       " can be neither pickled nor copied: its memory is this process's; a class "
+                       "of your own may define __reduce__");
+}
+
 [[noreturn]] void not_defined(const py::object& self, const char* member) {
   raise_as_both(
       PyExc_NotImplementedError, PyExc_TypeError,
@@ -104,12 +151,20 @@ class PyDeviceMemoryResource final : public DeviceMemoryResource {
 /// MemoryResource.__new__: makes the C++ part too, so that the __init__ of a subclass need not call
 /// that of MemoryResource. The classes written in C++ inherit it, and make theirs in __init__.
 py::object new_resource(py::handle type, const py::args& args, const py::kwargs& kwargs) {
-  if (type.is(py::type::of<MemoryResource>()) && (!args.empty() || !kwargs.empty())) {
+  auto* wanted = reinterpret_cast<PyTypeObject*>(type.ptr());
+  const py::handle base = py::type::handle_of<MemoryResource>();
+  if (PyType_Check(type.ptr()) == 0 ||
+      PyType_IsSubtype(wanted, reinterpret_cast<PyTypeObject*>(base.ptr())) == 0) {
+    throw py::type_error(
+        "MemoryResource.__new__: expected MemoryResource or a class derived from it, not " +
+        std::string(PyType_Check(type.ptr()) != 0 ? wanted->tp_name
+                                                  : "an object of type " + type_name(type)));
+  }
+  if (type.is(base) && (!args.empty() || !kwargs.empty())) {
     throw py::type_error(
         "MemoryResource takes no arguments: derive from it, and give them to your own __init__");
   }
-  auto made = py::reinterpret_steal<py::object>(
-      py::detail::make_new_instance(reinterpret_cast<PyTypeObject*>(type.ptr())));
+  auto made = py::reinterpret_steal<py::object>(py::detail::make_new_instance(wanted));
   auto* instance = reinterpret_cast<py::detail::instance*>(made.ptr());
   for (auto& part : py::detail::values_and_holders(instance)) {
     if (part.type == py::detail::get_type_info(typeid(MemoryResource))) {
@@ -122,6 +177,13 @@ py::object new_resource(py::handle type, const py::args& args, const py::kwargs&
 
 template <typename T, typename Base>
 using ResourceClass = Policied<py::class_<T, Base, std::shared_ptr<T>>>;
+
+void refuse_uninitialised(const char* function, py::handle resource) {
+  if (!is_initialised(resource)) {
+    throw py::value_error(std::string(function) + ": __init__ of this " + type_name(resource) +
+                          " was never called");
+  }
+}
 
 constexpr const char* allocate_names[] = {"size", "stream"};
 
@@ -153,11 +215,12 @@ Buffer allocate_from(MemoryResource& resource, const Request& request, const All
 template <typename T>
 PyObject* allocate(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   return guarded([&]() -> PyObject* {
+    refuse_uninitialised("MemoryResource.allocate", self);
     auto* instance = reinterpret_cast<py::detail::instance*>(self);
-    auto* resource = static_cast<T*>(instance->get_value_and_holder().value_ptr());
-    if (resource == nullptr) {
-      throw py::value_error("MemoryResource.allocate: __init__ was never called");
-    }
+    // A class in Python may have several bases, each with a part of its own.
+    const auto* type =
+        instance->simple_layout ? nullptr : py::detail::get_type_info(typeid(T), true);
+    auto* resource = static_cast<T*>(instance->get_value_and_holder(type).value_ptr());
     const Request request("MemoryResource.allocate", args, count, names);
     Buffer made = allocate_from(*resource, request, [&](std::size_t size, const Stream& stream) {
       return resource->T::allocate(size, stream);  // not what a subclass makes of it
@@ -224,15 +287,6 @@ void add_members(Class& type) {
           quick);
 }
 
-/// A view of a pool's counters and settings.
-struct PoolAttributes {
-  std::shared_ptr<PoolMemoryResource> pool;
-
-  [[nodiscard]] std::uint64_t get(PoolAttribute attribute) const {
-    return pool->attribute(attribute);
-  }
-};
-
 template <typename Class>
 void add_flag(Class& type, const char* name, PoolAttribute attribute, const char* doc) {
   type.def_property(
@@ -248,19 +302,18 @@ void add_setting(Class& type, const char* name, PoolAttribute attribute, const c
   type.def_property(
       name, [attribute](const PoolAttributes& self) { return self.get(attribute); },
       [attribute, name](const PoolAttributes& self, py::handle value) {
-        return [&self, attribute, number = to_address(value, name)] {
-          self.pool->set_attribute(attribute, number);
+        return [pool = self.pool, attribute, number = to_address(value, name)] {
+          pool->set_attribute(attribute, number);
         };
       },
       doc);
 }
 
 void bind_attributes(py::module_& module) {
-  Policied<py::class_<PoolAttributes>> type(
-      module, "MemoryPoolAttributes", py::is_final(),
-      "MemoryPoolAttributes(*args, **kwargs)\n--\n\n"
-      "The counters and settings of a memory pool\n"
-      "(cuMemPoolGetAttribute, cuMemPoolSetAttribute). Sizes in bytes.");
+  HeapClass<PoolAttributes> type(module, "cudacore.MemoryPoolAttributes",
+                                 "The counters and settings of a memory pool\n"
+                                 "(cuMemPoolGetAttribute, cuMemPoolSetAttribute). Sizes in bytes.",
+                                 refuse_new<attributes_made>);
   add_flag(type, "reuse_follow_event_dependencies", PoolAttribute::reuse_follow_event_dependencies,
            "bool: Whether freed memory may be used again on a stream that waits for the free.");
   add_flag(type, "reuse_allow_opportunistic", PoolAttribute::reuse_allow_opportunistic,
@@ -282,6 +335,7 @@ void bind_attributes(py::module_& module) {
       "int: What is in use now.");
   add_setting(type, "used_mem_high", PoolAttribute::used_mem_high,
               "int: The most that was in use; set to 0 to start over.");
+  type.def("__reduce__", &refuse_pickle, quick);
   type.def("__repr__", [](const PoolAttributes& self) {
     return "<MemoryPoolAttributes, used " +
            std::to_string(self.get(PoolAttribute::used_mem_current)) + " of " +
@@ -289,9 +343,9 @@ void bind_attributes(py::module_& module) {
   });
 }
 
-void bind_base(py::module_& module) {
+void bind_base(py::module_& module, const py::metaclass& metaclass) {
   py::class_<MemoryResource, PyMemoryResource, std::shared_ptr<MemoryResource>> made(
-      module, "MemoryResource",
+      module, "MemoryResource", metaclass,
       "Where buffers come from and go back to.\n\n"
       "Derive from it to bring an allocator of your own: define ``allocate``, which returns\n"
       "``Buffer.from_handle(ptr, size, mr=self, stream=stream)``, ``deallocate``,\n"
@@ -301,6 +355,7 @@ void bind_base(py::module_& module) {
   made.attr("__new__") = py::staticmethod(create);
   Policied<decltype(made)> type(made);
   type.def(py::init<>())
+      .def("__reduce__", &refuse_pickle, quick)
       .def(
           "allocate",
           [](const py::object& self, py::handle, py::handle) { not_defined(self, "allocate"); },
@@ -329,9 +384,9 @@ void bind_base(py::module_& module) {
           "int: The device that owns the memory, -1 where none does.");
 }
 
-void bind_pool_base(py::module_& module) {
+void bind_pool_base(py::module_& module, const py::metaclass& metaclass) {
   ResourceClass<PoolMemoryResource, MemoryResource>(
-      module, "_PoolMemoryResource",
+      module, "_PoolMemoryResource", metaclass,
       "_PoolMemoryResource(*args, **kwargs)\n--\n\nA resource over a stream-ordered memory pool.")
       .def_property_readonly(
           "attributes",
@@ -385,16 +440,17 @@ py::object preferred_location(const ManagedMemoryResource& self) {
 /// Makes a pool of device memory: of the class itself, or of one that derives from it in Python.
 template <typename T>
 auto make_device_pool(py::handle id, py::handle options) {
-  return [of = to_device(id), chosen = to_device_pool_options(options)] {
+  return [of = to_device(id),
+          chosen = to_device_pool_options(options)]() -> std::shared_ptr<DeviceMemoryResource> {
     return std::make_shared<T>(of, chosen);
   };
 }
 
-void bind_pools(py::module_& module) {
+void bind_pools(py::module_& module, const py::metaclass& metaclass) {
   using Class = py::class_<DeviceMemoryResource, PyDeviceMemoryResource, PoolMemoryResource,
                            std::shared_ptr<DeviceMemoryResource>>;
   Policied<Class> device(
-      module, "DeviceMemoryResource",
+      module, "DeviceMemoryResource", metaclass,
       "A pool of device memory (cuMemAllocFromPoolAsync).\n\n"
       "Parameters\n----------\n"
       "device_id : Device or int\n"
@@ -407,14 +463,13 @@ void bind_pools(py::module_& module) {
       ">>> buffer = pool.allocate(4096, stream=dev.create_stream())\n"
       ">>> pool.attributes.used_mem_current >= 4096\n"
       "True");
-  static_cast<Class&>(device).def(
-      py::init(with_policy<>(&make_device_pool<DeviceMemoryResource>),
-               with_policy<>(&make_device_pool<PyDeviceMemoryResource>)),
-      py::arg("device_id"), py::arg("options") = py::none());
+  device.def_init_of_both(&make_device_pool<DeviceMemoryResource>,
+                          &make_device_pool<PyDeviceMemoryResource>, py::arg("device_id"),
+                          py::arg("options") = py::none());
   add_members<DeviceMemoryResource>(device);
 
   ResourceClass<PinnedMemoryResource, PoolMemoryResource> pinned(
-      module, "PinnedMemoryResource", py::is_final(),
+      module, "PinnedMemoryResource", py::is_final(), metaclass,
       "A pool of page-locked host memory that every device reaches.\n\n"
       "Parameters\n----------\n"
       "options : PinnedMemoryResourceOptions, dict or None\n\n"
@@ -434,7 +489,7 @@ void bind_pools(py::module_& module) {
   add_members<PinnedMemoryResource>(pinned);
 
   ResourceClass<ManagedMemoryResource, PoolMemoryResource> managed(
-      module, "ManagedMemoryResource", py::is_final(),
+      module, "ManagedMemoryResource", py::is_final(), metaclass,
       "A pool of managed memory, which moves between host and devices by itself.\n\n"
       "Parameters\n----------\n"
       "options : ManagedMemoryResourceOptions, dict or None\n\n"
@@ -453,15 +508,15 @@ void bind_pools(py::module_& module) {
   add_members<ManagedMemoryResource>(managed);
 }
 
-void bind_others(py::module_& module) {
+void bind_others(py::module_& module, const py::metaclass& metaclass) {
   ResourceClass<LegacyPinnedMemoryResource, MemoryResource> legacy(
-      module, "LegacyPinnedMemoryResource", py::is_final(),
+      module, "LegacyPinnedMemoryResource", py::is_final(), metaclass,
       "Page-locked host memory straight from cuMemAllocHost; not stream-ordered.");
   legacy.def(py::init<>());
   add_members<LegacyPinnedMemoryResource>(legacy);
 
   ResourceClass<SynchronousMemoryResource, MemoryResource> synchronous(
-      module, "SynchronousMemoryResource", py::is_final(),
+      module, "SynchronousMemoryResource", py::is_final(), metaclass,
       "Device memory straight from cuMemAlloc, for devices without pools.\n\n"
       "Parameters\n----------\ndevice_id : Device or int");
   synchronous.def_init(
@@ -476,6 +531,7 @@ std::shared_ptr<MemoryResource> to_memory_resource(py::handle object) {
   if (!py::isinstance<MemoryResource>(object)) {
     throw py::type_error("expected a MemoryResource, not " + type_name(object));
   }
+  refuse_uninitialised("MemoryResource", object);
   // The Python object itself is kept: a subclass's methods live there.
   auto* resource = object.cast<MemoryResource*>();
   return {keep_alive(py::reinterpret_borrow<py::object>(object)), resource};
@@ -493,11 +549,14 @@ PyObject* allocate_on_device(PyDevice& device, PyObject* const* args, Py_ssize_t
 }
 
 void bind_memory_resource(py::module_& module) {
-  bind_base(module);
-  bind_pool_base(module);
+  // Types keep their metaclass alive.
+  const py::object type_of_classes = instance_metaclass();
+  const py::metaclass metaclass(type_of_classes);
+  bind_base(module, metaclass);
+  bind_pool_base(module, metaclass);
   bind_attributes(module);
-  bind_pools(module);
-  bind_others(module);
+  bind_pools(module, metaclass);
+  bind_others(module, metaclass);
 }
 
 }  // namespace cudacore::bindings

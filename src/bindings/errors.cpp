@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "bindings/foreign_text.hpp"
 #include "bindings/text_signature.hpp"
 #include "cudacore/error.hpp"
 
@@ -62,7 +63,7 @@ PyObject* add_type(py::module_& module, const char* name, py::tuple bases, const
 }
 
 py::object make(PyObject* type, const Error& error) {
-  py::object instance = py::handle(type)(error.what());
+  py::object instance = py::handle(type)(foreign_text(error.what()));
   instance.attr("code") = error.code();
   instance.attr("name") = error.name();
   instance.attr("function") = error.function();
@@ -72,7 +73,7 @@ py::object make(PyObject* type, const Error& error) {
 template <typename T>
 py::object make_with_log(PyObject* type, const T& error) {
   py::object instance = make(type, error);
-  instance.attr("log") = error.log();
+  instance.attr("log") = foreign_text(error.log());
   return instance;
 }
 
@@ -80,7 +81,7 @@ py::object make_with_places(PyObject* type, const LibraryNotFoundError& error) {
   py::object instance = make(type, error);
   py::list tried;
   for (const std::string& place : error.tried()) {
-    tried.append(place);
+    tried.append(foreign_text(place));
   }
   instance.attr("tried") = tried;
   return instance;
@@ -97,21 +98,23 @@ void set_cast_error(std::string_view told) {
   const std::size_t end = told.find("'>", begin);
   const bool is_known = begin != std::string_view::npos && end != std::string_view::npos;
   const std::string type(is_known ? told.substr(begin + start.size(), end - begin - start.size())
-                                  : "this type");
+                                  : "");
   if (type == "str") {
     PyErr_SetString(PyExc_ValueError,
                     "a str holds a lone surrogate, which UTF-8 cannot encode, or stands where "
                     "another type is needed");
     return;
   }
-  PyErr_Format(PyExc_TypeError, "a value of type %s stands where another type is needed",
-               type.c_str());
+  PyErr_Format(PyExc_TypeError, "a value%s%s stands where another type is needed",
+               type.empty() ? "" : " of type ", type.c_str());
 }
 
 /// Sets the Python error for the library's own exceptions; lets all others pass.
 void translate(std::exception_ptr pointer) {
   try {
     std::rethrow_exception(std::move(pointer));
+  } catch (PythonInterrupt& interrupt) {
+    interrupt.restore();
   } catch (const InterruptedError& error) {
     // The interrupt hook has left the error that a signal handler raised.
     if (PyErr_Occurred() == nullptr) {

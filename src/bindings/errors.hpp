@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "bindings/gil.hpp"
+#include "cudacore/error.hpp"
 
 namespace cudacore::bindings {
 
@@ -16,6 +17,19 @@ namespace py = pybind11;
 
 /// Adds the exception classes and teaches pybind11 to raise them.
 void bind_errors(py::module_& module);
+
+/// What Python code raised inside of the library's, and no `except Exception` is to catch, such as
+/// KeyboardInterrupt: nothing on its way reports it instead.
+class PythonInterrupt : public InterruptedError {
+ public:
+  explicit PythonInterrupt(const py::error_already_set& raised)
+      : InterruptedError(raised.what()), raised_(raised) {}
+  /// Sets the Python error, once.
+  void restore() { raised_.restore(); }
+
+ private:
+  py::error_already_set raised_;
+};
 
 /// Sets the Python error that stands for the exception being handled. Call inside a catch block.
 void set_python_error() noexcept;

@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 
 #include <stdexcept>
+#include <string>
 
 #include "bindings/errors.hpp"
 #include "bindings/gil.hpp"
@@ -66,6 +67,8 @@ PYBIND11_MODULE(_core, module) {
     if (py::isinstance<py::type>(value) &&
         value.attr("__module__").equal(module.attr("__name__"))) {
       py::setattr(value, "__module__", py::str("cudacore"));
+      reinterpret_cast<PyTypeObject*>(value.ptr())->tp_name =
+          py::detail::c_str("cudacore." + name.cast<std::string>());
     }
   }
   bind_errors_of_both(module);

@@ -85,6 +85,19 @@ auto with_policy(Function&& function) {
   }
 }
 
+/// __init__ by two factories, the second for classes that derive in Python. The conversion of the
+/// arguments and other threads may call it meanwhile: what came first stands.
+template <typename Class, typename Make, typename MakeDerived, typename Made, typename... Args>
+auto initialises_once(Make make, MakeDerived make_derived, Made (* /*signature*/)(Args...)) {
+  return [make, make_derived](py::detail::value_and_holder& part, Args... args) {
+    const bool is_derived = Py_TYPE(part.inst) != part.type->type;
+    Made made = is_derived ? make_derived(args...) : make(args...);
+    if (!part.holder_constructed()) {
+      py::detail::initimpl::construct<Class>(part, std::move(made), is_derived);
+    }
+  };
+}
+
 /// A module or a class of pybind11's whose functions say whether they may block.
 template <typename Base>
 class Policied : public Base {
@@ -104,8 +117,19 @@ class Policied : public Base {
     return *this;
   }
   template <typename Factory, typename... Extra>
-  Policied& def_init(Factory&& factory, const Extra&... extra) {
-    Base::def(py::init(with_policy<Extra...>(std::forward<Factory>(factory))), extra...);
+  Policied& def_init(const Factory& factory, const Extra&... extra) {
+    return def_init_of_both(factory, factory, extra...);
+  }
+  /// Where the class has an alias, which the second factory makes.
+  template <typename Factory, typename DerivedFactory, typename... Extra>
+  Policied& def_init_of_both(const Factory& factory, const DerivedFactory& derived,
+                             const Extra&... extra) {
+    auto make = with_policy<Extra...>(factory);
+    using Signature = py::detail::function_signature_t<decltype(make)>;
+    Base::def("__init__",
+              initialises_once<Base>(make, with_policy<Extra...>(derived),
+                                     static_cast<Signature*>(nullptr)),
+              py::detail::is_new_style_constructor(), extra...);
     return *this;
   }
   template <typename Getter, typename... Extra>

@@ -7,6 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "bindings/errors.hpp"
+#include "bindings/gil.hpp"
+#include "bindings/instance.hpp"
 #include "bindings/keywords.hpp"
 #include "bindings/suggestion.hpp"
 #include "bindings/values.hpp"
@@ -22,6 +25,9 @@ using Call = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
 
 /// pybind11's own function, the same for all, which ours is put before.
 Call dispatch = nullptr;
+
+/// What every class of pybind11's derives from.
+PyTypeObject* instance_type = nullptr;
 
 /// "Stream.wait", by the record of the function. Lives as long as the module, for ever.
 std::unordered_map<const Record*, std::string>& names() {
@@ -107,8 +113,11 @@ class WrongCall {
     return keywords_ == nullptr ? 0 : static_cast<std::size_t>(PyTuple_GET_SIZE(keywords_));
   }
   [[nodiscard]] std::string keyword(std::size_t i) const {
-    return std::string(
-        py::str(py::handle(PyTuple_GET_ITEM(keywords_, static_cast<Py_ssize_t>(i)))));
+    // A name may be of bytes that are no UTF-8, as os.fsdecode() spells them.
+    const auto name = py::reinterpret_steal<py::bytes>(PyUnicode_AsEncodedString(
+        PyTuple_GET_ITEM(keywords_, static_cast<Py_ssize_t>(i)), "utf-8", "backslashreplace"));
+    if (!name) throw py::error_already_set();
+    return name;
   }
   [[nodiscard]] std::string parameter(std::size_t i) const {
     return i < record_.args.size() && record_.args[i].name != nullptr ? record_.args[i].name : "";
@@ -215,17 +224,34 @@ bool is_wrong_call() {
   return found;
 }
 
+std::string name_of(const Record& record) {
+  const auto name = names().find(&record);
+  return name != names().end() ? name->second : record.name;
+}
+
+std::size_t positional_count(Py_ssize_t count) {
+  return static_cast<std::size_t>(PyVectorcall_NARGS(static_cast<std::size_t>(count)));
+}
+
 PyObject* call(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  PyObject* result = dispatch(self, args, count, keywords);
-  if (result != nullptr || !is_wrong_call()) [[likely]]
+  PyObject* result = nullptr;
+  bool is_wrong = false;
+  try {
+    result = dispatch(self, args, count, keywords);
+  } catch (abi::__forced_unwind&) {
+    park_thread();
+  } catch (const py::error_already_set&) {  // its complaint, where a keyword is no UTF-8
+    is_wrong = true;
+  } catch (...) {
+    set_python_error();
+    return nullptr;
+  }
+  if (result != nullptr || (!is_wrong && !is_wrong_call())) [[likely]]
     return result;
   PyErr_Clear();
   try {
-    const Record* record = py::detail::function_record_ptr_from_PyObject(self);
-    const auto name = names().find(record);
-    const WrongCall wrong(
-        *record, name != names().end() ? name->second : record->name, args,
-        static_cast<std::size_t>(PyVectorcall_NARGS(static_cast<std::size_t>(count))), keywords);
+    const Record& record = *py::detail::function_record_ptr_from_PyObject(self);
+    const WrongCall wrong(record, name_of(record), args, positional_count(count), keywords);
     const Complaint complaint = wrong.explain();
     PyErr_SetString(complaint.type, complaint.text.c_str());
   } catch (py::error_already_set& error) {
@@ -234,6 +260,63 @@ PyObject* call(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject
     PyErr_SetString(PyExc_TypeError, error.what());
   }
   return nullptr;
+}
+
+PyTypeObject* class_of(const Record& record) {
+  return reinterpret_cast<PyTypeObject*>(record.scope.ptr());
+}
+
+/// What is wrong with the self of an __init__ of pybind11's classes.
+std::optional<Complaint> wrong_start(const Record& record, py::handle self) {
+  const std::string name = name_of(record) + ".__init__";
+  if (!self || PyObject_TypeCheck(self.ptr(), class_of(record)) == 0) {
+    return Complaint{PyExc_TypeError, name + ": self must be a " + class_of(record)->tp_name +
+                                          ", not " + (self ? type_name(self) : "missing")};
+  }
+  if (is_made_by(self, class_of(record))) return std::nullopt;
+  return Complaint{PyExc_TypeError,
+                   name + " does not make a " + type_name(self) + ": call super().__init__(...)"};
+}
+
+/// Sets the error of a refused call; null, or None where there is no complaint.
+template <typename Find>
+PyObject* refused(PyObject* self, const Find& find) {
+  return guarded([&]() -> PyObject* {
+    const std::optional<Complaint> complaint =
+        find(*py::detail::function_record_ptr_from_PyObject(self));
+    if (!complaint) return Py_None;
+    PyErr_SetString(complaint->type, complaint->text.c_str());
+    return nullptr;
+  });
+}
+
+py::handle first(PyObject* const* args, Py_ssize_t count) {
+  return positional_count(count) != 0 ? args[0] : nullptr;
+}
+
+/// An __init__ of pybind11's classes.
+PyObject* call_init(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  const auto find = [&](const Record& record) { return wrong_start(record, first(args, count)); };
+  return refused(self, find) == nullptr ? nullptr : call(self, args, count, keywords);
+}
+
+/// Another method of theirs.
+PyObject* call_method(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  const py::handle object = first(args, count);
+  const bool is_foreign = !object || PyObject_TypeCheck(object.ptr(), instance_type) == 0;
+  if (is_foreign || is_initialised(object)) [[likely]]
+    return call(self, args, count, keywords);
+  return refused(self, [&](const Record& record) {
+    return std::optional(Complaint{PyExc_ValueError, name_of(record) + ": __init__ of this " +
+                                                         type_name(object) + " was never called"});
+  });
+}
+
+/// The function to put before pybind11's.
+Call call_for(const Record& record) {
+  const bool has_instances = record.is_method && PyType_Check(record.scope.ptr()) != 0 &&
+                             PyType_IsSubtype(class_of(record), instance_type) != 0;
+  return !has_instances ? &call : record.is_constructor ? &call_init : &call_method;
 }
 
 void explain(py::handle object, const std::string& name) {
@@ -254,15 +337,17 @@ void explain(py::handle object, const std::string& name) {
   if (record == nullptr) return;
   PyMethodDef& definition = *reinterpret_cast<PyCFunctionObject*>(function)->m_ml;
   const auto own = reinterpret_cast<Call>(reinterpret_cast<void*>(definition.ml_meth));
-  if (own == &call) return;
+  if (own == &call || own == &call_init || own == &call_method) return;
   dispatch = own;
-  definition.ml_meth = reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&call));
+  const Call ours = call_for(*record);
+  definition.ml_meth = reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(ours));
   names().emplace(record, name);
 }
 
 }  // namespace
 
 void explain_wrong_calls(const py::module_& module) {
+  instance_type = instance_base();
   for (const auto& [key, value] : py::dict(module.attr("__dict__"))) {
     const auto name = py::handle(key).cast<std::string>();
     if (PyType_Check(value.ptr()) == 0) {

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+// Objects of pybind11's classes. __init__ makes their C++ part, and a class that derives from one
+// may call it late or never: what pybind11 hands out until then is memory that nobody has filled.
+
+namespace cudacore::bindings {
+
+/// Whether __init__ has made the C++ part, of each base where a class has several. `object` must be
+/// of a class of pybind11's.
+[[nodiscard]] bool is_initialised(pybind11::handle object);
+
+/// Whether the object's C++ part is made by the __init__ of `type`, not by that of a class that
+/// derives from it.
+[[nodiscard]] bool is_made_by(pybind11::handle object, const PyTypeObject* type);
+
+/// What every class of pybind11's derives from.
+[[nodiscard]] PyTypeObject* instance_base();
+
+/// A metaclass whose call refuses what its __init__ has left without a C++ part.
+[[nodiscard]] pybind11::object instance_metaclass();
+
+}  // namespace cudacore::bindings
