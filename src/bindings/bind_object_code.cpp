@@ -19,6 +19,7 @@
 #include "bindings/errors.hpp"
 #include "bindings/gil.hpp"
 #include "bindings/keywords.hpp"
+#include "bindings/options_field.hpp"
 #include "bindings/values.hpp"
 
 namespace cudacore::bindings {
@@ -58,7 +59,7 @@ std::filesystem::path to_path(py::handle object) {
 [[noreturn]] void raise_os_error(const std::filesystem::filesystem_error& error) {
   const py::handle type(PyExc_OSError);
   const py::object instance =
-      type(error.code().value(), error.code().message(), error.path1().string());
+      type(error.code().value(), error.code().message(), to_str(error.path1()));
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(instance.ptr())), instance.ptr());
   throw py::error_already_set();
 }
@@ -68,7 +69,7 @@ std::map<std::string, std::string> to_symbol_mapping(py::handle object) {
   if (object.is_none()) {
     return mapping;
   }
-  if (!py::isinstance<py::dict>(object) && !py::hasattr(object, "keys")) {
+  if (!is_mapping(object)) {
     throw py::type_error("symbol_mapping must be a mapping of names to symbols or None, not " +
                          type_name(object));
   }
@@ -86,7 +87,7 @@ ObjectCode load(py::handle module, CodeType type, ObjectCode::Details details) {
       return {copy_bytes(text), type, std::move(details)};
     }
   }
-  if (is_text || py::hasattr(module, "__fspath__")) {
+  if (is_text || !attribute_or_none(module, "__fspath__").is_none()) {
     const std::filesystem::path path = to_path(module);
     try {
       const ReleaseGil release;

@@ -11,6 +11,7 @@
 
 #include "bindings/code_values.hpp"
 #include "bindings/errors.hpp"
+#include "bindings/foreign_text.hpp"
 #include "bindings/gil.hpp"
 #include "bindings/keywords.hpp"
 #include "bindings/options.hpp"
@@ -112,24 +113,28 @@ py::object to_writer(py::handle logs) {
   if (logs.is_none()) {
     return py::none();
   }
-  if (!py::hasattr(logs, "write")) {
+  py::object write = attribute_or_none(logs, "write");
+  if (write.is_none()) {
     throw py::type_error("logs must have a method write(str), and " + type_name(logs) +
                          " has none");
   }
-  return logs.attr("write");
+  return write;
 }
 
 void write_log(const py::object& write, const std::string& log) {
   if (!write.is_none() && !log.empty()) {
-    write(log);
+    write(foreign_text(log));
   }
 }
 
-/// Writes while an error is on its way, which a failing write() must not replace.
+/// Writes while an error is on its way, which a failing write() must not replace. Ctrl-C does.
 void write_log_of_failure(const py::object& write, const std::string& log) {
   try {
     write_log(write, log);
   } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_Exception)) {
+      throw;
+    }
     error.discard_as_unraisable("Program.compile(), writing to logs");
   }
 }
@@ -248,8 +253,8 @@ void bind_program(py::module_& module) {
           },
           quick, "typing.CompilerBackendType: What compiles it: ``NVRTC`` or ``nvJitLink``.")
       .def_property_readonly(
-          "log", [](const PyProgram& self) { return self.get("Program")->log(); }, quick,
-          "str: What the last compile() said: warnings, times, notes; empty where nothing.")
+          "log", [](const PyProgram& self) { return foreign_text(self.get("Program")->log()); },
+          quick, "str: What the last compile() said: warnings, times, notes; empty where nothing.")
       .def_property_readonly(
           "pch_status", &pch_status, quick,
           "typing.PCHStatusType or None: What became of the precompiled header in the last\n"

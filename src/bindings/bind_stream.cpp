@@ -66,7 +66,7 @@ PyMethodDef record_definition =
 
 auto wait(const Stream& self, py::handle other) {
   if (get_if<Event>(other.ptr()) == nullptr && get_if<Stream>(other.ptr()) == nullptr &&
-      !py::hasattr(other, "__cuda_stream__")) {
+      attribute_or_none(other, "__cuda_stream__").is_none()) {
     raise_as_both(PyExc_TypeError, PyExc_ValueError,
                   "Stream.wait: event_or_stream must be an Event, a Stream or have "
                   "__cuda_stream__, not " +

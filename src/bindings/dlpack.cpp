@@ -123,18 +123,31 @@ py::object make_capsule(const Buffer& buffer, DlDeviceAbi device) {
   return capsule;
 }
 
+/// Unset for what is no int, or too large a one. What its __index__ raises comes through.
+std::optional<long> to_long(py::handle object) {
+  if (PyIndex_Check(object.ptr()) == 0) {
+    return std::nullopt;
+  }
+  const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(object.ptr()));
+  if (!number) {
+    throw py::error_already_set();
+  }
+  int overflow = 0;
+  const long value = PyLong_AsLongAndOverflow(number.ptr(), &overflow);
+  return overflow == 0 ? std::optional(value) : std::nullopt;
+}
+
 /// A pair of ints, as DLPack has devices and versions.
 std::pair<long, long> to_pair(py::handle object, const char* what) {
   const bool is_pair = PyTuple_Check(object.ptr()) != 0 && PyTuple_GET_SIZE(object.ptr()) == 2;
-  long first = 0;
-  long second = 0;
-  if (!is_pair || PyArg_ParseTuple(object.ptr(), "ll", &first, &second) == 0) {
-    PyErr_Clear();
+  const auto first = is_pair ? to_long(PyTuple_GET_ITEM(object.ptr(), 0)) : std::nullopt;
+  const auto second = is_pair ? to_long(PyTuple_GET_ITEM(object.ptr(), 1)) : std::nullopt;
+  if (!first || !second) {
     raise_as_both(PyExc_TypeError, PyExc_BufferError,
                   std::string("Buffer.__dlpack__: ") + what +
                       " must be None or a tuple of two ints, not " + shown(object));
   }
-  return {first, second};
+  return {*first, *second};
 }
 
 // DLPack's numbers for streams; a larger one is a CUstream.
@@ -240,7 +253,11 @@ py::object dlpack_capsule(const Buffer& given, py::handle stream, py::handle max
     throw py::value_error("Buffer.__dlpack__: the buffer is closed");
   }
   const std::optional<long long> consumer = to_stream_number(stream);
-  if (!copy.is_none() && PyObject_IsTrue(copy.ptr()) == 1) {
+  const int is_copy = PyObject_IsTrue(copy.ptr());  // None is false
+  if (is_copy < 0) {
+    throw py::error_already_set();
+  }
+  if (is_copy != 0) {
     throw py::buffer_error("Buffer.__dlpack__: cannot copy; use Buffer.copy_to");
   }
   DlDeviceAbi device = device_of(buffer);

@@ -37,6 +37,15 @@ bool holds_objects(py::handle object) {
   return result;
 }
 
+/// Raises what an object says that shows its memory to nobody, whatever is asked of it.
+void require_any_view(py::handle object) {
+  Py_buffer view;
+  if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_INDIRECT) != 0) {
+    throw py::error_already_set();
+  }
+  PyBuffer_Release(&view);
+}
+
 }  // namespace
 
 HostBuffer::HostBuffer(py::handle object, bool writable, const char* what) {
@@ -53,7 +62,8 @@ HostBuffer::HostBuffer(py::handle object, bool writable, const char* what) {
     if (!is_refusal) {
       throw raised;
     }
-    const bool is_array = py::hasattr(object, "__array_interface__");
+    require_any_view(object);
+    const bool is_array = !attribute_or_none(object, "__array_interface__").is_none();
     const std::string array_advice =
         writable ? "; copy to a fresh array, and assign that to this one: a[...] = fresh"
                  : "; np.ascontiguousarray(...) makes one that is";

@@ -26,7 +26,7 @@ template <typename T>
 struct Field {
   FieldSpec spec;
   const char* type;
-  py::object (*get)(const T&);
+  py::object (*get)(const T&, const FieldSpec&);
   void (*set)(T&, py::handle, const FieldSpec&);
   bool (*same)(const T&, const T&);
 };
@@ -44,9 +44,13 @@ template <auto member>
   using Owner = typename MemberOf<decltype(member)>::Owner;
   using Codec = FieldCodec<typename MemberOf<decltype(member)>::Value>;
   return Field<Owner>{spec, Codec::type,
-                      [](const Owner& self) {
+                      [](const Owner& self, const FieldSpec& where) {
                         const auto value = self.*member;  // Python code may run while it is shown
-                        return Codec::show(value);
+                        if constexpr (requires { Codec::show(value, where); }) {
+                          return Codec::show(value, where);
+                        } else {
+                          return Codec::show(value);
+                        }
                       },
                       [](Owner& self, py::handle object, const FieldSpec& where) {
                         self.*member = Codec::parse(object, where);
@@ -179,7 +183,8 @@ class OptionClass {
 
   static PyObject* get(PyObject* self, void* closure) {
     return guarded([&] {
-      return static_cast<const Field<T>*>(closure)->get(*get_if<T>(self)).release().ptr();
+      const auto& field = *static_cast<const Field<T>*>(closure);
+      return field.get(*get_if<T>(self), field.spec).release().ptr();
     });
   }
 
@@ -202,7 +207,7 @@ class OptionClass {
     py::dict values;
     for (const Field<T>& field : Table::fields) {
       if (!field.same(self, unset)) {
-        values[field.spec.name] = field.get(self);
+        values[field.spec.name] = field.get(self, field.spec);
       }
     }
     return values;
@@ -244,7 +249,7 @@ class OptionClass {
     std::string parameters;
     std::string_view separator;
     for (const Field<T>& field : Table::fields) {
-      const std::string value = py::repr(field.get(unset));
+      const std::string value = py::repr(field.get(unset, field.spec));
       signature += std::string(separator) + field.spec.name + "=" + value;
       separator = ", ";
       parameters += std::string(field.spec.name) + " : " + field.type + ", default " + value +

@@ -16,6 +16,14 @@ std::string full_name(const FieldSpec& spec) { return std::string(spec.owner) + 
   throw py::type_error(field + " must be " + expected + ", not " + type_name(object));
 }
 
+/// A flag is a C string: what follows a null would be lost.
+std::string without_null(std::string text, const std::string& field) {
+  if (text.find('\0') != std::string::npos) {
+    throw py::value_error(field + " must not contain a null character");
+  }
+  return text;
+}
+
 std::string to_text(py::handle object, const std::string& field, const char* expected) {
   if (PyUnicode_Check(object.ptr()) == 0) {
     refuse_type(field, expected, object);
@@ -25,21 +33,32 @@ std::string to_text(py::handle object, const std::string& field, const char* exp
   if (text == nullptr) {
     throw py::error_already_set();
   }
-  std::string result(text, static_cast<std::size_t>(size));
-  // A flag is a C string: what follows the null would be lost.
-  if (result.find('\0') != std::string::npos) {
-    throw py::value_error(field + " must not contain a null character");
-  }
-  return result;
+  return without_null({text, static_cast<std::size_t>(size)}, field);
 }
 
-/// The text of a path, which an os.PathLike may stand for where the field is one.
+/// Where the field is a path, a str or an os.PathLike, as os.fsencode() encodes it.
 std::string to_text(py::handle object, const std::string& field, const char* expected,
                     const FieldSpec& spec) {
-  if (spec.is_path && PyUnicode_Check(object.ptr()) == 0 && py::hasattr(object, "__fspath__")) {
-    return to_text(py::module_::import("os").attr("fsdecode")(object), field, expected);
+  const bool is_str = PyUnicode_Check(object.ptr()) != 0;
+  if (!spec.is_path || (!is_str && attribute_or_none(object, "__fspath__").is_none())) {
+    return to_text(object, field, expected);
   }
-  return to_text(object, field, expected);
+  const auto path = py::reinterpret_steal<py::object>(PyOS_FSPath(object.ptr()));
+  if (!path) {
+    throw py::error_already_set();
+  }
+  auto encoded = py::reinterpret_borrow<py::object>(path);
+  if (PyUnicode_Check(path.ptr()) != 0) {
+    encoded = py::reinterpret_steal<py::object>(PyUnicode_EncodeFSDefault(path.ptr()));
+    if (!encoded) {
+      throw py::error_already_set();
+    }
+  }
+  return without_null(py::reinterpret_borrow<py::bytes>(encoded), field);
+}
+
+py::str show_text(const std::string& text, const FieldSpec& spec) {
+  return spec.is_path ? to_str(text) : py::str(text);
 }
 
 /// An int, or what stands for one; bool is none.
@@ -174,8 +193,9 @@ std::optional<std::string> FieldCodec<std::optional<std::string>>::parse(py::han
   }
   return to_text(object, full_name(spec), type, spec);
 }
-py::object FieldCodec<std::optional<std::string>>::show(const std::optional<std::string>& value) {
-  return value ? py::object(py::str(*value)) : py::none();
+py::object FieldCodec<std::optional<std::string>>::show(const std::optional<std::string>& value,
+                                                        const FieldSpec& spec) {
+  return value ? py::object(show_text(*value, spec)) : py::none();
 }
 
 std::vector<std::string> FieldCodec<std::vector<std::string>>::parse(py::handle object,
@@ -190,13 +210,14 @@ std::vector<std::string> FieldCodec<std::vector<std::string>>::parse(py::handle 
   }
   return values;
 }
-py::object FieldCodec<std::vector<std::string>>::show(const std::vector<std::string>& values) {
+py::object FieldCodec<std::vector<std::string>>::show(const std::vector<std::string>& values,
+                                                      const FieldSpec& spec) {
   if (values.empty()) {
     return py::none();
   }
   py::list list;
   for (const std::string& value : values) {
-    list.append(py::str(value));
+    list.append(show_text(value, spec));
   }
   return list;
 }
@@ -337,7 +358,7 @@ py::object FieldCodec<ManagedLocation>::show(ManagedLocation value) {
 
 bool is_mapping(py::handle object) {
   return py::isinstance<py::dict>(object) ||
-         (PyMapping_Check(object.ptr()) != 0 && py::hasattr(object, "keys"));
+         (PyMapping_Check(object.ptr()) != 0 && !attribute_or_none(object, "keys").is_none());
 }
 
 std::string field_doc(const FieldSpec& spec, const char* tool) {

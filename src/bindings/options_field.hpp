@@ -31,10 +31,11 @@ struct FieldSpec {
   long long minimum = std::numeric_limits<int>::min();
   long long maximum = std::numeric_limits<int>::max();
   const char* when_true = nullptr;  ///< the text that True stands for; null where it is refused
-  bool is_path = false;             ///< whether an os.PathLike is taken too
+  bool is_path = false;             ///< whether an os.PathLike is taken too, encoded as files are
 };
 
-/// Converts a field to and from Python; `type` is what a message and the documentation call it.
+/// Converts a field to and from Python; show() takes the spec where it matters. `type` is what a
+/// message and the documentation call it.
 template <typename V>
 struct FieldCodec;
 
@@ -70,14 +71,14 @@ template <>
 struct FieldCodec<std::optional<std::string>> {
   static constexpr char type[] = "str or None";
   static std::optional<std::string> parse(py::handle object, const FieldSpec& spec);
-  static py::object show(const std::optional<std::string>& value);
+  static py::object show(const std::optional<std::string>& value, const FieldSpec& spec);
 };
 
 template <>
 struct FieldCodec<std::vector<std::string>> {
   static constexpr char type[] = "str, list or tuple of str, or None";
   static std::vector<std::string> parse(py::handle object, const FieldSpec& spec);
-  static py::object show(const std::vector<std::string>& values);
+  static py::object show(const std::vector<std::string>& values, const FieldSpec& spec);
 };
 
 template <>

@@ -2,6 +2,7 @@
 """ObjectCode: what is inside compiled code, without a driver."""
 
 import errno
+import os
 import pickle
 import re
 from collections.abc import Callable
@@ -249,3 +250,14 @@ def test_signature_equals_a_declared_one(code: ObjectCode) -> None:
 def test_repr_tells_type_and_kernels(code: ObjectCode) -> None:
     assert "ObjectCode" in repr(code)
     assert code.code_type in repr(code)
+
+
+def test_paths_that_are_no_utf_8(tmp_path: Path) -> None:
+    path = os.fsencode(tmp_path) + b"/caf\xe9.cubin"
+    with pytest.raises(FileNotFoundError) as caught:
+        ObjectCode.load(path)
+    assert caught.value.filename == os.fsdecode(path)
+    with pytest.raises(FileNotFoundError):
+        ObjectCode.from_cubin(Path(os.fsdecode(path)))
+    Path(os.fsdecode(path)).write_bytes(WHOLE)
+    assert ObjectCode.load(path).code == WHOLE

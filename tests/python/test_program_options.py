@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """ProgramOptions: every field, its type, and what NVRTC says to it."""
 
+import io
+import os
+import pickle
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -280,3 +283,24 @@ class TestPrecompiledHeader:
         assert program.pch_status is None
         program.compile("ptx")
         assert program.pch_status is None
+
+
+def test_paths_that_are_no_utf_8(tmp_path: Path) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    folder.mkdir()
+    (folder / "mine.h").write_text("#define NAME k\n")
+    for path in (str(folder), folder, [folder]):
+        options = ProgramOptions(arch=ARCH, include_path=path)
+        shown = options.include_path
+        assert shown == ([str(folder)] if isinstance(shown, list) else str(folder))
+        assert pickle.loads(pickle.dumps(options)) == options
+        code = Program('#include "mine.h"\n__global__ void NAME() {}', "c++", options).compile()
+        assert code.kernels == ("k",)
+    (folder / "mine.h").write_text("#error in here\n")
+    logs = io.StringIO()
+    program = Program('#include "mine.h"\n', "c++", options)
+    with pytest.raises(CompileError, match="in here") as caught:
+        program.compile(logs=logs)
+    for text in (str(caught.value), caught.value.log, logs.getvalue(), program.log):
+        assert "caf\\xe9" in text
+    assert repr(str(folder)) in repr(options)
