@@ -226,6 +226,12 @@ void pack_scalar(const KernelBox& kernel, std::size_t index, const Slot& slot,
     return;
   } else {
     const HostBuffer host(object, false, "a scalar argument");
+    const std::size_t size = host.bytes().size();
+    if (size != scalar.size) [[unlikely]] {
+      mismatch(kernel, index, object,
+               "it shows " + std::to_string(size) + " bytes, and its type has " +
+                   std::to_string(scalar.size));
+    }
     const void* bytes = host.bytes().data();
     if (scalar.kind == ParamKind::pointer) {
       std::uint64_t address = 0;

@@ -95,7 +95,9 @@ Stream create_stream(const PyDevice& self, py::handle object, py::handle options
     throw py::value_error(
         "Device.create_stream: obj is a stream already; options are for a new one");
   }
-  return to_stream(object);
+  const Stream given = to_stream(object);
+  static_cast<void>(given.handle());  // refuses a closed one
+  return given;
 }
 
 PyObject* allocate(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {

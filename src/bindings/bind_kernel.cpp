@@ -292,8 +292,13 @@ Launcher bind_shape(const Kernel& kernel, py::handle shape) {
         (is_shape ? "; a grid alone says nothing of the threads in a block" : ""));
   }
   const auto part = [&](Py_ssize_t i) { return py::handle(PyTuple_GET_ITEM(shape.ptr(), i)); };
-  return {kernel, make_launch_config(part(0), part(1), count == 4 ? part(3) : py::handle()),
-          count >= 3 ? to_optional_stream(part(2)) : std::nullopt};
+  const LaunchConfig config =
+      make_launch_config(part(0), part(1), count == 4 ? part(3) : py::handle());
+  const std::optional<Stream> stream = count >= 3 ? to_optional_stream(part(2)) : std::nullopt;
+  if (stream) {
+    static_cast<void>(stream->handle());  // refuses a closed one
+  }
+  return {kernel, config, stream};
 }
 
 PyObject* subscript(PyObject* self, PyObject* shape) {

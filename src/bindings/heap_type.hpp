@@ -130,6 +130,7 @@ template <typename T>
   object->call = heap_call<T>;
   object->borrows = 0;
   object->parked = nullptr;
+  object->closed_hash = 0;
   ::new (static_cast<void*>(object->storage)) T(std::move(value));
   track<T>(reinterpret_cast<PyObject*>(object));
   return reinterpret_cast<PyObject*>(object);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bindings/gil.hpp"
@@ -22,9 +23,12 @@ struct EnteredStreams {
   EnteredStreams(const EnteredStreams&) = delete;
   EnteredStreams& operator=(const EnteredStreams&) = delete;
   ~EnteredStreams() {
-    if (!objects.empty() && may_take_gil()) {
-      const AcquireGil acquire;
-      for (PyObject* object : objects) {
+    if (objects.empty() || !may_take_gil()) {
+      return;
+    }
+    const AcquireGil acquire;
+    while (!objects.empty()) {  // the end of an object may enter streams in turn
+      for (PyObject* object : std::exchange(objects, {})) {
         Py_DECREF(object);
       }
     }
@@ -275,10 +279,13 @@ void enter_stream(ObjectOf<Stream> stream) {
 void leave_stream(const ObjectOf<Stream>& stream) {
   auto& streams = entered_streams();
   const auto last = std::find(streams.rbegin(), streams.rend(), stream.ptr());
-  if (last != streams.rend()) {
-    const auto left = py::reinterpret_steal<py::object>(*last);
-    streams.erase(std::next(last).base());
+  if (last == streams.rend()) {
+    throw std::runtime_error(
+        "Stream.__exit__: this thread has not entered the stream; leave it on the thread that "
+        "entered");
   }
+  const auto left = py::reinterpret_steal<py::object>(*last);
+  streams.erase(std::next(last).base());
 }
 
 }  // namespace cudacore::bindings

@@ -5,6 +5,7 @@ import gc
 import threading
 import time
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 import cudacore
@@ -18,7 +19,7 @@ from cudacore import (
     StreamOptions,
     current_stream,
 )
-from harness import build, host_bytes
+from harness import build, host_bytes, run_cleanly
 
 
 class Foreign:
@@ -357,3 +358,58 @@ def test_what_the_protocol_raises_comes_through(device: Device) -> None:
         device.allocate(64, stream=Property())
     with pytest.raises(AttributeError, match="no_such_attribute"):
         device.allocate(64, stream=Missing())
+
+
+def test_leaving_on_another_thread(device: Device) -> None:
+    stream = device.create_stream()
+
+    def entered() -> Iterator[None]:
+        with stream:
+            yield
+
+    generator = entered()
+    next(generator)
+    raised: list[RuntimeError] = []
+
+    def close() -> None:
+        try:
+            generator.close()  # type: ignore[attr-defined]
+        except RuntimeError as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=close)
+    thread.start()
+    thread.join()
+    assert "leave it on the thread that entered" in str(raised[0])
+    assert current_stream() is stream
+    stream.__exit__(None, None, None)
+    assert current_stream() == LEGACY_DEFAULT_STREAM
+    with pytest.raises(RuntimeError, match="has not entered the stream"):
+        stream.__exit__(None, None, None)
+
+
+def test_thread_that_ends_inside_of_streams_that_enter_others() -> None:
+    script = """
+        import threading, time
+        from cudacore import LEGACY_DEFAULT_STREAM as legacy, Stream
+        ended = []
+        class Entering(Stream):
+            def __del__(self):
+                with legacy, legacy, legacy:
+                    pass
+                legacy.__enter__()
+                ended.append(1)
+        def enter():
+            for _ in range(4):
+                Entering.from_handle(0).__enter__()
+        for _ in range(5):
+            thread = threading.Thread(target=enter)
+            thread.start()
+            thread.join()
+        for _ in range(1000):  # a thread's own objects end after it was joined
+            if len(ended) == 20:
+                break
+            time.sleep(0.01)
+        print(len(ended))
+    """
+    assert run_cleanly(script) == "20\n"

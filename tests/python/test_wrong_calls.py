@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors about wrong calls name the function, the argument, what it may be and what was given."""
 
+import ctypes
+import os
 import pickle
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -286,3 +289,39 @@ def test_shapes(kernel: Any, stream: Stream) -> None:
         assert message(lambda wrong=wrong: kernel[wrong, 1]).startswith(  # type: ignore[misc]
             "LaunchConfig: grid.x must be an int, not numpy."
         )
+
+
+def test_names_that_are_no_utf_8(stream: Stream) -> None:
+    any_stream: Any = stream
+    with pytest.raises(TypeError, match=r"Stream.wait has no argument 'caf\\udce9'"):
+        any_stream.wait(**{os.fsdecode(b"caf\xe9"): 1})
+
+
+def test_closed_streams(device: Device) -> None:
+    closed = device.create_stream()
+    closed.close()
+    kernel = build("__global__ void k() {}").get_kernel("k")
+    for call in (lambda: device.create_stream(closed), lambda: kernel[1, 1, closed]):
+        with pytest.raises(ValueError, match="this Stream is closed"):
+            call()
+
+
+def test_scalars_that_show_too_little(stream: Stream) -> None:
+    class Larger(ctypes.c_byte):
+        pass
+
+    Larger._type_ = "d"  # type: ignore[assignment]
+    launcher = build("__global__ void k(double d) {}").get_kernel("k")[1, 1, stream]
+    with pytest.raises(TypeError, match="it shows 1 bytes, and its type has 8"):
+        launcher(Larger(1))
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="__buffer__ is new in Python 3.12")
+def test_scalars_that_show_nothing(stream: Stream) -> None:
+    class Pointer(ctypes.c_void_p):
+        def __buffer__(self, _flags: int) -> memoryview:
+            return memoryview((ctypes.c_char * 0).from_address(8))
+
+    launcher = build("__global__ void k(int* p) {}").get_kernel("k")[1, 1, stream]
+    with pytest.raises(TypeError, match="it shows 0 bytes, and its type has 8"):
+        launcher(Pointer(5))
