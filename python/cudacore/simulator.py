@@ -52,14 +52,15 @@ def enable(
     TypeError, ValueError
         An argument is of a wrong type, or out of its range.
     CUDAError
-        This process already uses another driver, or the simulated device with other settings.
+        This process already uses another driver, or the simulated device with other settings than
+        those given.
     DriverNotFoundError
         The library is missing; the message lists every place looked in.
 
     Notes
     -----
     Without it, ``CUDACORE_DRIVER=simulator`` chooses the simulated device. If that is already in
-    use, a call without arguments changes nothing.
+    use, a call whose arguments are what is in force does nothing; so does one without arguments.
 
     Examples
     --------

@@ -175,7 +175,8 @@ bool configure(const SharedLibrary& library,
   }
   if (result != CUDA_SUCCESS) {
     throw Error("the simulated device (" + library.path.string() +
-                    ") is in use in this process already, and cannot be changed",
+                    ") is in use in this process already, with other settings: enable it with "
+                    "these before the first use of a device, or give none to take it as it is",
                 static_cast<int>(result), {}, "cudacoreSimulatorConfigure");
   }
   return true;
@@ -248,8 +249,10 @@ void use_simulator(const SimulatorConfiguration& configuration) {
     auto& [mutex, simulator, failure] = choice();
     const std::scoped_lock lock(mutex);
     if (const DriverApi* table = active.load(std::memory_order_acquire)) {
-      const SimulatorConfiguration as_it_is{0, 0, 0, 0};
-      if (table->simulated && (simulator == configuration || configuration == as_it_is)) return;
+      if (table->simulated) {
+        (void)configure(open_simulator(), configuration);
+        return;
+      }
       throw Error("the driver " + table->path.string() +
                       " is in use in this process already: the simulated device must be enabled, "
                       "once, before the first use of a device",

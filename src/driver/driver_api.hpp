@@ -32,19 +32,18 @@ struct DriverApi {
 /// Error where cuInit fails. A failure is remembered, not tried again.
 [[nodiscard]] const DriverApi& api();
 
-/// What the simulated device is to be.
+/// What the simulated device is to be; what is 0 is left to the environment.
 struct SimulatorConfiguration {
   unsigned devices = 1;
   int major = 9;
   int minor = 0;
   std::size_t memory = 0;  ///< bytes of each device
-
-  bool operator==(const SimulatorConfiguration&) const = default;
 };
 
 /// Makes the next first use open the simulated device, so configured, and forgets an earlier
 /// failure. Opens it at once.
-/// @throw Error where a driver is in use already that is not just this.
+/// Does nothing where the simulated device is in use and is so.
+/// @throw Error where another driver is in use already, or the simulated device is otherwise.
 void use_simulator(const SimulatorConfiguration& configuration);
 
 /// Whether the driver in use, or the one that would be opened, is the simulated device.

@@ -117,6 +117,19 @@ class TestEnable:
         script = 'enable(2, (8, 0), "1 GiB")\nenable(2, (8, 0), 1 << 30)\nshow()'
         assert output(script) == described(8, 0, 1024, 2)
 
+    @pytest.mark.parametrize("alike", ["", "1", "1, (9, 0)", "memory='4 GiB'", "memory=2**32"])
+    def test_what_is_in_force_may_be_asked_for_again(self, alike: str) -> None:
+        used = f"enable({alike})\nDevice(0).sync()\nenable({alike})\nshow()"
+        assert output("enable()\n" + used) == described(9, 0, 4096)
+        assert output("Device(0).sync()\n" + used, ASKED) == described(9, 0, 4096)
+
+    def test_what_the_environment_asked_for_is_in_force(self) -> None:
+        env = ASKED | {"CUDACORE_SIMULATOR_DEVICES": "2", "CUDACORE_SIMULATOR_MEMORY": "64 MiB"}
+        script = "Device(0).sync()\nenable(2, memory='64 MiB')\nsay(lambda: enable(1))\nshow()"
+        said, shown = output(script, env).splitlines()
+        assert said.startswith("CUDAError")
+        assert shown == described(9, 0, 64, 2)
+
     @pytest.mark.parametrize("other", ["2", "1, (8, 0)", "memory='1 GiB'"])
     def test_twice_otherwise_is_refused(self, other: str) -> None:
         said, shown = output(f"enable()\nsay(lambda: enable({other}))\nshow()").splitlines()

@@ -26,6 +26,7 @@ constexpr std::size_t largest_memory = std::size_t{1} << 40U;
 struct Setting {
   std::mutex mutex;
   Configuration configured{0, 0, 0, 0};  ///< 0: as the environment says
+  Configuration in_force;                ///< what cuInit found
 };
 
 Setting& setting() {
@@ -218,13 +219,16 @@ std::vector<int> parse_visible_devices(std::string_view text, unsigned devices) 
 std::optional<Configuration> read_configuration() {
   Configuration told;
   {
-    auto& [mutex, configured] = setting();
-    const std::scoped_lock lock(mutex);
-    told = configured;
+    Setting& known = setting();
+    const std::scoped_lock lock(known.mutex);
+    told = known.configured;
   }
   std::optional<Configuration> configuration = read_devices(told);
   if (!configuration || !read_threads(*configuration) || !read_time_limit() || !check_engine())
     return std::nullopt;
+  Setting& known = setting();
+  const std::scoped_lock lock(known.mutex);
+  known.in_force = *configuration;
   return configuration;
 }
 
@@ -239,9 +243,16 @@ CUresult cudacoreSimulatorConfigure(unsigned devices, int major, int minor,
   if (major != 0 || minor != 0) std::tie(checked.major, checked.minor) = std::tie(major, minor);
   if (memory_bytes != 0) checked.memory_bytes = memory_bytes;
   if (!is_valid(checked)) return CUDA_ERROR_INVALID_VALUE;
-  auto& [mutex, configured] = setting();
-  const std::scoped_lock lock(mutex);
-  if (driver_status() == CUDA_SUCCESS) return CUDA_ERROR_ILLEGAL_STATE;
-  configured = configuration;
+  Setting& known = setting();
+  const std::scoped_lock lock(known.mutex);
+  if (driver_status() == CUDA_SUCCESS) {
+    const Configuration& there = known.in_force;
+    const bool is_so =
+        (devices == 0 || devices == there.devices) &&
+        ((major == 0 && minor == 0) || (major == there.major && minor == there.minor)) &&
+        (memory_bytes == 0 || memory_bytes == there.memory_bytes);
+    return is_so ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_STATE;
+  }
+  known.configured = configuration;
   return CUDA_SUCCESS;
 }

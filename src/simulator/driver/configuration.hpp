@@ -43,6 +43,7 @@ struct Configuration {
 }  // namespace cudacore::simulator
 
 /// Sets what the devices are to be; what is 0 the environment says. CUDA_ERROR_INVALID_VALUE for
-/// what can't be; CUDA_ERROR_ILLEGAL_STATE once cuInit has succeeded.
+/// what can't be. Once cuInit has succeeded nothing changes: CUDA_ERROR_ILLEGAL_STATE where the
+/// devices are not so.
 extern "C" [[gnu::visibility("default")]] CUresult cudacoreSimulatorConfigure(
     unsigned devices, int major, int minor, std::size_t memory_bytes);
