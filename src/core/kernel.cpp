@@ -75,7 +75,7 @@ Kernel Kernel::from_handle(CUkernel handle, std::shared_ptr<void> owner) {
   const std::string place = handle::format_address(reinterpret_cast<std::uintptr_t>(handle));
   if (api.cuKernelGetName == nullptr) {
     box->name = "kernel " + place;
-    if (auto measured = measured_parameters(api, handle, std::nullopt)) {
+    if (auto measured = measured_parameters(api, handle, place, std::nullopt)) {
       box->plan(*std::move(measured));
     }
     return Kernel(std::move(box));
@@ -83,7 +83,7 @@ Kernel Kernel::from_handle(CUkernel handle, std::shared_ptr<void> owner) {
   const char* symbol = nullptr;
   handle::check(api.cuKernelGetName(&symbol, handle), "cuKernelGetName", "kernel " + place);
   std::optional<Signature> measured =
-      measured_parameters(api, handle, parameter_count(describe_kernel(symbol)));
+      measured_parameters(api, handle, symbol, parameter_count(describe_kernel(symbol)));
   const bool is_measured = measured.has_value();
   KernelEntry entry = describe_kernel(symbol, std::move(measured));
   box->name = entry.name;
@@ -103,7 +103,7 @@ Kernel Kernel::with_signature(const Signature& signature) const {
   Signature known = box_->signature;
   bool is_known = box_->has_signature;
   const auto count = is_known ? std::optional(known.params.size()) : std::nullopt;
-  if (auto measured = measured_parameters(driver::api(), box_->kernel, count)) {
+  if (auto measured = measured_parameters(driver::api(), box_->kernel, name(), count)) {
     known = is_known ? merge(std::move(known), *measured) : *std::move(measured);
     is_known = true;
   }

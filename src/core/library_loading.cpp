@@ -223,10 +223,14 @@ std::optional<std::size_t> parameter_count(const KernelEntry& entry) {
 }
 
 std::optional<Signature> measured_parameters(const driver::DriverApi& api, CUkernel kernel,
+                                             const std::string& name,
                                              std::optional<std::size_t> count) {
   if (api.cuKernelGetParamInfo == nullptr) return std::nullopt;
+  handle::ContextBox& context = *handle::current_context();
+  handle::throw_if_lost(context);
   if (std::size_t told = 0; api.cuKernelGetParamCount != nullptr) {
-    handle::check(api.cuKernelGetParamCount(kernel, &told), "cuKernelGetParamCount");
+    handle::check(api.cuKernelGetParamCount(kernel, &told), "cuKernelGetParamCount",
+                  "kernel " + name, &context);
     count = told;
   }
   Signature signature;
@@ -235,7 +239,8 @@ std::optional<Signature> measured_parameters(const driver::DriverApi& api, CUker
     Param param;
     const CUresult result = api.cuKernelGetParamInfo(kernel, i, &param.offset, &param.size);
     if (result == CUDA_ERROR_INVALID_VALUE) return signature;  // past the last
-    handle::check(result, "cuKernelGetParamInfo", "parameter " + std::to_string(i));
+    handle::check(result, "cuKernelGetParamInfo",
+                  "kernel " + name + ", parameter " + std::to_string(i), &context);
     signature.params.push_back(std::move(param));
   }
 }

@@ -26,9 +26,10 @@ namespace cudacore {
 
 /// The sizes and offsets of a kernel's parameters (cuKernelGetParamInfo); unset where the driver,
 /// before 12.4, does not tell. `count` is how many there are, where the code or its names tell: a
-/// driver before 13.2 does not, and must be asked for one after the other until it fails.
+/// driver before 13.2 does not, and must be asked for one after the other until it fails. Makes
+/// device 0's primary context current where none is: the driver may need one. `name` is for errors.
 [[nodiscard]] std::optional<Signature> measured_parameters(const driver::DriverApi& api,
-                                                           CUkernel kernel,
+                                                           CUkernel kernel, const std::string& name,
                                                            std::optional<std::size_t> count);
 
 /// How many parameters a mangled name tells of; unset for an `extern "C"` one.

@@ -196,8 +196,9 @@ struct ObjectCode::State {
     handle::check(api.cuLibraryGetKernel(&box->kernel, box->library->library, entry.symbol.c_str()),
                   "cuLibraryGetKernel", "kernel \"" + entry.name + "\" of " + describe());
     Signature signature = entry.signature;
-    const std::optional<Signature> measured = measured_parameters(
-        api, box->kernel, is_readable() ? signature.params.size() : parameter_count(entry));
+    const std::optional<Signature> measured =
+        measured_parameters(api, box->kernel, entry.name,
+                            is_readable() ? signature.params.size() : parameter_count(entry));
     if (measured) {
       signature = measured->params.size() == signature.params.size()
                       ? merge(std::move(signature), *measured)
