@@ -40,6 +40,9 @@ class MemoryResource : public std::enable_shared_from_this<MemoryResource> {
   [[nodiscard]] virtual bool is_managed() const { return false; }
   /// The owning device, -1 where the memory belongs to none.
   [[nodiscard]] virtual int device_id() const = 0;
+  /// Whether the memory is the driver's, and so ends by itself with simulator::reset(): nothing is
+  /// given back then.
+  [[nodiscard]] virtual bool ends_with_reset() const noexcept { return false; }
 };
 
 /// The counters and settings of a memory pool (CUmemPool_attribute).
@@ -77,6 +80,7 @@ class PoolMemoryResource : public MemoryResource {
   /// Gives unused memory back to the system, keeping `min_bytes_to_keep` (cuMemPoolTrimTo).
   void trim(std::size_t min_bytes_to_keep = 0) const;
 
+  [[nodiscard]] bool ends_with_reset() const noexcept override { return true; }
   [[nodiscard]] bool is_device_accessible() const override { return true; }
 
  protected:
@@ -157,6 +161,7 @@ class LegacyPinnedMemoryResource final : public MemoryResource {
   [[nodiscard]] bool is_device_accessible() const override { return true; }
   [[nodiscard]] bool is_host_accessible() const override { return true; }
   [[nodiscard]] int device_id() const override { return -1; }
+  [[nodiscard]] bool ends_with_reset() const noexcept override { return true; }
 };
 
 /// Device memory straight from cuMemAlloc, for devices without pools; not stream-ordered.
@@ -169,6 +174,7 @@ class SynchronousMemoryResource final : public MemoryResource {
   [[nodiscard]] bool is_device_accessible() const override { return true; }
   [[nodiscard]] bool is_host_accessible() const override { return false; }
   [[nodiscard]] int device_id() const override { return device_.id(); }
+  [[nodiscard]] bool ends_with_reset() const noexcept override { return true; }
 
  private:
   Device device_;

@@ -10,6 +10,7 @@
 #include "bindings/values.hpp"
 #include "core/argument_errors.hpp"
 #include "cudacore/error.hpp"
+#include "handle/check.hpp"
 
 namespace cudacore::bindings {
 
@@ -177,6 +178,9 @@ bool pack_buffer(const KernelBox& kernel, std::size_t index, const Slot& slot, c
     mismatch(kernel, index, object,
              "its memory is on device " + std::to_string(owner) + ", and the launch is on device " +
                  std::to_string(device) + "; copy it there with Buffer.copy_to");
+  }
+  if (box->is_stale()) [[unlikely]] {
+    handle::throw_stale(mismatch_message(kernel, index, "a Buffer"));
   }
   finish(handle::pack_pointer(slot, box->pointer, destination), kernel, index, object);
   return may_have_run_python;

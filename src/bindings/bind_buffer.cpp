@@ -14,6 +14,7 @@
 #include "bindings/keywords.hpp"
 #include "bindings/values.hpp"
 #include "handle/boxes.hpp"
+#include "handle/check.hpp"
 
 namespace cudacore::bindings {
 
@@ -163,7 +164,7 @@ PyObject* close(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObjec
     if (count != 0 || keywords != nullptr) {
       const ValueAndStream given("Buffer.close", close_names, 1, args, count, keywords);
       const std::optional<Stream> stream = to_optional_stream(given.values[0]);
-      if (stream && !buffer.is_closed()) {
+      if (stream && !buffer.is_closed() && !buffer.box()->is_stale()) {
         buffer.set_deallocation_stream(*stream);  // refuses a closed stream before anything changes
       }
     }
@@ -224,6 +225,7 @@ int get_view(PyObject* self, Py_buffer* view, int flags) {
           ", where the host cannot read it: buf.to_host() copies it into a NumPy array, "
           "buf.copy_to(bytearray(len(buf))) into memory of your own");
     }
+    handle::throw_if_stale(*share->box());
     if (share->handle() == 0 && share->size() != 0) {
       throw py::buffer_error("this Buffer's address is null: there is nothing to read");
     }

@@ -9,6 +9,8 @@
 #include "core/argument_errors.hpp"
 #include "core/pack_argument.hpp"
 #include "cudacore/error.hpp"
+#include "handle/boxes.hpp"
+#include "handle/check.hpp"
 
 namespace cudacore {
 
@@ -146,6 +148,7 @@ PackResult pack(const handle::KernelBox& kernel, std::size_t index, const Argume
 
 Argument::Argument(const Buffer& buffer) : form_(Form::pointer) {
   if (buffer.is_closed()) throw std::invalid_argument("a closed Buffer cannot be an argument");
+  handle::throw_if_stale(*buffer.box());
   const std::uint64_t address = buffer.handle();
   std::memcpy(value_, &address, sizeof(address));
 }

@@ -16,6 +16,13 @@ namespace {
 
 const handle::BufferBox& open(const Buffer& buffer) { return require_open(buffer.box(), "Buffer"); }
 
+/// The box of a buffer whose memory is used.
+const handle::BufferBox& usable(const Buffer& buffer) {
+  const handle::BufferBox& box = open(buffer);
+  handle::throw_if_stale(box);
+  return box;
+}
+
 std::string describe(CUdeviceptr pointer, std::size_t size) {
   return "a buffer of " + handle::format_bytes(size) + " at " + handle::format_address(pointer);
 }
@@ -36,12 +43,20 @@ T pointer_attribute(CUdeviceptr pointer, CUpointer_attribute attribute) {
   return value;
 }
 
-unsigned memory_type(CUdeviceptr pointer) {
-  return pointer_attribute<unsigned>(pointer, CU_POINTER_ATTRIBUTE_MEMORY_TYPE);
+template <typename T>
+T pointer_attribute(const handle::BufferBox& box, CUpointer_attribute attribute) {
+  handle::throw_if_stale(box);
+  return pointer_attribute<T>(box.pointer, attribute);
 }
 
-bool is_managed_memory(CUdeviceptr pointer) {
-  return pointer_attribute<int>(pointer, CU_POINTER_ATTRIBUTE_IS_MANAGED) != 0;
+/// Of a buffer, or an address.
+template <typename Memory>
+unsigned memory_type(const Memory& memory) {
+  return pointer_attribute<unsigned>(memory, CU_POINTER_ATTRIBUTE_MEMORY_TYPE);
+}
+
+bool is_managed_memory(const handle::BufferBox& box) {
+  return pointer_attribute<int>(box, CU_POINTER_ATTRIBUTE_IS_MANAGED) != 0;
 }
 
 /// The resource of a slice: it keeps the whole, and takes nothing back.
@@ -120,7 +135,7 @@ Buffer Buffer::from_handle(CUdeviceptr pointer, std::size_t size,
 }
 
 Buffer Buffer::slice(std::size_t offset, std::size_t size) const {
-  const handle::BufferBox& box = open(*this);
+  const handle::BufferBox& box = usable(*this);
   if (offset > box.size || size > box.size - offset) {
     throw std::out_of_range("a slice of " + std::to_string(size) + " bytes at offset " +
                             std::to_string(offset) + " reaches past the end of " +
@@ -138,14 +153,14 @@ Buffer Buffer::slice(std::size_t offset, std::size_t size) const {
 
 void Buffer::close(const std::optional<Stream>& stream) {
   if (box_ == nullptr) return;
-  if (stream) set_deallocation_stream(*stream);
+  if (stream && !box_->is_stale()) set_deallocation_stream(*stream);
   const std::shared_ptr<handle::BufferBox> last = std::move(box_);
   // Where this is the last share, the wait may be interrupted; the box's own end cannot be.
   if (last.use_count() == 1) last->release();
 }
 
 void Buffer::set_deallocation_stream(const Stream& stream) const {
-  open(*this);
+  (void)usable(*this);
   std::shared_ptr<handle::StreamBox> chosen = release_stream(stream);
   const std::scoped_lock lock(box_->mutex);
   box_->stream.swap(chosen);
@@ -158,29 +173,29 @@ std::size_t Buffer::size() const noexcept { return box_ != nullptr ? box_->size 
 int Buffer::device_id() const {
   const handle::BufferBox& box = open(*this);
   if (box.resource != nullptr) return box.resource->device_id();
-  if (memory_type(box.pointer) == 0) return -1;
-  return pointer_attribute<int>(box.pointer, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
+  if (memory_type(box) == 0) return -1;
+  return pointer_attribute<int>(box, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
 }
 
 bool Buffer::is_device_accessible() const {
   const handle::BufferBox& box = open(*this);
   if (box.resource != nullptr) return box.resource->is_device_accessible();
-  return memory_type(box.pointer) != 0;
+  return memory_type(box) != 0;
 }
 
 bool Buffer::is_host_accessible() const {
   const handle::BufferBox& box = open(*this);
   if (box.resource != nullptr) return box.resource->is_host_accessible();
-  return memory_type(box.pointer) != CU_MEMORYTYPE_DEVICE || is_managed_memory(box.pointer);
+  return memory_type(box) != CU_MEMORYTYPE_DEVICE || is_managed_memory(box);
 }
 
 bool Buffer::is_managed() const {
   const handle::BufferBox& box = open(*this);
-  if (box.resource == nullptr) return is_managed_memory(box.pointer);
+  if (box.resource == nullptr) return is_managed_memory(box);
   if (box.resource->is_managed()) return true;
   // A resource of somebody's own may not say so.
   return box.resource->is_host_accessible() && box.resource->is_device_accessible() &&
-         is_managed_memory(box.pointer);
+         is_managed_memory(box);
 }
 
 std::shared_ptr<MemoryResource> Buffer::memory_resource() const {
@@ -190,7 +205,7 @@ std::shared_ptr<MemoryResource> Buffer::memory_resource() const {
 }
 
 std::byte* Buffer::host_pointer() const {
-  const handle::BufferBox& box = open(*this);
+  const handle::BufferBox& box = usable(*this);
   if (!is_host_accessible()) {
     throw std::invalid_argument(describe(box.pointer, box.size) +
                                 " lives on a device: copy_to() host memory to read it");
@@ -199,28 +214,28 @@ std::byte* Buffer::host_pointer() const {
 }
 
 void Buffer::copy_from(const Buffer& source, const Stream& stream) const {
-  const handle::BufferBox& box = open(*this);
-  const handle::BufferBox& from = open(source);
+  const handle::BufferBox& box = usable(*this);
+  const handle::BufferBox& from = usable(source);
   require_size("the source buffer", from.size, box);
   copy(box.pointer, from.pointer, box.size, stream);
 }
 
 void Buffer::copy_from(std::span<const std::byte> source, const Stream& stream) const {
-  const handle::BufferBox& box = open(*this);
+  const handle::BufferBox& box = usable(*this);
   require_size("the source", source.size(), box);
   const auto host = reinterpret_cast<std::uintptr_t>(source.data());
   copy(box.pointer, host, box.size, stream, box.size > staged_most ? host : 0);
 }
 
 void Buffer::copy_to(std::span<std::byte> destination, const Stream& stream) const {
-  const handle::BufferBox& box = open(*this);
+  const handle::BufferBox& box = usable(*this);
   require_size("the destination", destination.size(), box);
   const auto host = reinterpret_cast<std::uintptr_t>(destination.data());
   copy(host, box.pointer, box.size, stream, host);
 }
 
 void Buffer::fill(std::uint32_t value, std::size_t width, const Stream& stream) const {
-  const handle::BufferBox& box = open(*this);
+  const handle::BufferBox& box = usable(*this);
   if (width != 1 && width != 2 && width != 4) {
     throw std::invalid_argument("a fill pattern has 1, 2 or 4 bytes, not " + std::to_string(width));
   }

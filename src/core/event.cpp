@@ -96,6 +96,7 @@ float Event::elapsed_since(const Event& start) const {
   const handle::EventBox& start_box = open(start);
   const driver::DriverApi& api = driver::api();
   handle::throw_if_lost(*end_box.context);
+  handle::throw_if_lost(*start_box.context);
   if (!end_box.timing || !start_box.timing) {
     throw std::invalid_argument(
         std::string("the ") + (end_box.timing ? "start" : "end") +

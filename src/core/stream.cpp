@@ -8,6 +8,7 @@
 #include "cudacore/device.hpp"
 #include "handle/callback.hpp"
 #include "handle/hooks.hpp"
+#include "handle/sticky.hpp"
 
 namespace cudacore {
 
@@ -53,6 +54,9 @@ void run_callback(void* argument) noexcept {
 
 std::shared_ptr<handle::StreamBox> release_stream(const Stream& stream) {
   const handle::StreamBox& box = open(stream);
+  if (box.context != nullptr && handle::is_forgotten(*box.context)) {
+    handle::throw_if_lost(*box.context);  // no release would ever be ordered on it
+  }
   if (!is_default_stream(box.stream)) return stream.box();
   const bool is_bound = box.context != nullptr && box.stream != CU_STREAM_PER_THREAD;
   return is_bound ? stream.box() : borrow(CU_STREAM_LEGACY, box.work_context());
@@ -119,6 +123,7 @@ int Stream::priority() const {
 void Stream::record(const Event& event) const {
   CUevent recorded = event.handle();
   const StreamCall call(open(*this));
+  if (event.box()->context != nullptr) handle::throw_if_lost(*event.box()->context);
   call.check(call.api().cuEventRecord(recorded, call.stream()), "cuEventRecord");
 }
 

@@ -80,7 +80,7 @@ PoolBox::~PoolBox() {
 }
 
 BufferBox::~BufferBox() {
-  if (resource == nullptr || pointer == 0) return;
+  if (has_nothing_to_release()) return;
   // Not api_for_cleanup(): a user's resource may serve memory that no driver knows.
   if (driver::is_forked_child() || driver::is_exiting()) return;
   end_outside_callbacks([pointer = pointer, size = size, resource = std::move(resource),
@@ -93,8 +93,12 @@ BufferBox::~BufferBox() {
   });
 }
 
+bool BufferBox::has_nothing_to_release() const noexcept {
+  return resource == nullptr || pointer == 0 || (is_stale() && resource->ends_with_reset());
+}
+
 void BufferBox::release() {
-  if (resource == nullptr || pointer == 0 || in_callback()) return;
+  if (has_nothing_to_release() || in_callback()) return;
   if (driver::is_forked_child() || driver::is_exiting()) return;
   release_memory(*resource, std::exchange(pointer, 0), size, stream);
 }

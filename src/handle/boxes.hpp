@@ -60,8 +60,11 @@ class LaunchHistory {
   void synced(std::uint64_t mark) noexcept { synced_.store(mark, std::memory_order_relaxed); }
   /// The same for a wait on one stream: forgets what was launched there before the mark.
   void synced(std::uint64_t mark, CUstream stream) noexcept;
-  /// The kernels launched since the last good synchronisation, newest last, each once.
+  /// The kernels launched since the last successful synchronization, newest last, each once; none
+  /// after end().
   [[nodiscard]] std::vector<std::string> since_sync() const;
+  /// Forgets all, for good: the context has ended.
+  void end() noexcept;
   /// Calls `visit` with each name in it; for forget_unused_names().
   template <typename Visit>
   void for_each_name(Visit visit) const {
@@ -73,6 +76,7 @@ class LaunchHistory {
   std::array<std::atomic<CUstream>, 64> streams_{};
   std::atomic<std::uint64_t> next_{0};
   std::atomic<std::uint64_t> synced_{0};
+  bool has_ended_ = false;  ///< guarded by what guards the names
 };
 
 /// A name that lives until its last user gives it back and no history has it; equal names share one
@@ -108,7 +112,7 @@ struct ContextBox {
 [[nodiscard]] const std::shared_ptr<ContextBox>& current_context();
 /// The box of a context somebody made; always the same box for the same context.
 [[nodiscard]] const std::shared_ptr<ContextBox>& context_box(CUcontext context);
-/// Every context that this process has met.
+/// Every context that this process has met, but for those that forget_contexts() was told of.
 [[nodiscard]] std::vector<std::shared_ptr<ContextBox>> known_contexts();
 
 /// Makes a context current for a scope. Where none was current before, it stays current after.
@@ -161,6 +165,9 @@ struct PoolBox {
   ~PoolBox();
 };
 
+/// How often forget_contexts() was called.
+inline constinit std::atomic<unsigned> resets{0};
+
 struct BufferBox {
   CUdeviceptr pointer = 0;
   std::size_t size = 0;
@@ -174,15 +181,23 @@ struct BufferBox {
   static constexpr int host_only = -3;  ///< no device reaches it
   /// What a launch checks the memory against; asked of the resource once.
   std::atomic<int> device{not_asked};
+  const unsigned made_after = resets.load(std::memory_order_relaxed);
   BufferBox() = default;
   BufferBox(const BufferBox&) = delete;
   BufferBox& operator=(const BufferBox&) = delete;
   ~BufferBox();
 
+  /// Whether it was made before a reset, with which its memory ended.
+  [[nodiscard]] bool is_stale() const noexcept {
+    return made_after != resets.load(std::memory_order_relaxed);
+  }
   /// Gives the memory back, once. Most failures are reported, not thrown.
   /// @throw LaunchError where this is the first to hear of a fault; InterruptedError where the
   /// interrupt hook says so: the memory goes back all the same.
   void release();
+
+ private:
+  [[nodiscard]] bool has_nothing_to_release() const noexcept;
 };
 
 struct LibraryBox {

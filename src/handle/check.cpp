@@ -160,7 +160,7 @@ void throw_driver_error(CUresult result, const char* function, std::string_view 
   }
   if (is_sticky(result)) {
     if (const std::string kernels = suspects(); !kernels.empty()) {
-      more = "Suspects are the " + kernels + ". " + more;
+      more = "The " + kernels + ". " + more;
     }
   } else if (result == CUDA_ERROR_OUT_OF_MEMORY) {
     more = memory_advice(api, context);
@@ -200,6 +200,21 @@ void throw_if_lost(const ContextBox& context) {
   throw ContextLostError("the context of " + describe_device(context.device) +
                              " is unusable since " + context.lost_reason + cure,
                          context.lost_code, name != nullptr ? name : "", {});
+}
+
+void throw_stale(std::string_view message) {
+  constexpr CUresult result = CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  throw ContextLostError(std::string(message) +
+                             " from before cudacore.simulator.reset(), which freed its memory: "
+                             "allocate a new one",
+                         static_cast<int>(result), "CUDA_ERROR_CONTEXT_IS_DESTROYED", {});
+}
+
+void throw_if_stale(const BufferBox& buffer) {
+  if (!buffer.is_stale()) [[likely]]
+    return;
+  throw_stale("this Buffer of " + format_bytes(buffer.size) + " at " +
+              format_address(buffer.pointer) + " is");
 }
 
 }  // namespace cudacore::handle

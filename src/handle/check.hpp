@@ -10,11 +10,12 @@
 
 namespace cudacore::handle {
 
+struct BufferBox;
 struct ContextBox;
 
 /// Raises the exception that a driver code stands for: what was called, the driver's name and text
 /// for the code, the object, advice. A sticky code marks every context as lost and names the
-/// kernels launched since the last good synchronisation.
+/// kernels launched since the last successful synchronization.
 [[noreturn]] void throw_driver_error(CUresult result, const char* function, std::string_view object,
                                      ContextBox* context);
 
@@ -29,6 +30,11 @@ inline void check(CUresult result, const char* function, std::string_view object
 /// Raises ContextLostError, without a driver call, where the context is lost; LaunchError, once,
 /// where only a deleter has heard of it yet.
 void throw_if_lost(const ContextBox& context);
+
+/// Raises ContextLostError, without a driver call, for memory that ended with a reset.
+void throw_if_stale(const BufferBox& buffer);
+/// Raises it: "<message> from before cudacore.simulator.reset(), ...".
+[[noreturn]] void throw_stale(std::string_view message);
 
 /// Counts a failure that cannot be thrown and has been told already.
 void count_unraisable() noexcept;

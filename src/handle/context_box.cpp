@@ -20,6 +20,7 @@ constexpr std::size_t max_devices = KernelBox::max_devices;
 struct Registry {
   std::mutex mutex;
   std::unordered_map<unsigned long long, std::shared_ptr<ContextBox>> boxes;
+  std::vector<std::shared_ptr<ContextBox>> unforgotten;
   std::array<CUcontext, max_devices> retained{};
   std::array<std::atomic<const std::shared_ptr<ContextBox>*>, max_devices> primaries{};
   std::atomic<unsigned long long> last_forgotten{0};  ///< an id; later ones are greater
@@ -110,7 +111,10 @@ const std::shared_ptr<ContextBox>& find_or_add(const driver::DriverApi& api, CUc
   const std::shared_ptr<ContextBox>* added = nullptr;
   {
     const std::scoped_lock lock(known.mutex);
-    added = &known.boxes.try_emplace(id, std::move(box)).first->second;
+    known.unforgotten.reserve(known.unforgotten.size() + 1);
+    const auto [entry, is_new] = known.boxes.try_emplace(id, std::move(box));
+    added = &entry->second;
+    if (is_new) known.unforgotten.push_back(*added);
   }
   share_loss(**added);
   return *added;  // the registry's nodes never move
@@ -141,9 +145,7 @@ const std::shared_ptr<ContextBox>& context_box(CUcontext context) {
 std::vector<std::shared_ptr<ContextBox>> known_contexts() {
   Registry& known = registry();
   const std::scoped_lock lock(known.mutex);
-  std::vector<std::shared_ptr<ContextBox>> contexts;
-  for (const auto& [id, box] : known.boxes) contexts.push_back(box);
-  return contexts;
+  return known.unforgotten;
 }
 
 const std::shared_ptr<ContextBox>& primary_context(int device) {
@@ -176,14 +178,16 @@ void forget_contexts(const char* function) {
   forget_loss();
   Registry& known = registry();
   unsigned long long last = known.last_forgotten.load(std::memory_order_relaxed);
-  // Others hold references to the boxes, which stay.
   for (const auto& box : known_contexts()) {
-    mark_lost(*box, CUDA_ERROR_CONTEXT_IS_DESTROYED, function);
+    mark_ended(*box, function);
     last = std::max(last, box->id);
   }
+  resets.fetch_add(1, std::memory_order_relaxed);
   const std::scoped_lock lock(known.mutex);
   known.retained.fill(nullptr);
   for (auto& primary : known.primaries) primary.store(nullptr, std::memory_order_release);
+  // Others hold references to the boxes, which stay in the map.
+  std::erase_if(known.unforgotten, [&](const auto& box) { return box->id <= last; });
   known.last_forgotten.store(last, std::memory_order_release);
 }
 

@@ -74,6 +74,7 @@ std::vector<std::string> LaunchHistory::since_sync() const {
   const std::uint64_t first = std::max(end - kept, synced_.load(std::memory_order_relaxed));
   std::vector<std::string> newest_first;
   const std::scoped_lock lock(names().mutex);
+  if (has_ended_) return {};
   for (std::uint64_t i = end; i > first; --i) {
     const char* name = names_[(i - 1) % names_.size()].load(std::memory_order_acquire);
     if (name == nullptr) continue;
@@ -83,6 +84,11 @@ std::vector<std::string> LaunchHistory::since_sync() const {
   }
   std::reverse(newest_first.begin(), newest_first.end());
   return newest_first;
+}
+
+void LaunchHistory::end() noexcept {
+  const std::scoped_lock lock(names().mutex);
+  has_ended_ = true;
 }
 
 const char* intern(const std::string& name) {

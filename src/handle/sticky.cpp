@@ -42,14 +42,13 @@ std::string reason_of(CUresult result, const char* function, std::string_view lo
   return reason;
 }
 
-bool set_lost(ContextBox& context, CUresult result, const std::string& reason) {
+void set_lost(ContextBox& context, CUresult result, const std::string& reason) {
   static std::mutex mutex;
   const std::scoped_lock lock(mutex);
-  if (context.lost.load(std::memory_order_relaxed)) return false;
+  if (context.lost.load(std::memory_order_relaxed)) return;
   context.lost_reason = reason;
   context.lost_code = static_cast<int>(result);
   context.lost.store(true, std::memory_order_release);
-  return true;
 }
 
 }  // namespace
@@ -76,9 +75,9 @@ bool is_sticky(CUresult result) noexcept {
   }
 }
 
-bool mark_lost(ContextBox& context, CUresult result, const char* function,
-               std::string_view logged) {
-  return set_lost(context, result, reason_of(result, function, logged));
+void mark_ended(ContextBox& context, const char* function) {
+  set_lost(context, CUDA_ERROR_CONTEXT_IS_DESTROYED, std::string(function) + " ended it");
+  context.history.end();
 }
 
 bool record_loss(const Loss& loss) {
@@ -125,13 +124,23 @@ std::string suspects() {
             [](const Launched& a, const Launched& b) { return a.device < b.device; });
   std::string list;
   std::size_t count = 0;
+  const bool is_one_context = devices.size() == 1;
   for (const Launched& launched : devices) {
-    for (const std::string& kernel : launched.kernels) list += (count++ > 0 ? ", " : "") + kernel;
-    if (devices.size() > 1) list += " (device " + std::to_string(launched.device) + ")";
+    if (!list.empty()) list += "; ";
+    list += is_one_context ? "" : "device " + std::to_string(launched.device) + ": ";
+    const char* separator = "";
+    for (const std::string& kernel : launched.kernels) {
+      list.append(std::exchange(separator, ", ")).append(kernel);
+      ++count;
+    }
   }
   if (count == 0) return {};
-  return (count == 1 ? "kernel launched since the last good synchronisation: "
-                     : "kernels launched since the last good synchronisation, newest last: ") +
+  // Nobody knows which context's launch was later.
+  return (count == 1       ? "suspect, launched since the last successful synchronization: "
+          : is_one_context ? "suspects, launched since the last successful synchronization, "
+                             "newest last: "
+                           : "suspects, launched since the last successful synchronization, "
+                             "newest last in each context: ") +
          list;
 }
 

@@ -17,10 +17,9 @@ struct ContextBox;
 /// Whether a code tells that nothing of this process can use CUDA any more.
 [[nodiscard]] bool is_sticky(CUresult result) noexcept;
 
-/// Marks one context as lost and returns true; false where it was lost already. `logged` is what
-/// the driver said of it.
-bool mark_lost(ContextBox& context, CUresult result, const char* function,
-               std::string_view logged = {});
+/// Marks one context as lost, where it is not yet, as `function` has ended it; no error names what
+/// was launched there.
+void mark_ended(ContextBox& context, const char* function);
 
 /// Marks every context that this process has met as lost, and asks the driver for new ones from now
 /// on: `function` has ended them.
@@ -53,7 +52,8 @@ struct Story {
 /// The message, once, if so far only a deleter has seen the error.
 [[nodiscard]] std::optional<Story> take_untold_story();
 
-/// "kernels launched since the last good synchronisation, newest last: a, b"; empty where none.
+/// "suspects, launched since the last successful synchronization, newest last: a, b"; empty where
+/// there are none.
 [[nodiscard]] std::string suspects();
 
 /// While one lives, what this thread raises reaches nobody: it is called by a deleter.

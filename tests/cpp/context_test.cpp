@@ -48,6 +48,11 @@ class ContextTest : public ::testing::Test {
     return Context::current();
   }
 
+  void reset() {
+    handle::forget_contexts("a reset");
+    fake.end_contexts();
+  }
+
   FakeDriver& fake = FakeDriver::fresh();
 };
 
@@ -131,8 +136,8 @@ TEST_F(ContextTest, AStickyErrorNamesTheSuspectsAndLosesTheContext) {
             "cuStreamSynchronize failed on stream " +
                 handle::format_address(reinterpret_cast<std::uintptr_t>(stream.handle())) +
                 " of device 0 (Fake GPU): CUDA_ERROR_ILLEGAL_ADDRESS (700): what the driver says. "
-                "Suspects are the kernels launched since the last good synchronisation, newest "
-                "last: good, bad. CUDA is unusable in this process from here on: restart it, and "
+                "The suspects, launched since the last successful synchronization, newest last: "
+                "good, bad. CUDA is unusable in this process from here on: restart it, and "
                 "run it under `compute-sanitizer` to find the access.");
   EXPECT_TRUE(context.is_lost());
   fake.clear_faults();
@@ -146,6 +151,94 @@ TEST_F(ContextTest, AStickyErrorNamesTheSuspectsAndLosesTheContext) {
   EXPECT_EQ(fake.count("cuStreamSynchronize") + fake.count("cuLaunchKernelEx"), 0);
   EXPECT_TRUE(Device(1).context().is_lost());
   EXPECT_THROW((void)Device(1).create_stream(), ContextLostError);
+}
+
+TEST_F(ContextTest, OneSuspectIsOne) {
+  reset();
+  const Stream stream(foreign(), {});
+  FakeKernel bad{.symbol = "_Z3badv"};
+  launch(stream, {}, Kernel::from_handle(reinterpret_cast<CUkernel>(&bad)));
+  fake.fail_function("cuStreamSynchronize", CUDA_ERROR_ILLEGAL_ADDRESS);
+  const std::string said = message_of<LaunchError>([&] { stream.sync(); });
+  EXPECT_NE(said.find(". The suspect, launched since the last successful synchronization: bad. "),
+            std::string::npos)
+      << said;
+}
+
+TEST_F(ContextTest, SuspectsOfSeveralContextsStandApart) {
+  reset();
+  const Stream here(foreign(0), {});
+  const Stream there(foreign(1), {});
+  FakeKernel first{.symbol = "_Z5firstv"};
+  FakeKernel second{.symbol = "_Z6secondv"};
+  const Kernel early = Kernel::from_handle(reinterpret_cast<CUkernel>(&first));
+  const Kernel late = Kernel::from_handle(reinterpret_cast<CUkernel>(&second));
+  launch(there, {}, early);
+  launch(here, {}, early);
+  launch(here, {}, late);
+  fake.fail_function("cuStreamSynchronize", CUDA_ERROR_ILLEGAL_ADDRESS);
+  const std::string said = message_of<LaunchError>([&] { here.sync(); });
+  EXPECT_NE(said.find("The suspects, launched since the last successful synchronization, newest "
+                      "last in each context: device 0: first, second; device 1: first. "),
+            std::string::npos)
+      << said;
+}
+
+TEST_F(ContextTest, ForgottenContextsHaveNoSuspects) {
+  FakeKernel early{.symbol = "_Z5earlyv"};
+  FakeKernel late{.symbol = "_Z4latev"};
+  const Stream before(foreign(), {});
+  launch(before, {}, Kernel::from_handle(reinterpret_cast<CUkernel>(&early)));
+  reset();
+  EXPECT_TRUE(handle::suspects().empty());
+  EXPECT_TRUE(handle::known_contexts().empty());
+  const std::string lost = message_of<ContextLostError>([&] { before.sync(); });
+  EXPECT_NE(lost.find("is unusable since a reset ended it. "), std::string::npos) << lost;
+  const Stream after(foreign(), {});
+  launch(after, {}, Kernel::from_handle(reinterpret_cast<CUkernel>(&late)));
+  EXPECT_EQ(handle::suspects(),
+            "suspect, launched since the last successful synchronization: late");
+}
+
+TEST_F(ContextTest, BuffersFromBeforeAResetAreStale) {
+  const auto allocate = [&](const std::shared_ptr<MemoryResource>& resource) {
+    return resource->allocate(64, std::nullopt);
+  };
+  const Stream stream(foreign(), {});
+  Buffer pooled = Device(0).allocate(64, stream);
+  Buffer unpooled = allocate(std::make_shared<SynchronousMemoryResource>(Device(0)));
+  Buffer pinned = allocate(std::make_shared<LegacyPinnedMemoryResource>());
+  reset();
+  const Stream fresh(foreign(), {});
+  fake.forget_calls();
+  for (Buffer* buffer : {&pooled, &unpooled, &pinned}) {
+    EXPECT_THROW(buffer->fill(0, 1, fresh), ContextLostError);
+    EXPECT_THROW((void)buffer->slice(0, 8), ContextLostError);
+    EXPECT_THROW((void)Argument(*buffer), ContextLostError);
+    EXPECT_THROW(buffer->set_deallocation_stream(fresh), ContextLostError);
+    buffer->close(fresh);
+    EXPECT_TRUE(buffer->is_closed());
+  }
+  for (const char* function : {"cuMemsetD8Async", "cuMemFreeAsync", "cuMemFree", "cuMemFreeHost"}) {
+    EXPECT_EQ(fake.count(function), 0) << function;
+  }
+  EXPECT_TRUE(reports().empty());
+  const Buffer usable = Device(0).allocate(64, fresh);
+  usable.fill(0, 1, fresh);
+  EXPECT_THROW(usable.set_deallocation_stream(stream), ContextLostError);
+}
+
+TEST_F(ContextTest, AskingForParametersNamesTheKernelAndHasAContext) {
+  FakeKernel kernel{.symbol = "_Z1kPi", .parameter_sizes = {8}};
+  FakeDriver::set_current(nullptr);
+  (void)Kernel::from_handle(reinterpret_cast<CUkernel>(&kernel));
+  EXPECT_EQ(FakeDriver::current(), Device(0).context().handle());
+  fake.fail_function("cuKernelGetParamInfo", CUDA_ERROR_INVALID_CONTEXT);
+  const std::string said = message_of<InvalidValueError>(
+      [&] { (void)Kernel::from_handle(reinterpret_cast<CUkernel>(&kernel)); });
+  EXPECT_NE(said.find("cuKernelGetParamInfo failed on kernel _Z1kPi, parameter 0"),
+            std::string::npos)
+      << said;
 }
 
 TEST_F(ContextTest, AnErrorWithNoContextFallsOnTheCurrentOne) {

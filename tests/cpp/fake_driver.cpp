@@ -122,6 +122,12 @@ CUcontext FakeDriver::create_context(int device) {
   return context;
 }
 
+void FakeDriver::end_contexts() {
+  current_context = nullptr;
+  const std::scoped_lock lock(mutex_);
+  primary_.fill(nullptr);
+}
+
 CUcontext FakeDriver::current() { return current_context; }
 
 void FakeDriver::set_current(CUcontext context) { current_context = context; }

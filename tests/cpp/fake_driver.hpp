@@ -57,6 +57,9 @@ class FakeDriver {
   /// Where it struck first.
   [[nodiscard]] std::string fired_function() const;
 
+  /// The end of all contexts, as by a reset of the simulated device: primary ones are made anew.
+  void end_contexts();
+
   /// Handles that were made and not destroyed; a primary context is none.
   [[nodiscard]] int live() const;
   [[nodiscard]] int live(const std::string& kind) const;

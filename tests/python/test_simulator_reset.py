@@ -94,6 +94,134 @@ print(all(map(int.__ge__, after, before)), unraisable_errors())
     assert end == "True 0"
 
 
+HELD = """
+stream, event = device.create_stream(), device.create_stream().record()
+timed = device.create_event(EventOptions(timing_enabled=True))
+unpooled = SynchronousMemoryResource(device)
+held = {"pooled": device.allocate(64), "unpooled": unpooled.allocate(64),
+        "pinned": LegacyPinnedMemoryResource().allocate(64),
+        "slice": device.allocate(128)[:64]}
+device.sync()
+cudacore.simulator.reset()
+fresh, new = device.create_stream(), device.allocate(64)
+"""
+
+
+def test_buffers_from_before_say_so_wherever_they_are_used() -> None:
+    uses = [
+        "old.fill(0, stream=fresh)",
+        "old.copy_from(bytes(64), stream=fresh)",
+        "old.copy_to(bytearray(64), stream=fresh)",
+        "new.copy_from(old, stream=fresh)",
+        "old.copy_to(new, stream=fresh)",
+        "old.to_host()",
+        "old[:8]",
+        "old.set_deallocation_stream(fresh)",
+        "old.__dlpack__(stream=-1)",
+        "kernel[1, 1, fresh](old)",
+        "launch(fresh, LaunchConfig(grid=1, block=1), kernel, old)",
+    ]
+    script = f"""{HELD}
+for name, old in held.items():
+    for use in {uses!r}:
+        said = say(lambda: eval(use))
+        if not (said.startswith("ContextLostError") and "cudacore.simulator.reset()" in said):
+            print(name, use, said)
+print(say(lambda: kernel[1, 1, fresh](held["pooled"])))
+print(say(lambda: memoryview(held["pinned"])))
+fresh.sync()
+print(works())
+"""
+    launched, viewed, good = output(script)
+    assert launched.startswith("ContextLostError k: argument 1"), launched
+    assert "allocate a new one" in launched
+    assert viewed.startswith("ContextLostError")
+    assert good == "True"
+
+
+def test_buffers_from_before_end_without_a_driver_call() -> None:
+    script = f"""{HELD}
+taken = [unpooled.allocate(64) for _ in range(8)]  # may lie where the old ones lay
+held["unpooled"].close()
+held["slice"].close(fresh)
+held["pooled"].close(stream)
+for buffer in held.values():
+    buffer.close(fresh)
+    print(buffer.is_closed)
+held = buffer = None
+gc.collect()
+for one in taken:
+    one.fill(1, stream=fresh)
+fresh.sync()
+print(works(), unraisable_errors())
+"""
+    assert output(script) == ["True"] * 4 + ["True 0"]
+
+
+def test_streams_and_events_from_before_say_so() -> None:
+    uses = [
+        "stream.sync()", "stream.is_done", "stream.priority", "stream.record()",
+        "stream.wait(fresh)", "stream.record(fresh.record())", "fresh.record(event)",
+        "fresh.wait(stream)", "fresh.wait(event)", "event.sync()", "event.is_done",
+        "fresh.record(options=EventOptions(timing_enabled=True)) - timed",
+        "new.set_deallocation_stream(stream)", "unpooled.allocate(64, stream=stream)",
+        "device.allocate(64, stream=stream)", "kernel[1, 1, stream](new)",
+        "stream.add_callback(print)",
+    ]  # fmt: skip
+    script = f"""{HELD}
+for use in {uses!r}:
+    said = say(lambda: eval(use))
+    if not said.startswith("ContextLostError"):
+        print(use, said)
+print(works(), unraisable_errors())
+"""
+    assert output(script) == ["True 0"]
+
+
+TWO_KERNELS = """
+source = "__global__ void a(int* p) { *p = 1; } __global__ void b(int* p) { *p = 2; }"
+code = Program(source, "c++").compile()
+code.get_kernel("a")[1, 1](device.allocate(64))
+device.sync()
+"""
+
+
+def test_loaded_code_gives_more_kernels_afterwards() -> None:
+    script = f"""{TWO_KERNELS}
+cudacore.simulator.reset()
+b = code.get_kernel("b")
+buffer = device.allocate(64)
+b[1, 1](buffer)
+print(int(buffer.to_host("i4")[0]))
+"""
+    assert output(script) == ["2"]
+
+
+def test_loaded_code_gives_more_kernels_to_a_thread_without_a_context() -> None:
+    script = f"""{TWO_KERNELS}
+thread = threading.Thread(target=lambda: print(say(lambda: code.get_kernel("b").name)))
+thread.start()
+thread.join()
+"""
+    assert output(script) == ["went well b"]
+
+
+def test_suspects_are_those_since_the_reset() -> None:
+    script = f"""{TWO_KERNELS}
+code.get_kernel("a")[1, 1](None)
+print(say(device.sync))
+cudacore.simulator.reset()
+print(works())
+code.get_kernel("b")[1, 1](None)
+print(say(device.sync))
+"""
+    first, good, second = output(script)
+    text = "The suspect, launched since the last successful synchronization: "
+    assert text + "a. " in first
+    assert good == "True"
+    assert text + "b. " in second
+
+
 def test_other_threads_go_on() -> None:
     script = """
 first, second = threading.Event(), threading.Event()
@@ -177,9 +305,9 @@ def test_fixture_gives_each_test_a_fresh_device(tmp_path: Path) -> None:
 import pytest
 import cudacore
 
-def build():
-    program = cudacore.Program("__global__ void k(int* p) { *p = 7; }", "c++")
-    return program.compile().get_kernel("k")
+def build(name="k"):
+    program = cudacore.Program(f"__global__ void {name}(int* p) {{ *p = 7; }}", "c++")
+    return program.compile().get_kernel(name)
 
 @pytest.mark.parametrize("turn", range(2))
 def test_fault(simulated_device, turn):
@@ -192,12 +320,17 @@ def test_works(simulated_device):
     build()[1, 1](buffer)
     simulated_device.sync()
     assert not simulated_device.context.is_lost
+
+def test_blames_its_own_kernel(simulated_device):
+    build("another")[1, 1](None)
+    with pytest.raises(cudacore.LaunchError, match="The suspect, .*: another[.]"):
+        simulated_device.sync()
 """)
     result = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)],
         check=False, capture_output=True, text=True, env=environment(UNASKED), timeout=120,
     )  # fmt: skip
-    assert "3 passed" in result.stdout, result.stdout + result.stderr
+    assert "4 passed" in result.stdout, result.stdout + result.stderr
 
 
 def test_pytest_is_imported_by_the_fixtures_module_alone() -> None:
