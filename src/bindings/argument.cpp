@@ -307,9 +307,8 @@ void pack_other(const KernelBox& kernel, std::size_t index, const Slot& slot, Py
     mismatch(kernel, index, object, is_real ? conversion_advice(slot) : std::string());
   }
   if (is_array) {
-    const bool may_be_pointer = slot.kind == ParamKind::pointer ||
-                                (slot.size == sizeof(void*) && (slot.kind == ParamKind::integer ||
-                                                                slot.kind == ParamKind::opaque));
+    const bool may_be_pointer = slot.size == sizeof(std::uint64_t) &&
+                                (slot.kind == ParamKind::integer || slot.kind == ParamKind::opaque);
     mismatch(kernel, index, object,
              slot.kind == ParamKind::pointer ? host_advice
              : may_be_pointer                ? "it is an array on the host; for a pointer, pass "

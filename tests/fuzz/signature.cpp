@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     signature = cudacore::parse_signature(declaration);
     const std::size_t count = signature.params.size();
-    cudacore::name_parameters(signature, rest);
+    cudacore::read_definition(signature, rest);
     if (signature.params.size() != count ||
         cudacore::merge(signature, signature).params.size() != count) {
       std::abort();
