@@ -77,8 +77,8 @@ def test_all_is_sorted_and_complete() -> None:
     assert all(hasattr(cudacore, name) for name in cudacore.__all__)
     public = {
         name
-        for name in vars(cudacore._core)
-        if not name.startswith("_") and isinstance(getattr(cudacore._core, name), type)
+        for name, value in vars(cudacore._core).items()
+        if isinstance(value, type) and value.__module__ == "cudacore" and not name.startswith("_")
     }
     assert public <= set(cudacore.__all__)
 
