@@ -10,36 +10,14 @@
 #include "bindings/instance.hpp"
 #include "bindings/keywords.hpp"
 #include "bindings/options.hpp"
+#include "bindings/pool_attributes.hpp"
 #include "bindings/values.hpp"
 #include "handle/boxes.hpp"
 #include "handle/sticky.hpp"
 
 namespace cudacore::bindings {
 
-/// A view of a pool's counters and settings.
-struct PoolAttributes {
-  std::shared_ptr<PoolMemoryResource> pool;
-
-  [[nodiscard]] std::uint64_t get(PoolAttribute attribute) const {
-    return pool->attribute(attribute);
-  }
-};
-
-}  // namespace cudacore::bindings
-
-namespace pybind11::detail {
-
-template <>
-struct type_caster<cudacore::bindings::PoolAttributes>
-    : cudacore::bindings::HeapCaster<cudacore::bindings::PoolAttributes> {};
-
-}  // namespace pybind11::detail
-
-namespace cudacore::bindings {
-
 namespace {
-
-constexpr char attributes_made[] = "the attributes of a pool";
 
 Buffer allocate_in_python(const py::object& self, std::size_t size,
                           const std::optional<Stream>& stream) {
@@ -135,12 +113,6 @@ class PyDeviceMemoryResource final : public DeviceMemoryResource {
     return py::cast(static_cast<const DeviceMemoryResource*>(this));
   }
 };
-
-[[noreturn]] void refuse_pickle(const py::object& self) {
-  throw py::type_error("a " + type_name(self) +
-                       " can be neither pickled nor copied: its memory is this process's; a class "
-                       "of your own may define __reduce__");
-}
 
 [[noreturn]] void not_defined(const py::object& self, const char* member) {
   raise_as_both(
@@ -285,62 +257,6 @@ void add_members(Class& type) {
             return "<" + name + (device < 0 ? ">" : " of device " + std::to_string(device) + ">");
           },
           quick);
-}
-
-template <typename Class>
-void add_flag(Class& type, const char* name, PoolAttribute attribute, const char* doc) {
-  type.def_property(
-      name, [attribute](const PoolAttributes& self) { return self.get(attribute) != 0; },
-      [attribute](const PoolAttributes& self, bool value) {
-        self.pool->set_attribute(attribute, value ? 1 : 0);
-      },
-      doc);
-}
-
-template <typename Class>
-void add_setting(Class& type, const char* name, PoolAttribute attribute, const char* doc) {
-  type.def_property(
-      name, [attribute](const PoolAttributes& self) { return self.get(attribute); },
-      [attribute, name](const PoolAttributes& self, py::handle value) {
-        return [pool = self.pool, attribute, number = to_address(value, name)] {
-          pool->set_attribute(attribute, number);
-        };
-      },
-      doc);
-}
-
-void bind_attributes(py::module_& module) {
-  HeapClass<PoolAttributes> type(module, "cudacore.MemoryPoolAttributes",
-                                 "The counters and settings of a memory pool\n"
-                                 "(cuMemPoolGetAttribute, cuMemPoolSetAttribute). Sizes in bytes.",
-                                 refuse_new<attributes_made>);
-  add_flag(type, "reuse_follow_event_dependencies", PoolAttribute::reuse_follow_event_dependencies,
-           "bool: Whether freed memory may be used again on a stream that waits for the free.");
-  add_flag(type, "reuse_allow_opportunistic", PoolAttribute::reuse_allow_opportunistic,
-           "bool: Whether memory whose free has happened may be used again on any stream.");
-  add_flag(type, "reuse_allow_internal_dependencies",
-           PoolAttribute::reuse_allow_internal_dependencies,
-           "bool: Whether the driver may add waits in order to use memory again.");
-  add_setting(type, "release_threshold", PoolAttribute::release_threshold,
-              "int: How much unused memory is kept at a synchronisation.");
-  type.def_property_readonly(
-      "reserved_mem_current",
-      [](const PoolAttributes& self) { return self.get(PoolAttribute::reserved_mem_current); },
-      "int: What the pool holds now.");
-  add_setting(type, "reserved_mem_high", PoolAttribute::reserved_mem_high,
-              "int: The most it has held; set to 0 to start over.");
-  type.def_property_readonly(
-      "used_mem_current",
-      [](const PoolAttributes& self) { return self.get(PoolAttribute::used_mem_current); },
-      "int: What is in use now.");
-  add_setting(type, "used_mem_high", PoolAttribute::used_mem_high,
-              "int: The most that was in use; set to 0 to start over.");
-  type.def("__reduce__", &refuse_pickle, quick);
-  type.def("__repr__", [](const PoolAttributes& self) {
-    return "<MemoryPoolAttributes, used " +
-           std::to_string(self.get(PoolAttribute::used_mem_current)) + " of " +
-           std::to_string(self.get(PoolAttribute::reserved_mem_current)) + " bytes>";
-  });
 }
 
 void bind_base(py::module_& module, const py::metaclass& metaclass) {
@@ -554,7 +470,7 @@ void bind_memory_resource(py::module_& module) {
   const py::metaclass metaclass(type_of_classes);
   bind_base(module, metaclass);
   bind_pool_base(module, metaclass);
-  bind_attributes(module);
+  bind_pool_attributes(module);
   bind_pools(module, metaclass);
   bind_others(module, metaclass);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/instance.hpp"
 
+#include <string>
+
 #include "bindings/errors.hpp"
 
 namespace cudacore::bindings {
@@ -57,6 +59,12 @@ bool is_made_by(py::handle object, const PyTypeObject* type) {
     }
   }
   return false;
+}
+
+void refuse_pickle(const py::object& self) {
+  throw py::type_error(std::string("a ") + Py_TYPE(self.ptr())->tp_name +
+                       " can be neither pickled nor copied: its memory is this process's; a class "
+                       "of your own may define __reduce__");
 }
 
 PyTypeObject* instance_base() {

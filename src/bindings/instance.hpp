@@ -16,6 +16,10 @@ namespace cudacore::bindings {
 /// derives from it.
 [[nodiscard]] bool is_made_by(pybind11::handle object, const PyTypeObject* type);
 
+/// __reduce__ of what stands for memory. Python's own way to the old protocols of pickle would call
+/// what every class of pybind11's derives from, which ends the process.
+[[noreturn]] void refuse_pickle(const pybind11::object& self);
+
 /// What every class of pybind11's derives from.
 [[nodiscard]] PyTypeObject* instance_base();
 
