@@ -339,7 +339,8 @@ void read_definition(Signature& signature, std::string_view source) {
   bool types_agree = true;
   for (std::size_t i = text.find(keyword); i != npos; i = text.find(keyword, i)) {
     i += keyword.size();
-    const auto list = definition_at(text, i, kernel);
+    // No further than the next: each character is looked at once.
+    const auto list = definition_at(text.substr(0, text.find(keyword, i)), i, kernel);
     if (!list) {
       continue;
     }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <dlfcn.h>
+#include <sys/resource.h>
 
 #include "driver_test_support.hpp"
 #include "fat_binary_support.hpp"
@@ -153,6 +154,25 @@ TEST_F(DriverFatBinary, WhatIsCompressedIsDamaged) {
     overwrite(bytes, whole_size_at, std::uint64_t{1} << 40U);
     EXPECT_EQ(take(bytes), CUDA_ERROR_INVALID_IMAGE);
   }
+}
+
+TEST_F(DriverFatBinary, TakesNoMemoryForASizeThatIsOnlySaid) {
+  const auto peak_kilobytes = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+  };
+  const auto before = peak_kilobytes();
+  constexpr std::uint64_t most = (1ULL << 31U) - 1;
+  for (const auto flag : {lz4_flag, zstd_flag}) {
+    const std::string little(100, 'x');
+    EXPECT_EQ(take(FatBinary().add(ptx_kind, 75, little, flag, most).bytes()),
+              CUDA_ERROR_INVALID_IMAGE);
+    EXPECT_NE(newest_log().find("a size can't be"), std::string::npos) << newest_log();
+    const std::string much(std::size_t{16} << 20U, 'x');  // it could be
+    EXPECT_NE(take(FatBinary().add(ptx_kind, 75, much, flag, most).bytes()), CUDA_SUCCESS);
+  }
+  EXPECT_LT(peak_kilobytes() - before, 512 << 10U);
 }
 
 TEST_F(DriverFatBinary, ADescriptorOfNothing) {
