@@ -114,7 +114,10 @@ void bind_attributes(py::module_& module) {
       type.def_property(
           field.name, get,
           [&field](const KernelAttributes& self, py::handle value) {
-            without_gil([self, &field, number = to_int(value, "KernelAttributes", field.name)] {
+            const bool is_flag = field.is_bool && PyBool_Check(value.ptr()) != 0;
+            const int number = is_flag ? static_cast<int>(value.ptr() == Py_True)
+                                       : to_int(value, "KernelAttributes", field.name);
+            without_gil([self, &field, number] {
               self.kernel.set_attribute(field.attribute, number, self.target());
             });
           },
