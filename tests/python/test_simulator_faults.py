@@ -334,7 +334,7 @@ print(device.context.is_lost, unraisable_errors())
     said, state = result.stdout.splitlines()
     (kind, code, text), (later, _, _) = json.loads(said)
     assert (kind, code, later) == ("LaunchError", "CUDA_ERROR_LAUNCH_TIMEOUT", "ContextLostError")
-    assert "'k(int volatile*)' has run for more than the 0.3 seconds" in text
+    assert "'k(int volatile*)' has run for more than the 0.3 s that" in text
     assert "CUDACORE_SIMULATOR_TIMEOUT" in text
     for block, warp in ((0, 0), (0, 1), (1, 0)):
         assert re.search(

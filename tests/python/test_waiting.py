@@ -94,6 +94,7 @@ def source_of(kernels: int) -> str:
 
 
 def test_compile() -> None:
+    Program(source_of(1), "c++", {"arch": ARCH}).compile("ptx")  # the first one loads the compiler
     kernels, whole = 15, 0.0
     while whole < 1:
         kernels *= 2
@@ -101,5 +102,5 @@ def test_compile() -> None:
         start = time.perf_counter()
         program.compile("ptx")
         whole = time.perf_counter() - start
-    assert interrupted(lambda: program.compile("ptx"), after=whole / 4) < whole / 2
+    assert interrupted(lambda: program.compile("ptx"), after=0.2) < whole / 2
     assert len(program.compile("ptx").kernels) == kernels
