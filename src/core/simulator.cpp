@@ -4,6 +4,7 @@
 #include "cudacore/error.hpp"
 #include "driver/driver_api.hpp"
 #include "driver/shared_library.hpp"
+#include "handle/callback.hpp"
 #include "handle/check.hpp"
 #include "handle/sticky.hpp"
 
@@ -17,6 +18,11 @@ void reset() {
   if (!driver::simulator_chosen()) {
     throw Error("no simulated device is in use: only that can be reset", 0, {}, {});
   }
+  if (handle::in_callback()) {
+    throw Error(
+        "cudacore.simulator.reset() cannot be called in a host callback, which it waits for", 0, {},
+        {});
+  }
   const driver::DriverApi* const api = driver::api_for_cleanup();
   if (api == nullptr) return;
   using Reset = CUresult (*)();
@@ -25,6 +31,7 @@ void reset() {
   // Whoever uses an old context meanwhile is told that it is lost, not that a handle is wrong.
   handle::forget_contexts("cudacore.simulator.reset()");
   handle::check(function(), "cudacoreSimulatorReset");
+  handle::forget_ended_contexts("cudacore.simulator.reset()");
 }
 
 bool is_enabled() { return driver::simulator_chosen(); }

@@ -120,6 +120,17 @@ const std::shared_ptr<ContextBox>& find_or_add(const driver::DriverApi& api, CUc
   return *added;  // the registry's nodes never move
 }
 
+/// With the registry's lock.
+void forget_up_to(Registry& known, unsigned long long last) {
+  for (auto& primary : known.primaries) {
+    const auto* box = primary.load(std::memory_order_relaxed);
+    if (box != nullptr && (*box)->id <= last) primary.store(nullptr, std::memory_order_release);
+  }
+  // Others hold references to the boxes, which stay in the map.
+  std::erase_if(known.unforgotten, [&](const auto& box) { return box->id <= last; });
+  known.last_forgotten.store(last, std::memory_order_release);
+}
+
 CUcontext retain_primary(const driver::DriverApi& api, int device) {
   const driver::BlockingScope blocking;
   Registry& known = registry();
@@ -185,10 +196,27 @@ void forget_contexts(const char* function) {
   resets.fetch_add(1, std::memory_order_relaxed);
   const std::scoped_lock lock(known.mutex);
   known.retained.fill(nullptr);
-  for (auto& primary : known.primaries) primary.store(nullptr, std::memory_order_release);
-  // Others hold references to the boxes, which stay in the map.
-  std::erase_if(known.unforgotten, [&](const auto& box) { return box->id <= last; });
-  known.last_forgotten.store(last, std::memory_order_release);
+  forget_up_to(known, last);
+}
+
+void forget_ended_contexts(const char* function) {
+  const driver::DriverApi& api = driver::api();
+  const auto id_of = [&](CUcontext context) {
+    unsigned long long id = 0;
+    return api.cuCtxGetId(context, &id) == CUDA_SUCCESS ? id : 0;
+  };
+  Registry& known = registry();
+  unsigned long long last = known.last_forgotten.load(std::memory_order_relaxed);
+  for (const auto& box : known_contexts()) {
+    if (id_of(box->context) == box->id) continue;
+    mark_ended(*box, function);
+    last = std::max(last, box->id);
+  }
+  const std::scoped_lock lock(known.mutex);
+  for (CUcontext& retained : known.retained) {
+    if (retained != nullptr && id_of(retained) == 0) retained = nullptr;
+  }
+  forget_up_to(known, last);
 }
 
 bool is_forgotten(const ContextBox& context) noexcept {

@@ -24,6 +24,8 @@ void mark_ended(ContextBox& context, const char* function);
 /// Marks every context that this process has met as lost, and asks the driver for new ones from now
 /// on: `function` has ended them.
 void forget_contexts(const char* function);
+/// The same of those alone that have ended: other threads may have met some since.
+void forget_ended_contexts(const char* function);
 /// Whether forget_contexts() was told of a context: nothing that it owned is left.
 [[nodiscard]] bool is_forgotten(const ContextBox& context) noexcept;
 

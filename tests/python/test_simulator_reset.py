@@ -336,3 +336,41 @@ def test_blames_its_own_kernel(simulated_device):
 def test_pytest_is_imported_by_the_fixtures_module_alone() -> None:
     script = "import sys, cudacore\nprint('pytest' in sys.modules)"
     assert run_cleanly(script, env=UNASKED).strip() == "False"
+
+
+def test_is_refused_in_a_host_callback_and_changes_nothing() -> None:
+    script = """
+stream = device.create_stream()
+stream.add_callback(lambda: print(say(cudacore.simulator.reset)))
+stream.sync()
+print(works())
+"""
+    refused, later = output(script)
+    assert refused.startswith("CUDAError cudacore.simulator.reset() cannot be called in a host")
+    assert later == "True"
+
+
+def test_leaves_no_device_lost_while_others_use_it() -> None:
+    script = """
+import time
+stop = False
+def work():
+    while not stop:
+        try: Device().set_current()
+        except Exception: pass
+threads = [threading.Thread(target=work) for _ in range(2)]
+for thread in threads: thread.start()
+lost = 0
+for _ in range(300):
+    cudacore.simulator.reset()
+    for _ in range(20):
+        try: Device().create_stream().sync(); break
+        except Exception: time.sleep(0.001)
+    else:
+        lost += 1
+stop = True
+for thread in threads: thread.join()
+print(lost)
+"""
+    result = run(PRELUDE + script, env=UNASKED)
+    assert (result.returncode, result.stdout) == (0, "0\n")
