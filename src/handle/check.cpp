@@ -105,11 +105,10 @@ const char* advice(CUresult result, bool simulated) {
   }
 }
 
-/// Whether a kernel may have trapped: NVIDIA's driver says nothing of it, the simulated device
-/// does.
-bool may_be_trap(CUresult result, std::string_view logged) {
+/// Whether a kernel may have trapped: the simulated device says so, NVIDIA's driver does not tell.
+bool may_be_trap(CUresult result, std::string_view logged, bool is_simulated) {
   return result == CUDA_ERROR_LAUNCH_FAILED &&
-         (logged.empty() || logged.find(" trap ") != std::string_view::npos);
+         (!is_simulated || logged.find(" trap ") != std::string_view::npos);
 }
 
 std::string memory_advice(const driver::DriverApi& api, const ContextBox* context) {
@@ -155,7 +154,7 @@ void throw_driver_error(CUresult result, const char* function, std::string_view 
   const driver::DriverApi& api = driver::api();
   std::string more = advice(result, api.simulated);
   const std::string logged = driver::take_driver_log(api);
-  if (may_be_trap(result, logged)) {
+  if (may_be_trap(result, logged, api.simulated)) {
     more += " If the kernel calls this_grid().sync(), launch it with is_cooperative=True.";
   }
   if (is_sticky(result)) {

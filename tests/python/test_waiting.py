@@ -52,18 +52,18 @@ def test_copy_to_pageable_memory(device: Device, stream: Stream, gate: Any) -> N
 
 
 def test_copy_from_pageable_memory(device: Device, stream: Stream, gate: Any) -> None:
-    buffer = device.allocate(1 << 20, stream=stream)
-    source = bytearray(b"\x09" * (1 << 20))
+    buffer = device.allocate(16 << 20, stream=stream)
+    source = bytearray(b"\x09" * (16 << 20))
     gate.hold(stream)
     rescue = threading.Timer(5, gate.open)
     rescue.start()
     assert interrupted(lambda: buffer.copy_from(source, stream=stream)) < 0.1
-    buffer[:1024].copy_from(bytes(1024), stream=stream)  # is staged, and does not wait
+    buffer[: 1 << 20].copy_from(bytes(1 << 20), stream=stream)  # is staged, and does not wait
     assert not stream.is_done
     rescue.cancel()
     gate.open()
     buffer.copy_from(source, stream=stream)
-    assert buffer.copy_to(bytearray(1 << 20), stream=stream) == source
+    assert buffer.copy_to(bytearray(16 << 20), stream=stream) == source
 
 
 @pytest.mark.parametrize("what", ["pinned", "device"])
@@ -94,11 +94,11 @@ def source_of(kernels: int) -> str:
 
 
 def test_compile() -> None:
-    Program(source_of(1), "c++", {"arch": ARCH}).compile("ptx")  # the first one loads the compiler
     kernels, whole = 15, 0.0
     while whole < 1:
         kernels *= 2
         program = Program(source_of(kernels), "c++", {"arch": ARCH})
+        program.compile("ptx")  # the first time may be slower
         start = time.perf_counter()
         program.compile("ptx")
         whole = time.perf_counter() - start

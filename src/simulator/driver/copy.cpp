@@ -18,7 +18,7 @@ namespace {
 /// What one call of run() works on: less than a millisecond.
 constexpr std::size_t part = std::size_t{2} << 20U;
 /// Pageable bytes that are set aside, so that the caller need not wait.
-constexpr std::size_t staged_most = std::size_t{64} << 10U;
+constexpr std::size_t staged_most = std::size_t{1} << 20U;
 
 /// Goes through a box in parts of rows: what copies and fills have in common.
 class BoxWork : public Work {

@@ -53,7 +53,7 @@ Value number(const std::string& type, int value) {
   if (type == "f16") {
     if (value == 0) return 0;
     const int magnitude = std::abs(value);
-    const int exponent = std::bit_width(static_cast<unsigned>(magnitude)) - 1;
+    const int exponent = static_cast<int>(std::bit_width(static_cast<unsigned>(magnitude))) - 1;
     const int fraction = (magnitude << (10 - exponent)) & 0x3ff;
     return static_cast<unsigned>((value < 0 ? 0x8000 : 0) | (exponent + 15) << 10 | fraction);
   }

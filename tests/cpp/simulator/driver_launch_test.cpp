@@ -326,7 +326,8 @@ TEST_F(DriverOccupancy, BlockSizes) {
   EXPECT_EQ(block, 64);
   EXPECT_EQ(grid, 512);
   EXPECT_EQ(cuOccupancyMaxPotentialBlockSize(
-                &grid, &block, empty, [](int size) { return std::size_t{48} * size; }, 0, 0),
+                &grid, &block, empty,
+                [](int size) { return std::size_t{48} * static_cast<std::size_t>(size); }, 0, 0),
             CUDA_SUCCESS);
   EXPECT_EQ(block, 1024);
 }

@@ -244,7 +244,7 @@ TEST_F(DriverMemory, ManagedMemory) {
   auto* bytes = reinterpret_cast<std::uint8_t*>(pointer);
   ASSERT_EQ(cuMemsetD8_v2(pointer, 3, 8192), CUDA_SUCCESS);
   EXPECT_EQ(bytes[8191], 3);
-  const CUmemLocation device{CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  const CUmemLocation device{CU_MEM_LOCATION_TYPE_DEVICE, {0}};
   EXPECT_EQ(cuMemAdvise_v2(pointer, 4096, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, device),
             CUDA_SUCCESS);
   EXPECT_EQ(cuMemAdvise_v2(pointer, 8192, CU_MEM_ADVISE_SET_READ_MOSTLY, device), CUDA_SUCCESS);

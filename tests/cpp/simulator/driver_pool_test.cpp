@@ -156,7 +156,7 @@ TEST_F(DriverPool, DefaultAndCurrentPools) {
   ASSERT_EQ(cuMemPoolDestroy(pool), CUDA_SUCCESS);
   ASSERT_EQ(cuDeviceGetMemPool(&current, 0), CUDA_SUCCESS);
   EXPECT_EQ(usual, current);
-  CUmemLocation anywhere{CU_MEM_LOCATION_TYPE_NONE, 0};
+  CUmemLocation anywhere{CU_MEM_LOCATION_TYPE_NONE, {0}};
   EXPECT_EQ(cuMemGetMemPool(&current, &anywhere, CU_MEM_ALLOCATION_TYPE_MANAGED), CUDA_SUCCESS);
   EXPECT_EQ(cuMemGetMemPool(&current, &anywhere, CU_MEM_ALLOCATION_TYPE_PINNED),
             CUDA_ERROR_INVALID_VALUE);
@@ -168,7 +168,7 @@ TEST_F(DriverPool, BadProperties) {
   CUmemPoolProps properties{};
   EXPECT_EQ(cuMemPoolCreate(&pool, &properties), CUDA_ERROR_INVALID_VALUE);
   properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, 99};
+  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, {99}};
   EXPECT_EQ(cuMemPoolCreate(&pool, &properties), CUDA_ERROR_INVALID_DEVICE);
   properties.location.id = 0;
   properties.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
