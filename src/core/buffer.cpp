@@ -94,8 +94,8 @@ void require_size(const char* what, std::size_t given, const handle::BufferBox& 
                               ": a copy needs the same size on both sides");
 }
 
-/// Copies from pageable memory of the host up to this size are staged, as an H200 showed: the driver
-/// does not wait for the stream. It does for 16 MiB.
+/// Copies from pageable memory of the host up to this size are staged, as an H200 showed: the
+/// driver does not wait for the stream. It does for 16 MiB.
 constexpr std::size_t staged_most = std::size_t{1} << 20U;
 
 /// Waits for the stream before a copy that would wait for it in the driver, to or from pageable
