@@ -21,7 +21,7 @@ namespace py = pybind11;
 namespace {
 
 using Record = py::detail::function_record;
-using Call = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
+using Call = PyObject* (*)(PyObject*, PyObject* const*, std::size_t, PyObject*);
 
 /// pybind11's own function, the same for all, which ours is put before.
 Call dispatch = nullptr;
@@ -229,11 +229,11 @@ std::string name_of(const Record& record) {
   return name != names().end() ? name->second : record.name;
 }
 
-std::size_t positional_count(Py_ssize_t count) {
-  return static_cast<std::size_t>(PyVectorcall_NARGS(static_cast<std::size_t>(count)));
+std::size_t positional_count(std::size_t count) {
+  return static_cast<std::size_t>(PyVectorcall_NARGS(count));
 }
 
-PyObject* call(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+PyObject* call(PyObject* self, PyObject* const* args, std::size_t count, PyObject* keywords) {
   PyObject* result = nullptr;
   bool is_wrong = false;
   try {
@@ -290,18 +290,19 @@ PyObject* refused(PyObject* self, const Find& find) {
   });
 }
 
-py::handle first(PyObject* const* args, Py_ssize_t count) {
+py::handle first(PyObject* const* args, std::size_t count) {
   return positional_count(count) != 0 ? args[0] : nullptr;
 }
 
 /// An __init__ of pybind11's classes.
-PyObject* call_init(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+PyObject* call_init(PyObject* self, PyObject* const* args, std::size_t count, PyObject* keywords) {
   const auto find = [&](const Record& record) { return wrong_start(record, first(args, count)); };
   return refused(self, find) == nullptr ? nullptr : call(self, args, count, keywords);
 }
 
 /// Another method of theirs.
-PyObject* call_method(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+PyObject* call_method(PyObject* self, PyObject* const* args, std::size_t count,
+                      PyObject* keywords) {
   const py::handle object = first(args, count);
   const bool is_foreign = !object || PyObject_TypeCheck(object.ptr(), instance_type) == 0;
   if (is_foreign || is_initialised(object)) [[likely]]
