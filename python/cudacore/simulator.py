@@ -110,7 +110,7 @@ def _bytes(memory: int | str) -> int:
 
 
 def reset() -> None:
-    """Start afresh, after a fault say.
+    """Start afresh, for instance after a fault.
 
     Every context ends, with what runs in it, its streams, its events and its memory, and memory of
     pools is freed. Kernels, programs and pools stay. Of objects made before, those that belong to a
@@ -120,7 +120,7 @@ def reset() -> None:
     Raises
     ------
     CUDAError
-        The driver in use is not the simulated device.
+        The driver in use is not the simulated device, or the call is made in a host callback.
 
     See Also
     --------

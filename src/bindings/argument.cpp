@@ -233,8 +233,8 @@ void pack_scalar(const KernelBox& kernel, std::size_t index, const Slot& slot,
     const std::size_t size = host.bytes().size();
     if (size != scalar.size) [[unlikely]] {
       mismatch(kernel, index, object,
-               "it shows " + std::to_string(size) + " bytes, and its type has " +
-                   std::to_string(scalar.size));
+               "it shows " + std::to_string(size) + (size == 1 ? " byte" : " bytes") +
+                   ", but its type has " + std::to_string(scalar.size));
     }
     const void* bytes = host.bytes().data();
     if (scalar.kind == ParamKind::pointer) {

@@ -36,7 +36,7 @@ Py_ssize_t array_size(py::handle value) {
     if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) {
       throw py::error_already_set();
     }
-    PyErr_Clear();  // of no dimensions: a number in a coat
+    PyErr_Clear();  // zero-dimensional: a number
   }
   return size;
 }
@@ -45,11 +45,12 @@ unsigned to_extent(py::handle value, const char* field, std::size_t axis) {
   const auto name = [&]() { return in_config(field) + "." + axes[axis]; };
   // A float that is a whole number comes of a division, n / 16, in programs written for cuda.core.
   const bool is_whole =
-      PyFloat_CheckExact(value.ptr()) != 0 &&
+      PyFloat_CheckExact(value.ptr()) != 0 && std::isfinite(PyFloat_AS_DOUBLE(value.ptr())) &&
       std::floor(PyFloat_AS_DOUBLE(value.ptr())) == PyFloat_AS_DOUBLE(value.ptr());
   if (PyBool_Check(value.ptr()) != 0 || (PyIndex_Check(value.ptr()) == 0 && !is_whole) ||
       array_size(value) >= 0) {
-    throw py::type_error(name() + " must be an int, not " + type_name(value));
+    throw py::type_error(name() + " must be an int, not " + type_name(value) +
+                         (PyFloat_Check(value.ptr()) != 0 ? "; pass int(...) of it" : ""));
   }
   const auto number = py::reinterpret_steal<py::object>(is_whole ? PyNumber_Long(value.ptr())
                                                                  : PyNumber_Index(value.ptr()));

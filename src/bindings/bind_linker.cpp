@@ -115,8 +115,9 @@ void bind_linker(py::module_& module) {
       .def_property_readonly(
           "is_closed", [](const PyLinker& self) { return self.shared == nullptr; }, quick,
           "bool: Whether closed.")
-      .def_static(
-          "which_backend", [] { return to_enum("CompilerBackendType", "nvJitLink"); }, quick,
+      .def_class(
+          "which_backend",
+          [](py::handle /*type*/) { return to_enum("CompilerBackendType", "nvJitLink"); }, quick,
           "The library that links, a typing.CompilerBackendType: always ``nvJitLink``.")
       .def(
           "__repr__",

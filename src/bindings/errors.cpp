@@ -226,8 +226,9 @@ void bind_errors(py::module_& module) {
                                  "The device, the driver or the library lacks what was asked for.");
   types.launch = add_type(module, "LaunchError", py::make_tuple(cuda),
                           "A kernel failed while it ran, or could not be started.");
-  types.context_lost = add_type(module, "ContextLostError", py::make_tuple(cuda),
-                                "The context died of an earlier failure.");
+  types.context_lost =
+      add_type(module, "ContextLostError", py::make_tuple(cuda),
+               "An earlier failure, or a reset of the simulated device, ended the context.");
   types.forked = add_type(module, "ForkedProcessError", py::make_tuple(cuda),
                           "The process was forked after CUDA was initialised.");
   types.library_not_found = add_type(module, "LibraryNotFoundError", py::make_tuple(cuda),

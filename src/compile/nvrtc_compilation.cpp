@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cudacore/error.hpp"
+#include "driver/blocking.hpp"
 #include "driver/process.hpp"
 #include "driver/wheels.hpp"
 #include "handle/hooks.hpp"
@@ -88,6 +89,7 @@ NvrtcCompilation::~NvrtcCompilation() {
 std::shared_ptr<void> NvrtcCompilation::keep() {
   return {std::exchange(program_, nullptr), [&api = api_](driver::NvrtcProgram program) {
             if (driver::is_exiting()) return;
+            const driver::BlockingScope scope;
             const driver::CompilerCall call;
             api.nvrtcDestroyProgram(&program);
           }};

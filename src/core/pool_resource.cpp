@@ -48,8 +48,11 @@ Buffer PoolMemoryResource::allocate(std::size_t size, const std::optional<Stream
   if (is_closed()) [[unlikely]] {
     const bool is_of_device = device_id() >= 0 && !is_managed();
     throw std::invalid_argument(
-        describe(handle(), device_id()) + " is closed; make a new one" +
-        (is_of_device ? ": device.memory_resource = DeviceMemoryResource(device)" : ""));
+        describe(handle(), device_id()) + " is closed; allocate from another" +
+        (is_of_device
+             ? ", such as DeviceMemoryResource(device); if the closed one is the device's, "
+               "first: device.memory_resource = DeviceMemoryResource(device)"
+             : ""));
   }
   auto box = std::make_shared<handle::BufferBox>();
   box->stream = stream

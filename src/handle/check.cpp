@@ -193,9 +193,9 @@ void throw_if_lost(const ContextBox& context) {
   }
   const char* const cure =
       is_forgotten(context) ? ". Make its objects anew: those from before a reset cannot be used"
-      : api.simulated       ? ". Restart the process, or call cudacore.simulator.reset(): no "
-                              "object of any device can be used"
-                            : ". Restart the process: no object of any device can be used";
+      : api.simulated       ? ". Restart the process, or call cudacore.simulator.reset(); until "
+                              "then no object of any device can be used"
+                      : ". Restart the process; until then no object of any device can be used";
   throw ContextLostError("the context of " + describe_device(context.device) +
                              " is unusable since " + context.lost_reason + cure,
                          context.lost_code, name != nullptr ? name : "", {});
@@ -203,10 +203,9 @@ void throw_if_lost(const ContextBox& context) {
 
 void throw_stale(std::string_view message) {
   constexpr CUresult result = CUDA_ERROR_CONTEXT_IS_DESTROYED;
-  throw ContextLostError(std::string(message) +
-                             " from before cudacore.simulator.reset(), which freed its memory: "
-                             "allocate a new one",
-                         static_cast<int>(result), "CUDA_ERROR_CONTEXT_IS_DESTROYED", {});
+  throw ContextLostError(
+      std::string(message) + " from before cudacore.simulator.reset(): make it anew",
+      static_cast<int>(result), "CUDA_ERROR_CONTEXT_IS_DESTROYED", {});
 }
 
 void throw_if_stale(const BufferBox& buffer) {

@@ -33,7 +33,7 @@ void throw_if_lost(const ContextBox& context);
 
 /// Raises ContextLostError, without a driver call, for memory that ended with a reset.
 void throw_if_stale(const BufferBox& buffer);
-/// Raises it: "<message> from before cudacore.simulator.reset(), ...".
+/// Raises it: "<message> from before cudacore.simulator.reset(): ...".
 [[noreturn]] void throw_stale(std::string_view message);
 
 /// Counts a failure that cannot be thrown and has been told already.

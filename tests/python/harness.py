@@ -129,3 +129,12 @@ def copy_package(folder: Path) -> Path:
     if not (target / core.name).exists():
         shutil.copy(core, target)
     return folder
+
+
+def nvcc(folder: Path, *arguments: str) -> None:
+    """Run nvcc in a folder, without the sanitizer that a build's tests may be run under."""
+    env = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    made = subprocess.run(
+        ["nvcc", *arguments], check=False, cwd=folder, capture_output=True, text=True, env=env
+    )
+    assert made.returncode == 0, made.stderr

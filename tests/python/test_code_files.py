@@ -5,13 +5,12 @@ import os
 import pickle
 import shutil
 import stat
-import subprocess
 import threading
 from pathlib import Path
 
 import pytest
 from cudacore import Device, Linker, ObjectCode, Program
-from harness import ARCH, build, cubin, ltoir, ptx
+from harness import ARCH, build, cubin, ltoir, nvcc, ptx
 
 SECRET = "the_secret_recipe"
 SOURCE = f"""
@@ -74,11 +73,7 @@ def test_loaded_lto_ir_links(codes: dict[str, ObjectCode], tmp_path: Path) -> No
 )
 def test_files_of_nvcc(flags: str, kind: str, tmp_path: Path) -> None:
     (tmp_path / "f.cu").write_text(SOURCE)
-    made = subprocess.run(
-        ["nvcc", flags, f"-arch={ARCH}", "-o", "out", "f.cu"],
-        check=False, cwd=tmp_path, capture_output=True, text=True,
-    )  # fmt: skip
-    assert made.returncode == 0, made.stderr
+    nvcc(tmp_path, flags, f"-arch={ARCH}", "-o", "out", "f.cu")
     assert ObjectCode.load(tmp_path / "out").code_type == kind
 
 

@@ -134,7 +134,7 @@ print(works())
 """
     launched, viewed, good = output(script)
     assert launched.startswith("ContextLostError k: argument 1"), launched
-    assert "allocate a new one" in launched
+    assert "make it anew" in launched
     assert viewed.startswith("ContextLostError")
     assert good == "True"
 

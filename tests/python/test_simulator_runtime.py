@@ -9,7 +9,7 @@ from pathlib import Path
 
 import cudacore
 import pytest
-from harness import environment, run_cleanly
+from harness import environment, nvcc, run_cleanly
 
 FOLDER = Path(cudacore.simulator.driver_folder())
 MAJORS = [12, 13]
@@ -241,11 +241,7 @@ int main() {
   use("main");
 }
 """)
-    made = subprocess.run(
-        ["nvcc", "-w", "-cudart", "shared", "-arch=compute_75", "-o", "program", "program.cu"],
-        check=False, cwd=tmp_path, capture_output=True, text=True,
-    )  # fmt: skip
-    assert made.returncode == 0, made.stderr
+    nvcc(tmp_path, "-w", "-cudart", "shared", "-arch=compute_75", "-o", "program", "program.cu")
     # What is freed is overwritten: whoever still uses it is found out.
     env = environment({"LD_LIBRARY_PATH": str(FOLDER), "MALLOC_PERTURB_": "165"})
     ran = subprocess.run(

@@ -205,6 +205,11 @@ def test_closed_pool(device: Device) -> None:
     pool.close()
     cure = "device.memory_resource = DeviceMemoryResource(device)"
     assert cure in message(lambda: pool.allocate(8), ValueError)
+    device.memory_resource = pool
+    with pytest.raises(ValueError, match="is closed; allocate from another"):
+        device.allocate(8)
+    device.memory_resource = DeviceMemoryResource(device)
+    assert device.allocate(8).size == 8
 
 
 def test_fill(device: Device) -> None:
@@ -312,7 +317,7 @@ def test_scalars_that_show_too_little(stream: Stream) -> None:
 
     Larger._type_ = "d"  # type: ignore[assignment]
     launcher = build("__global__ void k(double d) {}").get_kernel("k")[1, 1, stream]
-    with pytest.raises(TypeError, match="it shows 1 bytes, and its type has 8"):
+    with pytest.raises(TypeError, match="it shows 1 byte, but its type has 8"):
         launcher(Larger(1))
 
 
@@ -323,5 +328,5 @@ def test_scalars_that_show_nothing(stream: Stream) -> None:
             return memoryview((ctypes.c_char * 0).from_address(8))
 
     launcher = build("__global__ void k(int* p) {}").get_kernel("k")[1, 1, stream]
-    with pytest.raises(TypeError, match="it shows 0 bytes, and its type has 8"):
+    with pytest.raises(TypeError, match="it shows 0 bytes, but its type has 8"):
         launcher(Pointer(5))
