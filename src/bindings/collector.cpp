@@ -78,6 +78,9 @@ int Kept<Buffer>::visit(const Buffer& buffer, visitproc visit, void* arg) {
 }
 
 void Kept<Buffer>::finalize(PyObject* self) noexcept {
+  // Others of the garbage may still read memory that goes nowhere.
+  const handle::BufferBox* box = get_if<Buffer>(self)->box().get();
+  if (box == nullptr || kept_by(box->resource) == nullptr) return;
   const py::error_scope kept_error;
   const handle::Unheard unheard;
   try {

@@ -64,24 +64,45 @@ struct Complaint {
   std::string text;
 };
 
-/// What is wrong with a value for a parameter; nothing where we cannot tell.
-std::optional<Complaint> wrong_value(std::string_view type, py::handle value) {
+bool is_int(std::string_view type) {
+  const auto has = [&](std::string_view word) { return type.find(word) != std::string_view::npos; };
+  return has("SupportsInt") || has("SupportsIndex") || type.substr(0, 3) == "int";
+}
+
+/// What is wrong with the type of a value for a parameter; nothing where we cannot tell.
+std::optional<Complaint> wrong_type(std::string_view type, py::handle value) {
   const auto must_be = [&](const char* what) {
     return Complaint{PyExc_TypeError, std::string(what) + ", not " + type_name(value)};
   };
-  const auto has = [&](std::string_view word) { return type.find(word) != std::string_view::npos; };
-  if (has("SupportsInt") || has("SupportsIndex") || type.substr(0, 3) == "int") {
-    if (PyIndex_Check(value.ptr()) == 0) return must_be("an int");
-    const bool is_negative = PyObject_RichCompareBool(value.ptr(), py::int_(0).ptr(), Py_LT) == 1;
-    PyErr_Clear();
-    return Complaint{
-        PyExc_OverflowError,
-        (is_negative ? "an int that is not so low, not " : "a smaller int, not ") + shown(value)};
-  }
+  if (is_int(type) && PyIndex_Check(value.ptr()) == 0) return must_be("an int");
   if (type.substr(0, 4) == "bool" && PyBool_Check(value.ptr()) == 0) return must_be("a bool");
-  if (has("Callable") && PyCallable_Check(value.ptr()) == 0) return must_be("callable");
+  const bool is_callable = type.find("Callable") != std::string_view::npos;
+  if (is_callable && PyCallable_Check(value.ptr()) == 0) return must_be("callable");
   if (type.substr(0, 3) == "str" && PyUnicode_Check(value.ptr()) == 0) return must_be("a str");
   return std::nullopt;
+}
+
+/// What is wrong with an int that does not fit 32 bits.
+std::optional<Complaint> wrong_range(std::string_view type, py::handle value) {
+  if (!is_int(type)) return std::nullopt;
+  const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+  if (!number) throw py::error_already_set();
+  int overflow = 0;
+  const long long n = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  if (overflow == 0 && n == static_cast<int>(n)) return std::nullopt;
+  const bool is_low = overflow < 0 || n < 0;
+  return Complaint{PyExc_OverflowError, (is_low && overflow <= 0 ? "an int that is not so low, not "
+                                                                 : "a smaller int, not ") +
+                                            shown(number)};
+}
+
+/// What is wrong with a small int, where all else is right: that it is negative.
+std::optional<Complaint> wrong_sign(std::string_view type, py::handle value) {
+  if (!is_int(type)) return std::nullopt;
+  const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+  if (!number) throw py::error_already_set();
+  if (PyObject_RichCompareBool(number.ptr(), py::int_(0).ptr(), Py_LT) != 1) return std::nullopt;
+  return Complaint{PyExc_OverflowError, "an int that is not negative, not " + shown(number)};
 }
 
 /// Finds what pybind11 did not like in a call.
@@ -186,12 +207,14 @@ class WrongCall {
 
   [[nodiscard]] Complaint wrong_values() const {
     const std::vector<std::string_view> types = types_of(record_);
-    for (std::size_t i = skipped_; i < record_.nargs && i < types.size(); ++i) {
-      const py::handle value = given(i);
-      if (!value) continue;
-      if (const auto complaint = wrong_value(types[i], value)) {
-        const std::string who = parameter(i).empty() ? "the value" : parameter(i);
-        return {complaint->type, name_ + ": " + who + " must be " + complaint->text};
+    for (const auto& find : {&wrong_type, &wrong_range, &wrong_sign}) {
+      for (std::size_t i = skipped_; i < record_.nargs && i < types.size(); ++i) {
+        const py::handle value = given(i);
+        if (!value) continue;
+        if (const auto complaint = find(types[i], value)) {
+          const std::string who = parameter(i).empty() ? "the value" : parameter(i);
+          return {complaint->type, name_ + ": " + who + " must be " + complaint->text};
+        }
       }
     }
     return refuse(" was given an argument of a type that it does not take");
@@ -205,8 +228,8 @@ class WrongCall {
   std::size_t skipped_;  ///< parameters that the caller does not give: self
 };
 
-/// Whether the error that is set is pybind11's about the arguments of a call.
-bool is_wrong_call() {
+/// Whether the error that is set is pybind11's about the arguments of a call of a function.
+bool is_wrong_call(const Record& record) {
   if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) return false;
   PyObject* type = nullptr;
   PyObject* value = nullptr;
@@ -215,11 +238,8 @@ bool is_wrong_call() {
   const auto text =
       py::reinterpret_steal<py::object>(value != nullptr ? PyObject_Str(value) : nullptr);
   const char* message = text ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
-  const bool found = message != nullptr &&
-                     (std::string_view(message).find("(): incompatible function arguments") !=
-                          std::string_view::npos ||
-                      std::string_view(message).find("(): incompatible constructor arguments") !=
-                          std::string_view::npos);
+  const bool found = message != nullptr && std::string_view(message).starts_with(
+                                               std::string(record.name) + "(): incompatible ");
   PyErr_Restore(type, value, trace);
   return found;
 }
@@ -240,17 +260,19 @@ PyObject* call(PyObject* self, PyObject* const* args, std::size_t count, PyObjec
     result = dispatch(self, args, count, keywords);
   } catch (abi::__forced_unwind&) {
     park_thread();
-  } catch (const py::error_already_set&) {  // its complaint, where a keyword is no UTF-8
-    is_wrong = true;
+  } catch (py::error_already_set& error) {
+    is_wrong = error.matches(PyExc_UnicodeError);  // its complaint, where a keyword is no UTF-8
+    if (!is_wrong) error.restore();
   } catch (...) {
     set_python_error();
     return nullptr;
   }
-  if (result != nullptr || (!is_wrong && !is_wrong_call())) [[likely]]
+  if (result != nullptr) [[likely]]
     return result;
+  const Record& record = *py::detail::function_record_ptr_from_PyObject(self);
+  if (!is_wrong && !is_wrong_call(record)) return nullptr;
   PyErr_Clear();
   try {
-    const Record& record = *py::detail::function_record_ptr_from_PyObject(self);
     const WrongCall wrong(record, name_of(record), args, positional_count(count), keywords);
     const Complaint complaint = wrong.explain();
     PyErr_SetString(complaint.type, complaint.text.c_str());

@@ -184,15 +184,11 @@ std::optional<std::string_view> definition_at(std::string_view code, std::size_t
   return std::nullopt;
 }
 
-/// Whether a word of a declaration is what it says, whatever else the source declares.
+/// Whether a word of a declaration is a keyword, which no typedef can make something else.
 bool is_certain(std::string_view word) {
   constexpr auto words = std::to_array<std::string_view>(
-      {"const",    "volatile",  "__restrict__", "__restrict", "__grid_constant__",
-       "signed",   "unsigned",  "char",         "short",      "int",
-       "long",     "float",     "double",       "bool",       "void",
-       "size_t",   "ptrdiff_t", "int8_t",       "int16_t",    "int32_t",
-       "int64_t",  "uint8_t",   "uint16_t",     "uint32_t",   "uint64_t",
-       "intptr_t", "uintptr_t"});
+      {"const", "volatile", "__restrict__", "__restrict", "__grid_constant__", "signed", "unsigned",
+       "char", "short", "int", "long", "float", "double", "bool", "void"});
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
@@ -206,9 +202,9 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
-/// What a declaration declares, where no macro, typedef or header can make it something else: a
-/// fundamental type, or a pointer, whose element is left unknown where its name is the user's.
-/// Anything else has no type.
+/// What a declaration declares, if it is a pointer and no macro can make it something else. Its
+/// element is left unknown where a typedef can. Anything else has no type: the bytes tell an int
+/// from a float, and NumPy's scalars fit them whatever their sign.
 Param certain_parameter(std::string_view declaration, const Code& code) {
   Param param;
   param.name = cxx::declared_name(declaration);
@@ -222,12 +218,12 @@ Param certain_parameter(std::string_view declaration, const Code& code) {
     const bool is_plain = std::all_of(words.begin(), words.end(), [&](std::string_view word) {
       return is_certain(word) || word == param.name;
     });
-    if (is_plain && parsed.kind != ParamKind::structure) return parsed;
-    if (parsed.kind == ParamKind::pointer) {
+    if (parsed.kind != ParamKind::pointer) return param;
+    if (!is_plain) {
       parsed.pointee = ParamKind::opaque;
       parsed.pointee_size = 0;
-      return parsed;
     }
+    return parsed;
   } catch (const std::invalid_argument&) {
     // A macro from elsewhere, say.
   }
@@ -243,6 +239,30 @@ std::vector<Param> parameters_in(std::string_view list, const Code& code) {
     params.push_back(certain_parameter(parameter, code));
   }
   return params;
+}
+
+/// Where the first `extern "C" {` stands.
+std::size_t first_extern_block(std::string_view text) {
+  constexpr std::string_view keyword = "extern";
+  for (std::size_t i = text.find(keyword); i != npos; i = text.find(keyword, i)) {
+    i += keyword.size();
+    std::size_t next = cxx::skip_spaces(text, i);
+    if (next >= text.size() || text[next] != '0') continue;  // the literal, blanked out
+    next = cxx::skip_spaces(text, next + 1);
+    if (next < text.size() && text[next] == '{') return next;
+  }
+  return npos;
+}
+
+/// Whether the definition whose `__global__` ends at `i` has a C name, which its types are not in.
+bool is_extern_c(std::string_view text, std::size_t i, std::size_t extern_block) {
+  const std::size_t last = text.find_last_of(";{}", i);
+  const std::size_t start = last == npos ? 0 : last + 1;
+  const std::vector<std::string_view> words = words_of(text.substr(start, i - start));
+  const auto has = [&](std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  return !has("template") && !has("static") && (has("extern") || extern_block < i);
 }
 
 bool is_measured(const Param& param) { return param.type.empty() || param.type.front() == '.'; }
@@ -334,6 +354,7 @@ void read_definition(Signature& signature, std::string_view source) {
   const auto equal_in = [](std::string Param::*member) {
     return [member](const Param& a, const Param& b) { return a.*member == b.*member; };
   };
+  const std::size_t extern_block = first_extern_block(text);
   constexpr std::string_view keyword = "__global__";
   std::optional<std::vector<Param>> found;
   bool types_agree = true;
@@ -348,7 +369,7 @@ void read_definition(Signature& signature, std::string_view source) {
     if (params.size() != signature.params.size()) {
       continue;
     }
-    types_agree = types_agree && !code.is_conditional(i);
+    types_agree = types_agree && !code.is_conditional(i) && is_extern_c(text, i, extern_block);
     if (found) {
       const auto same = [&](std::string Param::*member) {
         return std::equal(params.begin(), params.end(), found->begin(), equal_in(member));

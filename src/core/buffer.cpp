@@ -69,6 +69,10 @@ class PartOf : public MemoryResource {
   Buffer allocate(std::size_t size, const std::optional<Stream>& stream) override {
     return whole_.memory_resource()->allocate(size, stream);
   }
+  [[nodiscard]] bool ends_with_reset() const noexcept override {
+    const handle::BufferBox& box = *whole_.box();
+    return box.resource != nullptr && box.resource->ends_with_reset();
+  }
   /// A stream that was chosen for the part orders the release of the whole.
   void deallocate(CUdeviceptr /*pointer*/, std::size_t /*size*/,
                   const std::optional<Stream>& stream) override {

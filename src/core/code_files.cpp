@@ -129,10 +129,13 @@ void ObjectCode::save(const fs::path& path) const {
   std::error_code unknown;
   const fs::file_status there = fs::status(path, unknown);
   // A pipe or a device is written to; nothing takes its place.
-  const bool is_special = fs::exists(there) && !fs::is_regular_file(there);
-  const fs::path target = is_special ? path : end_of_links(path);
+  fs::path target = end_of_links(path);
+  const bool is_file = fs::is_regular_file(there);
+  // The link of an open descriptor may name a file that is gone, or never had a name.
+  const bool is_special = fs::exists(there) && !(is_file && fs::equivalent(path, target, unknown));
+  if (is_special) target = path;
   const fs::path draft = is_special ? path : draft_of(target);
-  const int creation = is_special ? 0 : O_CREAT | O_EXCL;
+  const int creation = is_special ? (is_file ? O_TRUNC : 0) : O_CREAT | O_EXCL;
   const int file = ::open(draft.c_str(), O_WRONLY | O_CLOEXEC | creation, readable);
   if (file < 0) throw_file_error(failed, path, errno);
   int error = write_all(file, code());

@@ -93,8 +93,12 @@ BufferBox::~BufferBox() {
   });
 }
 
+bool BufferBox::ends_with_reset() const noexcept {
+  return resource != nullptr && resource->ends_with_reset();
+}
+
 bool BufferBox::has_nothing_to_release() const noexcept {
-  return resource == nullptr || pointer == 0 || (is_stale() && resource->ends_with_reset());
+  return resource == nullptr || pointer == 0 || is_stale();
 }
 
 void BufferBox::release() {

@@ -165,7 +165,7 @@ struct PoolBox {
   ~PoolBox();
 };
 
-/// How often forget_contexts() was called.
+/// How often contexts were forgotten.
 inline constinit std::atomic<unsigned> resets{0};
 
 struct BufferBox {
@@ -187,9 +187,9 @@ struct BufferBox {
   BufferBox& operator=(const BufferBox&) = delete;
   ~BufferBox();
 
-  /// Whether it was made before a reset, with which its memory ended.
+  /// Whether it was made before a reset, with which its memory ended. Memory of others goes on.
   [[nodiscard]] bool is_stale() const noexcept {
-    return made_after != resets.load(std::memory_order_relaxed);
+    return made_after != resets.load(std::memory_order_relaxed) && ends_with_reset();
   }
   /// Gives the memory back, once. Most failures are reported, not thrown.
   /// @throw LaunchError where this is the first to hear of a fault; InterruptedError where the
@@ -197,6 +197,7 @@ struct BufferBox {
   void release();
 
  private:
+  [[nodiscard]] bool ends_with_reset() const noexcept;
   [[nodiscard]] bool has_nothing_to_release() const noexcept;
 };
 

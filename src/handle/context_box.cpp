@@ -212,6 +212,8 @@ void forget_ended_contexts(const char* function) {
     mark_ended(*box, function);
     last = std::max(last, box->id);
   }
+  // Memory of other threads that was allocated meanwhile may have ended as well.
+  resets.fetch_add(1, std::memory_order_relaxed);
   const std::scoped_lock lock(known.mutex);
   for (CUcontext& retained : known.retained) {
     if (retained != nullptr && id_of(retained) == 0) retained = nullptr;

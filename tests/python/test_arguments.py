@@ -358,29 +358,32 @@ def test_types_are_not_kept_for_ever(stream: Stream, pinned: Callable[[int], Buf
 
 
 class TestUnmangledKernels:
-    """The types that a name does not tell come from the source."""
+    """Which parameters are pointers, which a C name does not tell, comes from the source."""
 
     SOURCE = """
         extern "C" __global__ void add(const float* __restrict__ a, float* c, size_t n, double x) {
           if (threadIdx.x < n) c[threadIdx.x] = a[threadIdx.x] + x;
         }"""
 
-    def test_types_are_those_of_the_source(self) -> None:
-        declared = "add(float const* a, float* c, unsigned long n, double x)"
+    def test_pointers_are_those_of_the_source(self) -> None:
+        declared = "add(float const* a, float* c, .u64 n, .f64 x)"
         for code in (cubin(self.SOURCE), ptx(self.SOURCE)):
             assert str(code.signature("add")) == declared
 
     def test_wrong_arguments_are_refused(self, device: Device) -> None:
         kernel = build(self.SOURCE).get_kernel("add")
         buffer, array = device.allocate(64), np.ones(16, np.float32)
-        with pytest.raises(
-            TypeError, match=r"argument 3 'n' \(unsigned long\) cannot take .*Buffer"
-        ):
-            kernel[1, 1](buffer, 16, buffer, 1.0)
         with pytest.raises(TypeError, match=r"device.to_device\(array\)"):
             kernel[1, 1](array, buffer, 16, 1.0)
-        with pytest.raises(OverflowError):
-            kernel[1, 1](buffer, buffer, -1, 1.0)
+        with pytest.raises(TypeError, match=r"argument 4 'x' \(\.f64\) cannot take .*Buffer"):
+            kernel[1, 1](buffer, buffer, 16, buffer)
+
+    def test_scalars_of_either_sign_are_taken(self, device: Device) -> None:
+        kernel = build(self.SOURCE).get_kernel("add")
+        buffer = device.to_device(np.ones(16, np.float32))
+        for count in (16, np.int64(16), np.uint64(16)):
+            kernel[1, 16](buffer, buffer, count, 1.0)
+        assert buffer.to_host("f4").tolist() == [4.0] * 16
 
     def test_where_only_bytes_are_known_both_cures_are_named(self, device: Device) -> None:
         text = "typedef unsigned long long Word; " + self.SOURCE.replace("size_t", "Word")
@@ -392,7 +395,8 @@ class TestUnmangledKernels:
     @pytest.mark.parametrize(
         ("before", "parameter", "printed"),
         [
-            ("", "unsigned n", "unsigned int n"),
+            ("", "unsigned n", ".u32 n"),
+            ("using int32_t = unsigned;", "int32_t n", ".u32 n"),
             ("", "char const* const* n", "char const* const* n"),
             ("struct Node;", "Node* n", "Node* n"),
             ("struct Node;", "struct Node const& n", "Node const& n"),
@@ -411,16 +415,28 @@ class TestUnmangledKernels:
         source = f'{before}\nextern "C" __global__ void k({parameter}) {{}}'
         assert str(ptx(source).signature("k")).replace(".ptr ", "") == f"k({printed})"
 
+    @pytest.mark.parametrize(
+        "other",
+        [
+            "namespace detail { template <class T> __global__ void k(float* n) {} }",
+            "namespace detail { __global__ void k(float* n) {} }",
+            "namespace detail { static __global__ void k(float* n) {} }",
+        ],
+    )
+    def test_another_kernel_of_the_name_gives_no_types(self, other: str) -> None:
+        real = '#define KERNEL extern "C" __global__ void\nKERNEL k(unsigned long n) {}'
+        assert str(ptx(f"{other}\n{real}").signature("k")) == "k(.u64 n)"
+
+    def test_block_of_c_names(self) -> None:
+        source = 'extern "C" { struct S; __global__ void k(float* n, S* s) {} }'
+        assert str(ptx(source).signature("k")).replace(".ptr ", "") == "k(float* n, S* s)"
+
     def test_a_definition_that_may_be_left_out_gives_no_types(self) -> None:
         source = """
             #define KERNEL(type) extern "C" __global__ void k(type n) {}
             #ifdef NEVER
-            extern "C" __global__ void k(int n) {}
+            extern "C" __global__ void k(int* n) {}
             #else
-            KERNEL(unsigned)
+            KERNEL(unsigned long)
             #endif"""
-        assert str(ptx(source).signature("k")) == "k(.u32 n)"
-        source = """
-            namespace a { template <class T> __global__ void k(int n) {} }
-            extern "C" __global__ void k(unsigned n) {}"""
-        assert str(ptx(source).signature("k")) == "k(.u32 n)"
+        assert str(ptx(source).signature("k")) == "k(.u64 n)"

@@ -207,3 +207,18 @@ def test_pickle_has_the_source_where_it_is_asked_for() -> None:
 def test_program_is_not_pickled(protocol: int) -> None:
     with pytest.raises(TypeError, match="pickle the ObjectCode"):
         pickle.dumps(Program(SOURCE, "c++"), protocol)
+
+
+def test_open_descriptors_are_written_to(codes: dict[str, ObjectCode], tmp_path: Path) -> None:
+    code = codes["ptx"]
+    descriptor = os.memfd_create("code")
+    try:
+        code.save(f"/proc/self/fd/{descriptor}")
+        assert os.fstat(descriptor).st_size == len(code.code)
+    finally:
+        os.close(descriptor)
+    with (tmp_path / "held").open("w+b") as file:
+        (tmp_path / "held").unlink()
+        code.save(f"/dev/fd/{file.fileno()}")
+        assert file.read() == code.code
+    assert list(tmp_path.iterdir()) == []

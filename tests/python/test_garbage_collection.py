@@ -319,3 +319,20 @@ def test_collector_runs_while_others_work(device: Device) -> None:
     for thread in threads:
         thread.join()
     assert failures == []
+
+
+def test_finalizer_of_garbage_finds_wrapped_memory_whole() -> None:
+    array = np.arange(4, dtype=np.uint8)
+    seen: list[bytes] = []
+
+    class Saver:
+        def __init__(self, buffer: Buffer) -> None:
+            self.buffer = buffer
+            self.itself = self
+
+        def __del__(self) -> None:
+            seen.append(bytes(memoryview(self.buffer)))
+
+    Saver(Buffer.from_handle(array.ctypes.data, 4, owner=[array]))
+    gc.collect()
+    assert seen == [b"\0\1\2\3"]

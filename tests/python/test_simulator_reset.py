@@ -374,3 +374,22 @@ print(lost)
 """
     result = run(PRELUDE + script, env=UNASKED)
     assert (result.returncode, result.stdout) == (0, "0\n")
+
+
+def test_memory_of_others_goes_on() -> None:
+    script = """
+host = (ctypes.c_char * 16)(7)
+wrapped = Buffer.from_handle(ctypes.addressof(host), 16, owner=host)
+class Own(MemoryResource):
+    is_device_accessible = False
+    is_host_accessible = True
+    device_id = -1
+    def deallocate(self, ptr, size, *, stream=None):
+        print("given back", size)
+own = Buffer.from_handle(ctypes.addressof(host), 16, mr=Own())
+cudacore.simulator.reset()
+for buffer in (wrapped, wrapped[:8], own):
+    print(bytes(memoryview(buffer))[0])
+own.close()
+"""
+    assert output("import ctypes" + script) == ["7", "7", "7", "given back 16"]

@@ -67,6 +67,20 @@ def test_numbers(device: Device) -> None:
     assert "block_size must be an int that is not so low, not -1099511627776" in message(
         lambda: blocks(-(1 << 40), 0), OverflowError
     )
+    for small in (128, 2**30):
+        assert "dynamic_shared_memory_size must be an int that is not negative, not -1" in message(
+            lambda small=small: blocks(small, -1), OverflowError
+        )
+        assert "dynamic_shared_memory_size must be an int, not str" in message(
+            lambda small=small: blocks(small, "x")
+        )
+
+    class Hostile:
+        def __index__(self) -> int:
+            raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        blocks(Hostile(), 0)
     with pytest.raises(ValueError, match=f"there is no device {2**70}: device_id must lie in 0 .."):
         Device(2**70)
     attributes: Any = build("__global__ void k() {}").get_kernel("k").attributes
