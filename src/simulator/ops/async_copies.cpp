@@ -117,7 +117,12 @@ template <class T>
 T reduced(Reduction reduction, T old, T value) {
   switch (reduction) {
     case Reduction::add:
-      return static_cast<T>(old + value);
+      if constexpr (std::is_integral_v<T>) {
+        using Bits = std::make_unsigned_t<T>;
+        return static_cast<T>(static_cast<Bits>(old) + static_cast<Bits>(value));
+      } else {
+        return static_cast<T>(old + value);
+      }
     case Reduction::min:
       return value < old ? value : old;
     case Reduction::max:
