@@ -115,16 +115,12 @@ FAULTS = {
         r"of 4096 bytes",
     ),
     "tile": Fault(
-        """__global__ void tile(unsigned* p) {
-  unsigned a[8];
-  asm volatile(  // here
-      "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 "
-      "{%0, %1, %2, %3, %4, %5, %6, %7}, [%8], 16;"
-      : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3]), "=r"(a[4]), "=r"(a[5]), "=r"(a[6]),
-        "=r"(a[7])
-      : "l"(p));
-  *p = a[0];
-}""",
+        # In one line: compilers differ in which line of a statement they name.
+        "__global__ void tile(unsigned* p) {\n  unsigned a[8];\n"
+        '  asm volatile("wmma.load.a.sync.aligned.row.m16n16k16.global.f16 '
+        '{%0, %1, %2, %3, %4, %5, %6, %7}, [%8], 16;" : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), '
+        '"=r"(a[3]), "=r"(a[4]), "=r"(a[5]), "=r"(a[6]), "=r"(a[7]) : "l"(p));  // here\n'
+        "  *p = a[0];\n}",
         "[1, 32, stream](buffer)",
         "ILLEGAL_ADDRESS",
         r"'tile\(unsigned int\*\)', block \(0,0,0\), thread \(0,0,0\): wmma\.load\S* AT reads 32 "
