@@ -3,6 +3,7 @@
 
 import importlib.metadata
 import re
+import sys
 
 import cudacore
 import pytest
@@ -89,6 +90,7 @@ def test_public_name_says_it_is_of_cudacore(name: str) -> None:
     assert module == "cudacore" or not isinstance(getattr(cudacore, name), type)
 
 
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="older ones cannot run code in another")
 def test_other_interpreters_of_the_process_are_refused() -> None:
     # Before 3.13 the module is private, and isolated interpreters refuse cudacore by themselves.
     script = """
