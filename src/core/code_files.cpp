@@ -132,7 +132,7 @@ void ObjectCode::save(const fs::path& path) const {
   fs::path target = end_of_links(path);
   const bool is_file = fs::is_regular_file(there);
   // The link of an open descriptor may name a file that is gone, or never had a name.
-  const bool is_special = fs::exists(there) && !(is_file && fs::equivalent(path, target, unknown));
+  const bool is_special = fs::exists(there) && !(is_file && fs::exists(target, unknown));
   if (is_special) target = path;
   const fs::path draft = is_special ? path : draft_of(target);
   const int creation = is_special ? (is_file ? O_TRUNC : 0) : O_CREAT | O_EXCL;
