@@ -111,10 +111,10 @@ struct KernelEntry {
 [[nodiscard]] Signature merge(Signature better, const Signature& other);
 
 /// Fills in the parameter names found at the kernel's definition in CUDA C++ source, where the
-/// definition is found and the count agrees, and, where only bytes are known of all parameters,
-/// types that can be nothing else: fundamental ones and pointers that agree with the bytes. What is
-/// known stays. Nothing is filled in where definitions of the same name and count disagree, and no
-/// types where the preprocessor may leave the definition out.
+/// definition is found and the count agrees, and, where only bytes are known of all parameters of
+/// an `extern "C"` kernel, which of them are pointers, if that agrees with the bytes. What is known
+/// stays. Nothing is filled in where definitions of the same name and count disagree, and no types
+/// where the preprocessor may leave the definition out.
 void read_definition(Signature& signature, std::string_view source);
 
 /// Index of the one entry that `name` means: the symbol, the readable name ("axpy<float>"; spaces

@@ -52,7 +52,7 @@ std::string given(PyObject* object) {
   throw std::overflow_error(overflow_message(kernel, index, shown(object)));
 }
 
-/// The number of Python's that becomes a parameter of this kind; empty where none does.
+/// The Python type of number that becomes a parameter of this kind; empty where none does.
 std::string_view number_for(ParamKind kind) {
   switch (kind) {
     case ParamKind::float16:
@@ -71,7 +71,7 @@ std::string_view number_for(ParamKind kind) {
   }
 }
 
-/// What would make a number of Python's fit a parameter that takes another.
+/// What would make a Python number fit a parameter that takes another.
 std::string number_advice(const KernelBox& kernel, std::size_t index, PyObject* object) {
   const bool is_number = PyLong_CheckExact(object) != 0 || PyFloat_CheckExact(object) != 0 ||
                          PyBool_Check(object) != 0;
@@ -254,14 +254,14 @@ void pack_scalar(const KernelBox& kernel, std::size_t index, const Slot& slot,
 
 bool has(PyObject* object, const char* name) { return !attribute_or_none(object, name).is_none(); }
 
-/// Whether an array is a single element in a coat, which for a structured one is the only form that
-/// some functions of NumPy give it.
+/// Whether an array has no dimensions: some functions of NumPy give a structured element in no
+/// other form.
 bool is_zero_dimensional(PyObject* object) {
   const py::object shape = py::getattr(py::handle(object), "shape", py::none());
   return PyTuple_Check(shape.ptr()) != 0 && PyTuple_GET_SIZE(shape.ptr()) == 0;
 }
 
-/// Whether a class that an object is of has a name.
+/// Whether the object's class or a base of it is called `name`.
 bool is_of(PyObject* object, std::string_view name) {
   PyObject* bases = Py_TYPE(object)->tp_mro;
   for (Py_ssize_t i = 0; bases != nullptr && i < PyTuple_GET_SIZE(bases); ++i) {
@@ -302,7 +302,7 @@ void pack_other(const KernelBox& kernel, std::size_t index, const Slot& slot, Py
     pack_bytes_of(kernel, index, slot, object, destination);
     return;
   }
-  if (is_array && is_of(object, "numpy.generic")) {  // one that no parameter is the type of
+  if (is_array && is_of(object, "numpy.generic")) {  // of a type that no parameter has
     const bool is_real = is_of(object, "numpy.number") && !is_of(object, "numpy.complexfloating");
     mismatch(kernel, index, object, is_real ? conversion_advice(slot) : std::string());
   }

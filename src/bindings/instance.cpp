@@ -68,7 +68,9 @@ void refuse_pickle(const py::object& self) {
 }
 
 PyTypeObject* instance_base() {
-  return reinterpret_cast<PyTypeObject*>(py::detail::get_internals().instance_base);
+  static auto* const type =
+      reinterpret_cast<PyTypeObject*>(py::detail::get_internals().instance_base);
+  return type;
 }
 
 py::object instance_metaclass() {

@@ -26,9 +26,6 @@ using Call = PyObject* (*)(PyObject*, PyObject* const*, std::size_t, PyObject*);
 /// pybind11's own function, the same for all, which ours is put before.
 Call dispatch = nullptr;
 
-/// What every class of pybind11's derives from.
-PyTypeObject* instance_type = nullptr;
-
 /// "Stream.wait", by the record of the function. Lives as long as the module, for ever.
 std::unordered_map<const Record*, std::string>& names() {
   static auto& all = *new std::unordered_map<const Record*, std::string>();  // NOLINT: leaked
@@ -82,25 +79,30 @@ std::optional<Complaint> wrong_type(std::string_view type, py::handle value) {
   return std::nullopt;
 }
 
+/// The number that a value for an int parameter is. Lets through what its __index__ raises.
+py::object index_of(py::handle value) {
+  auto number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+  if (!number) throw py::error_already_set();
+  return number;
+}
+
 /// What is wrong with an int that does not fit 32 bits.
 std::optional<Complaint> wrong_range(std::string_view type, py::handle value) {
   if (!is_int(type)) return std::nullopt;
-  const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
-  if (!number) throw py::error_already_set();
+  const py::object number = index_of(value);
   int overflow = 0;
   const long long n = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
   if (overflow == 0 && n == static_cast<int>(n)) return std::nullopt;
-  const bool is_low = overflow < 0 || n < 0;
-  return Complaint{PyExc_OverflowError, (is_low && overflow <= 0 ? "an int that is not so low, not "
-                                                                 : "a smaller int, not ") +
-                                            shown(number)};
+  const bool is_low = overflow < 0 || (overflow == 0 && n < 0);
+  return Complaint{
+      PyExc_OverflowError,
+      (is_low ? "an int that is not so low, not " : "a smaller int, not ") + shown(number)};
 }
 
 /// What is wrong with a small int, where all else is right: that it is negative.
 std::optional<Complaint> wrong_sign(std::string_view type, py::handle value) {
   if (!is_int(type)) return std::nullopt;
-  const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
-  if (!number) throw py::error_already_set();
+  const py::object number = index_of(value);
   if (PyObject_RichCompareBool(number.ptr(), py::int_(0).ptr(), Py_LT) != 1) return std::nullopt;
   return Complaint{PyExc_OverflowError, "an int that is not negative, not " + shown(number)};
 }
@@ -326,7 +328,7 @@ PyObject* call_init(PyObject* self, PyObject* const* args, std::size_t count, Py
 PyObject* call_method(PyObject* self, PyObject* const* args, std::size_t count,
                       PyObject* keywords) {
   const py::handle object = first(args, count);
-  const bool is_foreign = !object || PyObject_TypeCheck(object.ptr(), instance_type) == 0;
+  const bool is_foreign = !object || PyObject_TypeCheck(object.ptr(), instance_base()) == 0;
   if (is_foreign || is_initialised(object)) [[likely]]
     return call(self, args, count, keywords);
   return refused(self, [&](const Record& record) {
@@ -338,7 +340,7 @@ PyObject* call_method(PyObject* self, PyObject* const* args, std::size_t count,
 /// The function to put before pybind11's.
 Call call_for(const Record& record) {
   const bool has_instances = record.is_method && PyType_Check(record.scope.ptr()) != 0 &&
-                             PyType_IsSubtype(class_of(record), instance_type) != 0;
+                             PyType_IsSubtype(class_of(record), instance_base()) != 0;
   return !has_instances ? &call : record.is_constructor ? &call_init : &call_method;
 }
 
@@ -370,7 +372,6 @@ void explain(py::handle object, const std::string& name) {
 }  // namespace
 
 void explain_wrong_calls(const py::module_& module) {
-  instance_type = instance_base();
   for (const auto& [key, value] : py::dict(module.attr("__dict__"))) {
     const auto name = py::handle(key).cast<std::string>();
     if (PyType_Check(value.ptr()) == 0) {

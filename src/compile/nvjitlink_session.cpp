@@ -9,8 +9,6 @@
 #include "compile/compile_error.hpp"
 #include "compile/elf_file.hpp"
 #include "cudacore/error.hpp"
-#include "driver/blocking.hpp"
-#include "driver/process.hpp"
 #include "driver/wheels.hpp"
 #include "handle/describe.hpp"
 
@@ -136,12 +134,10 @@ NvJitLinkSession::~NvJitLinkSession() {
 }
 
 std::shared_ptr<void> NvJitLinkSession::keep() {
-  return {std::exchange(handle_, nullptr), [&api = api_](driver::NvJitLinkHandle handle) {
-            if (driver::is_exiting()) return;
-            const driver::BlockingScope scope;
-            const driver::CompilerCall call;
-            api.nvJitLinkDestroy(&handle);
-          }};
+  const auto destroy = [&api = api_](driver::NvJitLinkHandle handle) {
+    api.nvJitLinkDestroy(&handle);
+  };
+  return driver::keep_until_exit(std::exchange(handle_, nullptr), destroy);
 }
 
 void NvJitLinkSession::add(const ObjectCode& input) {

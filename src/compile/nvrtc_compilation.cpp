@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "cudacore/error.hpp"
-#include "driver/blocking.hpp"
-#include "driver/process.hpp"
 #include "driver/wheels.hpp"
 #include "handle/hooks.hpp"
 
@@ -87,12 +85,10 @@ NvrtcCompilation::~NvrtcCompilation() {
 }
 
 std::shared_ptr<void> NvrtcCompilation::keep() {
-  return {std::exchange(program_, nullptr), [&api = api_](driver::NvrtcProgram program) {
-            if (driver::is_exiting()) return;
-            const driver::BlockingScope scope;
-            const driver::CompilerCall call;
-            api.nvrtcDestroyProgram(&program);
-          }};
+  const auto destroy = [&api = api_](driver::NvrtcProgram program) {
+    api.nvrtcDestroyProgram(&program);
+  };
+  return driver::keep_until_exit(std::exchange(program_, nullptr), destroy);
 }
 
 void NvrtcCompilation::add_name_expression(const std::string& expression) {

@@ -29,12 +29,7 @@ Event::Event(const EventOptions& options) : Event(Context::current(), options) {
 
 Event::Event(const Context& context, const EventOptions& options)
     : box_(std::make_shared<handle::EventBox>()) {
-  if (options.ipc_enabled) {
-    throw NotSupportedError(
-        "EventOptions.ipc_enabled: cudacore lacks sharing with other processes (IPC); see "
-        "docs/cuda_core.md",
-        0, {}, {});
-  }
+  if (options.ipc_enabled) handle::throw_no_ipc("EventOptions.ipc_enabled");
   box_->context = context.box();
   box_->timing = options.timing_enabled;
   box_->blocking = options.blocking_sync;

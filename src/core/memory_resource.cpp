@@ -13,11 +13,7 @@ namespace cudacore {
 namespace {
 
 void refuse_ipc(bool ipc_enabled, const char* option) {
-  if (!ipc_enabled) return;
-  throw NotSupportedError(std::string(option) +
-                              ": cudacore lacks sharing with other processes (IPC); see "
-                              "docs/cuda_core.md",
-                          0, {}, {});
+  if (ipc_enabled) handle::throw_no_ipc(option);
 }
 
 CUmemPoolProps properties(CUmemAllocationType type, CUmemLocationType location, int id,

@@ -36,6 +36,9 @@ void throw_if_stale(const BufferBox& buffer);
 /// Raises it: "<message> from before cudacore.simulator.reset(): ...".
 [[noreturn]] void throw_stale(std::string_view message);
 
+/// Raises NotSupportedError for an option that shares with other processes.
+[[noreturn]] void throw_no_ipc(const std::string& option);
+
 /// Counts a failure that cannot be thrown and has been told already.
 void count_unraisable() noexcept;
 /// Counts a failure that cannot be thrown and tells the log hook. For deleters. A sticky code only

@@ -7,13 +7,10 @@ extern "C" {
 [[gnu::visibility("default")]] const char* __asan_default_options();
 [[gnu::visibility("default")]] const char* __lsan_default_suppressions();
 [[gnu::visibility("default")]] const char* __tsan_default_suppressions();
-[[gnu::visibility("default")]] const char* __ubsan_default_options();
 
 // The leak check takes a thread-local block at the start of a page for one that an old glibc laid
 // out, and now and then crashes on it (google/sanitizers, issue 1322).
 const char* __asan_default_options() { return "intercept_tls_get_addr=0"; }
-
-const char* __ubsan_default_options() { return "halt_on_error=1"; }
 
 const char* __lsan_default_suppressions() { return "leak:libnvJitLink\nleak:libnvrtc\n"; }
 
