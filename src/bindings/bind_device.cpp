@@ -104,6 +104,16 @@ PyObject* allocate(PyObject* self, PyObject* const* args, Py_ssize_t count, PyOb
   return guarded([&]() { return allocate_on_device(*get_if<PyDevice>(self), args, count, names); });
 }
 
+PyObject* create_event(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  return guarded([&]() {
+    static constexpr const char* keywords[] = {"options"};
+    py::handle options = Py_None;
+    parse_keywords("Device.create_event", keywords, {&options, 1}, 1, args, count, names);
+    const EventOptions chosen = to_event_options(options);
+    return make_object(get_if<PyDevice>(self)->device.create_event(chosen));
+  });
+}
+
 Buffer to_device_memory(PyDevice& self, const py::object& host, py::handle stream) {
   const std::shared_ptr<MemoryResource> resource = resource_of(self);
   const Stream chosen = to_stream(stream, self.device.id());
@@ -164,6 +174,13 @@ PyMethodDef allocate_definition =
                 "stream : Stream or None\n    The current stream where None.\n\n"
                 "Returns\n-------\nBuffer\n\n"
                 "Raises\n------\nOutOfMemoryError");
+
+PyMethodDef create_event_definition = fast_method(
+    "create_event", reinterpret_cast<void*>(&create_event),
+    "create_event($self, options=None)\n--\n\n"
+    "Makes an event of this device (cuEventCreate), or hands out one that was closed.\n\n"
+    "Parameters\n----------\noptions : EventOptions, dict or None\n\n"
+    "Returns\n-------\nEvent");
 
 /// A named tuple type, from collections, which Python itself has loaded already.
 PyObject* named_tuple(py::module_& module, const char* name, const char* fields) {
@@ -338,16 +355,7 @@ void bind_device(py::module_& module) {
            "obj : anything with ``__cuda_stream__``, or None\n    A stream to wrap.\n"
            "options : StreamOptions, dict or None\n\n"
            "Returns\n-------\nStream")
-      .def(
-          "create_event",
-          [](const PyDevice& self, py::handle options) {
-            return [device = self.device, chosen = to_event_options(options)] {
-              return device.create_event(chosen);
-            };
-          },
-          py::arg("options") = py::none(),
-          "Makes an event of this device (cuEventCreate).\n\n"
-          "Parameters\n----------\noptions : EventOptions, dict or None\n\nReturns\n-------\nEvent")
+      .def_fast(create_event_definition)
       .def_fast(allocate_definition)
       .def("to_device", &to_device_memory, py::arg("host"), py::kw_only(),
            py::arg("stream") = py::none(), in_parts,

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "bindings/gil.hpp"
+#include "bindings/keywords.hpp"
 #include "bindings/values.hpp"
 
 namespace cudacore::bindings {
@@ -9,6 +10,20 @@ namespace cudacore::bindings {
 namespace {
 
 constexpr char how_made[] = "Device.create_event() or Stream.record()";
+
+PyObject* close(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  return guarded([&]() -> PyObject* {
+    parse_keywords("Event.close", {}, {}, 0, args, count, names);
+    close_object<Event>(self);
+    Py_RETURN_NONE;
+  });
+}
+
+PyMethodDef close_definition =
+    fast_method("close", reinterpret_cast<void*>(&close),
+                "close($self)\n--\n\n"
+                "Gives the event up (cuEventDestroy), or keeps it for the next that is made.\n"
+                "Using it later raises ValueError; closing it again does nothing.");
 
 }  // namespace
 
@@ -27,11 +42,7 @@ void bind_event(py::module_& module) {
       ">>> end - start >= 0.0\n"
       "True",
       refuse_new<how_made>)
-      .def(
-          "close", [](const ObjectOf<Event>& self) { close_object<Event>(self.ptr()); }, in_parts,
-          "Gives the event up (cuEventDestroy). Using it later raises ValueError; closing it "
-          "again\n"
-          "does nothing.")
+      .def_fast(close_definition)
       .def_property_readonly(
           "is_closed", [](const Event& self) { return self.is_closed(); }, quick,
           "bool: Whether closed.")

@@ -17,7 +17,7 @@ namespace cudacore {
 /// The box of an object that has not been closed.
 /// @throw std::invalid_argument
 template <typename Box>
-[[nodiscard]] const Box& require_open(const std::shared_ptr<Box>& box, const char* what) {
+[[nodiscard]] Box& require_open(const std::shared_ptr<Box>& box, const char* what) {
   if (box == nullptr) [[unlikely]] {
     throw std::invalid_argument(std::string("this ") + what + " is closed");
   }

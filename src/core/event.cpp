@@ -4,6 +4,7 @@
 #include "core/calls.hpp"
 #include "cudacore/device.hpp"
 #include "cudacore/error.hpp"
+#include "driver/blocking.hpp"
 #include "handle/hooks.hpp"
 
 namespace cudacore {
@@ -33,9 +34,12 @@ Event::Event(const Context& context, const EventOptions& options)
   box_->context = context.box();
   box_->timing = options.timing_enabled;
   box_->blocking = options.blocking_sync;
+  const ContextCall call(context.box());
+  box_->event = context.box()->idle_events.take(box_->timing, box_->blocking);
+  if (box_->event != nullptr) return;
   const unsigned flags = (options.timing_enabled ? 0U : unsigned{CU_EVENT_DISABLE_TIMING}) |
                          (options.blocking_sync ? unsigned{CU_EVENT_BLOCKING_SYNC} : 0U);
-  const ContextCall call(context.box());
+  const driver::BlockingScope scope;
   const CUresult result = call.api().cuEventCreate(&box_->event, flags);
   if (result != CUDA_SUCCESS) {
     box_->event = nullptr;
@@ -44,7 +48,11 @@ Event::Event(const Context& context, const EventOptions& options)
   }
 }
 
-CUevent Event::handle() const { return open(*this).event; }
+CUevent Event::handle() const {
+  open(*this);
+  box_->is_shared.store(true, std::memory_order_relaxed);
+  return box_->event;
+}
 
 Context Event::context() const { return Context(open(*this).context); }
 
@@ -58,9 +66,12 @@ bool Event::is_done() const {
   const handle::EventBox& box = open(*this);
   const driver::DriverApi& api = driver::api();
   handle::throw_if_lost(*box.context);
+  if (!box.may_be_recorded()) return true;
+  const std::uint64_t records = box.records.load(std::memory_order_relaxed);
   const CUresult result = api.cuEventQuery(box.event);
   if (result == CUDA_ERROR_NOT_READY) return false;
   check(result, "cuEventQuery", box);
+  box_->reached.store(records, std::memory_order_relaxed);
   return true;
 }
 
@@ -68,6 +79,8 @@ void Event::sync() const {
   const handle::EventBox& box = open(*this);
   const driver::DriverApi& api = driver::api();
   handle::throw_if_lost(*box.context);
+  if (!box.may_be_recorded()) return;
+  const std::uint64_t records = box.records.load(std::memory_order_relaxed);
   const bool polls = handle::interrupt_hook() != nullptr;
   if (polls) {
     struct Query {
@@ -84,6 +97,7 @@ void Event::sync() const {
   if (!polls || box.context->take_freed_to_pool()) {
     check(api.cuEventSynchronize(box.event), "cuEventSynchronize", box);
   }
+  box_->reached.store(records, std::memory_order_relaxed);
 }
 
 float Event::elapsed_since(const Event& start) const {
@@ -104,7 +118,10 @@ float Event::elapsed_since(const Event& start) const {
                                 "): only events of one can be subtracted");
   }
   float milliseconds = 0;
-  const CUresult result = api.cuEventElapsedTime(&milliseconds, start_box.event, end_box.event);
+  const bool are_recorded = start_box.may_be_recorded() && end_box.may_be_recorded();
+  const CUresult result =
+      are_recorded ? api.cuEventElapsedTime(&milliseconds, start_box.event, end_box.event)
+                   : CUDA_ERROR_INVALID_HANDLE;
   if (result == CUDA_ERROR_NOT_READY) {
     throw std::invalid_argument("an event has not been reached yet: sync() the end event first");
   }

@@ -121,10 +121,13 @@ int Stream::priority() const {
 }
 
 void Stream::record(const Event& event) const {
-  CUevent recorded = event.handle();
+  handle::EventBox& recorded = require_open(event.box(), "Event");
   const StreamCall call(open(*this));
-  if (event.box()->context != nullptr) handle::throw_if_lost(*event.box()->context);
-  call.check(call.api().cuEventRecord(recorded, call.stream()), "cuEventRecord");
+  if (recorded.context != nullptr) handle::throw_if_lost(*recorded.context);
+  call.check(call.api().cuEventRecord(recorded.event, call.stream()), "cuEventRecord");
+  // No locked instruction, which would wait for the record to reach the device.
+  recorded.records.store(recorded.records.load(std::memory_order_relaxed) + 1,
+                         std::memory_order_relaxed);
 }
 
 Event Stream::record(const EventOptions& options) const {
@@ -134,10 +137,11 @@ Event Stream::record(const EventOptions& options) const {
 }
 
 void Stream::wait(const Event& event) const {
-  CUevent awaited = event.handle();
+  const handle::EventBox& awaited = require_open(event.box(), "Event");
   const StreamCall call(open(*this));
-  if (event.box()->context != nullptr) handle::throw_if_lost(*event.box()->context);
-  call.check(call.api().cuStreamWaitEvent(call.stream(), awaited, CU_EVENT_WAIT_DEFAULT),
+  if (awaited.context != nullptr) handle::throw_if_lost(*awaited.context);
+  if (!awaited.may_be_recorded()) return;
+  call.check(call.api().cuStreamWaitEvent(call.stream(), awaited.event, CU_EVENT_WAIT_DEFAULT),
              "cuStreamWaitEvent");
 }
 

@@ -57,8 +57,26 @@ StreamBox::~StreamBox() {
   });
 }
 
+CUevent IdleEvents::take(bool timing, bool blocking) noexcept {
+  const std::scoped_lock lock(mutex_);
+  Kind& idle = kind(timing, blocking);
+  return idle.count != 0 ? idle.events[--idle.count] : nullptr;
+}
+
+bool IdleEvents::keep(CUevent event, bool timing, bool blocking) noexcept {
+  const std::scoped_lock lock(mutex_);
+  Kind& idle = kind(timing, blocking);
+  if (idle.count == idle.events.size()) return false;
+  idle.events[idle.count++] = event;
+  return true;
+}
+
 EventBox::~EventBox() {
   if (event == nullptr) return;
+  // A forked child must not take the lock, which another thread may have held.
+  const bool may_keep = is_idle() && driver::api_for_cleanup() != nullptr &&
+                        !is_forgotten(*context) && !context->lost.load(std::memory_order_relaxed);
+  if (may_keep && context->idle_events.keep(event, timing, blocking)) return;
   end_outside_callbacks([event = event, context = std::move(context)] {
     const driver::DriverApi* api = driver::api_for_cleanup();
     if (api == nullptr || (context != nullptr && is_forgotten(*context))) return;

@@ -87,6 +87,29 @@ void give_back_name(const char* name) noexcept;
 /// How many names there are, for tests.
 [[nodiscard]] std::size_t interned_names();
 
+/// Events of one context that were closed idle, kept to be handed out again: making and destroying
+/// one in the driver costs several times as much.
+class IdleEvents {
+ public:
+  /// An event of this kind, null if there is none.
+  [[nodiscard]] CUevent take(bool timing, bool blocking) noexcept;
+  /// Keeps an event; false if there are enough of its kind.
+  [[nodiscard]] bool keep(CUevent event, bool timing, bool blocking) noexcept;
+
+ private:
+  struct Kind {
+    std::array<CUevent, 32> events{};
+    std::size_t count = 0;
+  };
+
+  [[nodiscard]] Kind& kind(bool timing, bool blocking) noexcept {
+    return kinds_[(timing ? 2U : 0U) + (blocking ? 1U : 0U)];
+  }
+
+  std::mutex mutex_;  ///< guards kinds_; no driver call is made under it
+  std::array<Kind, 4> kinds_;
+};
+
 struct ContextBox {
   CUcontext context = nullptr;
   int device = 0;
@@ -96,6 +119,7 @@ struct ContextBox {
   std::atomic<bool> lost{false};
   std::string lost_reason;  ///< written once, before `lost` is set
   int lost_code = 0;        ///< the driver's code, written with lost_reason
+  IdleEvents idle_events;
   /// Whether memory went back to a pool since the last wait in the driver itself.
   std::atomic<bool> freed_to_pool{false};
 
@@ -150,10 +174,27 @@ struct EventBox {
   CUevent event = nullptr;
   bool timing = false;
   bool blocking = false;
+  std::atomic<std::uint64_t> records{0};  ///< how often it was recorded
+  std::atomic<std::uint64_t> reached{0};  ///< how many of these are known to be done
+  std::atomic<bool> is_shared{false};     ///< others have the handle, and may record it
   EventBox() = default;
   EventBox(const EventBox&) = delete;
   EventBox& operator=(const EventBox&) = delete;
   ~EventBox();
+
+  /// Whether there is a record to ask the driver about. An event that was used before still has
+  /// the record of then.
+  [[nodiscard]] bool may_be_recorded() const noexcept {
+    return records.load(std::memory_order_relaxed) != 0 ||
+           is_shared.load(std::memory_order_relaxed);
+  }
+
+ private:
+  /// Whether nothing waits for it any more, and nobody else can record it.
+  [[nodiscard]] bool is_idle() const noexcept {
+    return !is_shared.load(std::memory_order_relaxed) &&
+           records.load(std::memory_order_relaxed) == reached.load(std::memory_order_relaxed);
+  }
 };
 
 struct PoolBox {

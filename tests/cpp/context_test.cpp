@@ -376,7 +376,7 @@ class Waiting : public ContextTest {
 
 TEST_F(Waiting, BlocksInTheDriverWithoutAHook) {
   stream.sync();
-  Device(0).create_event().sync();
+  stream.record().sync();
   Device(0).sync();
   EXPECT_EQ(fake.count("cuStreamSynchronize"), 1);
   EXPECT_EQ(fake.count("cuEventSynchronize"), 1);
@@ -389,7 +389,7 @@ TEST_F(Waiting, PollsWithAHook) {
   stream.sync();
   EXPECT_EQ(fake.count("cuStreamQuery"), 6);
   fake.queries_until_ready = 300;
-  const Event event(Device(0).context(), {.blocking_sync = true});
+  const Event event = stream.record({.blocking_sync = true});
   event.sync();
   EXPECT_EQ(fake.count("cuEventQuery"), 301);
   Device(0).sync();
@@ -406,7 +406,7 @@ TEST_F(Waiting, EndsInTheDriverWherePoolsHaveMemoryToRelease) {
   stream.sync();
   EXPECT_EQ(fake.count("cuStreamSynchronize"), 1);
   Device(0).allocate(64, stream).close();
-  Device(0).create_event().sync();
+  stream.record().sync();
   EXPECT_EQ(fake.count("cuEventSynchronize"), 1);
 }
 
@@ -418,7 +418,7 @@ TEST_F(Waiting, AnsweringTheHookTakesLessThanATenthOfASecond) {
     return true;
   });
   fake.queries_until_ready = 1 << 30;
-  const Event event = Device(0).create_event();
+  const Event event = stream.record();
   fake.busy = true;
   for (const auto& wait : std::vector<std::function<void()>>{
            [&] { stream.sync(); }, [&] { event.sync(); }, [] { Device(0).sync(); }}) {
@@ -443,16 +443,15 @@ TEST_F(Waiting, FailuresOfAPollAreThrown) {
 TEST_F(Waiting, IsDoneAsksOnce) {
   fake.queries_until_ready = 2;
   EXPECT_FALSE(stream.is_done());
-  EXPECT_FALSE(Device(0).create_event().is_done());
+  EXPECT_FALSE(stream.record().is_done());
   EXPECT_TRUE(stream.is_done());
 }
 
 TEST_F(Waiting, ElapsedTimeSaysWhatIsWrong) {
-  const Context context = Device(0).context();
-  const Event start(context, {.timing_enabled = true});
-  const Event end(context, {.timing_enabled = true});
+  const Event start = stream.record({.timing_enabled = true});
+  const Event end = stream.record({.timing_enabled = true});
   EXPECT_EQ(end.elapsed_since(start), 1.5F);
-  EXPECT_THROW((void)end.elapsed_since(Event(context, {})), std::invalid_argument);
+  EXPECT_THROW((void)end.elapsed_since(stream.record()), std::invalid_argument);
   EXPECT_THROW((void)end.elapsed_since(Event(Device(2).context(), {.timing_enabled = true})),
                std::invalid_argument);
   fake.fail_function("cuEventElapsedTime", CUDA_ERROR_NOT_READY);
@@ -462,6 +461,59 @@ TEST_F(Waiting, ElapsedTimeSaysWhatIsWrong) {
   EXPECT_NE(
       message_of<std::invalid_argument>([&] { (void)end.elapsed_since(start); }).find("recorded"),
       std::string::npos);
+}
+
+TEST_F(Waiting, EventsThatWereClosedIdleAreUsedAgain) {
+  const Context context = Device(0).context();
+  const auto made = [&] { return fake.count("cuEventCreate"); };
+  Event(context, {}).close();
+  Event event(context, {});
+  EXPECT_EQ(made(), 1);
+  stream.record(event);
+  event.sync();
+  event.close();
+  event = Event(context, {});
+  EXPECT_EQ(made(), 1);
+  EXPECT_EQ(Event(context, {.timing_enabled = true}).is_timing_enabled(), true);
+  EXPECT_EQ(made(), 2);
+  EXPECT_EQ(fake.count("cuEventDestroy"), 0);
+}
+
+TEST_F(Waiting, EventsThatMayBeInUseAreNotUsedAgain) {
+  const Context context = Device(0).context();
+  stream.record().close();  // perhaps not reached yet
+  EXPECT_EQ(fake.count("cuEventDestroy"), 1);
+  Event event = stream.record();
+  event.sync();
+  stream.record(event);
+  event.close();
+  EXPECT_EQ(fake.count("cuEventDestroy"), 2);
+  Event shown(context, {});
+  EXPECT_NE(shown.handle(), nullptr);  // whoever has it may record it
+  shown.close();
+  EXPECT_EQ(fake.count("cuEventDestroy"), 3);
+  std::vector<Event> many;
+  for (int i = 0; i < 40; ++i) many.emplace_back(context, EventOptions{});
+  many.clear();
+  EXPECT_EQ(fake.count("cuEventDestroy"), 3 + 8);  // 32 are kept
+}
+
+TEST_F(Waiting, EventsUsedAgainHaveNoRecord) {
+  const EventOptions timed{.timing_enabled = true};
+  Event old = stream.record(timed);
+  old.sync();
+  old.close();
+  fake.queries_until_ready = 5;
+  const Event event(Device(0).context(), timed);
+  EXPECT_EQ(fake.count("cuEventCreate"), 1);
+  EXPECT_TRUE(event.is_done());
+  event.sync();
+  stream.wait(event);
+  EXPECT_EQ(fake.count("cuStreamWaitEvent"), 0);
+  const Event recorded = stream.record(timed);
+  EXPECT_THROW((void)recorded.elapsed_since(event), std::invalid_argument);
+  EXPECT_THROW((void)event.elapsed_since(recorded), std::invalid_argument);
+  EXPECT_EQ(fake.count("cuEventElapsedTime"), 0);
 }
 
 TEST_F(Waiting, PriorityMustBeInTheDevicesRange) {

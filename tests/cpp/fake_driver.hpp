@@ -61,7 +61,7 @@ class FakeDriver {
   void end_contexts();
 
   /// Handles that were made and not destroyed; a primary context is none.
-  [[nodiscard]] int live() const;
+  [[nodiscard]] int live();
   [[nodiscard]] int live(const std::string& kind) const;
   /// Handles destroyed twice, or never made.
   [[nodiscard]] int misuses() const;
