@@ -39,7 +39,7 @@ SIMULATOR_MAY_INCLUDE = {
     "memory": set[str](),
     "engine": {"memory", "ops", "ptx"},
     "ops": {"engine", "memory"},
-    "driver": {"engine", "memory", "ops"},
+    "api": {"engine", "memory", "ops"},
     "runtime": set[str](),  # over the functions of cuda.h alone
 }
 
@@ -112,7 +112,7 @@ def simulator_errors(root: Path) -> Iterator[str]:
                 where = f"{path.relative_to(root)}: includes {header}: simulator/{room}"
                 if bracket == '"' and first not in {*others, room}:
                     yield f"{where} must not know {first or header}"
-                if CUDA_HEADER.match(header) and room not in {"driver", "runtime"}:
+                if CUDA_HEADER.match(header) and room not in {"api", "runtime"}:
                     yield f"{where} knows no cuda.h"
 
 

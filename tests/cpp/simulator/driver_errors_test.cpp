@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "driver_test_support.hpp"
-#include "simulator/driver/logs.hpp"
-#include "simulator/driver/proc_address.hpp"
+#include "simulator/api/logs.hpp"
+#include "simulator/api/proc_address.hpp"
 
 namespace cudacore::simulator {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "simulator/driver/objects.hpp"
+#include "simulator/api/objects.hpp"
 
 namespace cudacore::simulator {
 

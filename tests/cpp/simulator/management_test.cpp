@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The management library: which devices there are, and how wrong questions are answered.
-#include "simulator/driver/management.hpp"
+#include "simulator/api/management.hpp"
 
 #include <array>
 

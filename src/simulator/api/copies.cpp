@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Copies of bytes in a row.
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "simulator/api/contexts.hpp"
+#include "simulator/api/copy.hpp"
+
+using namespace cudacore::simulator;
+
+namespace {
+
+std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+
+CUresult copy_row(const Stream& stream, std::uint64_t to, Side to_side, std::uint64_t from,
+                  Side from_side, std::size_t size, Synchrony synchrony) {
+  auto target = find_range(to, size, to_side);
+  auto source = find_range(from, size, from_side);
+  if (!target || !source) return CUDA_ERROR_INVALID_VALUE;
+  return copy(stream, std::move(*target), {}, std::move(*source), {}, {.width = size}, synchrony);
+}
+
+CUresult copy_now(std::uint64_t to, Side to_side, std::uint64_t from, Side from_side,
+                  std::size_t size, bool per_thread) {
+  return stream_call(nullptr, per_thread, [&](const std::shared_ptr<Stream>& stream) {
+    return copy_row(*stream, to, to_side, from, from_side, size, Synchrony::synchronous);
+  });
+}
+
+CUresult copy_later(std::uint64_t to, Side to_side, std::uint64_t from, Side from_side,
+                    std::size_t size, CUstream handle, bool per_thread) {
+  return stream_call(handle, per_thread, [&](const std::shared_ptr<Stream>& stream) {
+    return copy_row(*stream, to, to_side, from, from_side, size, Synchrony::asynchronous);
+  });
+}
+
+CUresult check_contexts(CUcontext one, CUcontext other) {
+  for (CUcontext handle : {one, other}) {
+    CUresult status = CUDA_SUCCESS;
+    if (find_context(handle, status) == nullptr) return status;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult copy_peer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
+                   std::size_t size, CUstream handle, bool per_thread, Synchrony synchrony) {
+  return stream_call(handle, per_thread, [&](const std::shared_ptr<Stream>& stream) {
+    const CUresult status = check_contexts(to_context, from_context);
+    if (status != CUDA_SUCCESS) return status;
+    return copy_row(*stream, to, Side::device, from, Side::device, size, synchrony);
+  });
+}
+
+struct Batch {
+  std::span<const CUdeviceptr> to;
+  std::span<const CUdeviceptr> from;
+  std::span<const std::size_t> sizes;
+  std::span<const CUmemcpyAttributes> attributes;
+  std::span<const std::size_t> attribute_begins;
+};
+
+bool is_valid(const Batch& batch) {
+  if (batch.attributes.empty() || batch.attribute_begins.front() != 0) return false;
+  for (const CUmemcpyAttributes& attributes : batch.attributes) {
+    if (attributes.srcAccessOrder < CU_MEMCPY_SRC_ACCESS_ORDER_STREAM ||
+        attributes.srcAccessOrder > CU_MEMCPY_SRC_ACCESS_ORDER_ANY) {
+      return false;
+    }
+  }
+  for (std::size_t i = 1; i < batch.attribute_begins.size(); ++i) {
+    const std::size_t begin = batch.attribute_begins[i];
+    if (begin <= batch.attribute_begins[i - 1] || begin >= batch.to.size()) return false;
+  }
+  return true;
+}
+
+CUresult copy_batch(CUdeviceptr* to, CUdeviceptr* from, std::size_t* sizes, std::size_t count,
+                    CUmemcpyAttributes* attributes, std::size_t* attribute_begins,
+                    std::size_t attribute_count, std::size_t* failed, CUstream handle,
+                    bool per_thread) {
+  if (failed != nullptr) *failed = SIZE_MAX;
+  return stream_call(handle, per_thread, [&](const std::shared_ptr<Stream>& stream) {
+    if (to == nullptr || from == nullptr || sizes == nullptr || count == 0 ||
+        attributes == nullptr || attribute_begins == nullptr || attribute_count > count) {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (stream->queue->kind() == QueueKind::legacy) {
+      return refuse(CUDA_ERROR_INVALID_VALUE, "batches don't go to the legacy default stream");
+    }
+    const Batch batch{{to, count},
+                      {from, count},
+                      {sizes, count},
+                      {attributes, attribute_count},
+                      {attribute_begins, attribute_count}};
+    if (!is_valid(batch)) return CUDA_ERROR_INVALID_VALUE;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (sizes[i] == 0 || !find_range(to[i], sizes[i], Side::any) ||
+          !find_range(from[i], sizes[i], Side::any)) {
+        if (failed != nullptr) *failed = i;
+        return CUDA_ERROR_INVALID_VALUE;
+      }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const CUresult result = copy_row(*stream, to[i], Side::any, from[i], Side::any, sizes[i],
+                                       Synchrony::asynchronous);
+      if (result != CUDA_SUCCESS) return result;
+    }
+    return CUDA_SUCCESS;
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, std::size_t size) {
+  return copy_now(to, Side::any, from, Side::any, size, false);
+}
+CUresult cuMemcpy_ptds(CUdeviceptr to, CUdeviceptr from, std::size_t size) {
+  return copy_now(to, Side::any, from, Side::any, size, true);
+}
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t size, CUstream stream) {
+  return copy_later(to, Side::any, from, Side::any, size, stream, false);
+}
+CUresult cuMemcpyAsync_ptsz(CUdeviceptr to, CUdeviceptr from, std::size_t size, CUstream stream) {
+  return copy_later(to, Side::any, from, Side::any, size, stream, true);
+}
+
+CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, std::size_t size) {
+  return copy_now(to, Side::device, address_of(from), Side::any, size, false);
+}
+CUresult cuMemcpyHtoD_v2_ptds(CUdeviceptr to, const void* from, std::size_t size) {
+  return copy_now(to, Side::device, address_of(from), Side::any, size, true);
+}
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t size, CUstream stream) {
+  return copy_later(to, Side::device, address_of(from), Side::any, size, stream, false);
+}
+CUresult cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr to, const void* from, std::size_t size,
+                                   CUstream stream) {
+  return copy_later(to, Side::device, address_of(from), Side::any, size, stream, true);
+}
+
+CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, std::size_t size) {
+  return copy_now(address_of(to), Side::any, from, Side::device, size, false);
+}
+CUresult cuMemcpyDtoH_v2_ptds(void* to, CUdeviceptr from, std::size_t size) {
+  return copy_now(address_of(to), Side::any, from, Side::device, size, true);
+}
+CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t size, CUstream stream) {
+  return copy_later(address_of(to), Side::any, from, Side::device, size, stream, false);
+}
+CUresult cuMemcpyDtoHAsync_v2_ptsz(void* to, CUdeviceptr from, std::size_t size, CUstream stream) {
+  return copy_later(address_of(to), Side::any, from, Side::device, size, stream, true);
+}
+
+CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, std::size_t size) {
+  return copy_now(to, Side::device, from, Side::device, size, false);
+}
+CUresult cuMemcpyDtoD_v2_ptds(CUdeviceptr to, CUdeviceptr from, std::size_t size) {
+  return copy_now(to, Side::device, from, Side::device, size, true);
+}
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t size, CUstream stream) {
+  return copy_later(to, Side::device, from, Side::device, size, stream, false);
+}
+CUresult cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr to, CUdeviceptr from, std::size_t size,
+                                   CUstream stream) {
+  return copy_later(to, Side::device, from, Side::device, size, stream, true);
+}
+
+CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+                      CUcontext from_context, std::size_t size) {
+  return copy_peer(to, to_context, from, from_context, size, nullptr, false,
+                   Synchrony::synchronous);
+}
+CUresult cuMemcpyPeer_ptds(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+                           CUcontext from_context, std::size_t size) {
+  return copy_peer(to, to_context, from, from_context, size, nullptr, true, Synchrony::synchronous);
+}
+CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+                           CUcontext from_context, std::size_t size, CUstream stream) {
+  return copy_peer(to, to_context, from, from_context, size, stream, false,
+                   Synchrony::asynchronous);
+}
+CUresult cuMemcpyPeerAsync_ptsz(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+                                CUcontext from_context, std::size_t size, CUstream stream) {
+  return copy_peer(to, to_context, from, from_context, size, stream, true, Synchrony::asynchronous);
+}
+
+CUresult cuMemcpyBatchAsync(CUdeviceptr* to, CUdeviceptr* from, std::size_t* sizes,
+                            std::size_t count, CUmemcpyAttributes* attributes,
+                            std::size_t* attribute_begins, std::size_t attribute_count,
+                            std::size_t* failed, CUstream stream) {
+  return copy_batch(to, from, sizes, count, attributes, attribute_begins, attribute_count, failed,
+                    stream, false);
+}
+CUresult cuMemcpyBatchAsync_ptsz(CUdeviceptr* to, CUdeviceptr* from, std::size_t* sizes,
+                                 std::size_t count, CUmemcpyAttributes* attributes,
+                                 std::size_t* attribute_begins, std::size_t attribute_count,
+                                 std::size_t* failed, CUstream stream) {
+  return copy_batch(to, from, sizes, count, attributes, attribute_begins, attribute_count, failed,
+                    stream, true);
+}
+CUresult cuMemcpyBatchAsync_v2(CUdeviceptr* to, CUdeviceptr* from, std::size_t* sizes,
+                               std::size_t count, CUmemcpyAttributes* attributes,
+                               std::size_t* attribute_begins, std::size_t attribute_count,
+                               CUstream stream) {
+  return copy_batch(to, from, sizes, count, attributes, attribute_begins, attribute_count, nullptr,
+                    stream, false);
+}
+CUresult cuMemcpyBatchAsync_v2_ptsz(CUdeviceptr* to, CUdeviceptr* from, std::size_t* sizes,
+                                    std::size_t count, CUmemcpyAttributes* attributes,
+                                    std::size_t* attribute_begins, std::size_t attribute_count,
+                                    CUstream stream) {
+  return copy_batch(to, from, sizes, count, attributes, attribute_begins, attribute_count, nullptr,
+                    stream, true);
+}
+
+}  // extern "C"

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Copies of rectangles and boxes.
+#include <memory>
+#include <utility>
+
+#include "simulator/api/contexts.hpp"
+#include "simulator/api/copy.hpp"
+
+using namespace cudacore::simulator;
+
+namespace {
+
+/// One side of a copy, as cuda.h's structures say it.
+struct End {
+  CUmemorytype type;
+  std::uint64_t host;
+  CUdeviceptr device;
+  std::size_t x;
+  std::size_t y;
+  std::size_t z;
+  std::size_t pitch;
+  std::size_t height;  ///< rows of a plane
+};
+
+struct Found {
+  Range range;
+  Strides strides;
+};
+
+CUresult find_end(const End& end, const Box& box, Found& found) {
+  if (end.type == CU_MEMORYTYPE_ARRAY) {
+    return refuse(CUDA_ERROR_NOT_SUPPORTED, "arrays are not simulated");
+  }
+  if (end.type < CU_MEMORYTYPE_HOST || end.type > CU_MEMORYTYPE_UNIFIED) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  std::size_t row_end = 0;
+  std::size_t plane_end = 0;
+  if (__builtin_add_overflow(end.x, box.width, &row_end) ||
+      __builtin_add_overflow(end.y, box.height, &plane_end)) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  const bool one_row = box.height * box.depth <= 1 && end.y == 0 && end.z == 0;
+  if (!one_row && end.pitch < row_end) {
+    return refuse(CUDA_ERROR_INVALID_VALUE, "the pitch is less than a row");
+  }
+  const bool one_plane = box.depth <= 1 && end.z == 0;
+  if (!one_plane && end.height < plane_end) {
+    return refuse(CUDA_ERROR_INVALID_VALUE, "the height is less than a plane");
+  }
+  std::size_t plane = 0;
+  if (!one_plane && __builtin_mul_overflow(end.pitch, end.height, &plane)) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  found.strides = {.row = one_row ? 0 : end.pitch, .plane = plane};
+  const auto before =
+      span_of({.width = end.x + 1, .height = end.y + 1, .depth = end.z + 1}, found.strides);
+  const auto size = span_of(box, found.strides);
+  const std::uint64_t base = end.type == CU_MEMORYTYPE_HOST ? end.host : end.device;
+  if (!before || !size || *before - 1 > ~base) return CUDA_ERROR_INVALID_VALUE;
+  auto range = find_range(base == 0 ? 0 : base + *before - 1, *size,
+                          end.type == CU_MEMORYTYPE_DEVICE ? Side::device : Side::any);
+  if (!range) return CUDA_ERROR_INVALID_VALUE;
+  found.range = std::move(*range);
+  return CUDA_SUCCESS;
+}
+
+CUresult copy_box(const Stream& stream, const End& to, const End& from, const Box& box,
+                  Synchrony synchrony) {
+  Found target;
+  Found source;
+  CUresult result = find_end(to, box, target);
+  if (result == CUDA_SUCCESS) result = find_end(from, box, source);
+  if (result != CUDA_SUCCESS) return result;
+  return copy(stream, std::move(target.range), target.strides, std::move(source.range),
+              source.strides, box, synchrony);
+}
+
+CUresult copy_2d(const CUDA_MEMCPY2D* copy, CUstream handle, bool per_thread, Synchrony synchrony) {
+  return stream_call(handle, per_thread, [&](const std::shared_ptr<Stream>& stream) {
+    if (copy == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const End to{copy->dstMemoryType, reinterpret_cast<std::uintptr_t>(copy->dstHost),
+                 copy->dstDevice,     copy->dstXInBytes,
+                 copy->dstY,          0,
+                 copy->dstPitch,      0};
+    const End from{copy->srcMemoryType, reinterpret_cast<std::uintptr_t>(copy->srcHost),
+                   copy->srcDevice,     copy->srcXInBytes,
+                   copy->srcY,          0,
+                   copy->srcPitch,      0};
+    return copy_box(*stream, to, from, {.width = copy->WidthInBytes, .height = copy->Height},
+                    synchrony);
+  });
+}
+
+/// CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER have these members in common.
+template <class Description>
+CUresult copy_3d_in(const Stream& stream, const Description& copy, Synchrony synchrony) {
+  if (copy.srcLOD != 0 || copy.dstLOD != 0) return CUDA_ERROR_INVALID_VALUE;
+  const End to{copy.dstMemoryType, reinterpret_cast<std::uintptr_t>(copy.dstHost),
+               copy.dstDevice,     copy.dstXInBytes,
+               copy.dstY,          copy.dstZ,
+               copy.dstPitch,      copy.dstHeight};
+  const End from{copy.srcMemoryType, reinterpret_cast<std::uintptr_t>(copy.srcHost),
+                 copy.srcDevice,     copy.srcXInBytes,
+                 copy.srcY,          copy.srcZ,
+                 copy.srcPitch,      copy.srcHeight};
+  return copy_box(stream, to, from,
+                  {.width = copy.WidthInBytes, .height = copy.Height, .depth = copy.Depth},
+                  synchrony);
+}
+
+CUresult copy_3d(const CUDA_MEMCPY3D* copy, CUstream handle, bool per_thread, Synchrony synchrony) {
+  return stream_call(handle, per_thread, [&](const std::shared_ptr<Stream>& stream) {
+    return copy != nullptr ? copy_3d_in(*stream, *copy, synchrony) : CUDA_ERROR_INVALID_VALUE;
+  });
+}
+
+CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER* copy, CUstream handle, bool per_thread,
+                      Synchrony synchrony) {
+  return stream_call(handle, per_thread, [&](const std::shared_ptr<Stream>& stream) {
+    if (copy == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    for (CUcontext context : {copy->srcContext, copy->dstContext}) {
+      CUresult status = CUDA_SUCCESS;
+      if (find_context(context, status) == nullptr) return status;
+    }
+    return copy_3d_in(*stream, *copy, synchrony);
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D* copy) {
+  return copy_2d(copy, nullptr, false, Synchrony::synchronous);
+}
+CUresult cuMemcpy2D_v2_ptds(const CUDA_MEMCPY2D* copy) {
+  return copy_2d(copy, nullptr, true, Synchrony::synchronous);
+}
+CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D* copy) {
+  return copy_2d(copy, nullptr, false, Synchrony::synchronous);
+}
+CUresult cuMemcpy2DUnaligned_v2_ptds(const CUDA_MEMCPY2D* copy) {
+  return copy_2d(copy, nullptr, true, Synchrony::synchronous);
+}
+CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* copy, CUstream stream) {
+  return copy_2d(copy, stream, false, Synchrony::asynchronous);
+}
+CUresult cuMemcpy2DAsync_v2_ptsz(const CUDA_MEMCPY2D* copy, CUstream stream) {
+  return copy_2d(copy, stream, true, Synchrony::asynchronous);
+}
+
+CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D* copy) {
+  return copy_3d(copy, nullptr, false, Synchrony::synchronous);
+}
+CUresult cuMemcpy3D_v2_ptds(const CUDA_MEMCPY3D* copy) {
+  return copy_3d(copy, nullptr, true, Synchrony::synchronous);
+}
+CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* copy, CUstream stream) {
+  return copy_3d(copy, stream, false, Synchrony::asynchronous);
+}
+CUresult cuMemcpy3DAsync_v2_ptsz(const CUDA_MEMCPY3D* copy, CUstream stream) {
+  return copy_3d(copy, stream, true, Synchrony::asynchronous);
+}
+
+CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* copy) {
+  return copy_3d_peer(copy, nullptr, false, Synchrony::synchronous);
+}
+CUresult cuMemcpy3DPeer_ptds(const CUDA_MEMCPY3D_PEER* copy) {
+  return copy_3d_peer(copy, nullptr, true, Synchrony::synchronous);
+}
+CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* copy, CUstream stream) {
+  return copy_3d_peer(copy, stream, false, Synchrony::asynchronous);
+}
+CUresult cuMemcpy3DPeerAsync_ptsz(const CUDA_MEMCPY3D_PEER* copy, CUstream stream) {
+  return copy_3d_peer(copy, stream, true, Synchrony::asynchronous);
+}
+
+}  // extern "C"

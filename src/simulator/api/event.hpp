@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "simulator/api/command_queue.hpp"
+#include "simulator/api/objects.hpp"
+
+namespace cudacore::simulator {
+
+/// One recording of an event: a point of a stream, and when it was reached.
+struct Recording {
+  Point point;
+  std::atomic<std::int64_t> nanoseconds{0};  ///< of the steady clock, once the point has passed
+};
+
+/// Stands for its newest recording. What waited for an older one still does.
+class Event {
+ public:
+  Event(std::shared_ptr<Context> in, unsigned its_flags)
+      : context(std::move(in)), flags(its_flags) {}
+
+  const std::shared_ptr<Context> context;
+  const unsigned flags;
+
+  /// Null where there was none.
+  [[nodiscard]] std::shared_ptr<Recording> recording() const {
+    const std::scoped_lock lock(mutex_);
+    return recording_;
+  }
+  /// Puts a mark into the stream. Fails with what broke the context.
+  CUresult record(const Stream& stream);
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<Recording> recording_;
+};
+
+}  // namespace cudacore::simulator

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "simulator/api/event.hpp"
+#include "simulator/api/stream.hpp"
+
+namespace cudacore::simulator {
+
+namespace {
+
+class Mark final : public Work {
+ public:
+  explicit Mark(std::shared_ptr<Recording> recording) : recording_(std::move(recording)) {}
+  Progress run(const Turn&) noexcept override {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    recording_->nanoseconds.store(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count(),
+                                  std::memory_order_release);
+    return Progress::done;
+  }
+
+ private:
+  std::shared_ptr<Recording> recording_;
+};
+
+/// Where another stream's point is waited for.
+class Pass final : public Work {
+ public:
+  Progress run(const Turn&) noexcept override { return Progress::done; }
+};
+
+/// A call on an event: CUresult body(Event&).
+template <class Body>
+CUresult event_call(CUevent handle, Body&& body) noexcept {
+  return driver_call([&] {
+    const std::shared_ptr<Event> event = registry().events.find(handle);
+    if (event == nullptr) {
+      return refuse(CUDA_ERROR_INVALID_HANDLE, registry().events.is_known(handle)
+                                                   ? "the event has been destroyed"
+                                                   : "the handle is not one of an event");
+    }
+    if (const CUresult status = event->context->status(); status != CUDA_SUCCESS) return status;
+    return body(*event);
+  });
+}
+
+CUresult record(CUevent handle, CUstream stream, unsigned flags, bool per_thread) {
+  return event_call(handle, [&](Event& event) {
+    if ((flags & ~unsigned{CU_EVENT_RECORD_EXTERNAL}) != 0) {
+      return refuse(CUDA_ERROR_INVALID_VALUE, "unknown flags of cuEventRecordWithFlags");
+    }
+    return stream_call(stream, per_thread, [&](const std::shared_ptr<Stream>& into) {
+      if (&into->context != event.context.get()) {
+        return refuse(CUDA_ERROR_INVALID_HANDLE, "the event is one of another context");
+      }
+      return event.record(*into);
+    });
+  });
+}
+
+CUresult wait_for_event(CUstream stream, CUevent handle, unsigned flags, bool per_thread) {
+  return event_call(handle, [&](Event& event) {
+    if ((flags & ~unsigned{CU_EVENT_WAIT_EXTERNAL}) != 0) {
+      return refuse(CUDA_ERROR_INVALID_VALUE, "unknown flags of cuStreamWaitEvent");
+    }
+    return stream_call(stream, per_thread, [&](const std::shared_ptr<Stream>& waiting) {
+      const std::shared_ptr<Recording> recording = event.recording();
+      if (recording == nullptr || recording->point.passed()) return CUDA_SUCCESS;
+      return waiting->enqueue(std::make_unique<Pass>(), {recording->point});
+    });
+  });
+}
+
+CUresult elapsed_time(float* milliseconds, CUevent start, CUevent end) {
+  return event_call(start, [&](Event& first) {
+    return event_call(end, [&](Event& second) {
+      if (milliseconds == nullptr) return CUDA_ERROR_INVALID_VALUE;
+      if (first.context != second.context) {
+        return refuse(CUDA_ERROR_INVALID_HANDLE, "the events are of different contexts");
+      }
+      if (((first.flags | second.flags) & CU_EVENT_DISABLE_TIMING) != 0) {
+        return refuse(CUDA_ERROR_INVALID_HANDLE, "an event was created without timing");
+      }
+      const std::shared_ptr<Recording> from = first.recording();
+      const std::shared_ptr<Recording> to = second.recording();
+      if (from == nullptr || to == nullptr) {
+        return refuse(CUDA_ERROR_INVALID_HANDLE, "an event was never recorded");
+      }
+      if (!from->point.passed() || !to->point.passed()) return CUDA_ERROR_NOT_READY;
+      *milliseconds = static_cast<float>(
+          static_cast<double>(to->nanoseconds.load(std::memory_order_acquire) -
+                              from->nanoseconds.load(std::memory_order_acquire)) /
+          1e6);
+      return CUDA_SUCCESS;
+    });
+  });
+}
+
+}  // namespace
+
+CUresult Event::record(const Stream& stream) {
+  auto recording = std::make_shared<Recording>();
+  auto mark = std::make_unique<Mark>(recording);
+  recording->point.queue = stream.queue;
+  const CUresult result = stream.enqueue(std::move(mark), {}, &recording->point.sequence);
+  if (result != CUDA_SUCCESS) return result;
+  const std::scoped_lock lock(mutex_);
+  recording_.swap(recording);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace cudacore::simulator
+
+using namespace cudacore::simulator;
+
+extern "C" {
+
+CUresult cuEventCreate(CUevent* handle, unsigned flags) {
+  return context_call([&](Context& context) {
+    constexpr unsigned known =
+        CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
+    if (handle == nullptr || (flags & ~known) != 0) return CUDA_ERROR_INVALID_VALUE;
+    if ((flags & CU_EVENT_INTERPROCESS) != 0) {
+      if ((flags & CU_EVENT_DISABLE_TIMING) == 0) return CUDA_ERROR_INVALID_VALUE;
+      return refuse(CUDA_ERROR_NOT_SUPPORTED, "events between processes are not simulated");
+    }
+    CUevent event =
+        registry().events.insert(std::make_shared<Event>(context.shared_from_this(), flags));
+    const std::scoped_lock lock(context.streams->mutex);
+    context.streams->events.insert(event);
+    *handle = event;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuEventDestroy_v2(CUevent handle) {
+  return driver_call([&] {
+    const std::shared_ptr<Event> event = registry().events.erase(handle);
+    if (event == nullptr) return refuse(CUDA_ERROR_INVALID_HANDLE, "not a live event");
+    const std::scoped_lock lock(event->context->streams->mutex);
+    event->context->streams->events.erase(handle);
+    return event->context->error();
+  });
+}
+
+CUresult cuEventDestroy(CUevent handle) { return cuEventDestroy_v2(handle); }
+
+CUresult cuEventQuery(CUevent handle) {
+  return event_call(handle, [](Event& event) {
+    const std::shared_ptr<Recording> recording = event.recording();
+    if (recording != nullptr && !recording->point.passed()) return CUDA_ERROR_NOT_READY;
+    return event.context->status();
+  });
+}
+
+CUresult cuEventSynchronize(CUevent handle) {
+  return event_call(handle, [](Event& event) {
+    if (const std::shared_ptr<Recording> recording = event.recording()) {
+      recording->point.wait();
+      release_unused_memory(event.context->device);
+    }
+    return event.context->status();
+  });
+}
+
+CUresult cuEventRecord(CUevent event, CUstream stream) { return record(event, stream, 0, false); }
+CUresult cuEventRecord_ptsz(CUevent event, CUstream stream) {
+  return record(event, stream, 0, true);
+}
+CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) {
+  return record(event, stream, flags, false);
+}
+CUresult cuEventRecordWithFlags_ptsz(CUevent event, CUstream stream, unsigned flags) {
+  return record(event, stream, flags, true);
+}
+
+CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
+  return elapsed_time(milliseconds, start, end);
+}
+CUresult cuEventElapsedTime_v2(float* milliseconds, CUevent start, CUevent end) {
+  return elapsed_time(milliseconds, start, end);
+}
+
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
+  return wait_for_event(stream, event, flags, false);
+}
+CUresult cuStreamWaitEvent_ptsz(CUstream stream, CUevent event, unsigned flags) {
+  return wait_for_event(stream, event, flags, true);
+}
+
+}  // extern "C"

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "simulator/api/entry.hpp"
+#include "simulator/api/introspection.hpp"
+#include "simulator/api/launch_shape.hpp"
+#include "simulator/api/stream.hpp"
+#include "simulator/engine/grid.hpp"
+
+namespace cudacore::simulator {
+
+namespace {
+
+CUresult result_of(FaultKind kind) noexcept {
+  switch (kind) {
+    case FaultKind::illegal_address:
+      return CUDA_ERROR_ILLEGAL_ADDRESS;
+    case FaultKind::misaligned_address:
+      return CUDA_ERROR_MISALIGNED_ADDRESS;
+    case FaultKind::illegal_instruction:
+      return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+    case FaultKind::invalid_pc:
+      return CUDA_ERROR_INVALID_PC;
+    case FaultKind::assertion:
+      return CUDA_ERROR_ASSERT;
+    case FaultKind::deadlock:
+      return CUDA_ERROR_LAUNCH_TIMEOUT;
+    case FaultKind::out_of_memory:
+      return CUDA_ERROR_OUT_OF_MEMORY;
+    case FaultKind::trap:
+    case FaultKind::stack_overflow:
+    case FaultKind::cancelled:
+      return CUDA_ERROR_LAUNCH_FAILED;
+  }
+  return CUDA_ERROR_LAUNCH_FAILED;
+}
+
+/// A kernel in a stream.
+class Launch final : public Work {
+ public:
+  Launch(std::shared_ptr<Stream> stream, LaunchRequest request)
+      : stream_(std::move(stream)), request_(std::move(request)) {}
+
+  Progress run(const Turn& turn) noexcept override {
+    // This launch may be gone as soon as the grid is started: only copies are used from then on.
+    const std::shared_ptr<Running> running = running_;
+    const std::shared_ptr<Stream> stream = stream_;
+    const std::uint64_t sequence = sequence_ = turn.sequence;
+    try {
+      auto grid = Grid::start(std::move(request_), [this](const std::optional<Fault>& fault) {
+        if (fault && fault->kind != FaultKind::cancelled) {
+          stream_->context.fail(result_of(fault->kind), fault->message);
+        }
+        finish(std::shared_ptr(std::move(stream_)), sequence_);
+      });
+      const std::scoped_lock lock(running->mutex);
+      if (running->is_cancelled) grid->cancel();
+      running->grid = grid;
+    } catch (const std::exception& error) {
+      stream->context.fail(CUDA_ERROR_OUT_OF_MEMORY,
+                           std::string("a kernel could not be started: ") + error.what());
+      finish(stream, sequence);
+    }
+    return Progress::later;
+  }
+
+  void cancel() noexcept override {
+    const std::shared_ptr<Running> running = running_;
+    const std::scoped_lock lock(running->mutex);
+    running->is_cancelled = true;
+    if (const auto grid = running->grid.lock()) grid->cancel();
+  }
+
+ private:
+  struct Running {
+    std::mutex mutex;
+    bool is_cancelled = false;
+    std::weak_ptr<Grid> grid;
+  };
+
+  /// Lets the stream go on, which destroys the launch.
+  static void finish(const std::shared_ptr<Stream>& stream, std::uint64_t sequence) noexcept {
+    // First: what is behind it must not start in a broken context.
+    static_cast<void>(stream->check_context());
+    stream->queue->finish(sequence);
+  }
+
+  std::shared_ptr<Stream> stream_;
+  std::uint64_t sequence_ = 0;
+  LaunchRequest request_;
+  std::shared_ptr<Running> running_ = std::make_shared<Running>();
+};
+
+/// Copies the values that kernelParams points at to where the kernel reads them.
+CUresult pack_values(const Function& entry, void** values, ParameterBytes& bytes) {
+  for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
+    if (values[i] == nullptr) {
+      return refuse(
+          CUDA_ERROR_INVALID_VALUE,
+          entry.name + ": the pointer to the value of parameter " + std::to_string(i) + " is null");
+    }
+    const ParameterLayout& parameter = entry.parameters[i];
+    std::memcpy(bytes.data() + parameter.offset, values[i], parameter.size);
+  }
+  return CUDA_SUCCESS;
+}
+
+/// Copies the buffer that `extra` names.
+CUresult pack_buffer(const Function& entry, void** extra, ParameterBytes& bytes) {
+  const void* buffer = nullptr;
+  const std::size_t* size = nullptr;
+  for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
+    if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER) {
+      buffer = extra[1];
+    } else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE) {
+      size = static_cast<const std::size_t*>(extra[1]);
+    } else {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+  }
+  if (buffer == nullptr || size == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const std::size_t needed =
+      entry.parameters.empty() ? 0 : entry.parameters.back().offset + entry.parameters.back().size;
+  if (*size != needed) {
+    return refuse(*size < needed ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+                  entry.name + " takes " + std::to_string(needed) +
+                      " bytes of parameters; the buffer has " + std::to_string(*size));
+  }
+  std::memcpy(bytes.data(), buffer, needed);
+  return CUDA_SUCCESS;
+}
+
+CUresult pack(const Function& entry, void** values, void** extra, ParameterBytes& bytes) {
+  bytes.resize(entry.parameter_bytes);
+  if (entry.parameters.empty()) return CUDA_SUCCESS;
+  if (values != nullptr) return pack_values(entry, values, bytes);
+  if (extra != nullptr) return pack_buffer(entry, extra, bytes);
+  return refuse(CUDA_ERROR_INVALID_VALUE, entry.name + " takes parameters, and none are given");
+}
+
+LaunchRequest make_request(const FunctionObject& function, const LaunchShape& shape,
+                           std::uint32_t resident_blocks) {
+  Context& context = *function.module->context;
+  LaunchRequest request;
+  request.image = function.module->image;
+  request.entry = function.entry;
+  request.grid = shape.grid;
+  request.block = shape.block;
+  request.cluster = shape.cluster.value_or(Dim3{1, 1, 1});
+  request.dynamic_shared = shape.dynamic_shared;
+  request.cooperative = shape.cooperative;
+  request.device = context.device.ordinal;
+  request.readable_devices = context.readable_devices.load(std::memory_order_relaxed);
+  request.multiprocessors = context.device.properties.multiprocessors;
+  request.resident_blocks = resident_blocks;
+  request.stack_bytes = static_cast<std::uint32_t>(context.limits[CU_LIMIT_STACK_SIZE].load());
+  request.heap = &context.device.memory;
+  request.thread_instructions = instruction_counter();
+  request.heap_limit = context.limits[CU_LIMIT_MALLOC_HEAP_SIZE];
+  request.heap_used = &context.heap_used;
+  request.grid_id = context.next_grid.fetch_add(1, std::memory_order_relaxed);
+  return request;
+}
+
+CUresult launch(LaunchShape shape, bool per_thread, CUfunction handle, void** values,
+                void** extra) {
+  return driver_call([&] {
+    CUresult status = CUDA_SUCCESS;
+    const auto stream = find_stream(shape.stream, per_thread, status);
+    if (stream == nullptr) return status;
+    Context& context = context_of(*stream);
+    const auto function = find_function(handle, context, status);
+    if (function == nullptr) return status;
+    if (function->module->context.get() != &context) {
+      return refuse(CUDA_ERROR_INVALID_HANDLE, function->entry->name +
+                                                   ": the function and the stream belong to "
+                                                   "different contexts");
+    }
+    std::uint32_t resident_blocks = 0;
+    status = check_shape(on_device(*function), shape, resident_blocks);
+    if (status != CUDA_SUCCESS) return status;
+    LaunchRequest request = make_request(*function, shape, resident_blocks);
+    status = pack(*function->entry, values, extra, request.parameters);
+    if (status != CUDA_SUCCESS) return status;
+    status = stream->enqueue(std::make_unique<Launch>(stream, std::move(request)));
+    if (status != CUDA_SUCCESS || shape.event == nullptr) return status;
+    return per_thread ? cuEventRecordWithFlags_ptsz(shape.event, shape.stream, shape.event_flags)
+                      : cuEventRecordWithFlags(shape.event, shape.stream, shape.event_flags);
+  });
+}
+
+CUresult launch(const CUlaunchConfig* config, bool per_thread, CUfunction function, void** values,
+                void** extra) {
+  return driver_call([&] {
+    if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    LaunchShape shape;
+    const CUresult result = read_shape(*config, shape);
+    return result == CUDA_SUCCESS ? launch(shape, per_thread, function, values, extra) : result;
+  });
+}
+
+}  // namespace
+
+}  // namespace cudacore::simulator
+
+using namespace cudacore::simulator;
+
+extern "C" {
+
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                        CUstream stream, void** values, void** extra) {
+  LaunchShape shape{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, {}, shared};
+  shape.stream = stream;
+  return launch(shape, false, function, values, extra);
+}
+
+CUresult cuLaunchKernel_ptsz(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                             unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                             CUstream stream, void** values, void** extra) {
+  LaunchShape shape{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, {}, shared};
+  shape.stream = stream;
+  return launch(shape, true, function, values, extra);
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** values,
+                          void** extra) {
+  return launch(config, false, function, values, extra);
+}
+
+CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig* config, CUfunction function, void** values,
+                               void** extra) {
+  return launch(config, true, function, values, extra);
+}
+
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
+                                   unsigned grid_z, unsigned block_x, unsigned block_y,
+                                   unsigned block_z, unsigned shared, CUstream stream,
+                                   void** values) {
+  LaunchShape shape{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, {}, shared, true};
+  shape.stream = stream;
+  return launch(shape, false, function, values, nullptr);
+}
+
+CUresult cuLaunchCooperativeKernel_ptsz(CUfunction function, unsigned grid_x, unsigned grid_y,
+                                        unsigned grid_z, unsigned block_x, unsigned block_y,
+                                        unsigned block_z, unsigned shared, CUstream stream,
+                                        void** values) {
+  LaunchShape shape{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, {}, shared, true};
+  shape.stream = stream;
+  return launch(shape, true, function, values, nullptr);
+}
+
+}  // extern "C"

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Loaded code: modules of one context, libraries of all, and the kernels in them.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "simulator/api/jit_options.hpp"
+#include "simulator/api/objects.hpp"
+
+namespace cudacore::simulator {
+
+/// What a program may set of a function: for each context of a module's, for each device of a
+/// library's kernel.
+struct FunctionSettings {
+  static constexpr int not_set = -1;
+  std::atomic<int> max_dynamic_shared{not_set};
+  std::atomic<int> carveout{not_set};
+  std::atomic<int> cluster_must_be_set{0};
+  std::array<std::atomic<int>, 3> required_cluster{};
+  std::atomic<int> non_portable_cluster{0};
+  std::atomic<int> cluster_policy{0};
+  std::atomic<CUfunc_cache> cache_config{CU_FUNC_CACHE_PREFER_NONE};
+};
+
+/// A program in a context.
+class Module : public std::enable_shared_from_this<Module> {
+ public:
+  Module(Context& context, const std::shared_ptr<Library>& library);
+
+  const std::shared_ptr<Context> context;
+  const std::weak_ptr<Library> library;  ///< empty for cuModuleLoad's
+  const bool is_of_library;
+  std::shared_ptr<const Image> image;
+  CUmodule handle = nullptr;
+
+  /// The handle of a kernel, always the same; null where there is none of the name.
+  /// @throws std::bad_alloc
+  CUfunction find_function(std::string_view name);
+  CUfunction function_handle(const Function& entry);
+
+ private:
+  friend std::shared_ptr<Module> load_module(Context&, std::span<const std::string_view>,
+                                             JitOptions&, const std::shared_ptr<Library>&);
+  friend void end_module(Module&, bool) noexcept;
+
+  std::mutex mutex_;
+  bool ended_ = false;
+  std::map<const Function*, CUfunction> functions_;
+  std::vector<Allocation> variables_;
+};
+
+/// What a CUfunction stands for.
+struct FunctionObject {
+  std::shared_ptr<Module> module;
+  const Function* entry = nullptr;
+  std::shared_ptr<FunctionSettings> settings;
+};
+
+/// Code for every context, loaded in each when first needed there.
+class Library : public std::enable_shared_from_this<Library> {
+ public:
+  explicit Library(std::string ptx) : text(std::move(ptx)) {}
+
+  const std::string text;
+  CUlibrary handle = nullptr;
+  /// Tells names and parameters; its variables lie nowhere.
+  std::shared_ptr<const Image> image;
+  std::vector<CUkernel> kernels;  ///< as image->entries()
+
+  /// The library's module in a context, loaded now if it was not. @throws LoadError
+  std::shared_ptr<Module> module_in(Context& context);
+  void end() noexcept;
+
+ private:
+  std::mutex mutex_;
+  bool ended_ = false;
+  std::unordered_map<std::uint64_t, std::shared_ptr<Module>> modules_;  ///< by context id
+};
+
+/// What a CUkernel stands for.
+struct KernelObject {
+  std::shared_ptr<Library> library;
+  const Function* entry = nullptr;                          ///< of Library::image
+  std::vector<std::shared_ptr<FunctionSettings>> settings;  ///< by device
+};
+
+/// Loads a program into a context, and gives it a handle. @throws LoadError
+std::shared_ptr<Module> load_module(Context& context, std::span<const std::string_view> texts,
+                                    JitOptions& options,
+                                    const std::shared_ptr<Library>& library = nullptr);
+/// Ends the handles of a module and of its functions, and frees its variables if asked to.
+void end_module(Module& module, bool free_variables) noexcept;
+
+/// Finds the PTX for a device in what a program loads: a text, or a fat binary. Otherwise the
+/// reason is logged, and its code returned.
+/// @param size  of the bytes at code; SIZE_MAX for a text or a fat binary that tells its own end
+CUresult find_ptx(const void* code, std::size_t size, const Device& device, std::string& ptx);
+/// Reads a whole file. FILE_NOT_FOUND where it can't.
+CUresult read_file(const char* path, std::string& content);
+
+/// What code is loaded for on a device.
+Target target_of(const Device& device) noexcept;
+
+/// NOT_SUPPORTED where something of a kernel is not simulated; logs what.
+CUresult refuse_what_is_not_simulated(const Function& entry);
+/// What a load error is to the driver; logs it, and writes it to the options' error log.
+CUresult report_load_error(const LoadError& error, JitOptions& options);
+
+/// The function of a handle: of a CUfunction, or of a CUkernel passed as one, then in the context.
+/// Null with the code otherwise.
+std::shared_ptr<FunctionObject> find_function(CUfunction handle, Context& context,
+                                              CUresult& status);
+/// The function of a library's kernel in a context. @throws LoadError
+CUfunction function_of_kernel(const KernelObject& kernel, Context& context);
+
+}  // namespace cudacore::simulator

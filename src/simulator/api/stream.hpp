@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Streams: a queue of work each, in a context.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_set>
+#include <utility>
+
+#include "simulator/api/command_queue.hpp"
+#include "simulator/api/entry.hpp"
+#include "simulator/api/objects.hpp"
+
+namespace cudacore::simulator {
+
+/// Priorities that a stream may have: the lower, the more urgent. They order nothing here.
+inline constexpr int least_stream_priority = 0;
+inline constexpr int greatest_stream_priority = -5;
+
+class Stream {
+ public:
+  /// A default stream belongs to its context or thread, others keep their context.
+  Stream(Context& context, std::shared_ptr<Context> keep, std::shared_ptr<Queue> queue,
+         unsigned flags, int priority);
+
+  Context& context;
+  const std::shared_ptr<Context> keep;
+  const std::shared_ptr<Queue> queue;
+  const unsigned flags;
+  const std::uint64_t id;  ///< never used twice
+  CUstream handle = nullptr;
+
+  std::mutex mutex;  ///< guards what follows
+  int priority;
+  std::array<std::optional<CUlaunchAttributeValue>, CU_LAUNCH_ATTRIBUTE_MAX> attributes;
+
+  /// Adds work. Fails with what broke the context.
+  CUresult enqueue(std::unique_ptr<Work> work, std::vector<Point> after = {},
+                   std::uint64_t* sequence = nullptr) const;
+  /// Waits for all that is in it now.
+  CUresult synchronize() const;
+  /// Lets the queues know what broke the context.
+  CUresult check_context() const noexcept;
+};
+
+/// The queues of a context, its legacy default stream, and the handles that end with it.
+class ContextStreams {
+ public:
+  explicit ContextStreams(Context& context);
+
+  const std::shared_ptr<QueueGroup> group;
+  Stream legacy;
+
+  std::mutex mutex;  ///< guards what follows
+  std::unordered_set<CUstream> streams;
+  std::unordered_set<CUevent> events;
+};
+
+/// A call on a stream: CUresult body(const std::shared_ptr<Stream>&).
+template <class Body>
+CUresult stream_call(CUstream handle, bool per_thread, Body&& body) noexcept {
+  try {
+    CUresult status = CUDA_SUCCESS;
+    const std::shared_ptr<Stream> stream = find_stream(handle, per_thread, status);
+    if (stream == nullptr) return status;
+    return body(stream);
+  } catch (...) {
+    return result_of_exception();
+  }
+}
+
+/// Has the pools of a device give back what is above their thresholds: at synchronisations.
+void release_unused_memory(Device& device) noexcept;
+/// Frees what was allocated in a context.
+void release_context_memory(Context& context) noexcept;
+
+}  // namespace cudacore::simulator
