@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Finds the folder of cuda.h, version 13.0 or later: the one thing of CUDA that a build needs. From a
-# toolkit where there is one, else from the wheel nvidia-cuda-runtime.
+# Finds the folder of cuda.h, version 13.0 or later: the only part of CUDA that a build needs. It comes
+# from a toolkit if there is one, otherwise from the wheel nvidia-cuda-runtime.
 #
-# Sets CUDACORE_CUDA_INCLUDE_DIR; give it on the command line to choose.
+# Sets CUDACORE_CUDA_INCLUDE_DIR; set it on the command line to choose a folder.
 
 function(cudacore_cuda_version directory out)
   set(${out} 0 PARENT_SCOPE)
