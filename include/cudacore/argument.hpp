@@ -17,11 +17,11 @@ namespace cudacore {
 
 /// A value offered for a kernel parameter, before it is checked and packed.
 ///
-/// Holds a copy of small values and a view of bytes; lives no longer than the call it is made for.
+/// Holds a copy of a small value, or a view of bytes. It must not outlive the call it is made for.
 class Argument {
  public:
-  /// An exact type (a C++ scalar, a NumPy or ctypes scalar) goes only to a parameter of that kind
-  /// and size; a weak one (a Python number) becomes whatever the parameter declares.
+  /// An exact value (a C++ scalar, a NumPy or ctypes scalar) can only be passed to a parameter of
+  /// the same kind and size. A weak value (a Python number) is converted to the parameter's type.
   enum class Form : std::uint8_t {
     weak_bool,
     weak_int,
@@ -35,7 +35,7 @@ class Argument {
   };
 
   explicit Argument(std::nullptr_t) noexcept : form_(Form::null) {}
-  /// @throw std::invalid_argument where the buffer is closed.
+  /// @throw std::invalid_argument if the buffer is closed.
   explicit Argument(const Buffer& buffer);
   template <typename T>
   requires(std::is_arithmetic_v<T> && sizeof(T) <= 8) explicit Argument(T value) noexcept
@@ -57,7 +57,8 @@ class Argument {
       const T& value) noexcept
       : form_(Form::bytes), size_(sizeof(T)), bytes_(reinterpret_cast<const std::byte*>(&value)) {}
 
-  /// Plain numbers, which become whatever number the parameter declares: half and bfloat16 too.
+  /// Plain numbers, which are converted to the number type that the parameter declares, including
+  /// half and bfloat16.
   [[nodiscard]] static Argument weak(bool value) noexcept { return {Form::weak_bool, value, 0}; }
   template <std::signed_integral T>
   [[nodiscard]] static Argument weak(T value) noexcept {
@@ -76,9 +77,9 @@ class Argument {
   }
 
   [[nodiscard]] Form form() const noexcept { return form_; }
-  /// What an exact value is; of a typed pointer, what it points at.
+  /// The kind of an exact value; for a typed pointer, the kind of its element.
   [[nodiscard]] ParamKind kind() const noexcept { return kind_; }
-  /// Bytes of the value; of a typed pointer, of its element; 0 where unknown.
+  /// The size in bytes of the value; for a typed pointer, of its element; 0 if unknown.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] const void* data() const noexcept {
     return bytes_ != nullptr ? static_cast<const void*>(bytes_) : value_;

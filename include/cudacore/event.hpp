@@ -12,7 +12,7 @@ namespace handle {
 struct EventBox;
 }
 
-/// How an event is made.
+/// How to create an event.
 struct EventOptions {
   bool timing_enabled = false;  ///< may be subtracted from another such event
   bool blocking_sync = false;   ///< a waiting thread sleeps at once instead of spinning first
@@ -21,16 +21,16 @@ struct EventOptions {
 
 /// A point in a stream's work that can be waited for and timed.
 ///
-/// A cheap value; copies share one cuEvent, which is destroyed with the last of them.
+/// Cheap to copy; copies share one CUevent, which is destroyed with the last copy.
 class Event {
  public:
-  /// An event of the current context (cuEventCreate).
+  /// Creates an event in the current context (cuEventCreate).
   explicit Event(const EventOptions& options = {});
-  /// An event of the given context.
+  /// Creates an event in the given context.
   Event(const Context& context, const EventOptions& options);
   explicit Event(std::shared_ptr<handle::EventBox> box) noexcept : box_(std::move(box)) {}
 
-  /// Drops this object's share of the event; later use throws std::invalid_argument.
+  /// Drops this object's share of the event; using it later throws std::invalid_argument.
   void close() noexcept { box_.reset(); }
   [[nodiscard]] bool is_closed() const noexcept { return box_ == nullptr; }
 
@@ -42,11 +42,11 @@ class Event {
 
   /// Whether the work before the last record has finished (cuEventQuery).
   [[nodiscard]] bool is_done() const;
-  /// Waits for the work before the last record; answers the interrupt hook.
+  /// Waits for the work before the last record; the interrupt hook can end the wait.
   void sync() const;
-  /// Milliseconds from `start` to this event (cuEventElapsedTime).
-  /// @throw std::invalid_argument where either has no timing, was never recorded or is not done,
-  /// or where the events are of two devices.
+  /// The milliseconds from `start` to this event (cuEventElapsedTime).
+  /// @throw std::invalid_argument if either event has no timing, was never recorded or has not
+  /// completed, or if the events belong to different devices.
   [[nodiscard]] float elapsed_since(const Event& start) const;
 
   [[nodiscard]] const std::shared_ptr<handle::EventBox>& box() const noexcept { return box_; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The driver's opaque handle types, declared as cuda.h declares them, so that a program may include
+// The driver's opaque handle types, declared exactly as in cuda.h, so that a program may include
 // either header, or both, in any order.
 struct CUctx_st;
 struct CUstream_st;

@@ -22,7 +22,7 @@ struct KernelBox;
 
 struct LaunchConfig;
 
-/// What can be read, and in part set, of a kernel on one device (CUfunction_attribute).
+/// The attributes of a kernel on one device, some of which can be set (CUfunction_attribute).
 enum class KernelAttribute : int {
   max_threads_per_block = 0,
   shared_size_bytes = 1,
@@ -42,46 +42,46 @@ enum class KernelAttribute : int {
   cluster_scheduling_policy_preference = 15,  // settable
 };
 
-/// A block size and the grid that fills the device with it.
+/// A block size, and the grid size that fills the device with such blocks.
 struct PotentialBlockSize {
   int min_grid_size = 0;
   int max_block_size = 0;
 };
 
-/// A function of a loaded library that a launch can start.
+/// A function in a loaded library that can be launched.
 ///
-/// A cheap value; copies share one box, which keeps the library loaded. Knows its parameters.
+/// Cheap to copy; copies share one box, which keeps the library loaded. Knows its parameters.
 class Kernel {
  public:
   explicit Kernel(std::shared_ptr<handle::KernelBox> box) noexcept : box_(std::move(box)) {}
-  /// A kernel that somebody else loaded; `owner` is kept alive. The driver's parameter sizes are
-  /// its signature unless one is declared.
+  /// Wraps a kernel that was loaded elsewhere; `owner` is kept alive. Its signature is the
+  /// parameter sizes that the driver reports, unless you declare one.
   [[nodiscard]] static Kernel from_handle(CUkernel handle, std::shared_ptr<void> owner = nullptr);
 
   [[nodiscard]] CUkernel handle() const noexcept;
-  /// The library it is of (cuKernelGetLibrary); null where the driver is too old to say.
+  /// The library that contains it (cuKernelGetLibrary); null if the driver is too old to report it.
   [[nodiscard]] CUlibrary library() const;
-  /// The readable name, "axpy<float>".
+  /// The readable name, such as "axpy<float>".
   [[nodiscard]] const std::string& name() const noexcept;
-  /// The parameters, from the best source there was.
+  /// The parameters, from the best available source.
   [[nodiscard]] const Signature& signature() const noexcept;
-  /// The same kernel with a signature that the user declares: "(float*, int)".
-  /// @throw std::invalid_argument where it contradicts the sizes that the driver knows.
+  /// The same kernel with a signature that the user declares, such as "(float*, int)".
+  /// @throw std::invalid_argument if it contradicts the sizes that the driver reports.
   [[nodiscard]] Kernel with_signature(const Signature& signature) const;
 
   /// Reads an attribute (cuKernelGetAttribute).
   [[nodiscard]] int attribute(KernelAttribute attribute, Device device) const;
   /// Sets an attribute (cuKernelSetAttribute).
-  /// @throw std::invalid_argument where the attribute cannot be set.
+  /// @throw std::invalid_argument if the attribute cannot be set.
   void set_attribute(KernelAttribute attribute, int value, Device device) const;
 
-  /// How many blocks of `block_size` threads one multiprocessor can run at once.
+  /// How many blocks of `block_size` threads can run on one multiprocessor at once.
   [[nodiscard]] int max_active_blocks_per_multiprocessor(int block_size,
                                                          std::size_t dynamic_shared_memory) const;
-  /// The block size of best occupancy; dynamic shared memory in bytes for each block.
+  /// The block size with the best occupancy; `dynamic_shared_memory` is in bytes per block.
   [[nodiscard]] PotentialBlockSize max_potential_block_size(std::size_t dynamic_shared_memory,
                                                             int block_size_limit) const;
-  /// The same, where the shared memory depends on the block size.
+  /// The same, if the shared memory depends on the block size.
   [[nodiscard]] PotentialBlockSize max_potential_block_size(
       const std::function<std::size_t(int)>& dynamic_shared_memory, int block_size_limit) const;
   [[nodiscard]] std::size_t available_dynamic_shared_memory_per_block(int blocks_per_multiprocessor,

@@ -12,37 +12,37 @@
 
 namespace cudacore {
 
-/// How object codes are linked. Unset fields leave nvJitLink's own default.
+/// How to link object codes. If a field is unset, nvJitLink's default applies.
 ///
-/// The fields are listed once, with the flag each becomes, in <cudacore/linker_options.def>.
+/// <cudacore/linker_options.def> lists the fields once, with the flag that each becomes.
 struct LinkerOptions {
 #define CUDACORE_LINKER_OPTION(type, name, ...) type name;
 #include <cudacore/linker_options.def>
 #undef CUDACORE_LINKER_OPTION
 
-  /// The nvJitLink command line, without `-arch` where arch is unset.
+  /// The nvJitLink command line, without `-arch` if arch is unset.
   [[nodiscard]] std::vector<std::string> nvjitlink_flags() const;
 };
 
-/// Links object codes into one with nvJitLink, with link-time optimisation where the inputs allow.
+/// Links object codes into one with nvJitLink, with link-time optimization if the inputs allow it.
 ///
-/// Needs no driver where options.arch is set.
+/// Needs no driver if options.arch is set.
 class Linker {
  public:
-  /// @throw std::invalid_argument where there are no inputs.
+  /// @throw std::invalid_argument if there are no inputs.
   explicit Linker(std::vector<ObjectCode> inputs, LinkerOptions options = {});
 
   /// Links to a cubin or, with link_time_optimization and LTO IR inputs, to PTX.
-  /// @throw LinkError with the log; of its own, with code 0, where two PTX or cubin inputs define
-  /// the same symbol, which nvJitLink does not report.
+  /// @throw LinkError with the log. If two PTX or cubin inputs define the same symbol, which
+  /// nvJitLink doesn't report, the LinkError is cudacore's own and has code 0.
   [[nodiscard]] ObjectCode link(CodeType target = CodeType::cubin);
 
-  /// An nvJitLinkHandle with the inputs added, for code that speaks to nvJitLink itself; made on
-  /// first use. link() makes its own.
+  /// An nvJitLinkHandle with the inputs added, for code that calls nvJitLink directly; created on
+  /// first use. link() creates a separate one.
   [[nodiscard]] std::shared_ptr<void> handle();
 
   [[nodiscard]] const LinkerOptions& options() const noexcept { return options_; }
-  /// What the last link() said.
+  /// The log of the last link().
   [[nodiscard]] std::string error_log() const;
   [[nodiscard]] std::string info_log() const;
 

@@ -19,7 +19,7 @@ namespace handle {
 struct PoolBox;
 }
 
-/// Where buffers come from and go back to. Derive from it to bring an allocator of your own.
+/// Allocates buffers and takes them back. Derive from it to provide your own allocator.
 ///
 /// Held by shared_ptr: every buffer keeps its resource alive.
 class MemoryResource : public std::enable_shared_from_this<MemoryResource> {
@@ -29,19 +29,21 @@ class MemoryResource : public std::enable_shared_from_this<MemoryResource> {
   MemoryResource& operator=(const MemoryResource&) = delete;
   virtual ~MemoryResource() = default;
 
-  /// `size` bytes, usable on `stream` from now on; resources that are not stream-ordered ignore it.
+  /// Allocates `size` bytes, usable on `stream` at once; resources that are not stream-ordered
+  /// ignore the stream.
   [[nodiscard]] virtual Buffer allocate(std::size_t size, const std::optional<Stream>& stream) = 0;
-  /// Takes memory back. Called by the last Buffer; may throw, but a buffer's end only reports it.
+  /// Takes memory back. The last Buffer calls this. It may throw, but the Buffer's destructor only
+  /// reports the exception.
   virtual void deallocate(CUdeviceptr pointer, std::size_t size,
                           const std::optional<Stream>& stream) = 0;
 
   [[nodiscard]] virtual bool is_device_accessible() const = 0;
   [[nodiscard]] virtual bool is_host_accessible() const = 0;
   [[nodiscard]] virtual bool is_managed() const { return false; }
-  /// The owning device, -1 where the memory belongs to none.
+  /// The device that owns the memory, or -1 if it belongs to none.
   [[nodiscard]] virtual int device_id() const = 0;
-  /// Whether the memory is the driver's, and so ends by itself with simulator::reset(): nothing is
-  /// given back then.
+  /// Whether the driver owns the memory, so that simulator::reset() frees it automatically: nothing
+  /// is deallocated then.
   [[nodiscard]] virtual bool ends_with_reset() const noexcept { return false; }
 };
 
@@ -57,7 +59,7 @@ enum class PoolAttribute : int {
   used_mem_high = 8,
 };
 
-/// A resource over a stream-ordered memory pool (cuMemAllocFromPoolAsync, cuMemFreeAsync).
+/// A resource that uses a stream-ordered memory pool (cuMemAllocFromPoolAsync, cuMemFreeAsync).
 class PoolMemoryResource : public MemoryResource {
  public:
   [[nodiscard]] Buffer allocate(std::size_t size, const std::optional<Stream>& stream) override;
@@ -71,13 +73,13 @@ class PoolMemoryResource : public MemoryResource {
   [[nodiscard]] std::uint64_t attribute(PoolAttribute attribute) const;
   /// Changes a setting; the two high-water marks take only 0 (cuMemPoolSetAttribute).
   void set_attribute(PoolAttribute attribute, std::uint64_t value) const;
-  /// Ends allocation: allocate() throws std::invalid_argument from now on. A pool of its own keeps
-  /// nothing that is free any longer; buffers stay usable.
+  /// Ends allocation: allocate() throws std::invalid_argument from now on. A pool that this object
+  /// owns no longer keeps free memory; existing buffers stay usable.
   void close();
   [[nodiscard]] bool is_closed() const noexcept {
     return is_closed_.load(std::memory_order_relaxed);
   }
-  /// Gives unused memory back to the system, keeping `min_bytes_to_keep` (cuMemPoolTrimTo).
+  /// Returns unused memory to the system, keeping `min_bytes_to_keep` (cuMemPoolTrimTo).
   void trim(std::size_t min_bytes_to_keep = 0) const;
 
   [[nodiscard]] bool ends_with_reset() const noexcept override { return true; }
@@ -94,11 +96,11 @@ class PoolMemoryResource : public MemoryResource {
 
 struct DeviceMemoryResourceOptions {
   bool ipc_enabled = false;  ///< not supported yet
-  std::size_t max_size = 0;  ///< bytes the pool may reach; 0 for the device's own limit
+  std::size_t max_size = 0;  ///< maximum size of the pool in bytes; 0 for the device's own limit
 };
 
-/// A pool of device memory. Without options, the device's current pool, told to keep what is freed;
-/// with options, a pool of its own.
+/// A pool of device memory. Without options, it is the device's current pool, set to keep freed
+/// memory; with options, a new pool.
 class DeviceMemoryResource : public PoolMemoryResource {
  public:
   explicit DeviceMemoryResource(Device device,
@@ -112,34 +114,34 @@ class DeviceMemoryResource : public PoolMemoryResource {
 
 struct PinnedMemoryResourceOptions {
   bool ipc_enabled = false;      ///< not supported yet
-  std::size_t max_size = 0;      ///< bytes the pool may reach; 0 for no limit
-  std::optional<int> numa_id{};  ///< the host NUMA node; any where unset
+  std::size_t max_size = 0;      ///< maximum size of the pool in bytes; 0 for no limit
+  std::optional<int> numa_id{};  ///< the host NUMA node; any node if unset
 };
 
-/// A pool of page-locked host memory that every device reaches.
+/// A pool of page-locked host memory that every device can access.
 class PinnedMemoryResource final : public PoolMemoryResource {
  public:
   explicit PinnedMemoryResource(const PinnedMemoryResourceOptions& options = {});
   [[nodiscard]] bool is_host_accessible() const override { return true; }
   [[nodiscard]] int device_id() const override { return -1; }
-  /// The NUMA node, -1 where none was asked for.
+  /// The NUMA node, or -1 if none was specified.
   [[nodiscard]] int numa_id() const noexcept { return numa_id_; }
 
  private:
   int numa_id_;
 };
 
-/// Where managed memory prefers to live.
+/// The preferred location of managed memory.
 enum class ManagedLocation : std::uint8_t { none, device, host, host_numa };
 
 struct ManagedMemoryResourceOptions {
-  /// Device or NUMA node. Without a type: a device, or -1 for the host. A NUMA node that is not
-  /// named is that of the current device.
+  /// Device or NUMA node. Without a type: a device, or -1 for the host. If a NUMA node is needed
+  /// but not specified, the current device's node is used.
   std::optional<int> preferred_location{};
   ManagedLocation preferred_location_type = ManagedLocation::none;
 };
 
-/// A pool of managed memory, which moves between host and devices by itself (driver 13.0).
+/// A pool of managed memory, which moves automatically between host and devices (driver 13.0).
 class ManagedMemoryResource final : public PoolMemoryResource {
  public:
   explicit ManagedMemoryResource(ManagedMemoryResourceOptions options = {});
@@ -152,7 +154,7 @@ class ManagedMemoryResource final : public PoolMemoryResource {
   ManagedMemoryResourceOptions options_;
 };
 
-/// Page-locked host memory straight from cuMemAllocHost; not stream-ordered.
+/// Page-locked host memory directly from cuMemAllocHost; not stream-ordered.
 class LegacyPinnedMemoryResource final : public MemoryResource {
  public:
   [[nodiscard]] Buffer allocate(std::size_t size, const std::optional<Stream>& stream) override;
@@ -164,7 +166,7 @@ class LegacyPinnedMemoryResource final : public MemoryResource {
   [[nodiscard]] bool ends_with_reset() const noexcept override { return true; }
 };
 
-/// Device memory straight from cuMemAlloc, for devices without pools; not stream-ordered.
+/// Device memory directly from cuMemAlloc, for devices without pools; not stream-ordered.
 class SynchronousMemoryResource final : public MemoryResource {
  public:
   explicit SynchronousMemoryResource(Device device) : device_(device) {}

@@ -18,38 +18,40 @@ namespace cudacore {
 
 class Kernel;
 
-/// What an object code is made of.
+/// The format of an object code.
 enum class CodeType : std::uint8_t { ptx, cubin, ltoir, fatbin, object, library };
 
 [[nodiscard]] std::string_view to_string(CodeType type) noexcept;
-/// @throw std::invalid_argument listing the names there are.
+/// @throw std::invalid_argument that lists the valid names.
 [[nodiscard]] CodeType code_type_from_string(std::string_view name);
 
-/// Compiled code: the bytes, the names in them, and, once a kernel is asked for, the library loaded
-/// into the driver.
+/// Compiled code: the bytes, the names in them, and, once a kernel has been requested, the library
+/// loaded into the driver.
 ///
-/// A cheap value; copies share the bytes and the library, which is unloaded when the last copy,
-/// kernel and global of it are gone. Everything but get_kernel(), get_global() and handle() works
-/// without a driver.
+/// Cheap to copy. Copies share the bytes and the library, which is unloaded when the last copy,
+/// kernel and global of it are gone. Everything except get_kernel(), get_global() and handle()
+/// works without a driver.
 class ObjectCode {
  public:
-  /// What a compiler knows beyond the bytes.
+  /// What a compiler knows in addition to the bytes.
   struct Details {
     std::string name;                                   ///< for messages
     std::map<std::string, std::string> symbol_mapping;  ///< name expression → symbol
-    std::string ptx;     ///< the PTX that a cubin was made from; empty where there is none
-    std::string source;  ///< the CUDA C++ text, for parameter names; empty where unknown
-    std::vector<KernelEntry> known_kernels;  ///< what is known of the kernels beyond the bytes
+    std::string ptx;     ///< the PTX that a cubin was made from; empty if there is none
+    std::string source;  ///< the CUDA C++ text, for parameter names; empty if unknown
+    std::vector<KernelEntry>
+        known_kernels;  ///< what is known about the kernels in addition to the bytes
   };
 
   ObjectCode(std::vector<std::byte> code, CodeType type, Details details = {});
   /// Reads a whole file.
   [[nodiscard]] static ObjectCode from_file(const std::filesystem::path& path, CodeType type,
                                             Details details = {});
-  /// Reads a whole file, whose content tells its type.
-  /// @throw std::invalid_argument where it is of no type there is.
+  /// Reads a whole file and detects its type from the content.
+  /// @throw std::invalid_argument if the type is unknown.
   [[nodiscard]] static ObjectCode load(const std::filesystem::path& path, Details details = {});
-  /// Writes code() to a file. Whoever opens it meanwhile sees all of the old one or of the new.
+  /// Writes code() to a file. If another process opens the file meanwhile, it sees either all of
+  /// the old content or all of the new.
   /// @throw std::filesystem::filesystem_error
   void save(const std::filesystem::path& path) const;
 
@@ -57,9 +59,9 @@ class ObjectCode {
   [[nodiscard]] CodeType code_type() const noexcept;
   [[nodiscard]] const std::string& name() const noexcept;
   [[nodiscard]] const std::map<std::string, std::string>& symbol_mapping() const noexcept;
-  /// What was said about the code when it was made.
+  /// The details that were given when the code was made.
   [[nodiscard]] const Details& details() const noexcept;
-  /// The PTX kept beside a cubin, or the code itself where it is PTX; empty where there is none.
+  /// The PTX that accompanies a cubin, or the code itself if it is PTX; empty if there is none.
   [[nodiscard]] std::string_view ptx() const noexcept;
 
   /// The kernels inside, read from the PTX or the ELF file.
@@ -70,7 +72,7 @@ class ObjectCode {
   [[nodiscard]] Signature signature(std::string_view name) const;
 
   /// A kernel by its symbol, its name expression, or its plain C++ name (cuLibraryGetKernel).
-  /// @throw std::invalid_argument listing the kernels there are.
+  /// @throw std::invalid_argument that lists the existing kernels.
   [[nodiscard]] Kernel get_kernel(std::string_view name) const;
   /// The memory of a `__device__`, `__constant__` or `__managed__` variable, on the current
   /// context's device (cuLibraryGetGlobal); `name` is its symbol, name expression or plain C++
@@ -81,7 +83,7 @@ class ObjectCode {
   /// The library as a module of the current context (cuLibraryGetModule).
   [[nodiscard]] CUmodule get_module() const;
 
-  /// Whether a copy for another process may have the source with it; false unless asked for.
+  /// Whether a copy for another process may include the source; false by default.
   [[nodiscard]] bool shares_source() const noexcept;
   void share_source(bool shares) const noexcept;
 

@@ -15,47 +15,48 @@
 
 namespace cudacore {
 
-/// What the source is written in.
+/// The language of the source.
 enum class SourceType : std::uint8_t { cxx, ptx, ltoir };
 
-/// A macro: a name, and a value where it has one.
+/// A macro: a name, and optionally a value.
 using Macro = std::pair<std::string, std::optional<std::string>>;
 
-/// How a program is compiled. Unset fields leave NVRTC's own default.
+/// How to compile a program. If a field is unset, NVRTC's default applies.
 ///
-/// The fields are listed once, with the flag each becomes, in <cudacore/program_options.def>.
+/// <cudacore/program_options.def> lists the fields once, with the flag that each becomes.
 struct ProgramOptions {
 #define CUDACORE_PROGRAM_OPTION(type, name, ...) type name;
 #include <cudacore/program_options.def>
 #undef CUDACORE_PROGRAM_OPTION
 
-  /// The NVRTC command line for a target, without `-arch` where arch is unset.
-  /// @throw NotSupportedError for a field that NVRTC has no flag for.
+  /// The NVRTC command line for a target, without `-arch` if arch is unset.
+  /// @throw NotSupportedError for a field for which NVRTC has no flag.
   [[nodiscard]] std::vector<std::string> nvrtc_flags(CodeType target) const;
 };
 
-/// What became of a precompiled header.
+/// What happened to a precompiled header.
 enum class PchStatus : std::uint8_t { created, not_attempted, failed };
 
-/// Source text that can be compiled, several times and for several targets.
+/// Source text that can be compiled several times and for several targets.
 ///
-/// Compiles in process with NVRTC (C++), or nvJitLink (PTX and LTO IR to a cubin). Nothing touches
-/// the driver unless the architecture is left open. May be used from several threads at once.
+/// Compiles in process with NVRTC (C++) or nvJitLink (PTX and LTO IR to a cubin). Doesn't use the
+/// driver if the architecture is specified. May be used from several threads at once.
 class Program {
  public:
   Program(std::string code, SourceType type, ProgramOptions options = {});
 
-  /// Compiles. Without `target`: a cubin for the current device. Without options.arch: the current
-  /// device's, or the newest that both the compiler and the device know. C++ compiled to a cubin
-  /// keeps its PTX beside it. `name_expressions` instantiate templates: "axpy<float>". `log` gets
-  /// what this call has to say, also where it throws; log() may tell of another thread's.
+  /// Compiles. Without `target`, makes a cubin for the current device. Without options.arch, the
+  /// architecture is the current device's, or the newest that both the compiler and the device
+  /// know. C++ compiled to a cubin keeps its PTX. `name_expressions` instantiate templates:
+  /// "axpy<float>". `log` gets the log of this call, even if it throws; log() may return another
+  /// thread's.
   /// @throw CompileError with the log, LinkError, std::invalid_argument.
   [[nodiscard]] ObjectCode compile(std::optional<CodeType> target = std::nullopt,
                                    std::span<const std::string> name_expressions = {},
                                    std::string* log = nullptr);
 
-  /// An nvrtcProgram or nvJitLinkHandle of the source, by backend(), for code that speaks to the
-  /// compiler itself; made on first use. compile() makes its own.
+  /// An nvrtcProgram or nvJitLinkHandle of the source, depending on backend(), for code that calls
+  /// the compiler directly; created on first use. compile() creates a separate one.
   [[nodiscard]] std::shared_ptr<void> handle();
 
   [[nodiscard]] SourceType source_type() const noexcept { return type_; }
@@ -63,9 +64,9 @@ class Program {
   [[nodiscard]] const ProgramOptions& options() const noexcept { return options_; }
   /// "NVRTC" or "nvJitLink".
   [[nodiscard]] std::string_view backend() const noexcept;
-  /// What the last compile() said: warnings, times, notes.
+  /// The log of the last compile(): warnings, times, notes.
   [[nodiscard]] std::string log() const;
-  /// What became of the precompiled header in the last compile(); unset where none was asked for.
+  /// What happened to the precompiled header in the last compile(); unset if none was requested.
   [[nodiscard]] std::optional<PchStatus> pch_status() const;
 
  private:

@@ -19,28 +19,30 @@ struct Library {
   std::filesystem::path path;
 };
 
-/// The CUDA version the driver speaks (cuDriverGetVersion), and libcuda's path.
+/// The CUDA version that the driver supports (cuDriverGetVersion), and the path of libcuda.
 /// @throw DriverNotFoundError.
 [[nodiscard]] Library driver();
 /// @throw LibraryNotFoundError.
 [[nodiscard]] Library nvrtc();
 /// @throw LibraryNotFoundError.
 [[nodiscard]] Library nvjitlink();
-/// The architectures NVRTC compiles for, such as 75, 80, 90 (nvrtcGetSupportedArchs).
+/// The architectures that NVRTC compiles for, such as 75, 80, 90 (nvrtcGetSupportedArchs).
 [[nodiscard]] std::vector<int> nvrtc_architectures();
-/// Folders with CUDA's own headers, in search order; empty where there are none.
+/// The folders with CUDA's own headers, in search order; empty if there are none.
 [[nodiscard]] std::vector<std::filesystem::path> include_directories();
 [[nodiscard]] int num_devices();
 
-/// Folders that hold NVIDIA's wheels (site-packages); asked once, on the first search.
+/// Sets a function that returns the folders with NVIDIA's wheels (site-packages); called once, for
+/// the first search.
 void set_wheel_roots(std::function<std::vector<std::filesystem::path>()> roots);
 
-/// Called about every 20 ms while a call waits; true gives the wait up with InterruptedError.
+/// Sets a hook that is called about every 20 ms while a call waits. If it returns true, the wait
+/// ends with InterruptedError.
 void set_interrupt_hook(bool (*hook)()) noexcept;
-/// Told of failures that cannot be thrown: in a buffer's or stream's end, in a callback. The
-/// default writes to standard error.
+/// Sets a hook for failures that cannot be thrown: in the destructor of a buffer or stream, or in a
+/// callback. By default, they are written to standard error.
 void set_log_hook(void (*hook)(const char* message)) noexcept;
-/// How many such failures there were.
+/// The number of such failures so far.
 [[nodiscard]] unsigned long long unraisable_errors() noexcept;
 
 }  // namespace cudacore::system

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Pythonic CUDA runtime: devices, streams, memory, compilation and checked launches.
 
-The names and call shapes are those of ``cuda.core``. Importing this package loads no CUDA library
-and needs neither a driver nor a GPU; each library is opened on first use.
+The names and call signatures are those of ``cuda.core``. Importing this package loads no CUDA
+library and needs neither a driver nor a GPU; each library is opened on first use.
 
 Examples
 --------
@@ -146,7 +146,7 @@ _missing.add_members(_core)
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        # The module pulls in enum and typing, which most programs never need.
+        # The module imports enum and typing, which most programs never need.
         if name == "typing":
             import importlib  # noqa: PLC0415
 
@@ -156,9 +156,10 @@ if not TYPE_CHECKING:
         text = _missing.explain("cudacore", name)
         if not text:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        # `from cudacore import name` asks from importlib first; its own error would hide the page.
+        # `from cudacore import name` asks from importlib first, whose own error would hide the
+        # page.
         caller = sys._getframe(1).f_globals["__name__"]  # noqa: SLF001
-        # Its name is the second until somebody imports importlib.
+        # It has the second name until something imports importlib.
         if caller in {"importlib._bootstrap", "_frozen_importlib"}:
             raise ImportError(text, name=__name__)
         raise _missing.error(text)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m cudacore``: what was found on this machine, and the main job on its GPU.
+"""``python -m cudacore``: show what this machine has, and do the main job on its GPU.
 
-Where there is no GPU, the simulated device stands in for it, and the first line says so.
+If there is no GPU, the command uses the simulated device, and its first line says so.
 """
 
 import argparse
@@ -21,7 +21,8 @@ SIMULATOR_PATH = "simulator-path"
 CHECKED_PIXELS = 2000
 COMPILE_ONLY_ARCH = 90
 
-# Width, height and iterations: what a GPU draws in a blink, and what a CPU does in a few seconds.
+# Width, height and iterations: what a GPU draws in an instant, and what a CPU draws in a few
+# seconds.
 ON_GPU = (1600, 1000, 1500)
 SIMULATED = (640, 400, 300)
 
@@ -33,7 +34,7 @@ GO_ON = """\
 Nothing was drawn: the driver that CUDACORE_DRIVER asks for shows no device. Unset it, and the
 simulated device is used where there is no GPU."""
 
-# Three bytes each: 1 GiB, on the host and on the device.
+# Three bytes per pixel: 1 GiB, on the host and on the device.
 MOST_PIXELS = 2**30 // 3
 
 
@@ -43,20 +44,20 @@ def main(arguments: list[str] | None = None) -> int:
     Parameters
     ----------
     arguments : list of str, optional
-        By default those of the process.
+        The process's own by default.
 
     Returns
     -------
     int
-        The exit status: 0 where the image was drawn and agrees with the host's, 1 where something
-        failed, 3 where a library or a device is missing.
+        The exit status: 0 if the image was drawn and agrees with the host's, 1 if something
+        failed, 3 if a library or a device is missing.
     """
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
         return _run_command(parser, options)
     except BrokenPipeError:
-        # Whoever read the output has seen enough. Python would complain once more at exit.
+        # The reader of the output has closed it. Python would complain again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except _core.LibraryNotFoundError as error:
@@ -87,12 +88,12 @@ def _run_command(parser: argparse.ArgumentParser, options: argparse.Namespace) -
             )
         return _run(_mandelbrot.View(width, height, iterations), options.output)
     finally:
-        # A pipe that was closed shows here at the latest.
+        # If a pipe was closed, the error shows up here at the latest.
         sys.stdout.flush()
 
 
 def _check_output(parser: argparse.ArgumentParser, output: Path) -> None:
-    """Find out that the image cannot be written before it is drawn."""
+    """Find out before drawing whether the image can be written."""
     if output.is_dir():
         parser.error(f"--output {output} is a folder; name a file")
     folder = output.resolve().parent
@@ -155,13 +156,13 @@ def _positive(text: str) -> int:
 
 
 def _choose_driver() -> None:
-    """Use the simulated device where there is no GPU and nobody asked for one driver."""
+    """Use the simulated device if there is no GPU and the user hasn't chosen a driver."""
     if os.environ.get("CUDACORE_DRIVER"):
         return
     try:
         _core.driver_library()
     except _core.DriverNotFoundError as error:
-        # It may be what hides the GPU, and would hide the simulated device as well.
+        # It may be what hides the GPU, and would also hide the simulated device.
         os.environ.pop("CUDA_VISIBLE_DEVICES", None)
         simulator.enable()
         print(NO_GPU)
@@ -218,7 +219,7 @@ def _report_devices() -> _core.Device | None:
             f"{device.name}, sm_{device.arch}, "
             f"{device.properties.multiprocessor_count} multiprocessors",
         )
-    # To ask for the memory makes a context, so only the device that draws is asked.
+    # Querying the memory makes a context, so query only the device that draws.
     devices[0].set_current()
     memory = devices[0].mem_info
     _say("memory", f"{memory.free / 2**30:.1f} of {memory.total / 2**30:.1f} GiB free on device 0")
@@ -249,7 +250,7 @@ def _draw(
         f"{picture.kernel_ms:.3f} ms: {name}, {view.width} x {view.height} pixels of 4 samples, "
         f"up to {view.iterations} iterations each",
     )
-    # Events tell half a microsecond apart, which a tiny image may not take.
+    # Events resolve half a microsecond, which copying a tiny image may not take.
     rate = len(picture.pixels) / max(picture.copy_ms, 5e-4) / 1e6
     _say("copy", f"{picture.copy_ms:.3f} ms: {len(picture.pixels)} bytes, {rate:.1f} GB/s")
     return picture

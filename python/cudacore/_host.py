@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 def make_array(
     size: int, dtype: "DTypeLike", shape: Any
 ) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]":
-    """Make memory of so many bytes, and the array that shows it as the caller asked."""
+    """Allocate memory of the given size, and an array that shows it with the requested type and
+    shape."""
     try:
         import numpy as np  # noqa: PLC0415
     except ImportError as error:

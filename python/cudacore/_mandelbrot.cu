@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Mandelbrot set, seen in relief. For each sample, z = z * z + c from z = 0 until |z| > 1000.
-// By how much z overshot that radius gives the fraction of an iteration, which makes the colours
-// continuous; z / dz points straight away from the set, and light falling across it gives relief.
+// The Mandelbrot set, shown in relief. For each sample, z = z * z + c from z = 0 until |z| > 1000.
+// How far z overshoots that radius gives a fraction of an iteration, which makes the colors
+// continuous. z / dz points straight away from the set; light from one side gives the relief.
 
 template <typename T>
 struct Color {
   T red, green, blue;
 };
 
-/// The colour of one point of the plane; black where z stays within the radius.
+/// The color of one point of the plane; black if z stays within the radius.
 template <typename T>
 __device__ Color<T> shade(T cx, T cy, int iterations) {
   const T radius_squared = T(1e6);
   T x = 0, y = 0;    // z
-  T dx = 0, dy = 0;  // dz, its derivative by c
+  T dx = 0, dy = 0;  // dz, its derivative with respect to c
   for (int n = 1; n <= iterations; ++n) {
     const T next_dx = 2 * (x * dx - y * dy) + 1;
     dy = 2 * (x * dy + y * dx);
@@ -27,7 +27,7 @@ __device__ Color<T> shade(T cx, T cy, int iterations) {
 
     const T count = n - log2(log(norm) / log(radius_squared));
     const T phase = T(2.4) * log(count + 1) + T(2.6);
-    // z times the conjugate of dz has the direction of z / dz, without a division.
+    // z times the conjugate of dz has the direction of z / dz, but needs no division.
     const T away_x = x * dx + y * dy;
     const T away_y = y * dx - x * dy;
     const T slope = (T(0.6) * away_x + T(0.8) * away_y) / sqrt(away_x * away_x + away_y * away_y);
@@ -38,8 +38,8 @@ __device__ Color<T> shade(T cx, T cy, int iterations) {
   return {0, 0, 0};
 }
 
-/// One pixel for each thread, from the top left; the mean of four samples smooths the edges.
-/// `rgb` takes 3 * width * height bytes; `pixel` is the width of a pixel in the plane.
+/// One pixel per thread, from the top left; averaging four samples smooths the edges. `rgb` takes 3
+/// * width * height bytes; `pixel` is the width of a pixel in the plane.
 template <typename T>
 __global__ void mandelbrot(unsigned char* rgb, int width, int height, T center_x, T center_y,
                            T pixel, int iterations) {

@@ -17,16 +17,16 @@ _RADIUS_SQUARED = 1e6
 
 
 class View(NamedTuple):
-    """A rectangle of the complex plane, and how closely it is looked at.
+    """A rectangle of the complex plane, and how finely to draw it.
 
     Attributes
     ----------
     width, height : int
         Pixels.
     iterations : int
-        After so many a point is taken to lie in the set.
+        A point that stays within the radius for this many is assumed to be in the set.
     center_x, center_y : float
-        The point in the middle; by default in the valley of the seahorses.
+        The center; by default in the Seahorse Valley.
     extent : float
         Width of the rectangle.
     """
@@ -52,7 +52,7 @@ class Picture(NamedTuple):
     pixels : bytearray
         RGB, rows from the top.
     kernel_ms, copy_ms : float
-        Milliseconds that the kernel, and the copy to the host, took on the device.
+        Milliseconds that the kernel and the copy to the host took on the device.
     """
 
     pixels: bytearray
@@ -61,9 +61,9 @@ class Picture(NamedTuple):
 
 
 def compile_kernel(arch: str | None = None) -> _core.ObjectCode:
-    """Compile the kernel's two instances.
+    """Compile the two instances of the kernel.
 
-    Multiplications and additions are not fused, so that the host can repeat every rounding.
+    Multiplications and additions are not fused, so the host can repeat every rounding.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def compile_kernel(arch: str | None = None) -> _core.ObjectCode:
 
 
 def draw(device: _core.Device, kernel: _core.Kernel, view: View) -> Picture:
-    """Draw a view on a device that is current, and copy it to the host."""
+    """Draw a view on the current device, and copy it to the host."""
     grid = (-(-view.width // BLOCK[0]), -(-view.height // BLOCK[1]))
     pixels = bytearray(3 * view.width * view.height)
     arguments = (view.center_x, view.center_y, view.pixel, view.iterations)
@@ -99,8 +99,8 @@ def draw(device: _core.Device, kernel: _core.Kernel, view: View) -> Picture:
 def count_agreeing(pixels: bytearray, view: View, count: int) -> int:
     """Draw a sample of the pixels on the host, and count those that ``EXACT`` drew the same.
 
-    Each channel may differ by ``TOLERANCE``: the logarithm and the cosine of host and device may
-    round differently in the last place. All else is IEEE arithmetic in the same order.
+    Each channel may differ by ``TOLERANCE``, because the logarithm and the cosine of host and
+    device may round differently in the last place. Everything else is IEEE arithmetic in the same order.
 
     Parameters
     ----------
@@ -109,12 +109,12 @@ def count_agreeing(pixels: bytearray, view: View, count: int) -> int:
     view : View
         What it shows.
     count : int
-        Pixels to draw, spread evenly; no more than there are.
+        Number of pixels to draw, spread evenly; not more than the image has.
     """
     agreeing = 0
     total = view.width * view.height
     for index in range(count):
-        # Multiples of the golden ratio, modulo 1, are the most even spread there is.
+        # Multiples of the golden ratio, modulo 1, are the most even distribution.
         place = int(total * (index * 0.6180339887498949 % 1.0))
         row, column = divmod(place, view.width)
         drawn = pixels[3 * place : 3 * place + 3]

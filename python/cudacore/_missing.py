@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cuda.core has and cudacore lacks: asking for it names the page that says so."""
+"""What cuda.core has and cudacore lacks: using it raises an error that names the page about it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 PAGE = "docs/cuda_core.md"
 
-# By feature: names of the package, and members of classes.
+# Names of the package and members of classes, by feature.
 NAMES = {
     "checkpoints": ("checkpoint", "ProcessStateType"),
     "graphics": ("GraphicsResource",),
@@ -85,7 +85,7 @@ MEMBERS: dict[str, dict[str, tuple[str, ...]]] = {
 
 
 def explain(owner: str, name: str) -> str | None:
-    """Say which feature a name of cuda.core belongs to; None for other names."""
+    """Return the feature that a name of cuda.core belongs to; None for other names."""
     for feature, names in NAMES.items():
         if name in names:
             return f"{owner} has no {name}: it lacks {feature}; see {PAGE}"
@@ -93,12 +93,12 @@ def explain(owner: str, name: str) -> str | None:
 
 
 def error(text: str) -> AttributeError:
-    """Make an error to which Python adds no guess at another name."""
+    """Make an error to which Python adds no suggestion."""
     return AttributeError(text, name=None, obj=None)
 
 
 class MissingMember:
-    """Stands in a class for a member it lacks, so that finding others costs nothing."""
+    """Replaces a member that a class lacks, so that finding other members costs nothing."""
 
     def __init__(self, name: str, feature: str) -> None:
         self.__doc__ = f"cudacore has no {name}: it lacks {feature}; see {PAGE}"
@@ -108,7 +108,7 @@ class MissingMember:
 
 
 def members_of(instance: object) -> list[str]:
-    """List what an object has, for `dir`; the stand-ins are left out."""
+    """List what an object has, for `dir`; leave out the placeholders."""
     missing = {
         name
         for owner in type(instance).__mro__
@@ -119,7 +119,7 @@ def members_of(instance: object) -> list[str]:
 
 
 def add_members(module: ModuleType) -> None:
-    """Put the stand-ins into the classes of a module."""
+    """Add the placeholders to the classes of a module."""
     for feature, members in MEMBERS.items():
         for owner, names in members.items():
             kind = getattr(module, owner)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where NVIDIA's wheels may lie, for the search for NVRTC, nvJitLink and CUDA's headers."""
+"""Where NVIDIA's wheels may be, for finding NVRTC, nvJitLink and CUDA's headers."""
 
-# pathlib would take longer to import than the whole search.
+# Importing pathlib would take longer than the whole search.
 # ruff: noqa: PTH100, PTH112, PTH118, PTH120
 
 import os
@@ -9,13 +9,13 @@ import sys
 
 
 def wheel_roots() -> list[str]:
-    """Folders that hold a folder ``nvidia``, as NVIDIA's wheels make it.
+    """Return the folders that contain a folder ``nvidia``, as NVIDIA's wheels create it.
 
     Returns
     -------
     list of str
-        Absolute paths in the order of ``sys.path``, then the folder that cudacore itself is
-        installed in; each once.
+        Absolute paths, without duplicates: those of ``sys.path``, in that order, then the folder
+        that cudacore itself is installed in.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def wheel_roots() -> list[str]:
     True
     """
     here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    # Python looks in the current folder for an empty entry.
+    # For an empty entry, Python searches the current folder.
     candidates = [os.path.abspath(entry or os.curdir) for entry in sys.path]
     roots = dict.fromkeys([*candidates, here])
     return [root for root in roots if os.path.isdir(os.path.join(root, "nvidia"))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The least of a PNG writer: 8-bit RGB, nothing interlaced."""
+"""A minimal PNG writer: 8-bit RGB, not interlaced."""
 
 import struct
 import zlib
@@ -15,16 +15,16 @@ def write_rgb(path: Path, width: int, height: int, pixels: bytes | bytearray) ->
     Parameters
     ----------
     path : Path
-        The file, which is replaced.
+        The file; it is replaced if it exists.
     width, height : int
         Pixels.
     pixels : bytes or bytearray
-        Rows from the top, three bytes for each pixel; ``3 * width * height`` of them.
+        Rows from the top, three bytes per pixel: ``3 * width * height`` bytes.
 
     Raises
     ------
     ValueError
-        The number of bytes is another one.
+        The number of bytes is wrong.
     OSError
         The file cannot be written.
 
@@ -52,10 +52,10 @@ def write_rgb(path: Path, width: int, height: int, pixels: bytes | bytearray) ->
 
 
 def _subtract(row: bytes | bytearray, above: bytes | bytearray) -> bytes:
-    """Subtract byte by byte, modulo 256: all at once, in one big integer.
+    """Subtract byte by byte, modulo 256: all bytes at once, as one big integer.
 
-    The high bit of each byte is set aside, so that no borrow leaves its byte, and put back with
-    an exclusive or.
+    The high bit of each byte is set aside, so that no borrow leaves its byte, and restored with an
+    exclusive or.
     """
     high = int.from_bytes(b"\x80" * len(row), "little")
     a = int.from_bytes(row, "little")

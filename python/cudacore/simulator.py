@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulated device: real kernels run on the CPU, with no GPU and no driver.
+"""The simulated device: real kernels run on the CPU, without a GPU or a driver.
 
-It is a driver library of its own, ``libcudacore_sim.so``, which runs the PTX that NVRTC makes. It
-is used only when it is asked for: by `enable`, or by ``CUDACORE_DRIVER=simulator`` in the
+It is a separate driver library, ``libcudacore_sim.so``, which runs the PTX that NVRTC makes. It is
+used only if you request it, with `enable` or with ``CUDACORE_DRIVER=simulator`` in the
 environment.
 """
 
@@ -37,30 +37,30 @@ def enable(
     Parameters
     ----------
     devices : int, optional
-        How many, each with memory of its own; from 1 to 64. Else what
-        ``CUDACORE_SIMULATOR_DEVICES`` says, or 1.
+        The number of devices, each with its own memory; from 1 to 64. The default is
+        ``CUDACORE_SIMULATOR_DEVICES``, or 1.
     compute_capability : tuple of int, optional
-        What all of them are: one that there is, from (7, 5) to (12, 1). Else what
-        ``CUDACORE_SIMULATOR_COMPUTE_CAPABILITY`` says, as "9.0", or (9, 0).
+        The compute capability of all devices: an existing one, from (7, 5) to (12, 1). The default
+        is ``CUDACORE_SIMULATOR_COMPUTE_CAPABILITY``, written as "9.0", or (9, 0).
     memory : int or str, optional
-        Memory of each: bytes, or a number and one of B, KiB, MiB, GiB, TiB, as "4GiB". It takes the
-        host's memory only where it is written. Else what ``CUDACORE_SIMULATOR_MEMORY`` says, in the
-        same words, or 4 GiB.
+        The memory of each device: a number of bytes, or a number and one of B, KiB, MiB, GiB, TiB,
+        as in "4GiB". Memory is taken from the host only when it is written. The default is
+        ``CUDACORE_SIMULATOR_MEMORY``, in the same format, or 4 GiB.
 
     Raises
     ------
     TypeError, ValueError
-        An argument is of a wrong type, or out of its range.
+        An argument has the wrong type or is out of range.
     CUDAError
-        This process already uses another driver, or the simulated device with other settings than
-        those given.
+        This process already uses another driver, or the simulated device with different settings.
     DriverNotFoundError
-        The library is missing; the message lists every place looked in.
+        The library is missing; the message lists every place that was searched.
 
     Notes
     -----
-    Without it, ``CUDACORE_DRIVER=simulator`` chooses the simulated device. If that is already in
-    use, a call whose arguments are what is in force does nothing; so does one without arguments.
+    Instead of calling this, you can set ``CUDACORE_DRIVER=simulator``. If the simulated device is
+    already in use, a call does nothing if it has no arguments, or if all arguments are already
+    in effect.
 
     Examples
     --------
@@ -110,12 +110,12 @@ def _bytes(memory: int | str) -> int:
 
 
 def reset() -> None:
-    """Start afresh, for instance after a fault.
+    """Start afresh, for example after a fault.
 
-    Every context ends, with what runs in it, its streams, its events and its memory, and memory of
-    pools is freed. Kernels, programs and pools stay. Of objects made before, those that belong to a
-    context raise `ContextLostError` when they are used; let go of them and make new ones. Where
-    nothing was used yet, nothing happens.
+    This destroys every context, with everything that runs in it, its streams, its events and its
+    memory, and frees the memory of pools. Kernels, programs and pools remain. Older objects that
+    belong to a context raise `ContextLostError` when you use them; drop them and make new ones. If
+    nothing has been used yet, nothing happens.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def reset() -> None:
 
     See Also
     --------
-    cudacore.testing : a fixture for pytest that does it after each test.
+    cudacore.testing : a fixture for pytest that does this after each test.
 
     Examples
     --------
@@ -142,12 +142,12 @@ def is_enabled() -> bool:
     Returns
     -------
     bool
-        Nothing is opened to find out.
+        Whether it is. Finding out opens nothing.
 
     Raises
     ------
     DriverNotFoundError
-        ``CUDACORE_DRIVER`` names no driver that there is.
+        ``CUDACORE_DRIVER`` names an unknown driver.
 
     Examples
     --------
@@ -158,17 +158,17 @@ def is_enabled() -> bool:
 
 
 def library() -> str:
-    """Where ``libcudacore_sim.so`` lies.
+    """Return the path of ``libcudacore_sim.so``.
 
     Returns
     -------
     str
-        Its path. It is loaded, but not made this process's driver.
+        The path. The library is loaded, but doesn't become this process's driver.
 
     Raises
     ------
     DriverNotFoundError
-        The library is missing; the message lists every place looked in.
+        The library is missing; the message lists every place that was searched.
 
     Examples
     --------
@@ -179,22 +179,22 @@ def library() -> str:
 
 
 def driver_folder() -> str:
-    """Name a folder where the simulated device has the names of NVIDIA's driver.
+    """Return a folder that contains the simulated device under the names of NVIDIA's driver.
 
-    With it in ``LD_LIBRARY_PATH``, any program that speaks the driver API and loads PTX runs on the
-    simulated device. ``libcuda.so.1`` is the driver; ``libnvidia-ml.so.1`` tells as much as which
-    devices there are. ``libcudart.so.12`` and ``libcudart.so.13`` are the CUDA runtime for programs
+    With this folder in ``LD_LIBRARY_PATH``, any program that uses the driver API and loads PTX runs
+    on the simulated device. ``libcuda.so.1`` is the driver; ``libnvidia-ml.so.1`` only says which
+    devices there are. ``libcudart.so.12`` and ``libcudart.so.13`` are the CUDA runtime, for programs
     that nvcc built with ``-cudart shared`` and with PTX.
 
     Returns
     -------
     str
-        Its path; ``python -m cudacore simulator-path`` prints it.
+        The folder's path; ``python -m cudacore simulator-path`` prints it.
 
     Raises
     ------
     DriverNotFoundError
-        The library is missing; the message lists every place looked in.
+        The library is missing; the message lists every place that was searched.
 
     Examples
     --------

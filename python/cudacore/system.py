@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Versions of the driver and of the compilers, and the devices there are."""
+"""Versions of the driver and the compilers, and the available devices."""
 
 from cudacore import _core
 
@@ -17,7 +17,7 @@ _KERNEL_DRIVER = "/proc/driver/nvidia/version"
 
 
 def get_driver_version() -> tuple[int, int]:
-    """Version of CUDA that the installed driver speaks (cuDriverGetVersion).
+    """Return the CUDA version that the installed driver supports (cuDriverGetVersion).
 
     Returns
     -------
@@ -41,7 +41,7 @@ get_user_mode_driver_version = get_driver_version
 
 
 def get_kernel_mode_driver_version() -> tuple[int, ...]:
-    """Version of NVIDIA's kernel module, read from ``/proc/driver/nvidia/version``.
+    """Return the version of NVIDIA's kernel module, read from ``/proc/driver/nvidia/version``.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def get_kernel_mode_driver_version() -> tuple[int, ...]:
     Raises
     ------
     NotSupportedError
-        The file is not there, as on WSL or with no driver loaded, or names no version.
+        The file doesn't exist, as on WSL or if no driver is loaded, or contains no version.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def _parse_kernel_driver(text: str) -> tuple[int, ...]:
 
 
 def get_nvrtc_version() -> tuple[int, int]:
-    """Version of NVRTC, which compiles CUDA C++ (nvrtcVersion).
+    """Return the version of NVRTC, which compiles CUDA C++ (nvrtcVersion).
 
     Returns
     -------
@@ -105,7 +105,7 @@ def get_nvrtc_version() -> tuple[int, int]:
 
 
 def get_nvjitlink_version() -> tuple[int, int]:
-    """Version of nvJitLink, which links object codes (nvJitLinkVersion).
+    """Return the version of nvJitLink, which links object codes (nvJitLinkVersion).
 
     Returns
     -------
@@ -126,12 +126,12 @@ def get_nvjitlink_version() -> tuple[int, int]:
 
 
 def get_num_devices() -> int:
-    """How many devices the driver shows (cuDeviceGetCount).
+    """Return the number of devices that the driver shows (cuDeviceGetCount).
 
     Returns
     -------
     int
-        0 where the driver finds none.
+        0 if the driver finds none.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def get_num_devices() -> int:
 
 
 def get_devices() -> tuple[_core.Device, ...]:
-    """All devices, in the order of their ordinals.
+    """Return all devices, in the order of their ordinals.
 
     Returns
     -------

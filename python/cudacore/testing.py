@@ -5,7 +5,7 @@ In a ``conftest.py``::
 
     pytest_plugins = ["cudacore.testing"]
 
-pytest is imported by this module alone.
+No other module of cudacore imports pytest.
 """
 
 from collections.abc import Iterator
@@ -19,10 +19,10 @@ __all__ = ["simulated_device"]
 
 @pytest.fixture
 def simulated_device() -> Iterator[cudacore.Device]:
-    """Give the first simulated device, current; after the test everything made on it ends.
+    """Return the first simulated device, made current; reset the simulator after the test.
 
     Its settings come from ``CUDACORE_SIMULATOR_DEVICES`` and the like, or from an earlier
-    `cudacore.simulator.enable`. A test whose kernel fails does no harm to the next one.
+    `cudacore.simulator.enable`. A test whose kernel fails does not affect the next one.
     """
     if not cudacore.simulator.is_enabled():
         cudacore.simulator.enable()

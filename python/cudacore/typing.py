@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types for annotations, and the names that strings of the API may take.
+"""Types for annotations, and enumerations of the strings that the API accepts.
 
-Every enumeration here is a ``str``: its members may be given wherever the API takes the string, and
-compare equal to it.
+Every enumeration here is a ``str``: you can pass its members wherever the API accepts the string,
+and they compare equal to it.
 """
 
 import enum
@@ -29,14 +29,14 @@ DevicePointerType: TypeAlias = int | None
 
 @runtime_checkable
 class IsStreamType(Protocol):
-    """Anything that stands for a CUDA stream.
+    """Anything that represents a CUDA stream.
 
-    Streams of this package, of PyTorch, CuPy and Numba have the method; a class of your own needs
-    nothing else to be taken wherever a stream is asked for.
+    The streams of this package, PyTorch, CuPy and Numba have this method. Your own class needs
+    nothing else to be accepted wherever a stream is expected.
     """
 
     def __cuda_stream__(self) -> tuple[int, int]:
-        """Version of the protocol, 0, and the address of the ``cudaStream_t``."""
+        """Return the protocol version, 0, and the address of the ``cudaStream_t``."""
         ...
 
 
@@ -47,7 +47,7 @@ class _StrEnum(str, enum.Enum):
 
 
 class SourceCodeType(_StrEnum):
-    """What a :class:`~cudacore.Program` is written in."""
+    """The language of a :class:`~cudacore.Program`."""
 
     CXX = "c++"
     PTX = "ptx"
@@ -56,7 +56,7 @@ class SourceCodeType(_StrEnum):
 
 
 class ObjectCodeFormatType(_StrEnum):
-    """What an :class:`~cudacore.ObjectCode` is made of."""
+    """The format of an :class:`~cudacore.ObjectCode`."""
 
     PTX = "ptx"
     CUBIN = "cubin"
@@ -76,7 +76,7 @@ class CompilerBackendType(_StrEnum):
 
 
 class PCHStatusType(_StrEnum):
-    """What became of a precompiled header in the last compilation."""
+    """What happened to a precompiled header in the last compilation."""
 
     CREATED = "created"
     NOT_ATTEMPTED = "not_attempted"
@@ -84,7 +84,7 @@ class PCHStatusType(_StrEnum):
 
 
 class ManagedMemoryLocationType(_StrEnum):
-    """Where managed memory prefers to live."""
+    """The preferred location of managed memory."""
 
     DEVICE = "device"
     HOST = "host"
