@@ -11,8 +11,7 @@ if TYPE_CHECKING:
 def make_array(
     size: int, dtype: "DTypeLike", shape: Any
 ) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]":
-    """Allocate memory of the given size, and an array that shows it with the requested type and
-    shape."""
+    """Allocate memory, and make an array that shows it with the requested type and shape."""
     try:
         import numpy as np  # noqa: PLC0415
     except ImportError as error:

@@ -100,7 +100,8 @@ def count_agreeing(pixels: bytearray, view: View, count: int) -> int:
     """Draw a sample of the pixels on the host, and count those that ``EXACT`` drew the same.
 
     Each channel may differ by ``TOLERANCE``, because the logarithm and the cosine of host and
-    device may round differently in the last place. Everything else is IEEE arithmetic in the same order.
+    device may round differently in the last place. Everything else is IEEE arithmetic in the
+    same order.
 
     Parameters
     ----------

@@ -183,8 +183,8 @@ def driver_folder() -> str:
 
     With this folder in ``LD_LIBRARY_PATH``, any program that uses the driver API and loads PTX runs
     on the simulated device. ``libcuda.so.1`` is the driver; ``libnvidia-ml.so.1`` only says which
-    devices there are. ``libcudart.so.12`` and ``libcudart.so.13`` are the CUDA runtime, for programs
-    that nvcc built with ``-cudart shared`` and with PTX.
+    devices there are. ``libcudart.so.12`` and ``libcudart.so.13`` are the CUDA runtime for
+    programs that nvcc built with ``-cudart shared`` and with PTX.
 
     Returns
     -------
