@@ -8,9 +8,11 @@
 #include "bindings/host_buffer.hpp"
 #include "bindings/scalar_type.hpp"
 #include "bindings/values.hpp"
-#include "core/argument_errors.hpp"
 #include "cudacore/error.hpp"
-#include "handle/check.hpp"
+#include "error/check.hpp"
+#include "launch/kernel_box.hpp"
+#include "launch/packing.hpp"
+#include "runtime/argument_errors.hpp"
 
 namespace cudacore::bindings {
 

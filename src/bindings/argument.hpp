@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "handle/boxes.hpp"
+#include "launch/kernel_box.hpp"
 
 namespace cudacore::bindings {
 

@@ -13,8 +13,7 @@
 #include "bindings/host_buffer.hpp"
 #include "bindings/keywords.hpp"
 #include "bindings/values.hpp"
-#include "handle/boxes.hpp"
-#include "handle/check.hpp"
+#include "owner/owned_handles.hpp"
 
 namespace cudacore::bindings {
 
@@ -225,7 +224,7 @@ int get_view(PyObject* self, Py_buffer* view, int flags) {
           ", where the host cannot read it: buf.to_host() copies it into a NumPy array, "
           "buf.copy_to(bytearray(len(buf))) into memory of your own");
     }
-    handle::throw_if_stale(*share->box());
+    share->box()->throw_if_stale();
     if (share->handle() == 0 && share->size() != 0) {
       throw py::buffer_error("this Buffer's address is null: there is nothing to read");
     }

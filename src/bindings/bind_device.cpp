@@ -12,7 +12,7 @@
 #include "bindings/values.hpp"
 #include "cudacore/error.hpp"
 #include "driver/driver_api.hpp"
-#include "handle/check.hpp"
+#include "error/check.hpp"
 
 namespace cudacore::bindings {
 

@@ -7,8 +7,8 @@
 #include "bindings/gil.hpp"
 #include "bindings/values.hpp"
 #include "cudacore/object_code.hpp"
-#include "handle/boxes.hpp"
-#include "handle/describe.hpp"
+#include "error/describe.hpp"
+#include "owner/owned_handles.hpp"
 
 namespace cudacore::bindings {
 

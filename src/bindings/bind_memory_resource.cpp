@@ -12,8 +12,8 @@
 #include "bindings/options.hpp"
 #include "bindings/pool_attributes.hpp"
 #include "bindings/values.hpp"
-#include "handle/boxes.hpp"
-#include "handle/sticky.hpp"
+#include "error/sticky.hpp"
+#include "owner/owned_handles.hpp"
 
 namespace cudacore::bindings {
 

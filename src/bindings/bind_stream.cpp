@@ -9,8 +9,8 @@
 #include "bindings/keywords.hpp"
 #include "bindings/options.hpp"
 #include "bindings/values.hpp"
-#include "handle/boxes.hpp"
-#include "handle/check.hpp"
+#include "error/unraisable.hpp"
+#include "owner/owned_handles.hpp"
 
 namespace cudacore::bindings {
 

@@ -9,6 +9,7 @@
 #include "bindings/gil.hpp"
 #include "bindings/values.hpp"
 #include "cudacore/system.hpp"
+#include "error/unraisable.hpp"
 
 namespace cudacore::bindings {
 

@@ -7,8 +7,8 @@
 #include "bindings/errors.hpp"
 #include "bindings/gil.hpp"
 #include "bindings/values.hpp"
-#include "handle/boxes.hpp"
-#include "handle/sticky.hpp"
+#include "error/sticky.hpp"
+#include "owner/owned_handles.hpp"
 
 namespace cudacore::bindings {
 

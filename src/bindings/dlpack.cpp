@@ -11,8 +11,8 @@
 #include "bindings/gil.hpp"
 #include "bindings/values.hpp"
 #include "cudacore/error.hpp"
-#include "handle/boxes.hpp"
-#include "handle/check.hpp"
+#include "error/context_box.hpp"
+#include "owner/owned_handles.hpp"
 
 namespace cudacore::bindings {
 
@@ -253,7 +253,7 @@ py::object dlpack_capsule(const Buffer& given, py::handle stream, py::handle max
   if (buffer.is_closed()) {
     throw py::value_error("Buffer.__dlpack__: the buffer is closed");
   }
-  handle::throw_if_stale(*buffer.box());
+  buffer.box()->throw_if_stale();
   const std::optional<long long> consumer = to_stream_number(stream);
   const int is_copy = PyObject_IsTrue(copy.ptr());  // None is false
   if (is_copy < 0) {

@@ -9,10 +9,13 @@
 #include "bindings/errors.hpp"
 #include "bindings/gil.hpp"
 #include "bindings/values.hpp"
-#include "core/argument_errors.hpp"
-#include "core/launch_path.hpp"
 #include "cudacore/error.hpp"
-#include "handle/check.hpp"
+#include "error/context_box.hpp"
+#include "launch/kernel_box.hpp"
+#include "launch/packing.hpp"
+#include "owner/owned_handles.hpp"
+#include "runtime/argument_errors.hpp"
+#include "runtime/launch_path.hpp"
 
 // The launch from Python. One function serves launch(), kernel[...](...) and bound launchers; it
 // packs into a buffer on the stack, and lets the GIL go only around the driver call: a full queue

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bindings/gil.hpp"
-#include "handle/boxes.hpp"
+#include "owner/owned_handles.hpp"
 
 namespace cudacore::bindings {
 

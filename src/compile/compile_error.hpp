@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-#include <filesystem>
 #include <map>
 #include <span>
 #include <string>
@@ -10,19 +8,6 @@
 #include <vector>
 
 namespace cudacore::compile {
-
-/// The first error that a compiler's log tells of, or the undefined name that it follows from, and
-/// how many others there are.
-struct FirstError {
-  std::string file;      ///< empty where the error is at no place in the source
-  std::size_t line = 0;  ///< from 1; 0 where there is none
-  std::string text;      ///< the whole line of the log
-  std::string excerpt;   ///< the source line and the caret below it, where the log shows them
-  std::size_t more = 0;  ///< further errors
-};
-
-/// Reads a log of NVRTC, ptxas or nvJitLink; text is empty where it tells of no error.
-[[nodiscard]] FirstError first_error(std::string_view log);
 
 /// The header that could not be opened, empty where the log tells of none. NVRTC says "cannot"
 /// where there were folders to search, else "could not".
@@ -44,8 +29,5 @@ struct CompiledSource {
 /// that this NVRTC does not know, OutOfMemoryError.
 [[noreturn]] void throw_compile_error(int result, const std::string& log,
                                       const CompiledSource& source);
-
-/// The text with every mangled symbol in it made readable.
-[[nodiscard]] std::string demangle_all(std::string_view text);
 
 }  // namespace cudacore::compile

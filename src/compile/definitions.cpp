@@ -6,11 +6,11 @@
 #include <unordered_map>
 #include <utility>
 
-#include "compile/cxx_text.hpp"
-#include "compile/elf_file.hpp"
-#include "compile/ptx_tokens.hpp"
 #include "cudacore/error.hpp"
-#include "handle/describe.hpp"
+#include "error/describe.hpp"
+#include "signature/cxx_text.hpp"
+#include "signature/elf_file.hpp"
+#include "signature/ptx_tokens.hpp"
 
 namespace cudacore::compile {
 

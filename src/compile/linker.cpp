@@ -13,7 +13,7 @@
 #include "compile/joined_ptx.hpp"
 #include "compile/nvjitlink_session.hpp"
 #include "cudacore/error.hpp"
-#include "handle/describe.hpp"
+#include "error/describe.hpp"
 
 namespace cudacore {
 

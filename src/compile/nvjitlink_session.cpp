@@ -7,10 +7,12 @@
 #include <utility>
 
 #include "compile/compile_error.hpp"
-#include "compile/elf_file.hpp"
 #include "cudacore/error.hpp"
 #include "driver/wheels.hpp"
-#include "handle/describe.hpp"
+#include "error/check.hpp"
+#include "error/describe.hpp"
+#include "signature/compiler_log.hpp"
+#include "signature/elf_file.hpp"
 
 namespace cudacore::compile {
 

@@ -12,6 +12,7 @@
 #include "cudacore/object_code.hpp"
 #include "driver/compiler_call.hpp"
 #include "driver/nvjitlink_api.hpp"
+#include "error/check.hpp"
 
 namespace cudacore::compile {
 

@@ -8,7 +8,7 @@
 
 #include "cudacore/error.hpp"
 #include "driver/wheels.hpp"
-#include "handle/hooks.hpp"
+#include "error/wait.hpp"
 
 namespace cudacore::compile {
 

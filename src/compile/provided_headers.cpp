@@ -5,7 +5,7 @@
 #include <array>
 
 #include "compile/compile_error.hpp"
-#include "compile/cxx_text.hpp"
+#include "signature/cxx_text.hpp"
 
 namespace cudacore::compile {
 

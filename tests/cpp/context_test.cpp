@@ -14,11 +14,13 @@
 #include "cudacore/launch.hpp"
 #include "cudacore/memory_resource.hpp"
 #include "cudacore/system.hpp"
+#include "error/check.hpp"
+#include "error/context_box.hpp"
+#include "error/describe.hpp"
+#include "error/sticky.hpp"
+#include "error/unraisable.hpp"
 #include "fake_driver.hpp"
-#include "handle/boxes.hpp"
-#include "handle/check.hpp"
-#include "handle/describe.hpp"
-#include "handle/sticky.hpp"
+#include "owner/owned_handles.hpp"
 
 namespace cudacore {
 namespace {

@@ -7,8 +7,9 @@
 #include <memory>
 #include <utility>
 
-#include "handle/boxes.hpp"
-#include "handle/sticky.hpp"
+#include "error/context_box.hpp"
+#include "error/sticky.hpp"
+#include "owner/owned_handles.hpp"
 
 namespace cudacore::testing {
 

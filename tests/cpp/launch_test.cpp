@@ -12,8 +12,9 @@
 
 #include "cudacore/device.hpp"
 #include "cudacore/error.hpp"
+#include "error/sticky.hpp"
 #include "fake_driver.hpp"
-#include "handle/boxes.hpp"
+#include "launch/kernel_box.hpp"
 
 namespace cudacore {
 namespace {

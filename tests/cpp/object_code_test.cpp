@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "compile/variables.hpp"
 #include "compilers.hpp"
 #include "cudacore/cudacore.hpp"
+#include "signature/variables.hpp"
 
 namespace cudacore {
 namespace {

@@ -7,14 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "core/library_loading.hpp"
 #include "cudacore/device.hpp"
 #include "cudacore/error.hpp"
 #include "cudacore/launch.hpp"
 #include "cudacore/memory_resource.hpp"
 #include "cudacore/system.hpp"
+#include "error/unraisable.hpp"
 #include "fake_driver.hpp"
-#include "handle/boxes.hpp"
+#include "owner/owned_handles.hpp"
+#include "runtime/library_loading.hpp"
 
 namespace cudacore {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "handle/packing.hpp"
+#include "launch/packing.hpp"
 
 #include <gtest/gtest.h>
 

@@ -16,6 +16,7 @@
 #include "cudacore/error.hpp"
 #include "cudacore/memory_resource.hpp"
 #include "cudacore/system.hpp"
+#include "error/unraisable.hpp"
 #include "fake_driver.hpp"
 
 namespace cudacore {

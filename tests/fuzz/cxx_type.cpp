@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any text as a C++ type, a declaration, a name or a mangled symbol.
-#include "compile/cxx_type.hpp"
+#include "signature/cxx_type.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check that arrows between the rooms of the source tree point one way.
 
-    python -> bindings -> core, compile -> handle -> driver
+    python -> bindings -> compile -> runtime -> launch -> signature, owner -> error -> driver
 
 The simulator is a library of its own, which knows none of these and none of which knows it.
 
@@ -23,14 +23,37 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 
-#: The rooms whose headers a room may include, beside its own and the public ones.
-MAY_INCLUDE = {
-    "driver": set[str](),
-    "handle": {"driver"},
-    "compile": {"handle", "driver"},
-    "core": {"compile", "handle", "driver"},
-    "bindings": {"core", "compile", "handle", "driver"},
-    "simulator": set[str](),
+#: The rooms right below each, whose headers and those of the rooms below them it may include.
+BELOW: dict[str, tuple[str, ...]] = {
+    "driver": (),
+    "error": ("driver",),
+    "owner": ("error",),
+    "signature": (),
+    "launch": ("owner", "signature"),
+    "runtime": ("launch",),
+    "compile": ("runtime",),
+    "bindings": ("compile",),
+    "simulator": (),
+}
+
+#: The public headers that each room implements. The others hold no more than declarations.
+IMPLEMENTS = {
+    "signature": {"signature.hpp"},
+    "runtime": {
+        "argument.hpp",
+        "buffer.hpp",
+        "context.hpp",
+        "device.hpp",
+        "event.hpp",
+        "kernel.hpp",
+        "launch.hpp",
+        "memory_resource.hpp",
+        "object_code.hpp",
+        "simulator.hpp",
+        "stream.hpp",
+        "system.hpp",
+    },
+    "compile": {"linker.hpp", "linker_options.def", "program.hpp", "program_options.def"},
 }
 
 #: The same within the simulator, whose rooms are folders below it.
@@ -79,22 +102,49 @@ def public_header_errors(root: Path) -> Iterator[str]:
                 yield f"{where}: public headers include public headers alone"
 
 
+def at_or_below(room: str) -> set[str]:
+    """Return a room and all rooms below it."""
+    return {room}.union(*(at_or_below(other) for other in BELOW[room]))
+
+
+def public_errors(root: Path) -> Iterator[str]:
+    """What is wrong with what is known of the public headers."""
+    known = {name for names in IMPLEMENTS.values() for name in names}
+    known |= {"cudacore.hpp", "error.hpp", "handles.hpp"}
+    for path in sources(root / "include" / "cudacore"):
+        if path.name not in known:
+            yield f"{path.relative_to(root)}: no room is said to implement it"
+
+
+def unknown_rooms(root: Path) -> Iterator[str]:
+    """Name the folders of src that this check does not know."""
+    for folder in sorted((root / "src").iterdir()):
+        if folder.is_dir() and folder.name not in BELOW:
+            yield f"src/{folder.name}: a room that this check does not know"
+
+
+def include_errors(name: Path, room: str, text: str) -> Iterator[str]:
+    """What is wrong with the includes of a file."""
+    visible = at_or_below(room)
+    for bracket, header in included(text):
+        first, slash, rest = header.partition("/")
+        if PYTHON_HEADER.match(header) and room != "bindings":
+            yield f"{name}: includes {header}: only src/bindings knows Python"
+        if first == "cudacore" and room != "simulator":
+            for other, headers in IMPLEMENTS.items():
+                if rest in headers and other not in visible:
+                    yield f"{name}: includes {header}, of {other}, a room above {room}"
+        elif bracket == '"' and slash and first not in visible:
+            yield f"{name}: includes {header}: {room} must not know {first}"
+
+
 def room_errors(root: Path) -> Iterator[str]:
     """What is wrong with the includes and calls of each room."""
-    for folder in sorted((root / "src").iterdir()):
-        if folder.is_dir() and folder.name not in MAY_INCLUDE:
-            yield f"src/{folder.name}: a room that this check does not know"
-    for room, others in MAY_INCLUDE.items():
+    for room in BELOW:
         for path in sources(root / "src" / room):
             name = path.relative_to(root)
             text = path.read_text()
-            for bracket, header in included(text):
-                first, slash, _ = header.partition("/")
-                known = {*others, room} if room == "simulator" else {*others, room, "cudacore"}
-                if bracket == '"' and slash and first not in known:
-                    yield f"{name}: includes {header}: {room} must not know {first}"
-                if PYTHON_HEADER.match(header) and room != "bindings":
-                    yield f"{name}: includes {header}: only src/bindings knows Python"
+            yield from include_errors(name, room, text)
             code = COMMENT_OR_TEXT.sub(" ", text)
             if room not in {"driver", "simulator"}:  # which defines what it would resolve
                 for call in sorted({match[1] for match in RESOLVES.finditer(code)}):
@@ -175,7 +225,12 @@ def main() -> int:
     )
     arguments = parser.parse_args()
 
-    errors = [*public_header_errors(ROOT), *room_errors(ROOT), *simulator_errors(ROOT)]
+    errors = [
+        *public_header_errors(ROOT),
+        *public_errors(ROOT),
+        *room_errors(ROOT),
+        *simulator_errors(ROOT),
+    ]
     errors += isa_errors(arguments.isa_objects)
     if arguments.archive:
         errors += archive_errors(arguments.archive)

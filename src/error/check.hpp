@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "driver/driver_api.hpp"
+#include "error/context_box.hpp"
+
+namespace cudacore::handle {
+
+struct ContextBox;
+
+/// Raises the exception that a driver code stands for: what was called, the driver's name and text
+/// for the code, the object, advice. A sticky code marks every context as lost and names the
+/// kernels launched since the last successful synchronization.
+[[noreturn]] void throw_driver_error(CUresult result, const char* function, std::string_view object,
+                                     ContextBox* context);
+
+/// Does nothing on success. `object` says on what the call was made: "stream 0x55.. of device 0".
+inline void check(CUresult result, const char* function, std::string_view object = {},
+                  ContextBox* context = nullptr) {
+  if (result != CUDA_SUCCESS) [[unlikely]] {
+    throw_driver_error(result, function, object, context);
+  }
+}
+
+/// Raises ContextLostError, without a driver call, where the context is lost; LaunchError, once,
+/// where only a deleter has heard of it yet.
+void throw_if_lost(const ContextBox& context);
+
+/// Raises ContextLostError, without a driver call: "<message> from before
+/// cudacore.simulator.reset(): ...".
+[[noreturn]] void throw_stale(std::string_view message);
+
+/// Raises NotSupportedError for an option that shares with other processes.
+[[noreturn]] void throw_no_ipc(const std::string& option);
+
+}  // namespace cudacore::handle

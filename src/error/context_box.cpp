@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "error/context_box.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+#include "cudacore/error.hpp"
+#include "driver/blocking.hpp"
+#include "error/check.hpp"
+#include "error/describe.hpp"
+#include "error/sticky.hpp"
+#include "error/unraisable.hpp"
+
+namespace cudacore::handle {
+
+namespace {
+
+constexpr std::size_t max_devices = ContextBox::max_devices;
+
+/// Every context this process has met, by cuCtxGetId, which is never used twice.
+struct Registry {
+  std::mutex mutex;
+  std::unordered_map<unsigned long long, std::shared_ptr<ContextBox>> boxes;
+  std::vector<std::shared_ptr<ContextBox>> unforgotten;
+  std::array<CUcontext, max_devices> retained{};
+  std::array<std::atomic<const std::shared_ptr<ContextBox>*>, max_devices> primaries{};
+  std::atomic<unsigned long long> last_forgotten{0};  ///< an id; later ones are greater
+};
+
+/// Leaked on purpose: objects outlive static destruction, and the driver ends contexts by itself.
+Registry& registry() {
+  static Registry& instance = *std::make_unique<Registry>().release();
+  return instance;
+}
+
+unsigned long long context_id(const driver::DriverApi& api, CUcontext context) {
+  unsigned long long id = 0;
+  const CUresult result = api.cuCtxGetId(context, &id);
+  if (result != CUDA_SUCCESS) [[unlikely]] {
+    throw_driver_error(result, "cuCtxGetId",
+                       "context " + format_address(reinterpret_cast<std::uintptr_t>(context)),
+                       nullptr);
+  }
+  return id;
+}
+
+DeviceLimits read_limits(const driver::DriverApi& api, int device) {
+  const auto read = [&](CUdevice_attribute attribute) {
+    int value = 0;
+    const CUresult result = api.cuDeviceGetAttribute(&value, attribute, device);
+    const bool is_newer_than_some_drivers = attribute == CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH;
+    if (result == CUDA_ERROR_INVALID_VALUE && is_newer_than_some_drivers) return 0U;
+    check(result, "cuDeviceGetAttribute", "device " + std::to_string(device));
+    return static_cast<unsigned>(value);
+  };
+  DeviceLimits limits;
+  limits.block = {read(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X),
+                  read(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y),
+                  read(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)};
+  limits.grid = {read(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X), read(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y),
+                 read(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)};
+  limits.threads_per_block = read(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  limits.shmem_per_block = read(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+  limits.shmem_per_block_optin = read(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  limits.cluster_launch = read(CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) != 0;
+  limits.cooperative_launch = read(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) != 0;
+  return limits;
+}
+
+void require_known_device(int device) {
+  if (device >= 0 && static_cast<std::size_t>(device) < max_devices) return;
+  throw NotSupportedError("device " + std::to_string(device) + ": cudacore serves " +
+                              std::to_string(max_devices) + " devices in a process",
+                          0, {}, {});
+}
+
+/// Makes a context current, and the one before it again at the end.
+class CurrentContext {
+ public:
+  CurrentContext(const driver::DriverApi& api, CUcontext context) : api_(&api) {
+    check(api.cuCtxGetCurrent(&previous_), "cuCtxGetCurrent");
+    check(api.cuCtxSetCurrent(context), "cuCtxSetCurrent");
+  }
+  ~CurrentContext() {
+    const CUresult result = api_->cuCtxSetCurrent(previous_);
+    if (result != CUDA_SUCCESS) report_unraisable(result, "cuCtxSetCurrent");
+  }
+  CurrentContext(const CurrentContext&) = delete;
+  CurrentContext& operator=(const CurrentContext&) = delete;
+
+ private:
+  const driver::DriverApi* api_;
+  CUcontext previous_ = nullptr;
+};
+
+const std::shared_ptr<ContextBox>& find_or_add(const driver::DriverApi& api, CUcontext context,
+                                               unsigned long long id) {
+  Registry& known = registry();
+  {
+    const std::scoped_lock lock(known.mutex);
+    if (const auto found = known.boxes.find(id); found != known.boxes.end()) return found->second;
+  }
+  auto box = std::make_shared<ContextBox>();
+  box->context = context;
+  box->id = id;
+  {
+    const CurrentContext scope(api, context);
+    check(api.cuCtxGetDevice(&box->device), "cuCtxGetDevice");
+  }
+  require_known_device(box->device);
+  box->limits = read_limits(api, box->device);
+  const std::shared_ptr<ContextBox>* added = nullptr;
+  {
+    const std::scoped_lock lock(known.mutex);
+    known.unforgotten.reserve(known.unforgotten.size() + 1);
+    const auto [entry, is_new] = known.boxes.try_emplace(id, std::move(box));
+    added = &entry->second;
+    if (is_new) known.unforgotten.push_back(*added);
+  }
+  share_loss(**added);
+  return *added;  // the registry's nodes never move
+}
+
+/// With the registry's lock.
+void forget_up_to(Registry& known, unsigned long long last) {
+  for (auto& primary : known.primaries) {
+    const auto* box = primary.load(std::memory_order_relaxed);
+    if (box != nullptr && (*box)->id <= last) primary.store(nullptr, std::memory_order_release);
+  }
+  // Others hold references to the boxes, which stay in the map.
+  std::erase_if(known.unforgotten, [&](const auto& box) { return box->id <= last; });
+  known.last_forgotten.store(last, std::memory_order_release);
+}
+
+CUcontext retain_primary(const driver::DriverApi& api, int device) {
+  const driver::BlockingScope blocking;
+  Registry& known = registry();
+  const std::scoped_lock lock(known.mutex);
+  CUcontext& context = known.retained[static_cast<std::size_t>(device)];
+  if (context == nullptr) {
+    const CUresult result = api.cuDevicePrimaryCtxRetain(&context, device);
+    if (result != CUDA_SUCCESS) {
+      context = nullptr;
+      throw_driver_error(result, "cuDevicePrimaryCtxRetain", describe_device(device), nullptr);
+    }
+  }
+  return context;
+}
+
+}  // namespace
+
+CUevent IdleEvents::take(bool timing, bool blocking) noexcept {
+  const std::scoped_lock lock(mutex_);
+  Kind& idle = kind(timing, blocking);
+  return idle.count != 0 ? idle.events[--idle.count] : nullptr;
+}
+
+bool IdleEvents::keep(CUevent event, bool timing, bool blocking) noexcept {
+  const std::scoped_lock lock(mutex_);
+  Kind& idle = kind(timing, blocking);
+  if (idle.count == idle.events.size()) return false;
+  idle.events[idle.count++] = event;
+  return true;
+}
+
+const std::shared_ptr<ContextBox>& context_box(CUcontext context) {
+  const driver::DriverApi& api = driver::api();
+  return find_or_add(api, context, context_id(api, context));
+}
+
+std::vector<std::shared_ptr<ContextBox>> known_contexts() {
+  Registry& known = registry();
+  const std::scoped_lock lock(known.mutex);
+  return known.unforgotten;
+}
+
+const std::shared_ptr<ContextBox>& primary_context(int device) {
+  const driver::DriverApi& api = driver::api();
+  require_known_device(device);
+  auto& known = registry().primaries[static_cast<std::size_t>(device)];
+  if (const auto* box = known.load(std::memory_order_acquire)) return *box;
+  const std::shared_ptr<ContextBox>& box = context_box(retain_primary(api, device));
+  known.store(&box, std::memory_order_release);  // the registry's nodes never move
+  return box;
+}
+
+const std::shared_ptr<ContextBox>& current_context() {
+  const driver::DriverApi& api = driver::api();
+  CUcontext context = nullptr;
+  check(api.cuCtxGetCurrent(&context), "cuCtxGetCurrent");
+  if (context == nullptr) {
+    const std::shared_ptr<ContextBox>& primary = primary_context(0);
+    check(api.cuCtxSetCurrent(primary->context), "cuCtxSetCurrent");
+    return primary;
+  }
+  // The number, not the address, tells a context from a later one at the same place.
+  const unsigned long long id = context_id(api, context);
+  thread_local const std::shared_ptr<ContextBox>* last = nullptr;
+  if (last == nullptr || (*last)->id != id) last = &find_or_add(api, context, id);
+  return *last;
+}
+
+void forget_contexts(const char* function) {
+  forget_loss();
+  Registry& known = registry();
+  unsigned long long last = known.last_forgotten.load(std::memory_order_relaxed);
+  for (const auto& box : known_contexts()) {
+    mark_ended(*box, function);
+    last = std::max(last, box->id);
+  }
+  resets.fetch_add(1, std::memory_order_relaxed);
+  const std::scoped_lock lock(known.mutex);
+  known.retained.fill(nullptr);
+  forget_up_to(known, last);
+}
+
+void forget_ended_contexts(const char* function) {
+  const driver::DriverApi& api = driver::api();
+  const auto id_of = [&](CUcontext context) {
+    unsigned long long id = 0;
+    return api.cuCtxGetId(context, &id) == CUDA_SUCCESS ? id : 0;
+  };
+  Registry& known = registry();
+  unsigned long long last = known.last_forgotten.load(std::memory_order_relaxed);
+  for (const auto& box : known_contexts()) {
+    if (id_of(box->context) == box->id) continue;
+    mark_ended(*box, function);
+    last = std::max(last, box->id);
+  }
+  // Memory of other threads that was allocated meanwhile may have ended as well.
+  resets.fetch_add(1, std::memory_order_relaxed);
+  const std::scoped_lock lock(known.mutex);
+  for (CUcontext& retained : known.retained) {
+    if (retained != nullptr && id_of(retained) == 0) retained = nullptr;
+  }
+  forget_up_to(known, last);
+}
+
+bool is_forgotten(const ContextBox& context) noexcept {
+  const unsigned long long last = registry().last_forgotten.load(std::memory_order_acquire);
+  return last != 0 && context.id <= last;
+}
+
+ContextScope::ContextScope(const driver::DriverApi& api, const ContextBox& context) : api_(&api) {
+  CUcontext current = nullptr;
+  check(api.cuCtxGetCurrent(&current), "cuCtxGetCurrent");
+  if (current == context.context) return;
+  const CUresult result = api.cuCtxSetCurrent(context.context);
+  if (result != CUDA_SUCCESS) [[unlikely]] {
+    throw_driver_error(result, "cuCtxSetCurrent", "a context of " + describe_device(context.device),
+                       nullptr);
+  }
+  previous_ = current;
+  restore_ = current != nullptr;
+}
+
+ContextScope::~ContextScope() {
+  if (!restore_) return;
+  const CUresult result = api_->cuCtxSetCurrent(previous_);
+  if (result != CUDA_SUCCESS) report_unraisable(result, "cuCtxSetCurrent");
+}
+
+}  // namespace cudacore::handle

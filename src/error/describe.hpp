@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "driver/driver_api.hpp"
+
+// How messages call things. For the cold paths: each may ask the driver.
+
+namespace cudacore::handle {
+
+/// "device 0 (NVIDIA H200)"
+[[nodiscard]] std::string describe_device(int device);
+/// "1 TiB", "1.5 GiB", "100 bytes"
+[[nodiscard]] std::string format_bytes(std::size_t size);
+/// `cubin "axpy"`; what was given no name is just a cubin.
+[[nodiscard]] std::string with_name(std::string_view what, const std::string& name);
+/// "0x7f00"
+[[nodiscard]] std::string format_address(std::uintptr_t address);
+/// "128 x 1 x 1"
+[[nodiscard]] std::string format_extents(const std::array<unsigned, 3>& extents);
+/// "CUDA_ERROR_OUT_OF_MEMORY (2)"
+[[nodiscard]] std::string format_code(const driver::DriverApi& api, CUresult result);
+
+}  // namespace cudacore::handle

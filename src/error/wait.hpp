@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "driver/driver_api.hpp"
+#include "error/context_box.hpp"
+
+// Waits that answer the interrupt hook: Ctrl-C, in Python.
+
+namespace cudacore::handle {
+
+struct ContextBox;
+
+using InterruptHook = bool (*)();
+
+/// Sets what a wait asks every 20 ms whether to give up; null for nothing.
+void set_interrupt_hook(InterruptHook hook) noexcept;
+[[nodiscard]] InterruptHook interrupt_hook() noexcept;
+
+/// Waits by polling `query` until it stops returning CUDA_ERROR_NOT_READY: spins for a while, then
+/// sleeps for ever longer parts of the time waited, and asks the interrupt hook every 20 ms.
+/// Without an interrupt hook, the driver's own blocking call is the better choice.
+/// @throw InterruptedError where the hook says so.
+[[nodiscard]] CUresult wait_until_ready(CUresult (*query)(void*), void* argument, bool spin = true);
+
+/// Makes a blocking driver call that has no query to poll, such as cuCtxSynchronize, on a thread of
+/// its own, and asks the interrupt hook every 20 ms. A wait that is given up leaves the thread
+/// behind until the driver returns: `wait` owns what it needs.
+/// @throw InterruptedError where the hook says so.
+[[nodiscard]] CUresult wait_on_thread(const std::shared_ptr<ContextBox>& context,
+                                      std::function<CUresult(const driver::DriverApi&)> wait);
+
+}  // namespace cudacore::handle

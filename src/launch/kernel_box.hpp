@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cudacore/signature.hpp"
+#include "error/context_box.hpp"
+#include "launch/packing.hpp"
+#include "owner/owned_handles.hpp"
+
+// A kernel, with all that a launch needs to know of it: how its arguments are packed, and its
+// function and limits on each device. Keeps the library that it comes from loaded.
+
+namespace cudacore::handle {
+
+/// What a launch must know of a kernel on one device, filled on the first launch there.
+struct KernelOnDevice {
+  CUcontext context = nullptr;  ///< where `function` is valid
+  CUfunction function = nullptr;
+  unsigned max_threads = 0;  ///< of this kernel, by its registers
+  std::size_t static_shmem = 0;
+  std::atomic<std::size_t> dynamic_shmem{0};  ///< what is opted in to so far
+};
+
+struct KernelBox {
+  std::shared_ptr<LibraryBox> library;
+  CUkernel kernel = nullptr;
+  Signature signature;
+  std::vector<Slot> slots;          ///< the packing plan: one for each parameter
+  std::size_t parameter_bytes = 0;  ///< of the packed buffer
+  bool has_signature = false;       ///< false: nothing known, not even the count
+  std::string name;
+  const char* interned_name = nullptr;
+  std::array<std::atomic<KernelOnDevice*>, ContextBox::max_devices> on_device{};
+  KernelBox() = default;
+  KernelBox(const KernelBox&) = delete;
+  KernelBox& operator=(const KernelBox&) = delete;
+  ~KernelBox();
+
+  /// Sets the signature and makes the packing plan from it.
+  void plan(Signature value);
+  /// The state for a context's device; resolves it on first use.
+  [[nodiscard]] KernelOnDevice& on(const ContextBox& context) {
+    KernelOnDevice* state =
+        on_device[static_cast<std::size_t>(context.device)].load(std::memory_order_acquire);
+    return state != nullptr ? *state : resolve(context);
+  }
+
+ private:
+  KernelOnDevice& resolve(const ContextBox& context);
+};
+
+}  // namespace cudacore::handle

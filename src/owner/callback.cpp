@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "owner/callback.hpp"
+
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "error/unraisable.hpp"
+
+namespace cudacore::handle {
+
+namespace {
+
+constinit thread_local unsigned depth = 0;
+
+/// What callbacks let go of, in their order. A thread works on it while there is any: none is there
+/// to mind a fork or the process's end.
+struct Backlog {
+  std::mutex mutex;
+  std::deque<std::function<void()>> ends;
+  bool is_worked_on = false;
+};
+
+/// Leaked on purpose: the thread may outlive static destruction.
+Backlog& backlog() {
+  static Backlog& instance = *std::make_unique<Backlog>().release();
+  return instance;
+}
+
+void work() noexcept {
+  Backlog& pending = backlog();
+  std::unique_lock lock(pending.mutex);
+  while (!pending.ends.empty()) {
+    std::function<void()> end = std::move(pending.ends.front());
+    pending.ends.pop_front();
+    lock.unlock();
+    end();
+    end = nullptr;  // what it owned ends here too, without the lock
+    lock.lock();
+  }
+  pending.is_worked_on = false;
+}
+
+}  // namespace
+
+CallbackScope::CallbackScope() noexcept { ++depth; }
+
+CallbackScope::~CallbackScope() { --depth; }
+
+bool in_callback() noexcept { return depth != 0; }
+
+void end_elsewhere(std::function<void()> end) noexcept {
+  try {
+    Backlog& pending = backlog();
+    const std::scoped_lock lock(pending.mutex);
+    pending.ends.push_back(std::move(end));
+    if (!pending.is_worked_on) {
+      std::thread(work).detach();  // where there is none to be had, the next one takes all
+      pending.is_worked_on = true;
+    }
+  } catch (const std::exception& error) {
+    report_unraisable(
+        (std::string("what a host callback let go of is not released yet: ") + error.what())
+            .c_str());
+  }
+}
+
+}  // namespace cudacore::handle

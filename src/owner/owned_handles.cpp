@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "owner/owned_handles.hpp"
+
+#include <cstdio>
+#include <exception>
+#include <utility>
+
+#include "cudacore/error.hpp"
+#include "driver/blocking.hpp"
+#include "driver/process.hpp"
+#include "error/check.hpp"
+#include "error/describe.hpp"
+#include "error/sticky.hpp"
+#include "error/unraisable.hpp"
+#include "owner/callback.hpp"
+
+namespace cudacore::handle {
+
+namespace {
+
+void report_release(const char* why, std::size_t size, CUdeviceptr pointer) noexcept {
+  char message[512];
+  std::snprintf(message, sizeof(message), "a buffer of %zu bytes at 0x%llx was not released: %s",
+                size, pointer, why);
+  report_unraisable(message);
+}
+
+/// @throw LaunchError for a fault that nobody has heard of, InterruptedError; reports all else.
+void release_memory(MemoryResource& resource, const ResourceCalls& calls, CUdeviceptr pointer,
+                    std::size_t size, std::shared_ptr<StreamBox> stream) {
+  const driver::BlockingScope scope;
+  try {
+    calls.deallocate(resource, pointer, size, std::move(stream));
+  } catch (const InterruptedError&) {
+    throw;
+  } catch (const ContextLostError&) {  // whoever lost it has been told
+  } catch (const Error& error) {
+    if (is_sticky(static_cast<CUresult>(error.code()))) throw;
+    report_release(error.what(), size, pointer);
+  } catch (const std::exception& error) {
+    report_release(error.what(), size, pointer);
+  } catch (...) {
+    report_unraisable("a memory resource raised something unknown while a buffer was released");
+  }
+}
+
+}  // namespace
+
+std::string describe_stream(const StreamBox& stream) {
+  std::string text;
+  if (stream.stream == nullptr || stream.stream == CU_STREAM_LEGACY) {
+    text = "the legacy default stream";
+  } else if (stream.stream == CU_STREAM_PER_THREAD) {
+    text = "the per-thread default stream";
+  } else {
+    text = "stream " + format_address(reinterpret_cast<std::uintptr_t>(stream.stream));
+  }
+  return text + " of " + describe_device(stream.work_context()->device);
+}
+
+StreamBox::~StreamBox() {
+  if (!owned || stream == nullptr) return;
+  end_outside_callbacks([stream = stream, context = std::move(context)] {
+    const driver::DriverApi* api = driver::api_for_cleanup();
+    if (api == nullptr || (context != nullptr && is_forgotten(*context))) return;
+    const driver::BlockingScope scope;
+    const CUresult result = api->cuStreamDestroy(stream);
+    if (result != CUDA_SUCCESS) report_unraisable(result, "cuStreamDestroy");
+  });
+}
+
+EventBox::~EventBox() {
+  if (event == nullptr) return;
+  // A forked child must not take the lock, which another thread may have held.
+  const bool may_keep = is_idle() && driver::api_for_cleanup() != nullptr &&
+                        !is_forgotten(*context) && !context->lost.load(std::memory_order_relaxed);
+  if (may_keep && context->idle_events.keep(event, timing, blocking)) return;
+  end_outside_callbacks([event = event, context = std::move(context)] {
+    const driver::DriverApi* api = driver::api_for_cleanup();
+    if (api == nullptr || (context != nullptr && is_forgotten(*context))) return;
+    const driver::BlockingScope scope;
+    const CUresult result = api->cuEventDestroy(event);
+    if (result != CUDA_SUCCESS) report_unraisable(result, "cuEventDestroy");
+  });
+}
+
+PoolBox::~PoolBox() {
+  if (!owned || pool == nullptr) return;
+  end_outside_callbacks([pool = pool] {
+    const driver::DriverApi* api = driver::api_for_cleanup();
+    if (api == nullptr) return;
+    const driver::BlockingScope scope;
+    const CUresult result = api->cuMemPoolDestroy(pool);
+    if (result != CUDA_SUCCESS) report_unraisable(result, "cuMemPoolDestroy");
+  });
+}
+
+BufferBox::~BufferBox() {
+  if (has_nothing_to_release()) return;
+  // Not api_for_cleanup(): a user's resource may serve memory that no driver knows.
+  if (driver::is_forked_child() || driver::is_exiting()) return;
+  end_outside_callbacks([pointer = pointer, size = size, resource = std::move(resource),
+                         calls = calls, stream = std::move(stream)]() mutable {
+    const Unheard unheard;
+    try {
+      release_memory(*resource, *calls, pointer, size, std::move(stream));
+    } catch (...) {  // a fault, which the next call raises
+    }
+  });
+}
+
+bool BufferBox::ends_with_reset() const noexcept {
+  return resource != nullptr && calls->ends_with_reset(*resource);
+}
+
+bool BufferBox::has_nothing_to_release() const noexcept {
+  return resource == nullptr || pointer == 0 || is_stale();
+}
+
+void BufferBox::throw_if_stale() const {
+  if (!is_stale()) [[likely]]
+    return;
+  throw_stale("this Buffer of " + format_bytes(size) + " at " + format_address(pointer) + " is");
+}
+
+void BufferBox::release() {
+  if (has_nothing_to_release() || in_callback()) return;
+  if (driver::is_forked_child() || driver::is_exiting()) return;
+  release_memory(*resource, *calls, std::exchange(pointer, 0), size, stream);
+}
+
+LibraryBox::~LibraryBox() {
+  if (!owned || library == nullptr) return;
+  // The driver may read the code until then.
+  end_outside_callbacks([library = library, code = std::move(code)] {
+    const driver::DriverApi* api = driver::api_for_cleanup();
+    if (api == nullptr) return;
+    const driver::BlockingScope scope;
+    const CUresult result = api->cuLibraryUnload(library);
+    if (result != CUDA_SUCCESS) report_unraisable(result, "cuLibraryUnload");
+  });
+}
+
+}  // namespace cudacore::handle

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "driver/driver_api.hpp"
+#include "error/context_box.hpp"
+
+// What owns the driver's handles. Every public object holds a shared_ptr to a box; a box holds the
+// boxes it depends on, so that nothing is destroyed while something made from it lives:
+//
+//   BufferBox → MemoryResource → PoolBox → ContextBox
+//             → StreamBox → ContextBox
+//   EventBox  → ContextBox
+//   KernelBox → LibraryBox
+//
+// A box is allocated before the driver call that fills it, so that no failure leaks a handle. The
+// destructors are noexcept, need no Python, and report what fails to system::set_log_hook's hook.
+
+namespace cudacore {
+class MemoryResource;
+}
+
+namespace cudacore::handle {
+
+struct StreamBox {
+  std::shared_ptr<ContextBox> context;  ///< null: whatever is current (the default streams)
+  CUstream stream = nullptr;
+  bool owned = false;
+  std::shared_ptr<void> owner;
+  StreamBox() = default;
+  StreamBox(const StreamBox&) = delete;
+  StreamBox& operator=(const StreamBox&) = delete;
+  ~StreamBox();
+
+  /// The context that work on this stream runs in.
+  [[nodiscard]] const std::shared_ptr<ContextBox>& work_context() const {
+    return context ? context : current_context();
+  }
+};
+
+/// "stream 0x55d0 of device 0 (NVIDIA H200)"
+[[nodiscard]] std::string describe_stream(const StreamBox& stream);
+
+struct EventBox {
+  std::shared_ptr<ContextBox> context;
+  CUevent event = nullptr;
+  bool timing = false;
+  bool blocking = false;
+  std::atomic<std::uint64_t> records{0};  ///< how often it was recorded
+  std::atomic<std::uint64_t> reached{0};  ///< how many of these are known to be done
+  std::atomic<bool> is_shared{false};     ///< others have the handle, and may record it
+  EventBox() = default;
+  EventBox(const EventBox&) = delete;
+  EventBox& operator=(const EventBox&) = delete;
+  ~EventBox();
+
+  /// Whether there is a record to ask the driver about. An event that was used before still has
+  /// the record of then.
+  [[nodiscard]] bool may_be_recorded() const noexcept {
+    return records.load(std::memory_order_relaxed) != 0 ||
+           is_shared.load(std::memory_order_relaxed);
+  }
+
+ private:
+  /// Whether nothing waits for it any more, and nobody else can record it.
+  [[nodiscard]] bool is_idle() const noexcept {
+    return !is_shared.load(std::memory_order_relaxed) &&
+           records.load(std::memory_order_relaxed) == reached.load(std::memory_order_relaxed);
+  }
+};
+
+struct PoolBox {
+  CUmemoryPool pool = nullptr;
+  bool owned = false;
+  PoolBox() = default;
+  PoolBox(const PoolBox&) = delete;
+  PoolBox& operator=(const PoolBox&) = delete;
+  ~PoolBox();
+};
+
+/// What a buffer's end asks of the resource that its memory goes back to.
+struct ResourceCalls {
+  void (*deallocate)(MemoryResource& resource, CUdeviceptr pointer, std::size_t size,
+                     std::shared_ptr<StreamBox> stream);
+  bool (*ends_with_reset)(const MemoryResource& resource) noexcept;
+};
+
+struct BufferBox {
+  CUdeviceptr pointer = 0;
+  std::size_t size = 0;
+  std::shared_ptr<MemoryResource> resource;  ///< null: wrapped memory, nothing to free
+  const ResourceCalls* calls = nullptr;      ///< set with the resource
+  std::shared_ptr<StreamBox> stream;         ///< what the release is ordered on
+  std::shared_ptr<void> owner;
+  mutable std::mutex mutex;  ///< guards stream
+
+  static constexpr int any_device = -1;  ///< every device reaches it
+  static constexpr int not_asked = -2;
+  static constexpr int host_only = -3;  ///< no device reaches it
+  /// What a launch checks the memory against; asked of the resource once.
+  std::atomic<int> device{not_asked};
+  const unsigned made_after = resets.load(std::memory_order_relaxed);
+  BufferBox() = default;
+  BufferBox(const BufferBox&) = delete;
+  BufferBox& operator=(const BufferBox&) = delete;
+  ~BufferBox();
+
+  /// Whether it was made before a reset, with which its memory ended. Memory of others goes on.
+  [[nodiscard]] bool is_stale() const noexcept {
+    return made_after != resets.load(std::memory_order_relaxed) && ends_with_reset();
+  }
+  /// @throw ContextLostError if it is stale, without a driver call.
+  void throw_if_stale() const;
+  /// Gives the memory back, once. Most failures are reported, not thrown.
+  /// @throw LaunchError where this is the first to hear of a fault; InterruptedError where the
+  /// interrupt hook says so: the memory goes back all the same.
+  void release();
+
+ private:
+  [[nodiscard]] bool ends_with_reset() const noexcept;
+  [[nodiscard]] bool has_nothing_to_release() const noexcept;
+};
+
+struct LibraryBox {
+  CUlibrary library = nullptr;
+  std::vector<std::byte> code;  ///< the driver reads it lazily
+  bool owned = false;
+  std::shared_ptr<void> owner;
+  LibraryBox() = default;
+  LibraryBox(const LibraryBox&) = delete;
+  LibraryBox& operator=(const LibraryBox&) = delete;
+  ~LibraryBox();
+};
+
+}  // namespace cudacore::handle

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cudacore/argument.hpp"
+
+#include <array>
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+
+#include "cudacore/error.hpp"
+#include "launch/kernel_box.hpp"
+#include "launch/packing.hpp"
+#include "runtime/argument_errors.hpp"
+#include "runtime/pack_argument.hpp"
+
+namespace cudacore {
+
+namespace {
+
+using handle::PackResult;
+using Form = Argument::Form;
+
+template <typename T>
+T value_of(const Argument& argument) {
+  T value{};
+  std::memcpy(&value, argument.data(), sizeof(value));
+  return value;
+}
+
+std::string scalar_name(ParamKind kind, std::size_t size) {
+  switch (kind) {
+    case ParamKind::boolean:
+      return "bool";
+    case ParamKind::float32:
+      return "float";
+    case ParamKind::float64:
+      return "double";
+    case ParamKind::sint:
+    case ParamKind::uint: {
+      const std::string sign = kind == ParamKind::uint ? "unsigned " : "";
+      if (size == 1) return kind == ParamKind::uint ? "unsigned char" : "signed char";
+      if (size == 2) return sign + "short";
+      if (size == 4) return sign + "int";
+      return sign + "long";
+    }
+    default:
+      return "value of " + std::to_string(size) + " bytes";
+  }
+}
+
+std::string describe(const Argument& argument) {
+  switch (argument.form()) {
+    case Form::weak_bool:
+      return "a bool";
+    case Form::weak_int:
+    case Form::weak_uint:
+      return "an integer";
+    case Form::weak_float:
+      return "a floating-point number";
+    case Form::weak_complex:
+      return "a complex number";
+    case Form::null:
+      return "a null pointer";
+    case Form::bytes:
+      return "a struct of " + std::to_string(argument.size()) + " bytes";
+    case Form::exact:
+    case Form::pointer: {
+      const bool is_pointer = argument.form() == Form::pointer;
+      if (is_pointer && argument.size() == 0) return "a pointer";
+      const std::string name = scalar_name(argument.kind(), argument.size());
+      return (name[0] == 'i' || name[0] == 'u' ? "an " : "a ") + name + (is_pointer ? "*" : "");
+    }
+  }
+  return "this value";
+}
+
+std::string real_text(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.17g", value);
+  return text.data();
+}
+
+std::string value_text(const Argument& argument) {
+  switch (argument.form()) {
+    case Form::weak_int:
+      return std::to_string(value_of<std::int64_t>(argument));
+    case Form::weak_uint:
+      return std::to_string(value_of<std::uint64_t>(argument));
+    case Form::weak_float:
+      return real_text(value_of<double>(argument));
+    case Form::weak_complex: {
+      const auto value = value_of<std::complex<double>>(argument);
+      return real_text(value.real()) + " + " + real_text(value.imag()) + "i";
+    }
+    default:
+      return describe(argument);
+  }
+}
+
+bool is_known(ParamKind kind) {
+  return kind != ParamKind::opaque && kind != ParamKind::void_type && kind != ParamKind::structure;
+}
+
+bool is_integer(ParamKind kind) {
+  return kind == ParamKind::integer || kind == ParamKind::sint || kind == ParamKind::uint;
+}
+
+/// Whether a typed pointer may go to a parameter, as far as both elements are known.
+bool element_fits(const Param& param, const Argument& argument) {
+  if (!is_known(param.pointee) || !is_known(argument.kind())) return true;
+  if (param.pointee_size != 0 && param.pointee_size != argument.size()) return false;
+  const bool unknown_sign = param.pointee == ParamKind::integer && is_integer(argument.kind());
+  return param.pointee == argument.kind() || unknown_sign;
+}
+
+PackResult pack(const handle::KernelBox& kernel, std::size_t index, const Argument& argument,
+                unsigned char* destination) {
+  const handle::Slot& slot = kernel.slots[index];
+  switch (argument.form()) {
+    case Form::weak_bool:
+      return handle::pack_boolean(slot, value_of<bool>(argument), destination);
+    case Form::weak_int: {
+      const auto value = value_of<std::int64_t>(argument);
+      return handle::pack_integer(slot, static_cast<std::uint64_t>(value), value < 0, destination);
+    }
+    case Form::weak_uint:
+      return handle::pack_integer(slot, value_of<std::uint64_t>(argument), false, destination);
+    case Form::weak_float:
+      return handle::pack_real(slot, value_of<double>(argument), destination);
+    case Form::weak_complex: {
+      const auto value = value_of<std::complex<double>>(argument);
+      return handle::pack_complex(slot, value.real(), value.imag(), destination);
+    }
+    case Form::exact:
+      return handle::pack_exact(slot, argument.kind(), argument.size(), argument.data(),
+                                destination);
+    case Form::pointer:
+      if (!element_fits(kernel.signature.params[index], argument)) return PackResult::mismatch;
+      return handle::pack_pointer(slot, value_of<std::uint64_t>(argument), destination);
+    case Form::null:
+      return handle::pack_pointer(slot, 0, destination);
+    case Form::bytes:
+      return handle::pack_bytes(slot, argument.data(), argument.size(), destination);
+  }
+  return PackResult::mismatch;
+}
+
+}  // namespace
+
+Argument::Argument(const Buffer& buffer) : form_(Form::pointer) {
+  if (buffer.is_closed()) throw std::invalid_argument("a closed Buffer cannot be an argument");
+  buffer.box()->throw_if_stale();
+  const std::uint64_t address = buffer.handle();
+  std::memcpy(value_, &address, sizeof(address));
+}
+
+void pack_argument(const handle::KernelBox& kernel, std::size_t index, const Argument& argument,
+                   unsigned char* destination) {
+  switch (pack(kernel, index, argument, destination)) {
+    case PackResult::ok:
+      return;
+    case PackResult::overflow:
+      throw std::overflow_error(overflow_message(kernel, index, value_text(argument)));
+    case PackResult::mismatch:
+      throw TypeMismatchError(mismatch_message(kernel, index, describe(argument)));
+  }
+}
+
+void require_exact(const handle::KernelBox& kernel, std::size_t index, const Argument& argument) {
+  switch (argument.form()) {
+    case Form::exact:
+    case Form::pointer:
+    case Form::null:
+    case Form::bytes:
+      return;
+    default:
+      throw TypeMismatchError(unknown_signature_message(kernel, index, describe(argument)));
+  }
+}
+
+}  // namespace cudacore

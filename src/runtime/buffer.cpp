@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cudacore/buffer.hpp"
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "cudacore/memory_resource.hpp"
+#include "error/check.hpp"
+#include "error/context_box.hpp"
+#include "error/describe.hpp"
+#include "error/wait.hpp"
+#include "owner/owned_handles.hpp"
+#include "runtime/context_call.hpp"
+#include "runtime/new_buffer.hpp"
+
+namespace cudacore {
+
+std::shared_ptr<handle::BufferBox> new_buffer(std::shared_ptr<MemoryResource> resource,
+                                              const std::optional<Stream>& stream) {
+  static constexpr handle::ResourceCalls calls{
+      [](MemoryResource& from, CUdeviceptr pointer, std::size_t size,
+         std::shared_ptr<handle::StreamBox> ordered_on) {
+        from.deallocate(
+            pointer, size,
+            ordered_on != nullptr ? std::optional(Stream(std::move(ordered_on))) : std::nullopt);
+      },
+      [](const MemoryResource& from) noexcept { return from.ends_with_reset(); }};
+  auto box = std::make_shared<handle::BufferBox>();
+  if (stream) box->stream = release_stream(*stream);
+  box->resource = std::move(resource);
+  box->calls = &calls;
+  return box;
+}
+
+namespace {
+
+const handle::BufferBox& open(const Buffer& buffer) { return require_open(buffer.box(), "Buffer"); }
+
+/// The box of a buffer whose memory is used.
+const handle::BufferBox& usable(const Buffer& buffer) {
+  const handle::BufferBox& box = open(buffer);
+  box.throw_if_stale();
+  return box;
+}
+
+std::string describe(CUdeviceptr pointer, std::size_t size) {
+  return "a buffer of " + handle::format_bytes(size) + " at " + handle::format_address(pointer);
+}
+
+/// What the driver knows of an address; 0 for memory it has never seen.
+template <typename T>
+T pointer_attribute(CUdeviceptr pointer, CUpointer_attribute attribute) {
+  T value{};
+  if (pointer == 0) return value;
+  const ContextCall call(handle::current_context());
+  void* data = &value;
+  // Not cuPointerGetAttribute, which fails for memory that the driver has never seen.
+  const CUresult result = call.api().cuPointerGetAttributes(1, &attribute, &data, pointer);
+  if (result != CUDA_SUCCESS) {
+    handle::throw_driver_error(result, "cuPointerGetAttributes",
+                               "address " + handle::format_address(pointer), call.context().get());
+  }
+  return value;
+}
+
+template <typename T>
+T pointer_attribute(const handle::BufferBox& box, CUpointer_attribute attribute) {
+  box.throw_if_stale();
+  return pointer_attribute<T>(box.pointer, attribute);
+}
+
+/// Of a buffer, or an address.
+template <typename Memory>
+unsigned memory_type(const Memory& memory) {
+  return pointer_attribute<unsigned>(memory, CU_POINTER_ATTRIBUTE_MEMORY_TYPE);
+}
+
+bool is_managed_memory(const handle::BufferBox& box) {
+  return pointer_attribute<int>(box, CU_POINTER_ATTRIBUTE_IS_MANAGED) != 0;
+}
+
+/// The resource of a slice: it keeps the whole, and takes nothing back.
+class PartOf : public MemoryResource {
+ public:
+  explicit PartOf(std::shared_ptr<handle::BufferBox> whole) : whole_(std::move(whole)) {}
+
+  [[nodiscard]] const Buffer& whole() const noexcept { return whole_; }
+
+  Buffer allocate(std::size_t size, const std::optional<Stream>& stream) override {
+    return whole_.memory_resource()->allocate(size, stream);
+  }
+  [[nodiscard]] bool ends_with_reset() const noexcept override {
+    const handle::BufferBox& box = *whole_.box();
+    return box.resource != nullptr && box.resource->ends_with_reset();
+  }
+  /// A stream that was chosen for the part orders the release of the whole.
+  void deallocate(CUdeviceptr /*pointer*/, std::size_t /*size*/,
+                  const std::optional<Stream>& stream) override {
+    if (stream) whole_.set_deallocation_stream(*stream);
+  }
+  [[nodiscard]] bool is_device_accessible() const override { return whole_.is_device_accessible(); }
+  [[nodiscard]] bool is_host_accessible() const override { return whole_.is_host_accessible(); }
+  [[nodiscard]] bool is_managed() const override { return whole_.is_managed(); }
+  [[nodiscard]] int device_id() const override { return whole_.device_id(); }
+
+ private:
+  Buffer whole_;
+};
+
+const PartOf* part_of(const handle::BufferBox& box) {
+  return dynamic_cast<const PartOf*>(box.resource.get());
+}
+
+void require_size(const char* what, std::size_t given, const handle::BufferBox& box) {
+  if (given == box.size) return;
+  throw std::invalid_argument(std::string(what) + " has " + std::to_string(given) +
+                              " bytes, but the buffer has " + std::to_string(box.size) +
+                              ": a copy needs the same size on both sides");
+}
+
+/// Copies from pageable memory of the host up to this size are staged, as an H200 showed: the
+/// driver does not wait for the stream. It does for 16 MiB.
+constexpr std::size_t staged_most = std::size_t{1} << 20U;
+
+/// Waits for the stream before a copy that would wait for it in the driver, to or from pageable
+/// memory of the host: here Ctrl-C is heard.
+void wait_before_pageable(const StreamCall& call, CUdeviceptr host) {
+  if (handle::interrupt_hook() == nullptr) return;
+  const auto query = [](void* argument) {
+    const auto& waiting = *static_cast<const StreamCall*>(argument);
+    return waiting.api().cuStreamQuery(waiting.stream());
+  };
+  const CUresult ready = call.api().cuStreamQuery(call.stream());
+  if (ready != CUDA_ERROR_NOT_READY || memory_type(host) != 0) return;
+  call.check(handle::wait_until_ready(query, const_cast<StreamCall*>(&call)), "cuStreamQuery");
+}
+
+/// `waits_for`, unless null, is memory of the host, for which the driver may wait if it is
+/// pageable.
+void copy(CUdeviceptr destination, CUdeviceptr source, std::size_t size, const Stream& stream,
+          CUdeviceptr waits_for = 0) {
+  const StreamCall call(require_open(stream.box(), "Stream"));
+  if (size == 0) return;
+  if (waits_for != 0) wait_before_pageable(call, waits_for);
+  call.check(call.api().cuMemcpyAsync(destination, source, size, call.stream()), "cuMemcpyAsync");
+}
+
+}  // namespace
+
+Buffer Buffer::from_handle(CUdeviceptr pointer, std::size_t size,
+                           std::shared_ptr<MemoryResource> resource, std::shared_ptr<void> owner,
+                           std::optional<Stream> stream) {
+  const auto box = new_buffer(std::move(resource), stream);
+  box->owner = std::move(owner);
+  box->size = size;
+  box->pointer = pointer;
+  return Buffer(box);
+}
+
+Buffer Buffer::slice(std::size_t offset, std::size_t size) const {
+  const handle::BufferBox& box = usable(*this);
+  if (offset > box.size || size > box.size - offset) {
+    throw std::out_of_range("a slice of " + std::to_string(size) + " bytes at offset " +
+                            std::to_string(offset) + " reaches past the end of " +
+                            describe(box.pointer, box.size));
+  }
+  const PartOf* part = part_of(box);
+  const std::shared_ptr<handle::BufferBox>& whole = part != nullptr ? part->whole().box() : box_;
+  const auto slice = new_buffer(std::make_shared<PartOf>(whole));
+  slice->owner = whole->owner;
+  slice->size = size;
+  slice->pointer = box.pointer + offset;
+  return Buffer(slice);
+}
+
+void Buffer::close(const std::optional<Stream>& stream) {
+  if (box_ == nullptr) return;
+  if (stream && !box_->is_stale()) set_deallocation_stream(*stream);
+  const std::shared_ptr<handle::BufferBox> last = std::move(box_);
+  // Where this is the last share, the wait may be interrupted; the box's own end cannot be.
+  if (last.use_count() == 1) last->release();
+}
+
+void Buffer::set_deallocation_stream(const Stream& stream) const {
+  (void)usable(*this);
+  std::shared_ptr<handle::StreamBox> chosen = release_stream(stream);
+  const std::scoped_lock lock(box_->mutex);
+  box_->stream.swap(chosen);
+}
+
+CUdeviceptr Buffer::handle() const noexcept { return box_ != nullptr ? box_->pointer : 0; }
+
+std::size_t Buffer::size() const noexcept { return box_ != nullptr ? box_->size : 0; }
+
+int Buffer::device_id() const {
+  const handle::BufferBox& box = open(*this);
+  if (box.resource != nullptr) return box.resource->device_id();
+  if (memory_type(box) == 0) return -1;
+  return pointer_attribute<int>(box, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
+}
+
+bool Buffer::is_device_accessible() const {
+  const handle::BufferBox& box = open(*this);
+  if (box.resource != nullptr) return box.resource->is_device_accessible();
+  return memory_type(box) != 0;
+}
+
+bool Buffer::is_host_accessible() const {
+  const handle::BufferBox& box = open(*this);
+  if (box.resource != nullptr) return box.resource->is_host_accessible();
+  return memory_type(box) != CU_MEMORYTYPE_DEVICE || is_managed_memory(box);
+}
+
+bool Buffer::is_managed() const {
+  const handle::BufferBox& box = open(*this);
+  if (box.resource == nullptr) return is_managed_memory(box);
+  if (box.resource->is_managed()) return true;
+  // A resource of somebody's own may not say so.
+  return box.resource->is_host_accessible() && box.resource->is_device_accessible() &&
+         is_managed_memory(box);
+}
+
+std::shared_ptr<MemoryResource> Buffer::memory_resource() const {
+  const handle::BufferBox& box = open(*this);
+  const PartOf* part = part_of(box);
+  return part != nullptr ? part->whole().memory_resource() : box.resource;
+}
+
+std::byte* Buffer::host_pointer() const {
+  const handle::BufferBox& box = usable(*this);
+  if (!is_host_accessible()) {
+    throw std::invalid_argument(describe(box.pointer, box.size) +
+                                " lives on a device: copy_to() host memory to read it");
+  }
+  return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(box.pointer));
+}
+
+void Buffer::copy_from(const Buffer& source, const Stream& stream) const {
+  const handle::BufferBox& box = usable(*this);
+  const handle::BufferBox& from = usable(source);
+  require_size("the source buffer", from.size, box);
+  copy(box.pointer, from.pointer, box.size, stream);
+}
+
+void Buffer::copy_from(std::span<const std::byte> source, const Stream& stream) const {
+  const handle::BufferBox& box = usable(*this);
+  require_size("the source", source.size(), box);
+  const auto host = reinterpret_cast<std::uintptr_t>(source.data());
+  copy(box.pointer, host, box.size, stream, box.size > staged_most ? host : 0);
+}
+
+void Buffer::copy_to(std::span<std::byte> destination, const Stream& stream) const {
+  const handle::BufferBox& box = usable(*this);
+  require_size("the destination", destination.size(), box);
+  const auto host = reinterpret_cast<std::uintptr_t>(destination.data());
+  copy(host, box.pointer, box.size, stream, host);
+}
+
+void Buffer::fill(std::uint32_t value, std::size_t width, const Stream& stream) const {
+  const handle::BufferBox& box = usable(*this);
+  if (width != 1 && width != 2 && width != 4) {
+    throw std::invalid_argument("a fill pattern has 1, 2 or 4 bytes, not " + std::to_string(width));
+  }
+  if (width < 4 && value >> (8 * width) != 0) {
+    throw std::overflow_error("the fill value " + std::to_string(value) + " does not fit " +
+                              std::to_string(width) + (width == 1 ? " byte" : " bytes"));
+  }
+  if (box.size % width != 0) {
+    throw std::invalid_argument("a buffer of " + std::to_string(box.size) +
+                                " bytes cannot be filled with a pattern of " +
+                                std::to_string(width) + ": its size is no multiple");
+  }
+  const StreamCall call(require_open(stream.box(), "Stream"));
+  if (box.size == 0) return;
+  const driver::DriverApi& api = call.api();
+  if (width == 1) {
+    call.check(api.cuMemsetD8Async(box.pointer, static_cast<unsigned char>(value), box.size,
+                                   call.stream()),
+               "cuMemsetD8Async");
+  } else if (width == 2) {
+    call.check(api.cuMemsetD16Async(box.pointer, static_cast<unsigned short>(value), box.size / 2,
+                                    call.stream()),
+               "cuMemsetD16Async");
+  } else {
+    call.check(api.cuMemsetD32Async(box.pointer, value, box.size / 4, call.stream()),
+               "cuMemsetD32Async");
+  }
+}
+
+}  // namespace cudacore

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "cudacore/stream.hpp"
+#include "error/check.hpp"
+#include "error/context_box.hpp"
+#include "owner/owned_handles.hpp"
+
+// What driver calls of the public objects begin with.
+
+namespace cudacore {
+
+/// The box of an object that has not been closed.
+/// @throw std::invalid_argument
+template <typename Box>
+[[nodiscard]] Box& require_open(const std::shared_ptr<Box>& box, const char* what) {
+  if (box == nullptr) [[unlikely]] {
+    throw std::invalid_argument(std::string("this ") + what + " is closed");
+  }
+  return *box;
+}
+
+/// A call in a context: the table, and the context current for as long as this lives.
+class ContextCall {
+ public:
+  explicit ContextCall(const std::shared_ptr<handle::ContextBox>& context)
+      : api_(&driver::api()), context_(&usable(context)), scope_(*api_, *context) {}
+  ContextCall(const ContextCall&) = delete;
+  ContextCall& operator=(const ContextCall&) = delete;
+
+  [[nodiscard]] const driver::DriverApi& api() const noexcept { return *api_; }
+  [[nodiscard]] const std::shared_ptr<handle::ContextBox>& context() const noexcept {
+    return *context_;
+  }
+
+ private:
+  static const std::shared_ptr<handle::ContextBox>& usable(
+      const std::shared_ptr<handle::ContextBox>& context) {
+    handle::throw_if_lost(*context);
+    return context;
+  }
+
+  const driver::DriverApi* api_;
+  const std::shared_ptr<handle::ContextBox>* context_;
+  handle::ContextScope scope_;
+};
+
+/// A call on a stream, in the context that its work runs in.
+class StreamCall : public ContextCall {
+ public:
+  explicit StreamCall(const handle::StreamBox& stream)
+      : ContextCall(stream.work_context()), stream_(&stream) {}
+
+  [[nodiscard]] CUstream stream() const noexcept { return stream_->stream; }
+  void check(CUresult result, const char* function) const {
+    if (result != CUDA_SUCCESS) [[unlikely]]
+      fail(result, function);
+  }
+
+ private:
+  [[noreturn]] void fail(CUresult result, const char* function) const {
+    handle::throw_driver_error(result, function, handle::describe_stream(*stream_),
+                               context().get());
+  }
+
+  const handle::StreamBox* stream_;
+};
+
+/// Whether a handle stands for one of the two default streams, of whatever context is current.
+[[nodiscard]] inline bool is_default_stream(CUstream stream) noexcept {
+  return stream == nullptr || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
+}
+
+/// A stream that orders the release of memory used on `stream`, whichever thread releases it: bound
+/// to a context, and not per-thread. The legacy stream stands in for a per-thread one, since it
+/// waits for it.
+[[nodiscard]] std::shared_ptr<handle::StreamBox> release_stream(const Stream& stream);
+
+}  // namespace cudacore

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cudacore/event.hpp"
+
+#include "cudacore/device.hpp"
+#include "cudacore/error.hpp"
+#include "driver/blocking.hpp"
+#include "error/check.hpp"
+#include "error/describe.hpp"
+#include "error/wait.hpp"
+#include "owner/owned_handles.hpp"
+#include "runtime/context_call.hpp"
+
+namespace cudacore {
+
+namespace {
+
+const handle::EventBox& open(const Event& event) { return require_open(event.box(), "Event"); }
+
+std::string describe(const handle::EventBox& box) {
+  return "event " + handle::format_address(reinterpret_cast<std::uintptr_t>(box.event)) + " of " +
+         handle::describe_device(box.context->device);
+}
+
+void check(CUresult result, const char* function, const handle::EventBox& box) {
+  if (result != CUDA_SUCCESS) [[unlikely]] {
+    handle::throw_driver_error(result, function, describe(box), box.context.get());
+  }
+}
+
+}  // namespace
+
+Event::Event(const EventOptions& options) : Event(Context::current(), options) {}
+
+Event::Event(const Context& context, const EventOptions& options)
+    : box_(std::make_shared<handle::EventBox>()) {
+  if (options.ipc_enabled) handle::throw_no_ipc("EventOptions.ipc_enabled");
+  box_->context = context.box();
+  box_->timing = options.timing_enabled;
+  box_->blocking = options.blocking_sync;
+  const ContextCall call(context.box());
+  box_->event = context.box()->idle_events.take(box_->timing, box_->blocking);
+  if (box_->event != nullptr) return;
+  const unsigned flags = (options.timing_enabled ? 0U : unsigned{CU_EVENT_DISABLE_TIMING}) |
+                         (options.blocking_sync ? unsigned{CU_EVENT_BLOCKING_SYNC} : 0U);
+  const driver::BlockingScope scope;
+  const CUresult result = call.api().cuEventCreate(&box_->event, flags);
+  if (result != CUDA_SUCCESS) {
+    box_->event = nullptr;
+    handle::throw_driver_error(result, "cuEventCreate",
+                               handle::describe_device(context.box()->device), context.box().get());
+  }
+}
+
+CUevent Event::handle() const {
+  open(*this);
+  box_->is_shared.store(true, std::memory_order_relaxed);
+  return box_->event;
+}
+
+Context Event::context() const { return Context(open(*this).context); }
+
+Device Event::device() const { return context().device(); }
+
+bool Event::is_timing_enabled() const { return open(*this).timing; }
+
+bool Event::is_blocking_sync() const { return open(*this).blocking; }
+
+bool Event::is_done() const {
+  const handle::EventBox& box = open(*this);
+  const driver::DriverApi& api = driver::api();
+  handle::throw_if_lost(*box.context);
+  if (!box.may_be_recorded()) return true;
+  const std::uint64_t records = box.records.load(std::memory_order_relaxed);
+  const CUresult result = api.cuEventQuery(box.event);
+  if (result == CUDA_ERROR_NOT_READY) return false;
+  check(result, "cuEventQuery", box);
+  box_->reached.store(records, std::memory_order_relaxed);
+  return true;
+}
+
+void Event::sync() const {
+  const handle::EventBox& box = open(*this);
+  const driver::DriverApi& api = driver::api();
+  handle::throw_if_lost(*box.context);
+  if (!box.may_be_recorded()) return;
+  const std::uint64_t records = box.records.load(std::memory_order_relaxed);
+  const bool polls = handle::interrupt_hook() != nullptr;
+  if (polls) {
+    struct Query {
+      const driver::DriverApi* api;
+      CUevent event;
+    } query{&api, box.event};
+    const auto ask = [](void* argument) {
+      const auto& asked = *static_cast<const Query*>(argument);
+      return asked.api->cuEventQuery(asked.event);
+    };
+    check(handle::wait_until_ready(ask, &query, !box.blocking), "cuEventQuery", box);
+  }
+  // Pools release what was freed only at a wait in the driver, not at a query that finds all done.
+  if (!polls || box.context->take_freed_to_pool()) {
+    check(api.cuEventSynchronize(box.event), "cuEventSynchronize", box);
+  }
+  box_->reached.store(records, std::memory_order_relaxed);
+}
+
+float Event::elapsed_since(const Event& start) const {
+  const handle::EventBox& end_box = open(*this);
+  const handle::EventBox& start_box = open(start);
+  const driver::DriverApi& api = driver::api();
+  handle::throw_if_lost(*end_box.context);
+  handle::throw_if_lost(*start_box.context);
+  if (!end_box.timing || !start_box.timing) {
+    throw std::invalid_argument(
+        std::string("the ") + (end_box.timing ? "start" : "end") +
+        " event has no timing: create both with EventOptions(timing_enabled=True)");
+  }
+  if (end_box.context != start_box.context) {
+    throw std::invalid_argument("the events are of different contexts (" +
+                                handle::describe_device(start_box.context->device) + " and " +
+                                handle::describe_device(end_box.context->device) +
+                                "): only events of one can be subtracted");
+  }
+  float milliseconds = 0;
+  const bool are_recorded = start_box.may_be_recorded() && end_box.may_be_recorded();
+  const CUresult result =
+      are_recorded ? api.cuEventElapsedTime(&milliseconds, start_box.event, end_box.event)
+                   : CUDA_ERROR_INVALID_HANDLE;
+  if (result == CUDA_ERROR_NOT_READY) {
+    throw std::invalid_argument("an event has not been reached yet: sync() the end event first");
+  }
+  if (result == CUDA_ERROR_INVALID_HANDLE) {
+    throw std::invalid_argument("an event was never recorded: record() both on a stream first");
+  }
+  check(result, "cuEventElapsedTime", end_box);
+  return milliseconds;
+}
+
+}  // namespace cudacore

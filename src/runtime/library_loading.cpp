@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/library_loading.hpp"
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <string_view>
+
+#include "cudacore/device.hpp"
+#include "cudacore/error.hpp"
+#include "driver/driver_log.hpp"
+#include "error/check.hpp"
+#include "error/context_box.hpp"
+#include "error/describe.hpp"
+#include "runtime/read_code.hpp"
+#include "signature/compiler_log.hpp"
+#include "signature/elf_file.hpp"
+
+namespace cudacore {
+
+namespace {
+
+/// Where the driver's JIT compiler writes. Lives as long as the library: the driver may compile,
+/// and write, long after cuLibraryLoadData has returned.
+struct JitLog {
+  std::array<char, 8192> text{};
+  std::array<CUjit_option, 2> options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  std::array<void*, 2> values{text.data(), std::bit_cast<void*>(std::uintptr_t{text.size()})};
+
+  [[nodiscard]] std::string_view view() const noexcept {
+    return {text.data(), strnlen(text.data(), text.size())};
+  }
+};
+
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+/// The PTX ISA version that a module asks for: "9.0".
+std::string ptx_isa(const std::vector<std::byte>& code) {
+  const std::string_view text(reinterpret_cast<const char*>(code.data()), code.size());
+  constexpr std::string_view key = ".version ";
+  const std::size_t start = text.find(key);
+  if (start == std::string_view::npos) return "?";
+  const std::string_view rest = text.substr(start + key.size());
+  return std::string(rest.substr(0, rest.find_first_not_of("0123456789.")));
+}
+
+/// " made by CUDA 13.0", as NVRTC and nvcc note it in a comment; empty where nobody says.
+std::string ptx_maker(const std::vector<std::byte>& code) {
+  const std::string_view text(reinterpret_cast<const char*>(code.data()), code.size());
+  constexpr std::string_view key = "Cuda compilation tools, release ";
+  const std::size_t start = text.find(key);
+  if (start == std::string_view::npos) return {};
+  const std::string_view rest = text.substr(start + key.size());
+  return ", made by CUDA " + std::string(rest.substr(0, rest.find_first_not_of("0123456789.")));
+}
+
+std::vector<std::byte> bytes_of(std::string_view text) {
+  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
+  return {begin, begin + text.size()};
+}
+
+/// The compute capability that a cubin is for, 0 where its header does not tell.
+int cubin_architecture(const std::vector<std::byte>& code) {
+  constexpr std::size_t abi_version = 8;
+  constexpr std::size_t flags_offset = 48;
+  std::uint32_t flags = 0;
+  if (code.size() < flags_offset + sizeof(flags)) return 0;
+  std::memcpy(&flags, code.data() + flags_offset, sizeof(flags));
+  // CUDA 13 moved the number one byte up when it raised the ABI version to 8.
+  const bool moved = std::to_integer<int>(code[abi_version]) >= 8;
+  return static_cast<int>(moved ? flags >> 8U & 0xffU : flags & 0xffU);
+}
+
+/// Refuses a cubin that ends before its contents do; the driver would read past the end.
+/// @throw std::invalid_argument
+void check_cubin(const std::vector<std::byte>& code) {
+  (void)kernels_in_cubin(code);  // reads the sections
+  const ByteReader file(code);
+  const auto table = file.at<std::uint64_t>(32);
+  const auto entry_size = file.at<std::uint16_t>(54);
+  const auto count = file.at<std::uint16_t>(56);
+  const ByteReader headers = file.part(table, std::uint64_t{count} * entry_size);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const ByteReader header = headers.part(i * entry_size, entry_size);
+    (void)file.part(header.at<std::uint64_t>(8), header.at<std::uint64_t>(32));
+  }
+}
+
+void check_fatbin(const std::vector<std::byte>& code, const std::string& name) {
+  struct Header {
+    std::uint32_t magic;
+    std::uint16_t version;
+    std::uint16_t header_size;
+    std::uint64_t size;
+  } header{};
+  constexpr std::uint32_t fatbin_magic = 0xba55ed50;
+  if (code.size() >= sizeof(header)) std::memcpy(&header, code.data(), sizeof(header));
+  if (header.magic != fatbin_magic || header.header_size > code.size() ||
+      header.size > code.size() - header.header_size) {
+    throw std::invalid_argument(handle::with_name("fatbin", name) +
+                                " is damaged or no fatbin: its header does not "
+                                "fit its " +
+                                std::to_string(code.size()) + " bytes");
+  }
+}
+
+/// Refuses what the driver cannot load, and what it would crash on.
+void check_loadable(const std::vector<std::byte>& code, CodeType type, const std::string& name) {
+  switch (type) {
+    case CodeType::ptx:
+      return;
+    case CodeType::cubin:
+      read_code(type, name, [&] { check_cubin(code); });
+      return;
+    case CodeType::fatbin:
+      check_fatbin(code, name);
+      return;
+    case CodeType::ltoir:
+    case CodeType::object:
+    case CodeType::library:
+      throw std::invalid_argument(handle::with_name(to_string(type), name) +
+                                  " cannot be loaded as it is: link it to a cubin first, with "
+                                  "Linker");
+  }
+}
+
+[[noreturn]] void throw_load_error(CUresult result, const driver::DriverApi& api,
+                                   const char* function, const std::vector<std::byte>& code,
+                                   CodeType type, const std::string& name, std::string_view log,
+                                   handle::ContextBox& context) {
+  const int number = static_cast<int>(result);
+  const std::string object = handle::with_name(to_string(type), name);
+  const char* code_name = nullptr;
+  api.cuGetErrorName(result, &code_name);
+  const std::string result_name = code_name != nullptr ? code_name : "";
+  const std::string start =
+      std::string(function) + " failed on " + object + ": " + handle::format_code(api, result);
+  if (result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION && type == CodeType::ptx) {
+    throw NotSupportedError(
+        start + ". The PTX is of ISA version " + ptx_isa(code) + ptx_maker(code) +
+            ", newer than the driver (CUDA " + version_text(api.version) +
+            ") can compile. Compile to a cubin, which needs no JIT (target \"cubin\"), use an "
+            "NVRTC "
+            "no newer than the driver (for a CUDA 12 driver: pip install nvidia-cuda-nvrtc-cu12), "
+            "or "
+            "update the NVIDIA driver",
+        number, result_name, function);
+  }
+  const std::string device = handle::describe_device(context.device);
+  if (result == CUDA_ERROR_NO_BINARY_FOR_GPU) {
+    const int architecture = type == CodeType::cubin ? cubin_architecture(code) : 0;
+    const std::string logged = driver::take_driver_log(api);
+    throw NotSupportedError(
+        start + ". It holds no code that " + device + ", sm_" + Device(context.device).arch() +
+            ", can run" +
+            (architecture != 0 ? ": it was compiled for sm_" + std::to_string(architecture) : "") +
+            (logged.empty() ? "" : ". The driver says: " + logged) +
+            ". Compile it for this device, or to PTX",
+        number, result_name, function);
+  }
+  if (type == CodeType::ptx && !log.empty()) {
+    const compile::FirstError error = compile::first_error(log);
+    std::string message = "PTX JIT: " + start + " for " + device + "\n" +
+                          compile::demangle_all(error.text.empty() ? log : error.text);
+    if (log.find("Unresolved extern") != std::string_view::npos) {
+      message += "\nLink it, with Linker, to the object code that defines it";
+    }
+    throw CompileError(message, number, result_name, function, std::string(log));
+  }
+  handle::throw_driver_error(
+      result, function, log.empty() ? object : object + " (" + std::string(log) + ")", &context);
+}
+
+}  // namespace
+
+std::shared_ptr<handle::LibraryBox> load_library(const std::vector<std::byte>& code, CodeType type,
+                                                 const std::string& name, const std::string& ptx) {
+  check_loadable(code, type, name);
+  const driver::DriverApi& api = driver::api();
+  if (api.simulated && type == CodeType::cubin) {
+    if (!ptx.empty()) return load_library(bytes_of(ptx), CodeType::ptx, name, {});
+    throw NotSupportedError(handle::with_name("cubin", name) +
+                                " cannot run on the simulated device, which runs PTX, and it does "
+                                "not carry the PTX that it was made from. Compile it with "
+                                "Program, or load its PTX with ObjectCode.from_ptx",
+                            0, {}, "cuLibraryLoadData");
+  }
+  handle::ContextBox& context = *handle::current_context();
+  handle::throw_if_lost(context);
+
+  auto box = std::make_shared<handle::LibraryBox>();
+  box->code.reserve(code.size() + 1);
+  box->code = code;
+  box->code.push_back(std::byte{0});  // PTX must end with a NUL
+  const bool compiles = type != CodeType::cubin;
+  const auto log = compiles ? std::make_shared<JitLog>() : nullptr;
+  box->owner = log;
+  std::array<CUlibraryOption, 1> options{CU_LIBRARY_BINARY_IS_PRESERVED};
+  std::array<void*, 1> values{std::bit_cast<void*>(std::uintptr_t{1})};
+
+  const auto check = [&](CUresult result, const char* function) {
+    if (result == CUDA_SUCCESS) return;
+    throw_load_error(result, api, function, code, type, name, log ? log->view() : "", context);
+  };
+  check(api.cuLibraryLoadData(&box->library, box->code.data(), log ? log->options.data() : nullptr,
+                              log ? log->values.data() : nullptr,
+                              log ? static_cast<unsigned>(log->options.size()) : 0, options.data(),
+                              values.data(), static_cast<unsigned>(options.size())),
+        "cuLibraryLoadData");
+  box->owned = true;
+  CUmodule module = nullptr;
+  check(api.cuLibraryGetModule(&module, box->library), "cuLibraryGetModule");
+  return box;
+}
+
+std::optional<std::size_t> parameter_count(const KernelEntry& entry) {
+  // What is not mangled demangles to itself.
+  if (demangle(entry.symbol) == entry.symbol) return std::nullopt;
+  return entry.signature.params.size();
+}
+
+std::optional<Signature> measured_parameters(const driver::DriverApi& api, CUkernel kernel,
+                                             const std::string& name,
+                                             std::optional<std::size_t> count) {
+  if (api.cuKernelGetParamInfo == nullptr) return std::nullopt;
+  handle::ContextBox& context = *handle::current_context();
+  handle::throw_if_lost(context);
+  if (std::size_t told = 0; api.cuKernelGetParamCount != nullptr) {
+    handle::check(api.cuKernelGetParamCount(kernel, &told), "cuKernelGetParamCount",
+                  "kernel " + name, &context);
+    count = told;
+  }
+  Signature signature;
+  for (std::size_t i = 0;; ++i) {
+    if (i == count) return signature;
+    Param param;
+    const CUresult result = api.cuKernelGetParamInfo(kernel, i, &param.offset, &param.size);
+    if (result == CUDA_ERROR_INVALID_VALUE) return signature;  // past the last
+    handle::check(result, "cuKernelGetParamInfo",
+                  "kernel " + name + ", parameter " + std::to_string(i), &context);
+    signature.params.push_back(std::move(param));
+  }
+}
+
+std::vector<std::string> kernel_symbols(const driver::DriverApi& api,
+                                        const handle::LibraryBox& library,
+                                        const std::string& name) {
+  if (api.cuLibraryEnumerateKernels == nullptr || api.cuLibraryGetKernelCount == nullptr ||
+      api.cuKernelGetName == nullptr) {
+    driver::throw_missing_symbol("cuLibraryEnumerateKernels", 12040);
+  }
+  const std::string object = handle::with_name("library", name);
+  unsigned count = 0;
+  handle::check(api.cuLibraryGetKernelCount(&count, library.library), "cuLibraryGetKernelCount",
+                object);
+  std::vector<CUkernel> kernels(count);
+  handle::check(api.cuLibraryEnumerateKernels(kernels.data(), count, library.library),
+                "cuLibraryEnumerateKernels", object);
+  std::vector<std::string> symbols;
+  symbols.reserve(count);
+  for (CUkernel kernel : kernels) {
+    const char* symbol = nullptr;
+    handle::check(api.cuKernelGetName(&symbol, kernel), "cuKernelGetName", object);
+    symbols.emplace_back(symbol);
+  }
+  return symbols;
+}
+
+}  // namespace cudacore

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cudacore/memory_resource.hpp"
+
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "cudacore/error.hpp"
+#include "error/check.hpp"
+#include "error/context_box.hpp"
+#include "error/describe.hpp"
+#include "owner/owned_handles.hpp"
+#include "runtime/context_call.hpp"
+
+namespace cudacore {
+
+namespace {
+
+void refuse_ipc(bool ipc_enabled, const char* option) {
+  if (ipc_enabled) handle::throw_no_ipc(option);
+}
+
+CUmemPoolProps properties(CUmemAllocationType type, CUmemLocationType location, int id,
+                          std::size_t max_size) {
+  CUmemPoolProps props{};
+  props.allocType = type;
+  props.handleTypes = CU_MEM_HANDLE_TYPE_NONE;
+  props.location.type = location;
+  props.location.id = id;
+  props.maxSize = max_size;
+  return props;
+}
+
+std::shared_ptr<handle::PoolBox> create_pool(const ContextCall& call, const CUmemPoolProps& props,
+                                             const std::string& place) {
+  auto box = std::make_shared<handle::PoolBox>();
+  const CUresult result = call.api().cuMemPoolCreate(&box->pool, &props);
+  if (result != CUDA_SUCCESS) {
+    box->pool = nullptr;
+    handle::throw_driver_error(result, "cuMemPoolCreate", place, call.context().get());
+  }
+  box->owned = true;
+  return box;
+}
+
+/// Keeps what is freed in the pool instead of giving it back to the system at the next
+/// synchronisation.
+void keep_freed_memory(const ContextCall& call, const handle::PoolBox& pool,
+                       const std::string& place) {
+  cuuint64_t threshold = std::numeric_limits<cuuint64_t>::max();
+  handle::check(
+      call.api().cuMemPoolSetAttribute(pool.pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold),
+      "cuMemPoolSetAttribute", place, call.context().get());
+}
+
+std::shared_ptr<handle::PoolBox> device_pool(
+    Device device, const std::optional<DeviceMemoryResourceOptions>& options) {
+  if (options) refuse_ipc(options->ipc_enabled, "DeviceMemoryResourceOptions.ipc_enabled");
+  const ContextCall call(handle::primary_context(device.id()));
+  const std::string place = handle::describe_device(device.id());
+  if (device.attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED) == 0) {
+    throw NotSupportedError(place + " has no memory pools: use SynchronousMemoryResource", 0, {},
+                            {});
+  }
+  std::shared_ptr<handle::PoolBox> pool;
+  if (options) {
+    pool = create_pool(call,
+                       properties(CU_MEM_ALLOCATION_TYPE_PINNED, CU_MEM_LOCATION_TYPE_DEVICE,
+                                  device.id(), options->max_size),
+                       place);
+  } else {
+    pool = std::make_shared<handle::PoolBox>();
+    handle::check(call.api().cuDeviceGetMemPool(&pool->pool, device.id()), "cuDeviceGetMemPool",
+                  place, call.context().get());
+  }
+  keep_freed_memory(call, *pool, place);
+  return pool;
+}
+
+std::shared_ptr<handle::PoolBox> pinned_pool(const PinnedMemoryResourceOptions& options) {
+  refuse_ipc(options.ipc_enabled, "PinnedMemoryResourceOptions.ipc_enabled");
+  const ContextCall call(handle::current_context());
+  const Device device = Device::from_known_ordinal(call.context()->device);
+  const CUdevice_attribute needed = options.numa_id
+                                        ? CU_DEVICE_ATTRIBUTE_HOST_NUMA_MEMORY_POOLS_SUPPORTED
+                                        : CU_DEVICE_ATTRIBUTE_HOST_MEMORY_POOLS_SUPPORTED;
+  if (device.attribute(needed) == 0) {
+    throw NotSupportedError(
+        std::string("this driver or device has no pools of host memory (") +
+            (options.numa_id ? "host_numa_memory_pools_supported" : "host_memory_pools_supported") +
+            " is 0 on " + handle::describe_device(device.id()) +
+            "): use LegacyPinnedMemoryResource",
+        0, {}, {});
+  }
+  const std::string place = options.numa_id
+                                ? "the host's NUMA node " + std::to_string(*options.numa_id)
+                                : std::string("page-locked host memory");
+  auto pool = create_pool(
+      call,
+      properties(CU_MEM_ALLOCATION_TYPE_PINNED,
+                 options.numa_id ? CU_MEM_LOCATION_TYPE_HOST_NUMA : CU_MEM_LOCATION_TYPE_HOST,
+                 options.numa_id.value_or(0), options.max_size),
+      place);
+  std::vector<CUmemAccessDesc> access;
+  for (int i = 0; i < Device::count(); ++i) {
+    CUmemAccessDesc entry{};
+    entry.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    entry.location.id = i;
+    entry.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    access.push_back(entry);
+  }
+  handle::check(call.api().cuMemPoolSetAccess(pool->pool, access.data(), access.size()),
+                "cuMemPoolSetAccess", place, call.context().get());
+  keep_freed_memory(call, *pool, place);
+  return pool;
+}
+
+/// The options with the type that a location alone stands for, and the NUMA node that a type alone
+/// stands for.
+ManagedMemoryResourceOptions resolve(ManagedMemoryResourceOptions options) {
+  std::optional<int>& location = options.preferred_location;
+  if (options.preferred_location_type == ManagedLocation::none && location) {
+    if (*location < -1) {
+      throw std::invalid_argument(
+          "ManagedMemoryResourceOptions.preferred_location must be a device, or -1 for the host, "
+          "not " +
+          std::to_string(*location));
+    }
+    options.preferred_location_type =
+        *location == -1 ? ManagedLocation::host : ManagedLocation::device;
+    if (*location == -1) location.reset();
+  } else if (options.preferred_location_type == ManagedLocation::host_numa && !location) {
+    location = Device::current().attribute(CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID);
+    if (*location < 0) {
+      throw NotSupportedError(
+          "the current device has no NUMA node of the host (host_numa_id is " +
+              std::to_string(*location) +
+              "): name one with ManagedMemoryResourceOptions.preferred_location",
+          0, {}, {});
+    }
+  }
+  return options;
+}
+
+CUmemLocation managed_location(const ManagedMemoryResourceOptions& options) {
+  const bool has_place = options.preferred_location.has_value();
+  CUmemLocation location{};
+  switch (options.preferred_location_type) {
+    case ManagedLocation::none:
+      location.type = CU_MEM_LOCATION_TYPE_NONE;
+      break;
+    case ManagedLocation::host:
+      if (has_place) {
+        throw std::invalid_argument(
+            "ManagedMemoryResourceOptions: the host has no number; use the type host_numa for a "
+            "NUMA node");
+      }
+      location.type = CU_MEM_LOCATION_TYPE_HOST;
+      break;
+    case ManagedLocation::device:
+    case ManagedLocation::host_numa: {
+      const bool is_device = options.preferred_location_type == ManagedLocation::device;
+      if (!has_place || *options.preferred_location < 0) {
+        throw std::invalid_argument(
+            std::string("ManagedMemoryResourceOptions.preferred_location must name ") +
+            (is_device ? "a device" : "a NUMA node"));
+      }
+      location.type = is_device ? CU_MEM_LOCATION_TYPE_DEVICE : CU_MEM_LOCATION_TYPE_HOST_NUMA;
+      location.id =
+          is_device ? Device(*options.preferred_location).id() : *options.preferred_location;
+      break;
+    }
+  }
+  return location;
+}
+
+std::shared_ptr<handle::PoolBox> managed_pool(const ManagedMemoryResourceOptions& options) {
+  const driver::DriverApi& api = driver::api();
+  // Older drivers have cuMemPoolCreate, but no managed pools.
+  if (api.version < 13000 || api.cuMemGetMemPool == nullptr) {
+    driver::throw_missing_symbol("cuMemGetMemPool of managed memory", 13000);
+  }
+  CUmemLocation location = managed_location(options);
+  const ContextCall call(handle::current_context());
+  const std::string place = "managed memory";
+  std::shared_ptr<handle::PoolBox> pool;
+  if (options.preferred_location_type == ManagedLocation::none) {
+    pool = std::make_shared<handle::PoolBox>();
+    handle::check(api.cuMemGetMemPool(&pool->pool, &location, CU_MEM_ALLOCATION_TYPE_MANAGED),
+                  "cuMemGetMemPool", place, call.context().get());
+  } else {
+    pool = create_pool(
+        call, properties(CU_MEM_ALLOCATION_TYPE_MANAGED, location.type, location.id, 0), place);
+  }
+  keep_freed_memory(call, *pool, place);
+  return pool;
+}
+
+}  // namespace
+
+DeviceMemoryResource::DeviceMemoryResource(
+    Device device, const std::optional<DeviceMemoryResourceOptions>& options)
+    : PoolMemoryResource(device_pool(device, options)), device_(device) {}
+
+PinnedMemoryResource::PinnedMemoryResource(const PinnedMemoryResourceOptions& options)
+    : PoolMemoryResource(pinned_pool(options)), numa_id_(options.numa_id.value_or(-1)) {}
+
+ManagedMemoryResource::ManagedMemoryResource(ManagedMemoryResourceOptions options)
+    : PoolMemoryResource(managed_pool(options = resolve(options))), options_(options) {}
+
+int ManagedMemoryResource::device_id() const {
+  return options_.preferred_location_type == ManagedLocation::device
+             ? options_.preferred_location.value_or(-1)
+             : -1;
+}
+
+}  // namespace cudacore

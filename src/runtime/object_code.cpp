@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cudacore/object_code.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "cudacore/error.hpp"
+#include "cudacore/kernel.hpp"
+#include "error/check.hpp"
+#include "error/context_box.hpp"
+#include "error/describe.hpp"
+#include "launch/kernel_box.hpp"
+#include "owner/owned_handles.hpp"
+#include "runtime/context_call.hpp"
+#include "runtime/library_loading.hpp"
+#include "runtime/read_code.hpp"
+#include "signature/cxx_text.hpp"
+#include "signature/kernel_templates.hpp"
+#include "signature/variables.hpp"
+
+namespace cudacore {
+
+namespace {
+
+/// The names of the types, in the order of CodeType.
+constexpr std::array<std::string_view, 6> type_names = {"ptx",    "cubin",  "ltoir",
+                                                        "fatbin", "object", "library"};
+
+std::string_view text_of(const std::vector<std::byte>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+const KernelEntry* find_symbol(const std::vector<KernelEntry>& entries, std::string_view symbol) {
+  const auto entry = std::find_if(entries.begin(), entries.end(), [&](const KernelEntry& kernel) {
+    return kernel.symbol == symbol;
+  });
+  return entry != entries.end() ? &*entry : nullptr;
+}
+
+/// The kernels of a cubin, with what its PTX and others know of them.
+std::vector<KernelEntry> read_cubin(const std::vector<std::byte>& code,
+                                    const ObjectCode::Details& details) {
+  std::vector<KernelEntry> entries = kernels_in_cubin(code);
+  const std::vector<KernelEntry> from_ptx =
+      details.ptx.empty() ? std::vector<KernelEntry>() : kernels_in_ptx(details.ptx);
+  for (KernelEntry& entry : entries) {
+    for (const auto* known : {&from_ptx, &details.known_kernels}) {
+      if (const KernelEntry* better = find_symbol(*known, entry.symbol)) {
+        entry.signature = merge(better->signature, entry.signature);
+      }
+    }
+  }
+  return entries;
+}
+
+}  // namespace
+
+std::string_view to_string(CodeType type) noexcept {
+  return type_names[static_cast<std::size_t>(type)];
+}
+
+CodeType code_type_from_string(std::string_view name) {
+  const auto found = std::find(type_names.begin(), type_names.end(), name);
+  if (found != type_names.end()) return static_cast<CodeType>(found - type_names.begin());
+  std::string message = "no code type \"" + std::string(name) + "\"; there are";
+  std::string_view separator = " \"";
+  for (const std::string_view known : type_names) {
+    message.append(separator).append(known).append("\"");
+    separator = ", \"";
+  }
+  throw std::invalid_argument(message);
+}
+
+struct ObjectCode::State {
+  std::vector<std::byte> code;
+  CodeType type = CodeType::cubin;
+  Details details;
+  std::atomic<bool> shares_source{false};
+
+  // Not a once_flag: under the thread sanitizer, one whose call threw is waited for without end.
+  std::mutex kernels_mutex;
+  std::optional<std::vector<KernelEntry>> kernels;
+
+  std::mutex mutex;  ///< guards what follows
+  std::shared_ptr<handle::LibraryBox> library;
+  /// By symbol, and by every name asked for.
+  std::map<std::string, std::shared_ptr<handle::KernelBox>, std::less<>> loaded_kernels;
+
+  [[nodiscard]] bool is_readable() const noexcept {
+    return type == CodeType::ptx || type == CodeType::cubin;
+  }
+
+  /// "cubin \"axpy\"", for messages.
+  [[nodiscard]] std::string describe() const {
+    return handle::with_name(to_string(type), details.name);
+  }
+
+  [[nodiscard]] std::string_view ptx() const noexcept {
+    return type == CodeType::ptx ? text_of(code) : std::string_view(details.ptx);
+  }
+
+  [[nodiscard]] std::vector<KernelEntry> read_kernels() const {
+    std::vector<KernelEntry> entries = read_code(type, details.name, [&] {
+      if (type == CodeType::ptx && ptx().starts_with("\x7f\x45LF")) {
+        throw std::invalid_argument("these bytes look like a cubin: give them to from_cubin()");
+      }
+      return type == CodeType::ptx ? kernels_in_ptx(ptx()) : read_cubin(code, details);
+    });
+    if (type == CodeType::ptx) {
+      for (KernelEntry& entry : entries) {
+        if (const KernelEntry* known = find_symbol(details.known_kernels, entry.symbol)) {
+          entry.signature = merge(known->signature, entry.signature);
+        }
+      }
+    }
+    if (!details.source.empty()) {
+      for (KernelEntry& entry : entries) read_definition(entry.signature, details.source);
+    }
+    return entries;
+  }
+
+  /// Whether there are instances of the template that a name means.
+  [[nodiscard]] static bool knows_template(const std::vector<KernelEntry>& entries,
+                                           std::string_view name) {
+    const std::string_view base = cxx::unqualified(cxx::without_arguments(name));
+    return std::any_of(entries.begin(), entries.end(), [&](const KernelEntry& entry) {
+      return cxx::unqualified(cxx::without_arguments(entry.name)) == base;
+    });
+  }
+
+  /// The entry that a name means.
+  /// @throw std::invalid_argument listing what there is.
+  [[nodiscard]] const KernelEntry& find(const std::vector<KernelEntry>& entries,
+                                        std::string_view name) const {
+    if (const auto mapped = details.symbol_mapping.find(std::string(name));
+        mapped != details.symbol_mapping.end()) {
+      if (const KernelEntry* entry = find_symbol(entries, mapped->second)) return *entry;
+    }
+    try {
+      return entries[find_kernel(entries, name)];
+    } catch (const std::invalid_argument& error) {
+      const std::string advice = compile::template_advice(details.source, name);
+      const bool has_instance = advice.empty() || knows_template(entries, name);
+      if (has_instance) throw;  // which it lists
+      throw std::invalid_argument(error.what() + advice);
+    }
+  }
+
+  /// With the mutex held.
+  const std::shared_ptr<handle::LibraryBox>& load() {
+    if (!library) library = load_library(code, type, details.name, details.ptx);
+    return library;
+  }
+
+  /// The entry of a kernel in code that only the driver can read; the mutex is held.
+  [[nodiscard]] KernelEntry ask_driver(std::string_view name) {
+    const driver::DriverApi& api = driver::api();
+    std::vector<KernelEntry> entries;
+    for (std::string& symbol : kernel_symbols(api, *load(), details.name)) {
+      entries.push_back(describe_kernel(std::move(symbol)));
+    }
+    return find(entries, name);
+  }
+
+  /// The variable that a name means. In code that cannot be read it is taken for a symbol.
+  [[nodiscard]] compile::VariableEntry find_variable(std::string_view name) const {
+    std::string symbol(name);
+    bool is_mapped = false;
+    for (const std::string& spelling : {std::string(name), "&" + std::string(name)}) {
+      const auto mapped = details.symbol_mapping.find(spelling);
+      if (is_mapped || mapped == details.symbol_mapping.end()) continue;
+      symbol = mapped->second;
+      is_mapped = true;
+    }
+    if (!is_readable()) return {symbol, symbol};
+    const auto variables = read_code(type, details.name, [&] {
+      return ptx().empty() ? compile::variables_in_cubin(code) : compile::variables_in_ptx(ptx());
+    });
+    if (!is_mapped) return compile::find_variable(variables, name);
+    const auto found = std::find_if(variables.begin(), variables.end(), [&](const auto& variable) {
+      return variable.symbol == symbol;
+    });
+    return found != variables.end() ? *found : compile::VariableEntry{symbol, symbol};
+  }
+
+  /// Builds the box of a kernel; the mutex is held.
+  [[nodiscard]] std::shared_ptr<handle::KernelBox> make_kernel(const KernelEntry& entry) {
+    const driver::DriverApi& api = driver::api();
+    auto box = std::make_shared<handle::KernelBox>();
+    box->library = load();
+    box->name = entry.name;
+    handle::check(api.cuLibraryGetKernel(&box->kernel, box->library->library, entry.symbol.c_str()),
+                  "cuLibraryGetKernel", "kernel \"" + entry.name + "\" of " + describe());
+    Signature signature = entry.signature;
+    const std::optional<Signature> measured =
+        measured_parameters(api, box->kernel, entry.name,
+                            is_readable() ? signature.params.size() : parameter_count(entry));
+    if (measured) {
+      signature = measured->params.size() == signature.params.size()
+                      ? merge(std::move(signature), *measured)
+                      : describe_kernel(entry.symbol, measured).signature;
+    }
+    if (!details.source.empty()) read_definition(signature, details.source);
+    const bool known = measured || is_readable() || !signature.params.empty();
+    box->plan(std::move(signature));
+    box->has_signature = known;
+    return box;
+  }
+};
+
+ObjectCode::ObjectCode(std::vector<std::byte> code, CodeType type, Details details)
+    : state_(std::make_shared<State>()) {
+  if (type == CodeType::ptx) {
+    while (!code.empty() && code.back() == std::byte{0}) code.pop_back();
+  }
+  if (code.empty()) {
+    throw std::invalid_argument(handle::with_name("object code", details.name) + " is empty");
+  }
+  state_->code = std::move(code);
+  state_->type = type;
+  state_->details = std::move(details);
+}
+
+const std::vector<std::byte>& ObjectCode::code() const noexcept { return state_->code; }
+
+CodeType ObjectCode::code_type() const noexcept { return state_->type; }
+
+const std::string& ObjectCode::name() const noexcept { return state_->details.name; }
+
+const std::map<std::string, std::string>& ObjectCode::symbol_mapping() const noexcept {
+  return state_->details.symbol_mapping;
+}
+
+const ObjectCode::Details& ObjectCode::details() const noexcept { return state_->details; }
+
+bool ObjectCode::shares_source() const noexcept {
+  return state_->shares_source.load(std::memory_order_relaxed);
+}
+
+void ObjectCode::share_source(bool shares) const noexcept {
+  state_->shares_source.store(shares, std::memory_order_relaxed);
+}
+
+std::string_view ObjectCode::ptx() const noexcept { return state_->ptx(); }
+
+const std::vector<KernelEntry>& ObjectCode::kernels() const {
+  if (!state_->is_readable()) {
+    throw NotSupportedError("the kernels in " + state_->describe() +
+                                " cannot be listed: only PTX and cubins can be read. Link it to a "
+                                "cubin, or ask for a kernel by name",
+                            0, {}, {});
+  }
+  const std::lock_guard lock(state_->kernels_mutex);
+  if (!state_->kernels) state_->kernels = state_->read_kernels();
+  return *state_->kernels;
+}
+
+Signature ObjectCode::signature(std::string_view name) const {
+  return state_->find(kernels(), name).signature;
+}
+
+Kernel ObjectCode::get_kernel(std::string_view name) const {
+  State& state = *state_;
+  const std::lock_guard lock(state.mutex);
+  auto& loaded = state.loaded_kernels;
+  if (const auto known = loaded.find(name); known != loaded.end()) return Kernel(known->second);
+  // Code that cannot be read at all is left to load_library() to refuse.
+  if (!state.is_readable()) (void)state.load();
+  const KernelEntry entry =
+      state.is_readable() ? state.find(kernels(), name) : state.ask_driver(name);
+  auto& box = loaded[entry.symbol];
+  if (!box) {
+    try {
+      box = state.make_kernel(entry);
+    } catch (...) {
+      loaded.erase(entry.symbol);
+      throw;
+    }
+  }
+  return Kernel(loaded.emplace(name, box).first->second);
+}
+
+Buffer ObjectCode::get_global(std::string_view name) const {
+  State& state = *state_;
+  const compile::VariableEntry variable = state.find_variable(name);
+  std::shared_ptr<handle::LibraryBox> library;
+  {
+    const std::lock_guard lock(state.mutex);
+    library = state.load();
+  }
+  const driver::DriverApi& api = driver::api();
+  handle::ContextBox& context = *handle::current_context();
+  handle::throw_if_lost(context);
+  CUdeviceptr pointer = 0;
+  std::size_t size = 0;
+  const char* symbol = variable.symbol.c_str();
+  const char* function = "cuLibraryGetGlobal";
+  CUresult result = variable.is_managed
+                        ? CUDA_ERROR_NOT_FOUND
+                        : api.cuLibraryGetGlobal(&pointer, &size, library->library, symbol);
+  if (result == CUDA_ERROR_NOT_FOUND) {
+    function = "cuLibraryGetManaged";
+    result = api.cuLibraryGetManaged(&pointer, &size, library->library, symbol);
+  }
+  if (result == CUDA_ERROR_NOT_FOUND) {
+    throw std::invalid_argument("no variable \"" + std::string(name) + "\" in " + state.describe() +
+                                "; it may have been optimised away, or need its mangled symbol");
+  }
+  handle::check(result, function, "variable \"" + std::string(name) + "\" of " + state.describe(),
+                &context);
+  return Buffer::from_handle(pointer, size, nullptr, library);
+}
+
+CUlibrary ObjectCode::handle() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->load()->library;
+}
+
+CUmodule ObjectCode::get_module() const {
+  const ContextCall call(handle::current_context());
+  CUmodule module = nullptr;
+  handle::check(call.api().cuLibraryGetModule(&module, handle()), "cuLibraryGetModule",
+                handle::with_name(to_string(code_type()), name()), call.context().get());
+  return module;
+}
+
+}  // namespace cudacore

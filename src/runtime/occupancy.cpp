@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <exception>
+
+#include "cudacore/kernel.hpp"
+#include "error/check.hpp"
+#include "error/context_box.hpp"
+#include "error/describe.hpp"
+#include "launch/kernel_box.hpp"
+#include "owner/owned_handles.hpp"
+#include "runtime/context_call.hpp"
+#include "runtime/launch_path.hpp"
+
+namespace cudacore {
+
+namespace {
+
+/// A question about a kernel in a context, with its function there.
+class OccupancyCall : public ContextCall {
+ public:
+  OccupancyCall(handle::KernelBox& kernel, const std::shared_ptr<handle::ContextBox>& context,
+                std::size_t dynamic_shared_memory)
+      : ContextCall(context), kernel_(&kernel) {
+    handle::KernelOnDevice& state = kernel.on(*context);
+    if (dynamic_shared_memory != 0) {
+      allow_shared_memory(api(), *context, kernel, state, dynamic_shared_memory);
+    }
+    function_ = state.context == context->context ? state.function
+                                                  : reinterpret_cast<CUfunction>(kernel.kernel);
+  }
+
+  [[nodiscard]] CUfunction function() const noexcept { return function_; }
+  void check(CUresult result, const char* name) const {
+    if (result == CUDA_SUCCESS) [[likely]]
+      return;
+    handle::throw_driver_error(
+        result, name, "kernel " + kernel_->name + ", " + handle::describe_device(context()->device),
+        context().get());
+  }
+
+ private:
+  handle::KernelBox* kernel_;
+  CUfunction function_ = nullptr;
+};
+
+using SharedMemory = std::function<std::size_t(int)>;
+
+/// The driver hands no argument through, so that the function is found by thread.
+thread_local const SharedMemory* shared_memory = nullptr;
+thread_local std::exception_ptr* shared_memory_failure = nullptr;
+
+std::size_t call_shared_memory(int block_size) noexcept {
+  if (*shared_memory_failure != nullptr) return 0;
+  try {
+    return (*shared_memory)(block_size);
+  } catch (...) {
+    *shared_memory_failure = std::current_exception();
+    return 0;
+  }
+}
+
+/// Installs a function for call_shared_memory(), and the one before it again at the end.
+class SharedMemoryScope {
+ public:
+  SharedMemoryScope(const SharedMemory& function, std::exception_ptr& failure)
+      : function_(shared_memory), failure_(shared_memory_failure) {
+    shared_memory = &function;
+    shared_memory_failure = &failure;
+  }
+  ~SharedMemoryScope() {
+    shared_memory = function_;
+    shared_memory_failure = failure_;
+  }
+  SharedMemoryScope(const SharedMemoryScope&) = delete;
+  SharedMemoryScope& operator=(const SharedMemoryScope&) = delete;
+
+ private:
+  const SharedMemory* function_;
+  std::exception_ptr* failure_;
+};
+
+}  // namespace
+
+int Kernel::max_active_blocks_per_multiprocessor(int block_size,
+                                                 std::size_t dynamic_shared_memory) const {
+  const OccupancyCall call(*box_, handle::current_context(), dynamic_shared_memory);
+  int blocks = 0;
+  call.check(call.api().cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                 &blocks, call.function(), block_size, dynamic_shared_memory),
+             "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  return blocks;
+}
+
+PotentialBlockSize Kernel::max_potential_block_size(std::size_t dynamic_shared_memory,
+                                                    int block_size_limit) const {
+  const OccupancyCall call(*box_, handle::current_context(), dynamic_shared_memory);
+  PotentialBlockSize size;
+  call.check(call.api().cuOccupancyMaxPotentialBlockSize(&size.min_grid_size, &size.max_block_size,
+                                                         call.function(), nullptr,
+                                                         dynamic_shared_memory, block_size_limit),
+             "cuOccupancyMaxPotentialBlockSize");
+  return size;
+}
+
+PotentialBlockSize Kernel::max_potential_block_size(const SharedMemory& dynamic_shared_memory,
+                                                    int block_size_limit) const {
+  if (!dynamic_shared_memory) {
+    throw std::invalid_argument(
+        "max_potential_block_size needs a function from block size to bytes");
+  }
+  const OccupancyCall call(*box_, handle::current_context(), 0);
+  PotentialBlockSize size;
+  std::exception_ptr failure;
+  CUresult result = CUDA_SUCCESS;
+  {
+    const SharedMemoryScope scope(dynamic_shared_memory, failure);
+    result = call.api().cuOccupancyMaxPotentialBlockSize(&size.min_grid_size, &size.max_block_size,
+                                                         call.function(), call_shared_memory, 0,
+                                                         block_size_limit);
+  }
+  if (failure != nullptr) std::rethrow_exception(failure);
+  call.check(result, "cuOccupancyMaxPotentialBlockSize");
+  return size;
+}
+
+std::size_t Kernel::available_dynamic_shared_memory_per_block(int blocks_per_multiprocessor,
+                                                              int block_size) const {
+  const OccupancyCall call(*box_, handle::current_context(), 0);
+  std::size_t bytes = 0;
+  call.check(call.api().cuOccupancyAvailableDynamicSMemPerBlock(
+                 &bytes, call.function(), blocks_per_multiprocessor, block_size),
+             "cuOccupancyAvailableDynamicSMemPerBlock");
+  return bytes;
+}
+
+int Kernel::max_potential_cluster_size(const LaunchConfig& config, const Stream& stream) const {
+  const handle::StreamBox& queue = require_open(stream.box(), "Stream");
+  const OccupancyCall call(*box_, queue.work_context(), config.shmem_size);
+  const DriverLaunch launch(config, queue.stream);
+  int size = 0;
+  call.check(call.api().cuOccupancyMaxPotentialClusterSize(&size, call.function(), &launch.config),
+             "cuOccupancyMaxPotentialClusterSize");
+  return size;
+}
+
+int Kernel::max_active_clusters(const LaunchConfig& config, const Stream& stream) const {
+  const handle::StreamBox& queue = require_open(stream.box(), "Stream");
+  const OccupancyCall call(*box_, queue.work_context(), config.shmem_size);
+  const DriverLaunch launch(config, queue.stream);
+  int clusters = 0;
+  call.check(call.api().cuOccupancyMaxActiveClusters(&clusters, call.function(), &launch.config),
+             "cuOccupancyMaxActiveClusters");
+  return clusters;
+}
+
+}  // namespace cudacore

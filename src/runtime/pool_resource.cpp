@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "cudacore/memory_resource.hpp"
+#include "error/check.hpp"
+#include "error/describe.hpp"
+#include "error/unraisable.hpp"
+#include "owner/callback.hpp"
+#include "owner/owned_handles.hpp"
+#include "runtime/context_call.hpp"
+#include "runtime/new_buffer.hpp"
+#include "runtime/release_call.hpp"
+
+namespace cudacore {
+
+namespace {
+
+CUmemPool_attribute driver_attribute(PoolAttribute attribute) {
+  return static_cast<CUmemPool_attribute>(attribute);
+}
+
+/// The reuse settings are ints; the rest are 64-bit counters.
+bool is_switch(PoolAttribute attribute) {
+  return static_cast<int>(attribute) < static_cast<int>(PoolAttribute::release_threshold);
+}
+
+std::string describe(CUmemoryPool pool, int device) {
+  std::string text =
+      "memory pool " + handle::format_address(reinterpret_cast<std::uintptr_t>(pool));
+  if (device >= 0) text += " of " + handle::describe_device(device);
+  return text;
+}
+
+[[noreturn]] void fail(CUresult result, const char* function, const PoolMemoryResource& resource) {
+  handle::throw_driver_error(result, function, describe(resource.handle(), resource.device_id()),
+                             nullptr);
+}
+
+/// What close() does, for where nobody hears of failures.
+void release_unused(const handle::PoolBox& pool) noexcept {
+  const driver::DriverApi* api = driver::api_for_cleanup();
+  if (api == nullptr) return;
+  cuuint64_t none = 0;
+  CUresult result = api->cuMemPoolSetAttribute(pool.pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &none);
+  if (result == CUDA_SUCCESS) result = api->cuMemPoolTrimTo(pool.pool, 0);
+  if (result != CUDA_SUCCESS) handle::report_unraisable(result, "PoolMemoryResource::close");
+}
+
+}  // namespace
+
+Buffer PoolMemoryResource::allocate(std::size_t size, const std::optional<Stream>& stream) {
+  if (is_closed()) [[unlikely]] {
+    const bool is_of_device = device_id() >= 0 && !is_managed();
+    throw std::invalid_argument(
+        describe(handle(), device_id()) + " is closed; allocate from another" +
+        (is_of_device
+             ? ", such as DeviceMemoryResource(device); if the closed one is the device's, "
+               "first: device.memory_resource = DeviceMemoryResource(device)"
+             : ""));
+  }
+  auto box =
+      new_buffer(shared_from_this(), stream ? *stream
+                                     : device_id() >= 0
+                                         ? Device::from_known_ordinal(device_id()).default_stream()
+                                         : Stream::legacy_default());
+  // The given stream, not the one of the release: a per-thread stream may use the memory at once.
+  const StreamCall call(stream ? *stream->box() : *box->stream);
+  if (size == 0) return Buffer(std::move(box));
+  CUdeviceptr pointer = 0;
+  const CUresult result =
+      call.api().cuMemAllocFromPoolAsync(&pointer, size, pool_->pool, call.stream());
+  if (result != CUDA_SUCCESS) [[unlikely]] {
+    const std::string place = device_id() >= 0
+                                  ? handle::describe_device(device_id())
+                                  : (is_managed() ? std::string("managed memory")
+                                                  : std::string("page-locked host memory"));
+    handle::throw_driver_error(result, "cuMemAllocFromPoolAsync",
+                               place + ", " + handle::format_bytes(size), call.context().get());
+  }
+  box->pointer = pointer;
+  box->size = size;
+  return Buffer(std::move(box));
+}
+
+void PoolMemoryResource::deallocate(CUdeviceptr pointer, std::size_t size,
+                                    const std::optional<Stream>& stream) {
+  if (pointer == 0) return;
+  const ReleaseCall call(stream, device_id());
+  call.note_freed_to_pool();
+  call.check(call.api().cuMemFreeAsync(pointer, call.stream()), "cuMemFreeAsync", pointer, size);
+}
+
+CUmemoryPool PoolMemoryResource::handle() const noexcept { return pool_->pool; }
+
+bool PoolMemoryResource::is_handle_owned() const noexcept { return pool_->owned; }
+
+std::uint64_t PoolMemoryResource::attribute(PoolAttribute attribute) const {
+  // The driver writes four bytes or eight.
+  int on = 0;
+  cuuint64_t count = 0;
+  void* value = is_switch(attribute) ? static_cast<void*>(&on) : static_cast<void*>(&count);
+  const CUresult result =
+      driver::api().cuMemPoolGetAttribute(pool_->pool, driver_attribute(attribute), value);
+  if (result != CUDA_SUCCESS) fail(result, "cuMemPoolGetAttribute", *this);
+  return is_switch(attribute) ? static_cast<std::uint64_t>(on) : count;
+}
+
+void PoolMemoryResource::set_attribute(PoolAttribute attribute, std::uint64_t value) const {
+  switch (attribute) {
+    case PoolAttribute::reserved_mem_current:
+    case PoolAttribute::used_mem_current:
+      throw std::invalid_argument("a memory pool's current use can be read, not set");
+    case PoolAttribute::reserved_mem_high:
+    case PoolAttribute::used_mem_high:
+      if (value == 0) break;
+      throw std::invalid_argument("a memory pool's high-water mark can only be set to 0, not " +
+                                  std::to_string(value));
+    default:
+      break;
+  }
+  int on = value != 0 ? 1 : 0;
+  cuuint64_t count = value;
+  void* argument = is_switch(attribute) ? static_cast<void*>(&on) : static_cast<void*>(&count);
+  const CUresult result =
+      driver::api().cuMemPoolSetAttribute(pool_->pool, driver_attribute(attribute), argument);
+  if (result != CUDA_SUCCESS) fail(result, "cuMemPoolSetAttribute", *this);
+}
+
+void PoolMemoryResource::close() {
+  if (is_closed_.exchange(true) || !is_handle_owned()) return;
+  if (handle::in_callback()) {
+    handle::end_elsewhere([pool = pool_] { release_unused(*pool); });
+    return;
+  }
+  set_attribute(PoolAttribute::release_threshold, 0);
+  trim();
+}
+
+void PoolMemoryResource::trim(std::size_t min_bytes_to_keep) const {
+  const CUresult result = driver::api().cuMemPoolTrimTo(pool_->pool, min_bytes_to_keep);
+  if (result != CUDA_SUCCESS) fail(result, "cuMemPoolTrimTo", *this);
+}
+
+}  // namespace cudacore

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "cudacore/object_code.hpp"
+#include "error/describe.hpp"
+
+namespace cudacore {
+
+/// Calls `read`, which reads bytes that nobody vouches for and knows no name, and says of what the
+/// bytes are where it refuses them: `damaged cubin "axpy": it has no ...`.
+/// @throw std::invalid_argument
+template <class Read>
+decltype(auto) read_code(CodeType type, const std::string& name, Read&& read) {
+  try {
+    return std::forward<Read>(read)();
+  } catch (const std::invalid_argument& error) {
+    std::string_view what = error.what();
+    const std::string kind(to_string(type));
+    std::string start = kind;
+    if (const std::string damaged = "damaged " + kind; what.starts_with(damaged + ": ")) {
+      what.remove_prefix(damaged.size() + 2);
+      start = damaged;
+    }
+    throw std::invalid_argument(handle::with_name(start, name) + ": " + std::string(what));
+  }
+}
+
+}  // namespace cudacore

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "cudacore/error.hpp"
+#include "error/check.hpp"
+#include "error/context_box.hpp"
+#include "error/describe.hpp"
+#include "error/sticky.hpp"
+#include "owner/owned_handles.hpp"
+#include "runtime/context_call.hpp"
+
+namespace cudacore {
+
+/// The call that gives memory back, with the context of its stream or device current. Goes on where
+/// the context cannot be bound or is lost: the driver knows where the memory belongs, and memory
+/// that is not given back is lost for good.
+class ReleaseCall {
+ public:
+  /// `device` is where the memory lives, -1 for none; it counts where there is no stream.
+  ReleaseCall(const std::optional<Stream>& stream, int device) : api_(&driver::api()) {
+    if (stream) {
+      stream_ = &stream->box();
+      if (*stream_ == nullptr || is_default_stream((*stream_)->stream)) {
+        bound_ = release_stream(*stream);
+        stream_ = &bound_;
+      }
+    }
+    if (stream_ != nullptr && (*stream_)->context && handle::is_forgotten(*(*stream_)->context)) {
+      handle::throw_if_lost(*(*stream_)->context);  // the memory is gone with it
+    }
+    try {
+      context_ = stream_ != nullptr ? &(*stream_)->work_context()
+                 : device >= 0      ? &handle::primary_context(device)
+                                    : &handle::current_context();
+      scope_.emplace(*api_, **context_);
+    } catch (const Error&) {  // the release itself tells what is wrong
+    }
+  }
+
+  /// Notes that a pool has memory to release at the next wait.
+  void note_freed_to_pool() const noexcept {
+    if (context_ != nullptr) (*context_)->freed_to_pool.store(true, std::memory_order_relaxed);
+  }
+  [[nodiscard]] const driver::DriverApi& api() const noexcept { return *api_; }
+  /// Null where memory is given back on no stream.
+  [[nodiscard]] std::shared_ptr<handle::StreamBox> shared_stream() const noexcept {
+    return stream_ != nullptr ? *stream_ : nullptr;
+  }
+  /// Null where the context cannot be bound.
+  [[nodiscard]] std::shared_ptr<handle::ContextBox> context() const noexcept {
+    return scope_ ? *context_ : nullptr;
+  }
+  [[nodiscard]] CUstream stream() const noexcept {
+    return stream_ != nullptr ? (*stream_)->stream : CU_STREAM_LEGACY;
+  }
+  void check(CUresult result, const char* function, CUdeviceptr pointer, std::size_t size) const {
+    if (result == CUDA_SUCCESS) [[likely]]
+      return;
+    handle::throw_driver_error(
+        result, function, handle::format_bytes(size) + " at " + handle::format_address(pointer),
+        context_ != nullptr ? context_->get() : nullptr);
+  }
+
+ private:
+  const driver::DriverApi* api_;
+  const std::shared_ptr<handle::StreamBox>* stream_ = nullptr;
+  std::shared_ptr<handle::StreamBox> bound_;  ///< what a default stream stands for
+  const std::shared_ptr<handle::ContextBox>* context_ = nullptr;
+  std::optional<handle::ContextScope> scope_;
+};
+
+}  // namespace cudacore

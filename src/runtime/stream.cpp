@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cudacore/stream.hpp"
+
+#include <exception>
+#include <utility>
+
+#include "cudacore/device.hpp"
+#include "error/check.hpp"
+#include "error/context_box.hpp"
+#include "error/describe.hpp"
+#include "error/sticky.hpp"
+#include "error/unraisable.hpp"
+#include "error/wait.hpp"
+#include "owner/callback.hpp"
+#include "owner/owned_handles.hpp"
+#include "runtime/context_call.hpp"
+
+namespace cudacore {
+
+namespace {
+
+const handle::StreamBox& open(const Stream& stream) { return require_open(stream.box(), "Stream"); }
+
+void check_priority(const ContextCall& call, int priority) {
+  int least = 0;
+  int greatest = 0;
+  handle::check(call.api().cuCtxGetStreamPriorityRange(&least, &greatest),
+                "cuCtxGetStreamPriorityRange", {}, call.context().get());
+  if (priority >= greatest && priority <= least) return;
+  throw std::invalid_argument("stream priority " + std::to_string(priority) + " is outside " +
+                              std::to_string(greatest) + " (most urgent) to " +
+                              std::to_string(least) + ", the range of " +
+                              handle::describe_device(call.context()->device));
+}
+
+std::shared_ptr<handle::StreamBox> borrow(CUstream stream,
+                                          std::shared_ptr<handle::ContextBox> context) {
+  auto box = std::make_shared<handle::StreamBox>();
+  box->stream = stream;
+  box->context = std::move(context);
+  return box;
+}
+
+using Callback = std::function<void()>;
+
+void run_callback(void* argument) noexcept {
+  const handle::CallbackScope scope;  // outlives what the callback holds
+  const std::unique_ptr<Callback> callback(static_cast<Callback*>(argument));
+  try {
+    (*callback)();
+  } catch (const std::exception& error) {
+    handle::report_unraisable(("a stream callback raised: " + std::string(error.what())).c_str());
+  } catch (...) {
+    handle::report_unraisable("a stream callback raised something unknown");
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<handle::StreamBox> release_stream(const Stream& stream) {
+  const handle::StreamBox& box = open(stream);
+  if (box.context != nullptr && handle::is_forgotten(*box.context)) {
+    handle::throw_if_lost(*box.context);  // no release would ever be ordered on it
+  }
+  if (!is_default_stream(box.stream)) return stream.box();
+  const bool is_bound = box.context != nullptr && box.stream != CU_STREAM_PER_THREAD;
+  return is_bound ? stream.box() : borrow(CU_STREAM_LEGACY, box.work_context());
+}
+
+Stream::Stream(const StreamOptions& options) : Stream(Context::current(), options) {}
+
+Stream::Stream(const Context& context, const StreamOptions& options)
+    : box_(std::make_shared<handle::StreamBox>()) {
+  box_->context = context.box();
+  const ContextCall call(context.box());
+  if (options.priority) check_priority(call, *options.priority);
+  const unsigned flags = options.nonblocking ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT;
+  const CUresult result =
+      call.api().cuStreamCreateWithPriority(&box_->stream, flags, options.priority.value_or(0));
+  if (result != CUDA_SUCCESS) {
+    box_->stream = nullptr;
+    handle::throw_driver_error(result, "cuStreamCreateWithPriority",
+                               handle::describe_device(context.box()->device), context.box().get());
+  }
+  box_->owned = true;
+}
+
+Stream Stream::legacy_default() { return Stream(borrow(CU_STREAM_LEGACY, nullptr)); }
+
+Stream Stream::per_thread_default() { return Stream(borrow(CU_STREAM_PER_THREAD, nullptr)); }
+
+Stream Stream::from_handle(CUstream handle, std::shared_ptr<void> owner) {
+  auto box = borrow(handle == nullptr ? CU_STREAM_LEGACY : handle, nullptr);
+  box->owner = std::move(owner);
+  if (!is_default_stream(handle)) {
+    CUcontext context = nullptr;
+    const CUresult result = driver::api().cuStreamGetCtx(handle, &context);
+    if (result != CUDA_SUCCESS) {
+      handle::throw_driver_error(
+          result, "cuStreamGetCtx",
+          "stream " + handle::format_address(reinterpret_cast<std::uintptr_t>(handle)), nullptr);
+    }
+    box->context = handle::context_box(context);
+  }
+  return Stream(std::move(box));
+}
+
+CUstream Stream::handle() const { return open(*this).stream; }
+
+Context Stream::context() const { return Context(open(*this).work_context()); }
+
+Device Stream::device() const { return context().device(); }
+
+bool Stream::is_nonblocking() const {
+  const StreamCall call(open(*this));
+  unsigned flags = 0;
+  call.check(call.api().cuStreamGetFlags(call.stream(), &flags), "cuStreamGetFlags");
+  return (flags & CU_STREAM_NON_BLOCKING) != 0;
+}
+
+int Stream::priority() const {
+  const StreamCall call(open(*this));
+  int priority = 0;
+  call.check(call.api().cuStreamGetPriority(call.stream(), &priority), "cuStreamGetPriority");
+  return priority;
+}
+
+void Stream::record(const Event& event) const {
+  handle::EventBox& recorded = require_open(event.box(), "Event");
+  const StreamCall call(open(*this));
+  if (recorded.context != nullptr) handle::throw_if_lost(*recorded.context);
+  call.check(call.api().cuEventRecord(recorded.event, call.stream()), "cuEventRecord");
+  // No locked instruction, which would wait for the record to reach the device.
+  recorded.records.store(recorded.records.load(std::memory_order_relaxed) + 1,
+                         std::memory_order_relaxed);
+}
+
+Event Stream::record(const EventOptions& options) const {
+  Event event(context(), options);
+  record(event);
+  return event;
+}
+
+void Stream::wait(const Event& event) const {
+  const handle::EventBox& awaited = require_open(event.box(), "Event");
+  const StreamCall call(open(*this));
+  if (awaited.context != nullptr) handle::throw_if_lost(*awaited.context);
+  if (!awaited.may_be_recorded()) return;
+  call.check(call.api().cuStreamWaitEvent(call.stream(), awaited.event, CU_EVENT_WAIT_DEFAULT),
+             "cuStreamWaitEvent");
+}
+
+void Stream::wait(const Stream& other) const { wait(other.record(EventOptions{})); }
+
+void Stream::sync() const {
+  const handle::StreamBox& box = open(*this);
+  const StreamCall call(box);
+  const std::uint64_t mark = call.context()->history.mark();
+  const bool polls = handle::interrupt_hook() != nullptr;
+  if (polls) {
+    const auto query = [](void* argument) {
+      const auto& waiting = *static_cast<const StreamCall*>(argument);
+      return waiting.api().cuStreamQuery(waiting.stream());
+    };
+    call.check(handle::wait_until_ready(query, const_cast<StreamCall*>(&call)), "cuStreamQuery");
+  }
+  // Pools release what was freed only at a wait in the driver, not at a query that finds all done.
+  if (!polls || call.context()->take_freed_to_pool()) {
+    call.check(call.api().cuStreamSynchronize(box.stream), "cuStreamSynchronize");
+  }
+  call.context()->history.synced(mark, box.stream);
+}
+
+bool Stream::is_done() const {
+  const StreamCall call(open(*this));
+  const CUresult result = call.api().cuStreamQuery(call.stream());
+  if (result == CUDA_ERROR_NOT_READY) return false;
+  call.check(result, "cuStreamQuery");
+  return true;
+}
+
+void Stream::add_callback(std::function<void()> function) const {
+  if (!function) throw std::invalid_argument("add_callback needs a function to call");
+  const StreamCall call(open(*this));
+  auto callback = std::make_unique<Callback>(std::move(function));
+  call.check(call.api().cuLaunchHostFunc(call.stream(), run_callback, callback.get()),
+             "cuLaunchHostFunc");
+  (void)callback.release();  // run_callback() owns it now
+}
+
+bool operator==(const Stream& a, const Stream& b) {
+  if (a.box_ == nullptr || b.box_ == nullptr) return a.box_ == b.box_;
+  if (a.box_->stream != b.box_->stream) return false;
+  return !is_default_stream(a.box_->stream) || a.box_->context == b.box_->context;
+}
+
+}  // namespace cudacore

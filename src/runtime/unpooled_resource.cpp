@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <functional>
+#include <utility>
+
+#include "cudacore/memory_resource.hpp"
+#include "error/check.hpp"
+#include "error/context_box.hpp"
+#include "error/describe.hpp"
+#include "error/sticky.hpp"
+#include "error/wait.hpp"
+#include "runtime/context_call.hpp"
+#include "runtime/new_buffer.hpp"
+#include "runtime/release_call.hpp"
+
+namespace cudacore {
+
+namespace {
+
+/// Frees memory once the work is done that may still use it: these functions are not ordered on
+/// streams, and wait for the whole device. Answers Ctrl-C, where somebody hears of it: the memory
+/// is then freed by the thread that is left behind.
+CUresult free_after_work(const ReleaseCall& call,
+                         const std::function<CUresult(const driver::DriverApi&)>& free) {
+  const auto wait_and_free = [stream = call.shared_stream(), free](const driver::DriverApi& api) {
+    const CUresult finished =
+        stream != nullptr ? api.cuStreamSynchronize(stream->stream) : CUDA_SUCCESS;
+    const CUresult freed = free(api);
+    return freed != CUDA_SUCCESS ? freed : finished;
+  };
+  const bool is_heard = handle::interrupt_hook() != nullptr && !handle::Unheard::here();
+  return is_heard && call.context() != nullptr
+             ? handle::wait_on_thread(call.context(), wait_and_free)
+             : wait_and_free(call.api());
+}
+
+}  // namespace
+
+Buffer LegacyPinnedMemoryResource::allocate(std::size_t size, const std::optional<Stream>& stream) {
+  auto box = new_buffer(shared_from_this(), stream);
+  const ContextCall call(handle::current_context());
+  if (size == 0) return Buffer(std::move(box));
+  void* pointer = nullptr;
+  const CUresult result = call.api().cuMemAllocHost(&pointer, size);
+  if (result != CUDA_SUCCESS) {
+    handle::throw_driver_error(result, "cuMemAllocHost",
+                               "page-locked host memory, " + handle::format_bytes(size),
+                               call.context().get());
+  }
+  box->pointer = reinterpret_cast<std::uintptr_t>(pointer);
+  box->size = size;
+  return Buffer(std::move(box));
+}
+
+void LegacyPinnedMemoryResource::deallocate(CUdeviceptr pointer, std::size_t size,
+                                            const std::optional<Stream>& stream) {
+  if (pointer == 0) return;
+  const ReleaseCall call(stream, -1);
+  void* memory = reinterpret_cast<void*>(static_cast<std::uintptr_t>(pointer));
+  const auto free = [memory](const driver::DriverApi& api) { return api.cuMemFreeHost(memory); };
+  call.check(free_after_work(call, free), "cuMemFreeHost", pointer, size);
+}
+
+Buffer SynchronousMemoryResource::allocate(std::size_t size, const std::optional<Stream>& stream) {
+  auto box = new_buffer(shared_from_this(), stream);
+  const ContextCall call(handle::primary_context(device_.id()));
+  if (size == 0) return Buffer(std::move(box));
+  CUdeviceptr pointer = 0;
+  const CUresult result = call.api().cuMemAlloc(&pointer, size);
+  if (result != CUDA_SUCCESS) {
+    handle::throw_driver_error(
+        result, "cuMemAlloc",
+        handle::describe_device(device_.id()) + ", " + handle::format_bytes(size),
+        call.context().get());
+  }
+  box->pointer = pointer;
+  box->size = size;
+  return Buffer(std::move(box));
+}
+
+void SynchronousMemoryResource::deallocate(CUdeviceptr pointer, std::size_t size,
+                                           const std::optional<Stream>& stream) {
+  if (pointer == 0) return;
+  const ReleaseCall call(stream, device_.id());
+  const auto free = [pointer](const driver::DriverApi& api) { return api.cuMemFree(pointer); };
+  call.check(free_after_work(call, free), "cuMemFree", pointer, size);
+}
+
+}  // namespace cudacore

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "signature/cxx_pieces.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+#include "signature/cxx_text.hpp"
+
+namespace cudacore::cxx {
+namespace {
+
+/// Nested declarators beyond this are not followed: input is not trusted with the stack.
+constexpr int max_depth = 64;
+
+bool is_one_of(std::string_view word, std::span<const std::string_view> words) noexcept {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// Words that say nothing about the type.
+bool is_noise(std::string_view word) noexcept {
+  constexpr std::array<std::string_view, 11> words = {
+      "__restrict__", "__restrict", "restrict", "__grid_constant__", "typename", "struct",
+      "class",        "union",      "enum",     "register",          "template"};
+  return is_one_of(word, words);
+}
+
+/// Words with a parenthesised argument that say nothing about the type.
+bool is_attribute(std::string_view word) noexcept {
+  constexpr std::array<std::string_view, 4> words = {"__attribute__", "alignas", "__align__",
+                                                     "__declspec"};
+  return is_one_of(word, words);
+}
+
+bool is_plain_identifier(std::string_view word) noexcept {
+  return !word.empty() && !is_digit(word.front()) &&
+         std::all_of(word.begin(), word.end(), is_word_char);
+}
+
+/// One past the word at `i`: a keyword by itself, or a whole qualified name.
+std::size_t skip_word(std::string_view text, std::size_t i) {
+  const std::size_t end = skip_identifier(text, i);
+  const std::string_view word = text.substr(i, end - i);
+  if (is_cv(word) || is_noise(word) || is_fundamental(word) || is_attribute(word)) {
+    return end;
+  }
+  return skip_name(text, i);
+}
+
+/// The name inside "(*const f)" or "(&x)": its last word that is not a qualifier.
+std::string_view name_in_declarator(std::string_view inside) {
+  for (int depth = 0; depth < max_depth; ++depth) {
+    std::string_view name;
+    std::string_view nested;
+    for (const Piece& piece : pieces_of(inside, inside)) {
+      if (piece.kind == Piece::Kind::word && is_plain_identifier(piece.text) &&
+          !is_cv(piece.text)) {
+        name = piece.text;
+      } else if (nested.empty() && holds_declarator(piece)) {
+        nested = piece.text;
+      }
+    }
+    if (!name.empty() || nested.empty()) {
+      return name;
+    }
+    inside = nested;
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_cv(std::string_view word) noexcept { return word == "const" || word == "volatile"; }
+
+bool is_fundamental(std::string_view word) noexcept {
+  constexpr std::array<std::string_view, 18> words = {
+      "void",     "bool",     "char",   "short",    "int",      "long",
+      "float",    "double",   "signed", "unsigned", "wchar_t",  "char8_t",
+      "char16_t", "char32_t", "auto",   "__int128", "_Float16", "__bf16"};
+  return is_one_of(word, words);
+}
+
+void throw_not_a_type(std::string_view part, std::string_view declaration) {
+  std::string message = "'" + abbreviated(part) + "' is not a type";
+  if (part != declaration) {
+    message += ", in the parameter '" + abbreviated(declaration) + "'";
+  }
+  message += "; write parameters as C++ does, such as 'float const* x, unsigned long n'";
+  throw std::invalid_argument(message);
+}
+
+Pieces pieces_of(std::string_view text, std::string_view declaration) {
+  Pieces pieces;
+  for (std::size_t i = skip_spaces(text, 0); i < text.size(); i = skip_spaces(text, i)) {
+    const char c = text[i];
+    std::size_t end = i + 1;
+    if (c == '*') {
+      pieces.push_back({Piece::Kind::pointer, "*"});
+    } else if (c == '&') {
+      end = text.substr(i, 2) == "&&" ? i + 2 : end;
+      pieces.push_back({Piece::Kind::reference, text.substr(i, end - i)});
+    } else if (const std::size_t word = skip_word(text, i); word != i) {
+      if (word == npos) {
+        throw_not_a_type(text.substr(i), declaration);
+      }
+      end = word;
+      const std::string_view name = text.substr(i, end - i);
+      if (is_attribute(name)) {
+        const std::size_t open = skip_spaces(text, end);
+        end = open < text.size() && text[open] == '(' ? skip_group(text, open) : end;
+        if (end == npos) {
+          throw_not_a_type(text.substr(i), declaration);
+        }
+      } else if (name.size() > 2 && name.substr(name.size() - 3) == "::*") {
+        pieces.push_back({Piece::Kind::member_pointer, name});
+      } else if (!is_noise(name)) {
+        pieces.push_back({Piece::Kind::word, name});
+      }
+    } else if (c == '(' || c == '[') {
+      end = skip_group(text, i);
+      if (end == npos) {
+        throw_not_a_type(text.substr(i), declaration);
+      }
+      const std::string_view inside = text.substr(i + 1, end - i - 2);
+      if (c == '(') {
+        pieces.push_back({Piece::Kind::parens, trim(inside)});
+      } else if (inside.empty() || inside.front() != '[') {
+        pieces.push_back({Piece::Kind::array, trim(inside)});
+      }
+    } else {
+      throw_not_a_type(text.substr(i), declaration);
+    }
+    i = end;
+  }
+  return pieces;
+}
+
+bool holds_declarator(const Piece& piece) noexcept {
+  if (piece.kind != Piece::Kind::parens || piece.text.empty()) {
+    return false;
+  }
+  return piece.text.front() == '*' || piece.text.front() == '&' || piece.text.find("::*") != npos;
+}
+
+std::size_t name_position(const Pieces& pieces) noexcept {
+  bool typed = false;
+  std::size_t found = pieces.size();
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (pieces[i].kind != Piece::Kind::word || is_cv(pieces[i].text)) {
+      continue;
+    }
+    if (typed && is_plain_identifier(pieces[i].text) && !is_fundamental(pieces[i].text)) {
+      found = i;
+    }
+    typed = true;
+  }
+  return found;
+}
+
+std::string_view name_of(const Pieces& pieces) {
+  for (const Piece& piece : pieces) {
+    if (holds_declarator(piece)) {
+      return name_in_declarator(piece.text);
+    }
+  }
+  const std::size_t position = name_position(pieces);
+  return position < pieces.size() ? pieces[position].text : std::string_view{};
+}
+
+std::string_view without_default(std::string_view declaration) {
+  return trim(declaration.substr(0, find_outside_groups(declaration, '=')));
+}
+
+}  // namespace cudacore::cxx

@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "signature/cxx_type.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "signature/cxx_pieces.hpp"
+#include "signature/cxx_text.hpp"
+#include "signature/cxx_type_names.hpp"
+
+namespace cudacore::cxx {
+namespace {
+
+/// How much of a text is taken apart: input is not trusted with the stack, nor with the time. What
+/// lies deeper, or comes after the work is used up, keeps its spelling.
+class Nesting {
+ public:
+  explicit Nesting(std::string_view text) noexcept : work_(text.size() * work_for_each) {}
+
+  /// Runs `inside` one level deeper for a `text`; false, without running it, past the limits.
+  template <typename Inside>
+  bool enter(std::string_view text, const Inside& inside) {
+    if (depth_ >= max_depth || work_ < text.size()) {
+      return false;
+    }
+    work_ -= text.size();
+    ++depth_;
+    inside();
+    --depth_;
+    return true;
+  }
+
+ private:
+  static constexpr int max_depth = 64;
+  /// Each level reads a text once, or twice where it turns out to be no type.
+  static constexpr std::size_t work_for_each = std::size_t{2} * max_depth;
+
+  int depth_ = 0;
+  std::size_t work_;
+};
+
+std::string canonical(std::string_view text, Nesting& nesting);
+
+/// A whole number in any spelling of the language as a plain decimal; empty where it is none.
+std::string canonical_literal(std::string_view text) {
+  if (text.size() > 2 && text.front() == '(') {
+    const std::size_t end = skip_group(text, 0);
+    if (end != npos && end < text.size() && (is_digit(text[end]) || text[end] == '-')) {
+      const std::string_view type = text.substr(1, end - 2);
+      if (!is_fundamental(type.substr(0, skip_identifier(type, 0)))) {
+        return {};
+      }
+      text.remove_prefix(end);
+    }
+  }
+  if (text.size() == 3 && text.front() == '\'' && text.back() == '\'') {
+    return std::to_string(static_cast<int>(text[1]));
+  }
+  const std::size_t digits = !text.empty() && text.front() == '-' ? 1 : 0;
+  std::size_t end = digits;
+  while (end < text.size() && is_digit(text[end])) {
+    ++end;
+  }
+  if (end == digits || text.find_first_not_of("uUlLzZ", end) != npos) {
+    return {};
+  }
+  return std::string(text.substr(0, end));
+}
+
+/// Drops the inline namespace of libcu++: "cuda::std::__4::complex" is cuda::std::complex.
+void drop_inline_namespace(std::string& name) {
+  constexpr std::string_view scope = "cuda::std::__";
+  std::string result;
+  std::size_t copied = 0;
+  for (std::size_t i = name.find(scope); i != npos; i = name.find(scope, i + 1)) {
+    const std::size_t digits = i + scope.size();
+    std::size_t end = digits;
+    while (end < name.size() && is_digit(name[end])) {
+      ++end;
+    }
+    if (end > digits && name.compare(end, 2, "::") == 0) {
+      result.append(name, copied, digits - 2 - copied);
+      copied = end + 2;
+    }
+  }
+  if (copied != 0) {
+    name = result.append(name, copied);
+  }
+}
+
+/// A list of template arguments or of a function's parameters, in canonical spelling.
+std::string canonical_arguments(std::string_view list, Nesting& nesting) {
+  std::string result;
+  const bool entered = nesting.enter(list, [&] {
+    bool first = true;
+    for (const auto argument : split_arguments(list)) {
+      result += first ? "" : ", ";
+      result += argument == "..." ? std::string(argument) : canonical(argument, nesting);
+      first = false;
+    }
+  });
+  return entered ? result : std::string(list);
+}
+
+/// A word with its template arguments in canonical spelling.
+std::string canonical_word(std::string_view word, Nesting& nesting) {
+  std::string result;
+  for (std::size_t i = 0; i < word.size();) {
+    const char c = word[i];
+    if (is_space(c)) {
+      const std::size_t next = skip_spaces(word, i);
+      if (!result.empty() && is_word_char(result.back()) && next < word.size() &&
+          is_word_char(word[next])) {
+        result += ' ';
+      }
+      i = next;
+      continue;
+    }
+    if (c == '<') {
+      const std::size_t end = skip_group(word, i);
+      if (end == npos) {
+        return result.append(word.substr(i));
+      }
+      result += '<';
+      const std::string_view inside = word.substr(i + 1, end - i - 2);
+      result += canonical_arguments(inside, nesting);
+      result += '>';
+      i = end;
+      continue;
+    }
+    if (is_word_char(c)) {
+      const std::size_t end = skip_identifier(word, i);
+      const std::string_view part = word.substr(i, end - i);
+      result += part;
+      i = end;
+      if (part == "operator" && i < word.size()) {
+        // The symbol's angle brackets are no template arguments.
+        while (i < word.size() && (word[i] == '<' || word[i] == '>')) {
+          result += word[i++];
+        }
+      }
+      continue;
+    }
+    if (c == '(' || c == '{' || c == '[') {
+      const std::size_t end = skip_group(word, i);
+      if (end == npos) {
+        return result.append(word.substr(i));
+      }
+      const std::string_view inside = word.substr(i + 1, end - i - 2);
+      result += c;
+      if (!nesting.enter(inside, [&] { result += canonical_word(inside, nesting); })) {
+        result += inside;
+      }
+      i = end - 1;
+      continue;
+    }
+    result += c;
+    ++i;
+  }
+  drop_inline_namespace(result);
+  return result;
+}
+
+/// "unsigned long" for "long unsigned int"; empty where the words make no type.
+std::string spell_fundamental(std::span<const std::string_view> words) {
+  const auto count = [&](std::string_view word) {
+    return std::count(words.begin(), words.end(), word);
+  };
+  const auto longs = count("long");
+  const bool is_signed = count("signed") == 1;
+  const bool is_unsigned = count("unsigned") == 1;
+  std::string_view core;
+  for (const std::string_view word : words) {
+    if (word != "signed" && word != "unsigned" && word != "long" && word != "short" &&
+        !(word == "int" && words.size() > 1)) {
+      if (!core.empty()) {
+        return {};
+      }
+      core = word;
+    }
+  }
+  if (count("short") > 1 || longs > 2 || (longs > 0 && count("short") > 0) || count("int") > 1 ||
+      count("signed") + count("unsigned") > 1) {
+    return {};
+  }
+  if (core == "char" && longs == 0 && count("short") == 0 && count("int") == 0) {
+    return is_signed ? "signed char" : is_unsigned ? "unsigned char" : "char";
+  }
+  if (core == "__int128" && longs == 0 && count("short") == 0 && count("int") == 0) {
+    return is_unsigned ? "unsigned __int128" : "__int128";
+  }
+  if (core == "double" && longs == 1 && words.size() == 2) {
+    return "long double";
+  }
+  if (!core.empty() && core != "int") {
+    return words.size() == 1 ? std::string(core) : std::string{};
+  }
+  const std::string_view body = count("short") == 1 ? "short"
+                                : longs == 1        ? "long"
+                                : longs == 2        ? "long long"
+                                                    : "int";
+  return is_unsigned ? "unsigned " + std::string(body) : std::string(body);
+}
+
+/// A type under construction: the parameter so far, and whether the type it has now is const.
+struct Type {
+  Param param;
+  bool is_const = false;
+  bool is_volatile = false;
+
+  /// Its spelling and what follows it, taken out of it: a copy for each of a million stars would
+  /// take for ever.
+  [[nodiscard]] std::string take_spelling(std::initializer_list<std::string_view> tail = {}) {
+    std::string spelled = std::move(param.type);
+    spelled.append(is_const ? " const" : "").append(is_volatile ? " volatile" : "");
+    for (const std::string_view text : tail) {
+      spelled.append(text);
+    }
+    return spelled;
+  }
+
+  void qualify(std::string_view word) noexcept {
+    (word == "const" ? is_const : is_volatile) = true;
+  }
+
+  /// Makes it a pointer to what it was.
+  void point(std::string_view symbol) {
+    Param pointer;
+    pointer.kind = ParamKind::pointer;
+    pointer.size = pointer.align = 8;
+    pointer.type = take_spelling({symbol});
+    pointer.pointee = param.kind;
+    pointer.pointee_size = param.size;
+    pointer.pointee_const = is_const;
+    *this = Type{std::move(pointer), false, false};
+  }
+
+  /// The same with a spelling of its own.
+  void point_as(std::string spelled) {
+    point({});
+    param.type = std::move(spelled);
+  }
+
+  void point_at_function(std::string spelled) {
+    point_as(std::move(spelled));
+    param.pointee = ParamKind::opaque;
+    param.pointee_size = 0;
+    param.pointee_const = false;
+  }
+};
+
+/// The type that the words before the first declarator piece name. Moves `i` past them.
+Type base_type(const Pieces& pieces, std::size_t& i, std::string_view declaration,
+               Nesting& nesting) {
+  Type type;
+  std::vector<std::string_view> fundamental;
+  std::string_view user;
+  for (; i < pieces.size() && pieces[i].kind == Piece::Kind::word; ++i) {
+    const std::string_view word = pieces[i].text;
+    if (is_cv(word)) {
+      type.qualify(word);
+    } else if (is_fundamental(word) && user.empty()) {
+      fundamental.push_back(word);
+    } else if (user.empty() && fundamental.empty()) {
+      user = word;
+    } else {
+      throw_not_a_type(word, declaration);
+    }
+  }
+  std::string spelled;
+  if (!user.empty()) {
+    spelled = canonical_word(user, nesting);
+    if (spelled.substr(0, 2) == "::") {
+      spelled.erase(0, 2);
+    }
+    spelled = std::string(resolve_typedef(spelled));
+  } else if (!fundamental.empty()) {
+    spelled = spell_fundamental(fundamental);
+  }
+  if (spelled.empty()) {
+    throw_not_a_type(declaration, declaration);
+  }
+  const NamedType named = named_type(spelled);
+  type.param.kind = named.kind;
+  type.param.size = named.size;
+  type.param.align = named.align;
+  type.param.type = std::move(spelled);
+  return type;
+}
+
+/// Keeps note of whether the pieces so far make a reference, which nothing can point at or hold.
+/// @throw std::invalid_argument
+void follow(bool& is_reference, const Piece& piece, std::string_view declaration) {
+  const bool changes = piece.kind != Piece::Kind::word && piece.kind != Piece::Kind::parens;
+  if (is_reference && changes) {
+    throw_not_a_type(declaration, declaration);
+  }
+  is_reference = is_reference || piece.kind == Piece::Kind::reference;
+}
+
+/// "(*)" and what follows it: a pointer or a reference to a function or to an array.
+void apply_declarator(Type& type, const Pieces& pieces, std::size_t& i, std::string_view name,
+                      std::string_view declaration, Nesting& nesting) {
+  const std::string_view inside = pieces[i].text;
+  const Pieces inner = pieces_of(inside, declaration);
+  std::string symbols;
+  int levels = 0;
+  bool member = false;
+  bool is_reference = false;
+  for (const Piece& piece : inner) {
+    follow(is_reference, piece, declaration);
+    if (piece.kind == Piece::Kind::word) {
+      if (piece.text != name && !is_cv(piece.text)) {
+        throw_not_a_type(piece.text, declaration);
+      }
+      continue;
+    }
+    member = member || piece.kind == Piece::Kind::member_pointer;
+    levels += 1;
+    symbols += piece.kind == Piece::Kind::parens  ? "(" + std::string(piece.text) + ")"
+               : piece.kind == Piece::Kind::array ? "[" + std::string(piece.text) + "]"
+                                                  : std::string(piece.text);
+  }
+  bool function = false;
+  std::string tail;
+  for (++i; i < pieces.size(); ++i) {
+    if (pieces[i].kind == Piece::Kind::parens) {
+      function = true;
+      tail += "(";
+      tail += canonical_arguments(pieces[i].text, nesting);
+      tail += ")";
+    } else if (pieces[i].kind == Piece::Kind::array) {
+      tail += tail.empty() ? " [" : "[";
+      tail += std::string(pieces[i].text) + "]";
+    } else if (pieces[i].kind != Piece::Kind::word || !is_cv(pieces[i].text)) {
+      throw_not_a_type(pieces[i].text, declaration);
+    }
+  }
+  if (tail.empty() && name.empty()) {
+    throw_not_a_type("(" + std::string(inside) + ")", declaration);
+  }
+  std::string spelled = type.take_spelling({" (", symbols, ")", tail});
+  function ? type.point_at_function({}) : type.point({});
+  if (levels > 1) {
+    type.point({});
+  }
+  if (member) {
+    type.param = Param{};
+    type.param.kind = ParamKind::structure;
+  }
+  type.param.type = std::move(spelled);
+}
+
+Type parse_type(const Pieces& pieces, std::string_view name, std::string_view declaration,
+                Nesting& nesting) {
+  std::size_t i = 0;
+  Type type = base_type(pieces, i, declaration, nesting);
+  bool is_reference = false;
+  while (i < pieces.size()) {
+    const Piece& piece = pieces[i];
+    follow(is_reference, piece, declaration);
+    switch (piece.kind) {
+      case Piece::Kind::pointer:
+      case Piece::Kind::reference:
+        type.point(piece.text);
+        break;
+      case Piece::Kind::member_pointer: {
+        std::string spelled = type.take_spelling({" ", piece.text});
+        type = Type{};
+        type.param.kind = ParamKind::structure;
+        type.param.type = std::move(spelled);
+        break;
+      }
+      case Piece::Kind::word:
+        if (!is_cv(piece.text)) {
+          throw_not_a_type(piece.text, declaration);
+        }
+        type.qualify(piece.text);
+        break;
+      case Piece::Kind::array: {
+        std::string rest;
+        for (++i; i < pieces.size() && pieces[i].kind == Piece::Kind::array; ++i) {
+          rest += "[" + std::string(pieces[i].text) + "]";
+        }
+        if (rest.empty()) {
+          type.point("*");
+        } else {
+          type.point_as(type.take_spelling({" (*) ", rest}));
+        }
+        continue;
+      }
+      case Piece::Kind::parens:
+        if (holds_declarator(piece)) {
+          apply_declarator(type, pieces, i, name, declaration, nesting);
+        } else {
+          type.point_at_function(type.take_spelling({" (*)(", piece.text, ")"}));
+          ++i;
+        }
+        continue;
+    }
+    ++i;
+  }
+  return type;
+}
+
+/// A template argument: a type, or a value with optional spaces dropped.
+std::string canonical(std::string_view text, Nesting& nesting) {
+  text = trim(text);
+  if (std::string literal = canonical_literal(text); !literal.empty()) {
+    return literal;
+  }
+  try {
+    return parse_type(pieces_of(text, text), {}, text, nesting).take_spelling();
+  } catch (const std::invalid_argument&) {
+    // A value, not a type.
+  }
+  return canonical_word(text, nesting);
+}
+
+}  // namespace
+
+Param parse_parameter(std::string_view declaration) {
+  declaration = trim(declaration);
+  Pieces pieces = pieces_of(without_default(declaration), declaration);
+  const std::string_view name = name_of(pieces);
+  if (const std::size_t i = name_position(pieces); i < pieces.size() && pieces[i].text == name) {
+    pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  Nesting nesting(declaration);
+  Param param = parse_type(pieces, name, declaration, nesting).param;
+  if (param.kind == ParamKind::void_type) {
+    throw_not_a_type(declaration, declaration);
+  }
+  param.name = name;
+  return param;
+}
+
+std::string_view declared_name(std::string_view declaration) {
+  try {
+    return name_of(pieces_of(without_default(declaration), declaration));
+  } catch (const std::invalid_argument&) {
+    return {};
+  }
+}
+
+std::string canonical_name(std::string_view name) {
+  name = trim(name);
+  if (name.substr(0, 2) == "::") {
+    name.remove_prefix(2);
+  }
+  Nesting nesting(name);
+  return canonical_word(name, nesting);
+}
+
+}  // namespace cudacore::cxx
