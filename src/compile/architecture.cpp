@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "compile/nvrtc_compilation.hpp"
 #include "cudacore/device.hpp"
 #include "cudacore/error.hpp"
 #include "cudacore/system.hpp"
@@ -25,12 +26,6 @@ std::string list(const std::vector<int>& numbers) {
   std::string text;
   for (const int number : numbers) text += (text.empty() ? "" : ", ") + std::to_string(number);
   return text;
-}
-
-std::string nvrtc_name() {
-  const driver::NvrtcApi& api = driver::nvrtc();
-  return "NVRTC " + std::to_string(api.major) + "." + std::to_string(api.minor) + " (" +
-         api.path.string() + ")";
 }
 
 [[noreturn]] void throw_invalid(std::string_view text) {
@@ -95,9 +90,11 @@ Architecture newest_for(const Architecture& architecture) {
 
 void throw_unknown_to_nvrtc(const Architecture& architecture) {
   const std::vector<int>& known = known_architectures();
+  const driver::NvrtcApi& api = driver::nvrtc();
   const bool too_old = !known.empty() && architecture.number < known.front();
   throw NotSupportedError(
-      nvrtc_name() + " does not compile for " + architecture.sm() + ", only for " + list(known) +
+      nvrtc_version(api) + " (" + api.path.string() + ") does not compile for " +
+          architecture.sm() + ", only for " + list(known) +
           (too_old ? "; an older one does: pip install nvidia-cuda-nvrtc-cu12"
                    : "; upgrade it (pip install -U nvidia-cuda-nvrtc), or compile to PTX for an "
                      "older arch, which newer devices run too"),

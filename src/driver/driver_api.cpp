@@ -33,10 +33,6 @@ constinit std::atomic<const DriverApi*> loaded{nullptr};
 using GetProcAddress = decltype(&::cuGetProcAddress);
 using GetVersion = decltype(&::cuDriverGetVersion);
 
-std::string version_text(int version) {
-  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-}
-
 [[noreturn]] void throw_too_old(const SharedLibrary& library, int version) {
   throw NotSupportedError("the NVIDIA driver (" + library.path.string() + ") speaks CUDA " +
                               version_text(version) + ", but cudacore needs CUDA " +
@@ -236,6 +232,10 @@ const DriverApi& load_once() {
 }
 
 }  // namespace
+
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
 
 const DriverApi& api() {
   const DriverApi* table = active.load(std::memory_order_acquire);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <string>
 
 #if CUDA_VERSION < 13020
 extern "C" CUresult CUDAAPI cuKernelGetParamCount(CUkernel kernel, std::size_t* count);
@@ -55,6 +56,9 @@ void use_simulator(const SimulatorConfiguration& configuration);
 
 /// Puts a table in the real one's place, for tests; null brings the real one back.
 void install_for_testing(const DriverApi* table) noexcept;
+
+/// "13.0", of the number 13000 that CUDA's libraries use for it.
+[[nodiscard]] std::string version_text(int version);
 
 /// Raises NotSupportedError for an optional function that this driver lacks, naming both versions.
 [[noreturn]] void throw_missing_symbol(const char* function, int since);

@@ -34,10 +34,6 @@ struct JitLog {
   }
 };
 
-std::string version_text(int version) {
-  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-}
-
 /// The PTX ISA version that a module asks for: "9.0".
 std::string ptx_isa(const std::vector<std::byte>& code) {
   const std::string_view text(reinterpret_cast<const char*>(code.data()), code.size());
@@ -63,30 +59,19 @@ std::vector<std::byte> bytes_of(std::string_view text) {
   return {begin, begin + text.size()};
 }
 
-/// The compute capability that a cubin is for, 0 where its header does not tell.
-int cubin_architecture(const std::vector<std::byte>& code) {
-  constexpr std::size_t abi_version = 8;
-  constexpr std::size_t flags_offset = 48;
-  std::uint32_t flags = 0;
-  if (code.size() < flags_offset + sizeof(flags)) return 0;
-  std::memcpy(&flags, code.data() + flags_offset, sizeof(flags));
-  // CUDA 13 moved the number one byte up when it raised the ABI version to 8.
-  const bool moved = std::to_integer<int>(code[abi_version]) >= 8;
-  return static_cast<int>(moved ? flags >> 8U & 0xffU : flags & 0xffU);
-}
-
 /// Refuses a cubin that ends before its contents do; the driver would read past the end.
 /// @throw std::invalid_argument
 void check_cubin(const std::vector<std::byte>& code) {
   (void)kernels_in_cubin(code);  // reads the sections
-  const ByteReader file(code);
-  const auto table = file.at<std::uint64_t>(32);
-  const auto entry_size = file.at<std::uint16_t>(54);
-  const auto count = file.at<std::uint16_t>(56);
-  const ByteReader headers = file.part(table, std::uint64_t{count} * entry_size);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const ByteReader header = headers.part(i * entry_size, entry_size);
-    (void)file.part(header.at<std::uint64_t>(8), header.at<std::uint64_t>(32));
+  ElfFile(code).check_segments();
+}
+
+/// The compute capability that a cubin is for, times ten; 0 if it cannot be read.
+int cubin_architecture(const std::vector<std::byte>& code) {
+  try {
+    return ElfFile(code).architecture();
+  } catch (const std::invalid_argument&) {
+    return 0;
   }
 }
 
@@ -142,7 +127,7 @@ void check_loadable(const std::vector<std::byte>& code, CodeType type, const std
   if (result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION && type == CodeType::ptx) {
     throw NotSupportedError(
         start + ". The PTX is of ISA version " + ptx_isa(code) + ptx_maker(code) +
-            ", newer than the driver (CUDA " + version_text(api.version) +
+            ", newer than the driver (CUDA " + driver::version_text(api.version) +
             ") can compile. Compile to a cubin, which needs no JIT (target \"cubin\"), use an "
             "NVRTC "
             "no newer than the driver (for a CUDA 12 driver: pip install nvidia-cuda-nvrtc-cu12), "

@@ -94,8 +94,8 @@ std::string_view ByteReader::string_at(std::uint64_t offset) const {
   return {first, static_cast<std::size_t>(end - rest.begin())};
 }
 
-ElfFile::ElfFile(std::span<const std::byte> bytes) {
-  const ByteReader file(bytes);
+ElfFile::ElfFile(std::span<const std::byte> bytes) : file_(bytes) {
+  const ByteReader& file = file_;
   check_header(file);
   constexpr std::uint16_t et_rel = 1;
   is_relocatable_ = file.at<std::uint16_t>(16) == et_rel;
@@ -135,6 +135,17 @@ ElfFile::ElfFile(std::span<const std::byte> bytes) {
     if (sections_[i].type != 0) {
       sections_[i].name = sections_[names].bytes.string_at(name_offsets[i]);
     }
+  }
+}
+
+void ElfFile::check_segments() const {
+  const auto table = file_.at<std::uint64_t>(32);
+  const auto entry_size = file_.at<std::uint16_t>(54);
+  const auto count = file_.at<std::uint16_t>(56);
+  const ByteReader headers = file_.part(table, std::uint64_t{count} * entry_size);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const ByteReader header = headers.part(i * entry_size, entry_size);
+    (void)file_.part(header.at<std::uint64_t>(8), header.at<std::uint64_t>(32));
   }
 }
 

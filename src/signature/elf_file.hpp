@@ -79,10 +79,15 @@ class ElfFile {
 
   [[nodiscard]] const std::vector<Section>& sections() const noexcept { return sections_; }
 
+  /// Refuses a file that ends before what its program headers name does.
+  /// @throw std::invalid_argument
+  void check_segments() const;
+
   /// The symbols of every symbol table, in order.
   [[nodiscard]] std::vector<Symbol> symbols() const;
 
  private:
+  ByteReader file_;
   bool is_relocatable_ = false;
   int architecture_ = 0;
   std::vector<Section> sections_;
