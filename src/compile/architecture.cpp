@@ -16,7 +16,7 @@ namespace cudacore::compile {
 
 namespace {
 
-/// The result cannot change while the process lives.
+/// The result cannot change during the life of the process.
 const std::vector<int>& known_architectures() {
   static const std::vector<int> known = system::nvrtc_architectures();
   return known;
@@ -35,7 +35,7 @@ std::string list(const std::vector<int>& numbers) {
   try {
     message += "; NVRTC here compiles for " + list(known_architectures());
   } catch (const LibraryNotFoundError&) {
-    // Linking needs no NVRTC; the message does without its list.
+    // Linking doesn't need NVRTC; the message then has no list.
   }
   throw std::invalid_argument(message);
 }

@@ -7,8 +7,8 @@
 
 namespace cudacore::compile {
 
-/// A GPU architecture: a compute capability's digits and, for code bound to one chip or family, a
-/// letter: 90, 90a, 100f.
+/// A GPU architecture: the digits of a compute capability and, for code that only runs on one chip
+/// or family, a letter: 90, 90a, 100f.
 struct Architecture {
   int number = 0;
   std::string suffix;
@@ -20,21 +20,21 @@ struct Architecture {
 };
 
 /// Reads "sm_90", "compute_90", "90", "90a", "sm_100f".
-/// @throw std::invalid_argument saying what is accepted and what NVRTC compiles for.
+/// @throw std::invalid_argument that says what is accepted and what NVRTC compiles for.
 [[nodiscard]] Architecture parse_architecture(std::string_view text);
 
 /// The current device's architecture.
-/// @throw DriverNotFoundError where there is none to ask; it says to name an arch.
+/// @throw DriverNotFoundError if there is no device; the message says to specify an arch.
 [[nodiscard]] Architecture current_architecture();
 
 /// Whether NVRTC compiles for it.
 [[nodiscard]] bool nvrtc_knows(const Architecture& architecture);
 
 /// The newest architecture that NVRTC compiles for and whose PTX a device of `architecture` runs.
-/// @throw NotSupportedError where there is none.
+/// @throw NotSupportedError if there is none.
 [[nodiscard]] Architecture newest_for(const Architecture& architecture);
 
-/// Raises NotSupportedError: this NVRTC does not compile for it, and which one does.
+/// Throws NotSupportedError: this NVRTC doesn't compile for the architecture, and which NVRTC does.
 [[noreturn]] void throw_unknown_to_nvrtc(const Architecture& architecture);
 
 }  // namespace cudacore::compile

@@ -15,13 +15,13 @@ namespace cudacore::compile {
 
 namespace {
 
-/// The line that an error points at, where the text it is in is at hand.
+/// The line that an error refers to, if its text is available.
 std::optional<std::string_view> source_line(const FirstError& error, const CompiledSource& source) {
   std::string_view text;
   if (error.file == source.name) {
     text = source.text;
   } else {
-    // NVRTC may spell the name of an included header with a folder before it.
+    // NVRTC may put a folder before the name of an included header.
     const auto header = std::find_if(
         source.headers->begin(), source.headers->end(),
         [&](const auto& entry) { return std::string_view(error.file).ends_with(entry.first); });
@@ -33,7 +33,7 @@ std::optional<std::string_view> source_line(const FirstError& error, const Compi
   return lines[error.line - 1];
 }
 
-/// The name expression that an error is about; empty where it is about something else.
+/// The name expression that an error is about; empty for any other error.
 std::string_view name_expression(const FirstError& error) {
   constexpr std::string_view pragma = "#pragma nv_mangled_name ";
   const std::size_t start = error.excerpt.find(pragma);
@@ -52,7 +52,10 @@ std::string_view word_at_caret(std::string_view excerpt) {
   return line.substr(start, cxx::skip_identifier(line, start) - start);
 }
 
-/// The name that an error says nothing declares, a namespace's too; empty for any other error.
+/// The name that, according to an error, is not declared, which may be a namespace; empty for any
+/// other error.
+/// other error.
+/// other error.
 std::string_view undeclared_name(const FirstError& error) {
   const std::string_view text = error.text;
   if (text.ends_with("must be a namespace name") ||
@@ -62,7 +65,7 @@ std::string_view undeclared_name(const FirstError& error) {
   return undefined_identifier(text);
 }
 
-/// What to write where a function or a variable lacks the word that makes it the device's.
+/// What to write if a function or a variable lacks the keyword that makes it device code.
 std::string missing_space_advice(std::string_view text) {
   if (text.find("-default-device") == std::string_view::npos) return {};
   const bool is_function = text.find("execution space") != std::string_view::npos;
@@ -85,7 +88,7 @@ std::string name_expression_advice(const FirstError& error) {
   return advice + "does not name anything that the source declares";
 }
 
-/// The flag whose value NVRTC refused, as it was given; NVRTC tells only its name.
+/// The flag whose value NVRTC rejected, as it was given; NVRTC reports only its name.
 std::string invalid_value_advice(std::string_view log, const CompiledSource& source) {
   const std::size_t start = log.find("--");
   if (start == std::string_view::npos) return {};

@@ -20,7 +20,7 @@ bool is_symbol(std::string_view token) {
   return is_ptx_word_char(token.front()) && token.front() != '.' && !cxx::is_digit(token.front());
 }
 
-/// Reads past a bracket that was just read to the one that closes it.
+/// After an opening bracket has been read, reads past the bracket that closes it.
 void skip_brackets(PtxTokens& tokens, std::string_view open, std::string_view close) {
   std::size_t depth = 1;
   while (depth > 0) {
@@ -31,15 +31,15 @@ void skip_brackets(PtxTokens& tokens, std::string_view open, std::string_view cl
   }
 }
 
-/// The symbol that a directive defines, from behind its `.visible` to its end; empty where it only
-/// declares one.
+/// The symbol that a directive defines, read from after its `.visible` to its end; empty if it is
+/// only a declaration.
 std::string_view defined_symbol(PtxTokens& tokens) {
   std::string_view symbol;
   bool is_function = false;
   for (std::string_view token = tokens.next(); !token.empty(); token = tokens.next()) {
     if (token == "{") {
       skip_brackets(tokens, "{", "}");
-      // A variable's initialiser; its semicolon follows.
+      // The initializer of a variable; its semicolon follows.
       if (!is_function) continue;
       return symbol;
     }
@@ -55,13 +55,13 @@ std::string_view defined_symbol(PtxTokens& tokens) {
   return {};
 }
 
-/// Nothing for code that cannot be read.
+/// Returns nothing for code that cannot be read.
 std::vector<std::string> strong_definitions(const ObjectCode& input) {
   try {
     if (input.code_type() == CodeType::ptx) return strong_definitions_in_ptx(input.ptx());
     if (input.code_type() == CodeType::cubin) return strong_definitions_in_cubin(input.code());
   } catch (const std::invalid_argument&) {
-    // nvJitLink says what is wrong with it.
+    // nvJitLink will report what is wrong with it.
   }
   return {};
 }
@@ -134,7 +134,7 @@ std::vector<std::string> strong_definitions_in_cubin(std::span<const std::byte> 
   const ElfFile file(cubin);
   std::vector<std::string> symbols;
   for (const ElfFile::Symbol& symbol : file.symbols()) {
-    // Undefined and common symbols are in no section of the file.
+    // Undefined and common symbols are not in any section of the file.
     const bool is_defined = symbol.section != 0 && symbol.section < file.sections().size();
     if (is_defined && symbol.binding == stb_global &&
         (symbol.type == stt_object || symbol.type == stt_func)) {

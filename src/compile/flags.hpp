@@ -13,10 +13,12 @@
 
 namespace cudacore::compile {
 
-/// How a field of ProgramOptions or LinkerOptions becomes a flag; the option tables explain each.
+/// How a field of ProgramOptions or LinkerOptions becomes a flag; the option tables explain each
+/// rule.
 enum class FlagRule { none, plain, boolean, digit, value, each, level, macro, raw, unsupported };
 
-/// Whether a field was set; a false bool of the rules plain and unsupported asks for nothing.
+/// Whether a field was set; for the rules plain and unsupported, a bool that is false counts as
+/// unset.
 template <FlagRule rule, typename T>
 [[nodiscard]] bool asks_for_something(const T& field) {
   if constexpr (std::is_same_v<T, std::optional<bool>>) {
@@ -38,7 +40,7 @@ template <FlagRule rule, typename T>
 }
 
 /// Appends what a field becomes on the command line of `tool`.
-/// @throw NotSupportedError for a set field that the tool has no flag for.
+/// @throw NotSupportedError if the field is set and the tool has no flag for it.
 template <FlagRule rule, typename T>
 void append_flag(std::vector<std::string>& flags, std::string_view tool, std::string_view name,
                  std::string_view flag, const T& field) {

@@ -32,8 +32,8 @@ bool any_has(std::span<const fs::path> folders, std::string_view file) {
   });
 }
 
-/// Headers of the host that device code asks for out of habit, and what NVRTC has of them with no
-/// header at all.
+/// Host headers that device code often includes out of habit, and what NVRTC provides of them
+/// without any header.
 std::string_view builtin_part(std::string_view header) {
   struct Row {
     std::string_view header;
@@ -54,7 +54,8 @@ std::string_view builtin_part(std::string_view header) {
   return row == rows.end() ? std::string_view{} : row->what;
 }
 
-/// One of NVIDIA's wheels, the headers in it, and a header that shows that it is there.
+/// One of NVIDIA's wheels, the headers in it, and one header that shows that the wheel is
+/// installed.
 struct Family {
   std::string_view wheel;
   std::string_view witness;
@@ -80,7 +81,7 @@ const Family* family_of(std::string_view header) {
   return found == families.end() ? nullptr : &*found;
 }
 
-/// The header of CUDA's that declares a name; empty where none of those that are known does.
+/// The CUDA header that declares a name; empty if none of the known headers does.
 std::string_view declaring_header(std::string_view name) {
   struct Row {
     std::string_view header;

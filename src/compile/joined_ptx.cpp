@@ -19,16 +19,16 @@ namespace cudacore::compile {
 
 namespace {
 
-/// The kernel that names what the PTX calls, so that the link of the LTO IR keeps it.
+/// A kernel that refers to what the PTX calls, so that linking the LTO IR keeps it.
 constexpr std::string_view keeper = "cudacore_kept_by_the_linker";
 
-/// Functions that the device has by itself.
+/// Functions that are built into the device.
 bool is_builtin(std::string_view symbol) {
   constexpr std::array<std::string_view, 4> names = {"vprintf", "__assertfail", "malloc", "free"};
   return std::find(names.begin(), names.end(), symbol) != names.end() || symbol.starts_with("cuda");
 }
 
-/// What the PTX among the inputs refers to and does not define.
+/// What the PTX inputs refer to but do not define.
 std::set<Declaration> wanted_by_ptx(std::span<const ObjectCode> inputs) {
   std::set<Declaration> wanted;
   std::set<std::string> defined;
@@ -45,7 +45,7 @@ std::set<Declaration> wanted_by_ptx(std::span<const ObjectCode> inputs) {
   return wanted;
 }
 
-/// LTO IR with a kernel that takes the address of each. Their types do not matter for that.
+/// LTO IR with a kernel that takes the address of each function. Their types don't matter for that.
 ObjectCode make_keeper(const std::set<Declaration>& wanted, const Architecture& architecture) {
   std::string declarations;
   std::string uses;
@@ -64,7 +64,7 @@ ObjectCode make_keeper(const std::set<Declaration>& wanted, const Architecture& 
       .compile(CodeType::ltoir);
 }
 
-/// The PTX without the keeper.
+/// The PTX without the keeper kernel.
 std::string without_keeper(std::string ptx) {
   const std::size_t begin = ptx.find(".visible .entry " + std::string(keeper) + "(");
   if (begin == std::string::npos) return ptx;
@@ -74,7 +74,7 @@ std::string without_keeper(std::string ptx) {
   return ptx;
 }
 
-/// The PTX with what is wanted visible to other modules: a link of whole programs hides it.
+/// The PTX, with the wanted symbols visible to other modules: linking a whole program hides them.
 std::string with_visible(std::string_view ptx, const std::set<Declaration>& wanted) {
   std::unordered_set<std::string_view> symbols;
   for (const Declaration& one : wanted) symbols.insert(one.symbol);

@@ -10,8 +10,9 @@
 
 namespace cudacore::compile {
 
-/// The PTX of what is linked, one module after another, for the simulated device; empty where an
-/// input has none. LTO IR is made into PTX only where that device is in use, as it takes a link.
+/// The PTX of the linked inputs, one module after another, for the simulated device; empty if an
+/// input has none. LTO IR is converted to PTX only if that device is in use, because it requires
+/// linking.
 [[nodiscard]] std::string joined_ptx(std::span<const ObjectCode> inputs, const std::string& name,
                                      const Architecture& architecture, LinkerOptions options);
 

@@ -46,8 +46,8 @@ namespace {
 
 bool is_ltoir(const ObjectCode& input) { return input.code_type() == CodeType::ltoir; }
 
-/// The options with what the inputs and the target ask for filled in.
-/// @throw std::invalid_argument where they contradict each other.
+/// The options, completed with what the inputs and the target require.
+/// @throw std::invalid_argument if they contradict each other.
 LinkerOptions complete(LinkerOptions options, std::span<const ObjectCode> inputs, CodeType target) {
   const bool any_ltoir = std::any_of(inputs.begin(), inputs.end(), is_ltoir);
   if (target != CodeType::cubin && target != CodeType::ptx) {
@@ -80,7 +80,7 @@ LinkerOptions complete(LinkerOptions options, std::span<const ObjectCode> inputs
   return options;
 }
 
-/// The kernels of an input as far as they can be read; LTO IR and host objects tell of none.
+/// The kernels of an input, as far as they can be read; LTO IR and host objects don't list any.
 std::vector<KernelEntry> kernels_of(const ObjectCode& input) {
   if (input.code_type() != CodeType::ptx && input.code_type() != CodeType::cubin) {
     return input.details().known_kernels;
@@ -88,12 +88,12 @@ std::vector<KernelEntry> kernels_of(const ObjectCode& input) {
   try {
     return input.kernels();
   } catch (const std::invalid_argument&) {
-    // nvJitLink took the input, so it is sound; only what it would have told is missed.
+    // nvJitLink accepted the input, so it is valid; only the information about its kernels is lost.
     return {};
   }
 }
 
-/// What the inputs tell of the kernels in the output, each symbol once.
+/// What the inputs say about the kernels in the output, each symbol once.
 ObjectCode::Details merge_details(std::span<const ObjectCode> inputs, std::string name) {
   ObjectCode::Details details;
   details.name = std::move(name);

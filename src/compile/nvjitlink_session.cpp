@@ -18,7 +18,7 @@ namespace cudacore::compile {
 
 namespace {
 
-/// nvJitLinkResult, which the library has no names for.
+/// The names of nvJitLinkResult's values, which the library doesn't provide.
 constexpr std::array<const char*, 19> result_names = {
     "NVJITLINK_SUCCESS",
     "NVJITLINK_ERROR_UNRECOGNIZED_OPTION",
@@ -58,8 +58,8 @@ std::string version_text(const driver::NvJitLinkApi& api) {
   return "nvJitLink " + std::to_string(api.major) + "." + std::to_string(api.minor);
 }
 
-/// The newest architecture of nvJitLink 12, which may crash on one it does not know; later ones
-/// report it.
+/// The newest architecture of nvJitLink 12, which may crash if it doesn't know the architecture;
+/// later versions report an error.
 int newest_architecture(const driver::NvJitLinkApi& api) {
   if (api.major > 12) return 999;
   if (api.minor >= 9) return 121;
@@ -84,7 +84,7 @@ driver::NvJitLinkInput input_type(CodeType type) {
   throw std::invalid_argument("no such CodeType: " + std::to_string(static_cast<int>(type)));
 }
 
-/// A cubin, as far as it can be read; what is wrong with it nvJitLink says.
+/// A cubin, as far as it can be read; nvJitLink reports what is wrong with it.
 std::optional<ElfFile> read_cubin(const ObjectCode& input) {
   if (input.code_type() != CodeType::cubin) return std::nullopt;
   try {
@@ -97,11 +97,11 @@ std::optional<ElfFile> read_cubin(const ObjectCode& input) {
 using SizeFunction = int (*)(driver::NvJitLinkHandle, std::size_t*);
 using TextFunction = int (*)(driver::NvJitLinkHandle, char*);
 
-/// A log of the session; empty where the library will not give it.
+/// A log of the session; empty if the library can't provide it.
 std::string read_log(driver::NvJitLinkHandle handle, SizeFunction size_of, TextFunction read) {
   std::size_t size = 0;
   if (handle == nullptr || size_of(handle, &size) != 0 || size == 0) return {};
-  // One more: some versions count the final NUL and some do not, but all write it.
+  // One more byte: some versions count the final NUL and some don't, but all write it.
   std::string text(size + 1, '\0');
   if (read(handle, text.data()) != 0) return {};
   while (!text.empty() && text.back() == '\0') text.pop_back();
@@ -125,7 +125,8 @@ NvJitLinkSession::NvJitLinkSession(std::string name, const Architecture& archite
       api_.nvJitLinkCreate(&handle_, static_cast<unsigned>(options.size()), options.data());
   if (result == 0) return;
   const std::string log = error_log();
-  // A failed creation may leave a handle to read the log from; the destructor will not run.
+  // A failed creation may leave a handle from which the log can be read; the destructor will not
+  // run.
   if (handle_ != nullptr) api_.nvJitLinkDestroy(&handle_);
   throw_error(result, "nvJitLinkCreate", architecture.sm(), log);
 }

@@ -16,23 +16,24 @@
 
 namespace cudacore::compile {
 
-/// One nvJitLinkHandle, linked once.
+/// One nvJitLinkHandle, which is linked once.
 class NvJitLinkSession {
  public:
   /// @param name for messages.
   /// @param flags the command line, with -arch.
-  /// @throw NotSupportedError for an architecture that this nvJitLink cannot know or a flag that it
-  /// does not; LinkError.
+  /// @throw NotSupportedError for an architecture or a flag that this nvJitLink doesn't know;
+  /// LinkError.
   NvJitLinkSession(std::string name, const Architecture& architecture,
                    std::span<const std::string> flags);
   ~NvJitLinkSession();
   NvJitLinkSession(const NvJitLinkSession&) = delete;
   NvJitLinkSession& operator=(const NvJitLinkSession&) = delete;
 
-  /// Gives the nvJitLinkHandle away, which its last share destroys.
+  /// Gives up ownership of the nvJitLinkHandle; the last reference destroys it.
   [[nodiscard]] std::shared_ptr<void> keep();
 
-  /// @throw LinkError also for a cubin that is not relocatable, of which nvJitLink takes nothing.
+  /// @throw LinkError, also for a cubin that is not relocatable, which nvJitLink would
+  /// ignore.
   void add(const ObjectCode& input);
   /// @throw LinkError
   void complete();

@@ -14,7 +14,8 @@ namespace cudacore::compile {
 
 namespace {
 
-/// What the compiler asks at its own pace, from its own threads too: whether to go on.
+/// The compiler's question whether to continue, asked at its own pace, and also from its own
+/// threads.
 class Interruption {
  public:
   static int ask(void* self, void* /*reserved*/) noexcept {
@@ -25,7 +26,8 @@ class Interruption {
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// The hook is asked by the thread that compiles alone, every 20 ms: it may run signal handlers.
+  /// Only the compiling thread calls the hook, every 20 ms, because the hook may run signal
+  /// handlers.
   bool is_wanted() noexcept {
     constexpr std::chrono::milliseconds interval{20};
     if (happened() || std::this_thread::get_id() != thread_) return happened();

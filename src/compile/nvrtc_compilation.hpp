@@ -13,7 +13,7 @@
 
 namespace cudacore::compile {
 
-/// The nvrtcResult values that are told apart.
+/// The nvrtcResult values that are handled specially.
 enum NvrtcResult : int {
   nvrtc_success = 0,
   nvrtc_out_of_memory = 1,
@@ -33,22 +33,22 @@ enum NvrtcResult : int {
 void check_nvrtc(const driver::NvrtcApi& api, int result, const char* function,
                  const std::string& object);
 
-/// One nvrtcProgram, compiled once.
+/// One nvrtcProgram, which is compiled once.
 class NvrtcCompilation {
  public:
-  /// @param headers in-memory headers, by the name that an #include gives them.
+  /// @param headers in-memory headers, by the name used in an #include.
   NvrtcCompilation(const std::string& source, std::string name,
                    const std::map<std::string, std::string>& headers);
   ~NvrtcCompilation();
   NvrtcCompilation(const NvrtcCompilation&) = delete;
   NvrtcCompilation& operator=(const NvrtcCompilation&) = delete;
 
-  /// Gives the nvrtcProgram away, which its last share destroys.
+  /// Gives up ownership of the nvrtcProgram; the last reference destroys it.
   [[nodiscard]] std::shared_ptr<void> keep();
 
   void add_name_expression(const std::string& expression);
   /// The result code of nvrtcCompileProgram.
-  /// @throw InterruptedError where the interrupt hook says so; needs NVRTC 12.9 or later.
+  /// @throw InterruptedError if the interrupt hook requests it; needs NVRTC 12.9 or later.
   [[nodiscard]] int compile(std::span<const std::string> flags);
 
   [[nodiscard]] std::string log() const;
@@ -57,7 +57,7 @@ class NvrtcCompilation {
   [[nodiscard]] std::vector<std::byte> ltoir() const;
   /// The symbol of a name expression.
   [[nodiscard]] std::string lowered_name(const std::string& expression) const;
-  /// What nvrtcGetPCHCreateStatus says.
+  /// The result of nvrtcGetPCHCreateStatus.
   /// @throw NotSupportedError for an NVRTC without precompiled headers.
   [[nodiscard]] int pch_create_status() const;
   /// Makes NVRTC's heap for precompiled headers as large as this compilation needed.

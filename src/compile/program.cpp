@@ -61,14 +61,14 @@ std::vector<std::byte> to_bytes(std::string_view text) {
   return {begin, begin + text.size()};
 }
 
-/// What is compiled for: a target and an architecture.
+/// What to compile for: a target and an architecture.
 struct Goal {
   CodeType target = CodeType::cubin;
   Architecture architecture;
 };
 
-/// The goal of a C++ program. The simulated device runs PTX alone; a device that NVRTC does not
-/// know yet runs PTX of the newest that it does.
+/// The goal for a C++ program. The simulated device runs only PTX; a device that NVRTC doesn't know
+/// yet runs PTX for the newest architecture that it knows.
 Goal choose_goal(std::optional<CodeType> target, const std::optional<std::string>& arch) {
   Goal goal{target.value_or(CodeType::cubin),
             arch ? compile::parse_architecture(*arch) : compile::current_architecture()};
@@ -92,7 +92,7 @@ std::vector<std::string> command_line(const ProgramOptions& options, const Goal&
                                                               : goal.architecture.sm())};
   ProgramOptions others = options;
   others.arch.reset();
-  // Means something for LTO IR alone; NVRTC would make no other code.
+  // This option applies only to LTO IR; with it, NVRTC wouldn't make any other code.
   if (goal.target != CodeType::ltoir) others.link_time_optimization.reset();
   for (std::string& flag : others.nvrtc_flags(goal.target)) flags.push_back(std::move(flag));
   if (options.use_bundled_headers.value_or(false)) {
@@ -135,7 +135,7 @@ std::vector<std::byte> code_of(const compile::NvrtcCompilation& compilation, Cod
   }
 }
 
-/// The text to look for parameter names in: the source and the headers that came with it.
+/// The text in which to look for parameter names: the source and the in-memory headers.
 std::string all_sources(const std::string& code,
                         const std::map<std::string, std::string>& headers) {
   std::string text = code;
@@ -143,20 +143,20 @@ std::string all_sources(const std::string& code,
   return text;
 }
 
-/// One compilation: its inputs and, after run(), what came of it.
+/// One compilation: its inputs and, after run(), its results.
 struct Compilation {
   const std::string& code;
   const std::string& name;
   const ProgramOptions& options;
   std::span<const std::string> name_expressions;
-  Given given;  ///< the command line and the headers in memory
+  Given given;  ///< the command line and the in-memory headers
 
   std::string log;
   std::optional<PchStatus> pch;
   int result = 0;
 
   [[nodiscard]] std::unique_ptr<compile::NvrtcCompilation> run() {
-    // The heap of precompiled headers belongs to the process.
+    // The heap for precompiled headers is shared by the whole process.
     static std::mutex pch_mutex;
     std::unique_lock<std::mutex> lock;
     if (touches_pch(options)) lock = std::unique_lock(pch_mutex);

@@ -6,8 +6,8 @@
 
 namespace cudacore::compile {
 
-/// The options as nvJitLink takes them, for a program in PTX or LTO IR. What means something to a
-/// C++ compiler alone is left out.
+/// The options in nvJitLink's form, for a program in PTX or LTO IR. Leaves out options that apply
+/// only to a C++ compiler.
 [[nodiscard]] LinkerOptions linker_options(const ProgramOptions& options);
 
 }  // namespace cudacore::compile

@@ -16,9 +16,9 @@ struct Header {
   std::string_view text;
 };
 
-/// C's headers as 64-bit Linux has them, with what NVRTC has built in: of the functions, those of
-/// math.h, printf, assert, malloc, free, memcpy, memset and clock. int64_t is a long long, as
-/// libcu++ has it under NVRTC; __builtin_offsetof is missing from some of its versions.
+/// C's headers for 64-bit Linux, limited to what is built into NVRTC: of the functions, those of
+/// math.h, printf, assert, malloc, free, memcpy, memset and clock. int64_t is a long long, as in
+/// libcu++ under NVRTC; some versions of NVRTC lack __builtin_offsetof.
 constexpr auto c_headers = std::to_array<Header>({
     {"assert.h", ""},
     {"ctype.h", ""},
@@ -189,7 +189,7 @@ typedef uint64_t uintmax_t;
 )"},
 });
 
-/// The runtime's own declarations of these are for nvcc alone.
+/// The runtime's own declarations of these are only for nvcc.
 constexpr Header programmatic_launch = {"cudacore/programmatic_launch.h",
                                         R"(#pragma once
 static __device__ __forceinline__ void cudaGridDependencySynchronize() {
@@ -205,7 +205,7 @@ bool lacks(std::string_view log, std::string_view identifier) {
          std::string_view::npos;
 }
 
-/// Whether a header has `#define NAME` or `typedef ... NAME;`.
+/// Whether a header contains `#define NAME` or `typedef ... NAME;`.
 bool defines(std::string_view text, std::string_view name) {
   for (std::size_t i = text.find(name); i != cxx::npos; i = text.find(name, i + 1)) {
     const std::string_view before = text.substr(0, i);

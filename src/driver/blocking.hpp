@@ -3,28 +3,29 @@
 
 #include <cstdint>
 
-// What a host language does about calls that may block. Python's extension lets the GIL go: what
-// blocks may wait for a host callback that wants it.
+// What a host language does around calls that may block. The Python extension releases the GIL,
+// because a blocked call may wait for a host callback that needs it.
 
 namespace cudacore::driver {
 
-/// Whether a function of a symbol table may block: on a full queue, on the device, on a lock that
-/// another thread holds while it waits for those, or for as long as a compiler takes.
+/// Whether a function in a symbol table may block: on a full queue, on the device, on a lock that
+/// another thread holds while it waits for those, or for the duration of a compilation.
 enum class Wait : std::uint8_t { quick, may_block };
 
 struct BlockingHooks {
-  /// Called before something that may block; what it returns goes to `leave`.
+  /// Called before something that may block; its result is passed to `leave`.
   void* (*enter)() noexcept = nullptr;
   void (*leave)(void* state) noexcept = nullptr;
-  /// Whether the calling thread may block as it stands, for builds that check.
+  /// Whether the calling thread may block in its current state, for builds that check this.
   bool (*may_block)() noexcept = nullptr;
 };
 
-/// Installs hooks, for good. `hooks` must live for ever.
+/// Installs hooks permanently. `hooks` must live until the process exits.
 void set_blocking_hooks(const BlockingHooks& hooks) noexcept;
 
-/// Around what may block in places that no caller can prepare for: the end of an object, and the
-/// first use of a driver, a device or a compiler. Locks are taken inside of it, never around it.
+/// Encloses code that may block in places that no caller can prepare for: the destruction of an
+/// object, and the first use of a driver, a device or a compiler. Take locks inside this scope,
+/// never around it.
 class BlockingScope {
  public:
   BlockingScope() noexcept;
@@ -39,10 +40,10 @@ class BlockingScope {
 
 #ifdef CUDACORE_CHECK_GIL
 
-/// Ends the process, naming the function, where the calling thread must not block.
+/// Ends the process, naming the function, if the calling thread must not block.
 void require_may_block(const char* function) noexcept;
 
-/// Stands in a table for one of its functions, and checks each call.
+/// Replaces one function of a table, and checks each call.
 template <auto Entry>
 struct Checked;
 

@@ -19,14 +19,14 @@ void leave() noexcept {
   if (threads.fetch_sub(1) == 1) threads.notify_all();
 }
 
-/// A forked child has one thread, which was not compiling.
+/// A forked child has one thread, and that thread was not compiling.
 void forget_threads() noexcept { threads.store(0); }
 
 }  // namespace
 
 CompilerCall::CompilerCall() noexcept {
   static std::once_flag once;
-  // Where this fails, a child that is forked while others compile may wait at its exit.
+  // If this fails, a child that is forked while other threads compile may hang at exit.
   std::call_once(once, [] { static_cast<void>(pthread_atfork(nullptr, nullptr, forget_threads)); });
   if (depth++ != 0) return;
   threads.fetch_add(1);

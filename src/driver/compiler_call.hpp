@@ -8,7 +8,7 @@
 
 namespace cudacore::driver {
 
-/// Held while a thread works with NVRTC or nvJitLink. A thread may hold several.
+/// Held while a thread uses NVRTC or nvJitLink. A thread may hold several.
 class CompilerCall {
  public:
   CompilerCall() noexcept;
@@ -17,8 +17,8 @@ class CompilerCall {
   CompilerCall& operator=(const CompilerCall&) = delete;
 };
 
-/// Keeps a compiler's handle for as long as somebody holds it. `destroy` ends it, not once the
-/// process exits.
+/// Keeps a compiler's handle as long as it is in use. `destroy` destroys it, unless the process is
+/// exiting.
 template <typename Handle, typename Destroy>
 [[nodiscard]] std::shared_ptr<void> keep_until_exit(Handle handle, Destroy destroy) {
   return {handle, [destroy](Handle ended) {
@@ -29,8 +29,8 @@ template <typename Handle, typename Destroy>
           }};
 }
 
-/// Waits for the calls in progress; those that come later never return. For a process that exits
-/// while threads compile: the libraries destroy at exit what their calls work with.
+/// Waits for the calls in progress; later calls never return. For a process that exits while
+/// threads compile: at exit, the libraries destroy what their calls use.
 void end_compiler_calls() noexcept;
 
 }  // namespace cudacore::driver

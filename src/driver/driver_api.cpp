@@ -26,7 +26,7 @@ constexpr int oldest_version = 12000;
 
 enum class Need : std::uint8_t { optional, required, newest };
 
-/// The table that api() hands out: the real one, once loaded, or one that a test installed.
+/// The table that api() returns: the real one, once loaded, or one that a test installed.
 constinit std::atomic<const DriverApi*> active{nullptr};
 constinit std::atomic<const DriverApi*> loaded{nullptr};
 
@@ -51,7 +51,7 @@ using GetVersion = decltype(&::cuDriverGetVersion);
 }
 
 [[noreturn]] void throw_no_device(const SharedLibrary& library, const DriverApi& table) {
-  if (table.simulated) {  // its log names the devices that there are
+  if (table.simulated) {  // its log names the available devices
     throw DriverNotFoundError(
         "cuInit found no device (CUDA_ERROR_NO_DEVICE): " + take_driver_log(table),
         {library.path.string()});
@@ -105,8 +105,8 @@ void resolve(DriverApi& table, const SharedLibrary& library, GetProcAddress get_
 #endif
 }
 
-/// What to do where cuInit() failed. The simulated device's log tells which variable of the
-/// environment is wrong.
+/// What to do if cuInit() failed. The simulated device's log says which environment variable is
+/// wrong.
 std::string initialisation_advice(const DriverApi& table) {
   if (!table.simulated) return "See whether `nvidia-smi` works";
   return take_driver_log(table);
@@ -130,7 +130,8 @@ void initialise(const DriverApi& table, const SharedLibrary& library) {
               static_cast<int>(result), known_name, "cuInit");
 }
 
-/// What use_simulator() asked for, and whether an earlier attempt to load failed; under `mutex`.
+/// What use_simulator() requested, and whether an earlier attempt to load failed; guarded by
+/// `mutex`.
 struct Choice {
   std::mutex mutex;
   std::optional<SimulatorConfiguration> simulator;
@@ -142,8 +143,8 @@ Choice& choice() {
   return storage;
 }
 
-/// Whether the environment asks for the simulated device.
-/// @throw DriverNotFoundError where it asks for something else.
+/// Whether the environment requests the simulated device.
+/// @throw DriverNotFoundError if it requests something else.
 bool environment_asks_for_simulator() {
   const char* value = std::getenv("CUDACORE_DRIVER");
   const std::string_view asked = value != nullptr ? value : "";
@@ -155,7 +156,7 @@ bool environment_asks_for_simulator() {
                             {});
 }
 
-/// Tells the simulated device what to be; says of a driver whether it is one.
+/// Configures the simulated device. Returns whether the driver is one.
 bool configure(const SharedLibrary& library,
                const std::optional<SimulatorConfiguration>& configuration) {
   using Configure = CUresult (*)(unsigned, int, int, std::size_t);

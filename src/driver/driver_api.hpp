@@ -15,52 +15,53 @@ namespace cudacore::driver {
 
 static_assert(CUDA_VERSION >= 13000, "cudacore is built with cuda.h of CUDA 13.0 or later");
 
-/// Pointers to the driver's functions: the seam between cudacore and whatever speaks the driver
-/// API.
+/// Pointers to the driver's functions: the interface between cudacore and anything that implements
+/// the driver API.
 ///
-/// The real driver fills it once; tests put a table of their own in its place.
+/// The real driver fills it once; tests can replace it with their own table.
 struct DriverApi {
 #define CUDACORE_DRIVER_SYMBOL(name, key, since, need, wait) decltype(&::name) name = nullptr;
 #include "driver/symbols.def"
 #undef CUDACORE_DRIVER_SYMBOL
-  int version = 0;             ///< what cuDriverGetVersion says
+  int version = 0;             ///< what cuDriverGetVersion returns
   std::filesystem::path path;  ///< the library the functions come from
-  bool simulated = false;      ///< whether that is the simulated device
+  bool simulated = false;      ///< whether it is the simulated device
 };
 
-/// The table in force; opens libcuda and initialises it (cuInit) on first use.
-/// @throw DriverNotFoundError listing every place tried; ForkedProcessError in a forked child;
-/// Error where cuInit fails. A failure is remembered, not tried again.
+/// The current table. Opens libcuda and initializes it (cuInit) on first use.
+/// @throw DriverNotFoundError that lists every place tried; ForkedProcessError in a forked child;
+/// Error if cuInit fails. A failure is remembered, and loading is not tried again.
 [[nodiscard]] const DriverApi& api();
 
-/// What the simulated device is to be; what is 0 is left to the environment.
+/// How to configure the simulated device; values of 0 come from the environment.
 struct SimulatorConfiguration {
   unsigned devices = 1;
   int major = 9;
   int minor = 0;
-  std::size_t memory = 0;  ///< bytes of each device
+  std::size_t memory = 0;  ///< bytes per device
 };
 
-/// Makes the next first use open the simulated device, so configured, and forgets an earlier
-/// failure. Opens it at once.
-/// Does nothing where the simulated device is in use and is so.
-/// @throw Error where another driver is in use already, or the simulated device is otherwise.
+/// Opens the simulated device with this configuration at once, as the driver for the first use, and
+/// forgets an earlier failure. Does nothing if the simulated device is already in use with this
+/// configuration.
+/// @throw Error if another driver, or the simulated device with a different configuration, is
+/// already in use.
 void use_simulator(const SimulatorConfiguration& configuration);
 
 /// Whether the driver in use, or the one that would be opened, is the simulated device.
 [[nodiscard]] bool simulator_chosen();
 
-/// The table where api() has succeeded in this process and CUDA may still be called: not in a
-/// forked child, not while the process exits. Null otherwise. For deleters.
+/// The table, if api() has succeeded in this process and CUDA may still be called: not in a forked
+/// child, and not while the process exits. Otherwise null. For deleters.
 [[nodiscard]] const DriverApi* api_for_cleanup() noexcept;
 
-/// Puts a table in the real one's place, for tests; null brings the real one back.
+/// Replaces the real table, for tests; null restores it.
 void install_for_testing(const DriverApi* table) noexcept;
 
 /// "13.0", of the number 13000 that CUDA's libraries use for it.
 [[nodiscard]] std::string version_text(int version);
 
-/// Raises NotSupportedError for an optional function that this driver lacks, naming both versions.
+/// Throws NotSupportedError for an optional function that this driver lacks, naming both versions.
 [[noreturn]] void throw_missing_symbol(const char* function, int since);
 
 }  // namespace cudacore::driver

@@ -12,7 +12,7 @@ namespace cudacore::driver {
 
 namespace {
 
-/// "[12:34:56.789][4242][CUDA][E] text" without what stands in brackets.
+/// "[12:34:56.789][4242][CUDA][E] text" without the parts in brackets.
 std::string_view without_prefix(std::string_view line) {
   while (line.starts_with('[')) {
     const std::size_t end = line.find(']');
@@ -30,7 +30,7 @@ std::string take_driver_log(const DriverApi& api) {
   static std::mutex mutex;
   static std::optional<CUlogIterator> seen;
   const std::scoped_lock lock(mutex);
-  std::array<char, 25600> text{};  // the most that the driver keeps
+  std::array<char, 25600> text{};  // the driver keeps no more than this
   std::size_t size = text.size();
   if (api.cuLogsDumpToMemory(seen ? &*seen : nullptr, text.data(), &size, 0) != CUDA_SUCCESS) {
     return {};

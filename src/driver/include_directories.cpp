@@ -17,11 +17,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A place that may hold headers: an installation's root, or the folders of NVIDIA's wheels.
+/// A place that may contain headers: the root of an installation, or the folders of NVIDIA's
+/// wheels.
 struct Installation {
-  std::vector<fs::path> runtime;  ///< may hold cuda_runtime_api.h
-  std::vector<fs::path> cccl;     ///< may hold cuda/std
-  std::vector<fs::path> crt;      ///< may hold crt, where that is no folder of the runtime's
+  std::vector<fs::path> runtime;  ///< may contain cuda_runtime_api.h
+  std::vector<fs::path> cccl;     ///< may contain cuda/std
+  std::vector<fs::path> crt;      ///< may contain crt, if it is not in the runtime's folder
 };
 
 bool is_there(const fs::path& file) {
@@ -39,14 +40,14 @@ Installation installation_at(const fs::path& root) {
   return places;
 }
 
-/// CUDA 12's wheels, each of which has a folder of its own below site-packages/nvidia.
+/// CUDA 12's wheels, each of which has its own folder in site-packages/nvidia.
 Installation separate_wheels_at(const fs::path& nvidia) {
   return {{nvidia / "cuda_runtime/include"},
           {nvidia / "cuda_cccl/include"},
           {nvidia / "cuda_nvcc/include"}};
 }
 
-/// The version of CUDA that a folder's headers are of, 13000 for 13.0; unset where they do not say.
+/// The CUDA version of a folder's headers, 13000 for 13.0; unset if they don't say.
 std::optional<int> header_version(const fs::path& folder) {
   std::ifstream file(folder / "cuda_runtime_api.h");
   constexpr std::string_view key = "#define CUDART_VERSION";
@@ -77,13 +78,13 @@ std::vector<Installation> installations(const fs::path& nvrtc, int major) {
   return places;
 }
 
-/// The headers of one installation that are there.
+/// The headers that exist in one installation.
 struct Headers {
   fs::path runtime;
   fs::path cccl;
-  fs::path crt;  ///< empty where it lies in the runtime's folder, or is missing
+  fs::path crt;  ///< empty if it is in the runtime's folder, or missing
   int version = 0;
-  bool is_complete = false;  ///< has what the runtime's headers include of crt
+  bool is_complete = false;  ///< has the crt headers that the runtime's headers include
 };
 
 fs::path first_with(const std::vector<fs::path>& folders, const char* file) {
@@ -92,7 +93,8 @@ fs::path first_with(const std::vector<fs::path>& folders, const char* file) {
   return found == folders.end() ? fs::path() : *found;
 }
 
-/// What of an installation suits a major version of NVRTC; nothing of one for another.
+/// The headers of an installation that fit a major version of NVRTC; none if it has another
+/// version.
 Headers headers_of(const Installation& place, int major) {
   Headers headers;
   headers.runtime = first_with(place.runtime, "cuda_runtime_api.h");
@@ -122,8 +124,8 @@ std::vector<fs::path> find_include_directories(const fs::path& nvrtc, int major)
   for (const Installation& place : installations(nvrtc, major)) {
     found.push_back(headers_of(place, major));
   }
-  // The first that is complete sets the version: headers of the runtime include others of crt,
-  // which are to be of the same one.
+  // The first complete installation determines the version: the runtime's headers include crt
+  // headers, which must have the same version.
   const auto has_runtime = [](const Headers& headers) { return !headers.runtime.empty(); };
   auto chosen = std::find_if(found.begin(), found.end(),
                              [](const Headers& headers) { return headers.is_complete; });

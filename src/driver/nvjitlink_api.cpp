@@ -19,8 +19,8 @@ constexpr const char* cure = "pip install nvidia-nvjitlink (for CUDA 12: nvidia-
                           0, {}, name);
 }
 
-/// The function of the library's own version, whose behaviour its header promises; else the plain
-/// one.
+/// The function with the library's own version, whose behavior its header promises; otherwise the
+/// plain one.
 template <typename Function>
 void resolve(const SharedLibrary& library, const std::string& name, const std::string& version,
              Function*& function) {
@@ -68,7 +68,7 @@ NvJitLinkApi open_nvjitlink() {
 }  // namespace
 
 const NvJitLinkApi& nvjitlink() {
-  // Asked before the lock that guards the table; see wheel_roots().
+  // Called before taking the lock that guards the table; see wheel_roots().
   (void)wheel_roots();
   const BlockingScope blocking;
   static const NvJitLinkApi api = open_nvjitlink();

@@ -18,7 +18,7 @@ enum NvJitLinkInput : int {
   nvjitlink_library = 6,
 };
 
-/// Pointers to nvJitLink's functions; results are its result codes, 0 for success.
+/// Pointers to nvJitLink's functions, which return its result codes: 0 for success.
 struct NvJitLinkApi {
 #define CUDACORE_NVJITLINK_SYMBOL(name, wait, result, parameters) \
   result(*name) parameters = nullptr;
@@ -30,8 +30,8 @@ struct NvJitLinkApi {
 };
 
 /// The table; opens nvJitLink on first use.
-/// @throw LibraryNotFoundError; NotSupportedError for one older than 12.3, which cannot say its
-/// version.
+/// @throw LibraryNotFoundError; NotSupportedError for a version older than 12.3, which cannot
+/// report its version.
 [[nodiscard]] const NvJitLinkApi& nvjitlink();
 
 }  // namespace cudacore::driver

@@ -49,7 +49,7 @@ NvrtcApi open_nvrtc() {
         "nvrtcVersion failed on " + library.path.string() + ": " + api.nvrtcGetErrorString(result),
         result, api.nvrtcGetErrorString(result), "nvrtcVersion");
   }
-  // Toolkit libraries have no run path: NVRTC would find its other half only where ldconfig knows
+  // Toolkit libraries have no run path: NVRTC would find its second library only if ldconfig knows
   // it.
   preload(library.path.parent_path() /
           ("libnvrtc-builtins.so." + std::to_string(api.major) + "." + std::to_string(api.minor)));
@@ -59,7 +59,7 @@ NvrtcApi open_nvrtc() {
 }  // namespace
 
 const NvrtcApi& nvrtc() {
-  // Asked before the lock that guards the table; see wheel_roots().
+  // Called before taking the lock that guards the table; see wheel_roots().
   (void)wheel_roots();
   const BlockingScope blocking;
   static const NvrtcApi api = open_nvrtc();

@@ -8,7 +8,7 @@ namespace cudacore::driver {
 
 using NvrtcProgram = struct NvrtcProgramState*;
 
-/// Pointers to NVRTC's functions; results are its result codes, 0 for success.
+/// Pointers to NVRTC's functions, which return its result codes: 0 for success.
 struct NvrtcApi {
 #define CUDACORE_NVRTC_SYMBOL(name, need, wait, result, parameters) \
   result(*name) parameters = nullptr;

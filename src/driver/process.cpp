@@ -33,7 +33,7 @@ void watch_process() {
       throw std::system_error(failure, std::generic_category(), "pthread_atfork failed");
     }
     // Handlers run in reverse order: one that is registered after the driver was loaded runs before
-    // the driver's own.
+    // the driver's own handlers.
     if (std::atexit(set_exiting) != 0) {
       throw std::system_error(ENOMEM, std::generic_category(), "atexit failed");
     }

@@ -3,13 +3,13 @@
 
 namespace cudacore::driver {
 
-/// Whether this is a child forked after the driver was initialised.
+/// Whether this is a child process that was forked after the driver was initialized.
 [[nodiscard]] bool is_forked_child() noexcept;
-/// Whether the process or the interpreter is on its way out: nothing is torn down any more.
+/// Whether the process or the interpreter is exiting: nothing is released from then on.
 [[nodiscard]] bool is_exiting() noexcept;
-/// Says that it is; never taken back.
+/// Marks the process as exiting, permanently.
 void set_exiting() noexcept;
-/// Installs the fork and exit handlers; called once, when the driver has been initialised.
+/// Installs the fork and exit handlers; called once, after the driver has been initialized.
 void watch_process();
 
 }  // namespace cudacore::driver

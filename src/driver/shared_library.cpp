@@ -33,12 +33,12 @@ WheelRoots& wheel_root_storage() {
   return storage;
 }
 
-/// The folders of a toolkit or a conda prefix that hold libraries, relative to its root.
+/// The folders of a toolkit or a conda prefix that contain libraries, relative to its root.
 std::vector<fs::path> toolkit_library_folders(const fs::path& root) {
   return {root / "lib64", root / "lib", root / target_folder / "lib"};
 }
 
-/// Where a loaded library lies; the name it was asked for by where the loader does not tell.
+/// The path of a loaded library; the requested name if the loader doesn't report the path.
 fs::path path_of(void* handle, const fs::path& asked) {
   link_map* map = nullptr;
   if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr || map->l_name[0] == '\0') {
@@ -49,7 +49,7 @@ fs::path path_of(void* handle, const fs::path& asked) {
   return error ? fs::path(map->l_name) : real;
 }
 
-/// Opens libraries one after another and notes why each attempt failed.
+/// Opens libraries one after another and records why each attempt failed.
 class Search {
  public:
   std::optional<SharedLibrary> open_loaded(const std::string& soname) {
@@ -110,7 +110,7 @@ const std::vector<fs::path>& wheel_roots() {
     const std::lock_guard lock(storage.mutex);
     ask = storage.ask;
   }
-  // Not under the lock: the question may need Python's GIL, whose holder may wait for the lock.
+  // Not under the lock: the function may need Python's GIL, whose holder may wait for the lock.
   auto answer =
       std::make_unique<const std::vector<fs::path>>(ask ? ask() : std::vector<fs::path>{});
   const std::lock_guard lock(storage.mutex);

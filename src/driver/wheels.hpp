@@ -12,7 +12,7 @@ enum class Pip { install, upgrade };
 /// version of CUDA.
 [[nodiscard]] inline std::string pip_command(std::string_view wheel, int major = 13,
                                              Pip what = Pip::install) {
-  // CUDA 12's wheels say so in their names; those since carry the version alone.
+  // The names of CUDA 12's wheels contain the version; later wheels have no such suffix.
   return std::string(what == Pip::upgrade ? "pip install -U " : "pip install ") +
          std::string(wheel) + (major == 12 ? "-cu12" : "");
 }

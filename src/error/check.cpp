@@ -59,7 +59,7 @@ Category category(CUresult result) {
   }
 }
 
-/// The simulated device's log says already where a kernel failed.
+/// The simulated device's log already says where a kernel failed.
 const char* advice(CUresult result, bool simulated) {
   if (simulated && is_sticky(result)) {
     return "CUDA is unusable in this process from here on: restart it, or call "
@@ -105,7 +105,7 @@ const char* advice(CUresult result, bool simulated) {
   }
 }
 
-/// Whether a kernel may have trapped: the simulated device says so, NVIDIA's driver does not tell.
+/// Whether a kernel may have trapped. The simulated device says so; NVIDIA's driver doesn't.
 bool may_be_trap(CUresult result, std::string_view logged, bool is_simulated) {
   return result == CUDA_ERROR_LAUNCH_FAILED &&
          (!is_simulated || logged.find(" trap ") != std::string_view::npos);
@@ -121,7 +121,7 @@ std::string memory_advice(const driver::DriverApi& api, const ContextBox* contex
       if (api.cuMemGetInfo(&free, &total) == CUDA_SUCCESS) {
         text = "The device has " + format_bytes(free) + " of " + format_bytes(total) + " free. ";
       }
-    } catch (const Error&) {  // the answer is a courtesy; the failure itself is what counts
+    } catch (const Error&) {  // this answer is optional; the failure itself is what counts
     }
   }
   return text + "Free buffers, or trim() the memory resources that keep freed memory.";

@@ -11,13 +11,14 @@ namespace cudacore::handle {
 
 struct ContextBox;
 
-/// Raises the exception that a driver code stands for: what was called, the driver's name and text
-/// for the code, the object, advice. A sticky code marks every context as lost and names the
-/// kernels launched since the last successful synchronization.
+/// Throws the exception for a driver code: what was called, the driver's name and text for the
+/// code, the object, advice. A sticky code marks every context as lost and names the kernels
+/// launched since the last successful synchronization.
 [[noreturn]] void throw_driver_error(CUresult result, const char* function, std::string_view object,
                                      ContextBox* context);
 
-/// Does nothing on success. `object` says on what the call was made: "stream 0x55.. of device 0".
+/// Does nothing on success. `object` describes the object that the call was made on: "stream 0x55..
+/// of device 0".
 inline void check(CUresult result, const char* function, std::string_view object = {},
                   ContextBox* context = nullptr) {
   if (result != CUDA_SUCCESS) [[unlikely]] {
@@ -25,15 +26,15 @@ inline void check(CUresult result, const char* function, std::string_view object
   }
 }
 
-/// Raises ContextLostError, without a driver call, where the context is lost; LaunchError, once,
-/// where only a deleter has heard of it yet.
+/// If the context is lost, throws ContextLostError without calling the driver; if only a deleter
+/// has noticed the loss so far, throws LaunchError, once.
 void throw_if_lost(const ContextBox& context);
 
 /// Raises ContextLostError, without a driver call: "<message> from before
 /// cudacore.simulator.reset(): ...".
 [[noreturn]] void throw_stale(std::string_view message);
 
-/// Raises NotSupportedError for an option that shares with other processes.
+/// Throws NotSupportedError for an option that shares with other processes.
 [[noreturn]] void throw_no_ipc(const std::string& option);
 
 }  // namespace cudacore::handle

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t max_devices = ContextBox::max_devices;
 
-/// Every context this process has met, by cuCtxGetId, which is never used twice.
+/// Every context that this process has seen, by cuCtxGetId, which is never reused.
 struct Registry {
   std::mutex mutex;
   std::unordered_map<unsigned long long, std::shared_ptr<ContextBox>> boxes;
@@ -28,7 +28,8 @@ struct Registry {
   std::atomic<unsigned long long> last_forgotten{0};  ///< an id; later ones are greater
 };
 
-/// Leaked on purpose: objects outlive static destruction, and the driver ends contexts by itself.
+/// Leaked on purpose: objects outlive static destruction, and the driver destroys contexts
+/// automatically.
 Registry& registry() {
   static Registry& instance = *std::make_unique<Registry>().release();
   return instance;
@@ -75,7 +76,7 @@ void require_known_device(int device) {
                           0, {}, {});
 }
 
-/// Makes a context current, and the one before it again at the end.
+/// Makes a context current, and restores the previous one at the end.
 class CurrentContext {
  public:
   CurrentContext(const driver::DriverApi& api, CUcontext context) : api_(&api) {
@@ -122,13 +123,13 @@ const std::shared_ptr<ContextBox>& find_or_add(const driver::DriverApi& api, CUc
   return *added;  // the registry's nodes never move
 }
 
-/// With the registry's lock.
+/// The registry's lock must be held.
 void forget_up_to(Registry& known, unsigned long long last) {
   for (auto& primary : known.primaries) {
     const auto* box = primary.load(std::memory_order_relaxed);
     if (box != nullptr && (*box)->id <= last) primary.store(nullptr, std::memory_order_release);
   }
-  // Others hold references to the boxes, which stay in the map.
+  // Other objects hold references to the boxes, so they stay in the map.
   std::erase_if(known.unforgotten, [&](const auto& box) { return box->id <= last; });
   known.last_forgotten.store(last, std::memory_order_release);
 }
@@ -194,7 +195,7 @@ const std::shared_ptr<ContextBox>& current_context() {
     check(api.cuCtxSetCurrent(primary->context), "cuCtxSetCurrent");
     return primary;
   }
-  // The number, not the address, tells a context from a later one at the same place.
+  // The number, not the address, distinguishes a context from a later one at the same address.
   const unsigned long long id = context_id(api, context);
   thread_local const std::shared_ptr<ContextBox>* last = nullptr;
   if (last == nullptr || (*last)->id != id) last = &find_or_add(api, context, id);
@@ -228,7 +229,7 @@ void forget_ended_contexts(const char* function) {
     mark_ended(*box, function);
     last = std::max(last, box->id);
   }
-  // Memory of other threads that was allocated meanwhile may have ended as well.
+  // Memory that other threads allocated meanwhile may have been freed as well.
   resets.fetch_add(1, std::memory_order_relaxed);
   const std::scoped_lock lock(known.mutex);
   for (CUcontext& retained : known.retained) {

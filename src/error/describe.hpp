@@ -9,7 +9,7 @@
 
 #include "driver/driver_api.hpp"
 
-// How messages call things. For the cold paths: each may ask the driver.
+// How messages describe objects. Only for error paths: each function may call the driver.
 
 namespace cudacore::handle {
 
@@ -17,7 +17,7 @@ namespace cudacore::handle {
 [[nodiscard]] std::string describe_device(int device);
 /// "1 TiB", "1.5 GiB", "100 bytes"
 [[nodiscard]] std::string format_bytes(std::size_t size);
-/// `cubin "axpy"`; what was given no name is just a cubin.
+/// `cubin "axpy"`, or just `cubin` if it has no name.
 [[nodiscard]] std::string with_name(std::string_view what, const std::string& name);
 /// "0x7f00"
 [[nodiscard]] std::string format_address(std::uintptr_t address);

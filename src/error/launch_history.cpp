@@ -21,7 +21,7 @@ struct NameHash {
 struct Names {
   static constexpr std::size_t most_unused = 1024;
 
-  std::mutex mutex;  ///< also held by whoever reads a name from a history
+  std::mutex mutex;  ///< also held by any thread that reads a name from a history
   std::unordered_map<std::string, std::size_t, NameHash, std::equal_to<>> users;
   std::size_t unused = 0;
 };
@@ -32,10 +32,10 @@ Names& names() {
   return instance;
 }
 
-/// Frees the names that nobody uses and no history has. One without users gets into no history any
-/// more: a launch holds its kernel.
+/// Frees the names that have no users and are in no history. A name without users cannot enter a
+/// history any more, because a launch holds its kernel.
 void forget_unused_names() {
-  const auto contexts = known_contexts();  // takes a lock of its own
+  const auto contexts = known_contexts();  // takes its own lock
   std::unordered_set<const char*> told;
   Names& known = names();
   const std::scoped_lock lock(known.mutex);
@@ -55,7 +55,7 @@ void LaunchHistory::synced(std::uint64_t mark, CUstream stream) noexcept {
   const std::uint64_t end = next_.load(std::memory_order_relaxed);
   bool are_all_done = true;
   for (std::uint64_t i = first; i < mark; ++i) {
-    if (end - i > names_.size()) continue;  // a newer launch has taken the place
+    if (end - i > names_.size()) continue;  // a newer launch has replaced it
     const std::size_t place = i % names_.size();
     const char* name = names_[place].load(std::memory_order_relaxed);
     if (name == nullptr) continue;
@@ -111,7 +111,7 @@ void give_back_name(const char* name) noexcept {
   }
   try {
     forget_unused_names();
-  } catch (const std::bad_alloc&) {  // the next ones will
+  } catch (const std::bad_alloc&) {  // a later call will
   }
 }
 

@@ -135,7 +135,7 @@ std::string suspects() {
     }
   }
   if (count == 0) return {};
-  // Nobody knows which context's launch was later.
+  // It is not known which context's launch was later.
   return (count == 1       ? "suspect, launched since the last successful synchronization: "
           : is_one_context ? "suspects, launched since the last successful synchronization, "
                              "newest last: "

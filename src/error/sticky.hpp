@@ -8,58 +8,60 @@
 #include "driver/driver_api.hpp"
 #include "error/context_box.hpp"
 
-// Sticky errors. Each ends CUDA for the whole process: contexts of other devices, new contexts and
-// a reset primary context fail with the same code.
+// Sticky errors. Each of them ends CUDA for the whole process: contexts of other devices, new
+// contexts and a reset primary context fail with the same code.
 
 namespace cudacore::handle {
 
 struct ContextBox;
 
-/// Whether a code tells that nothing of this process can use CUDA any more.
+/// Whether a code means that this process cannot use CUDA any more.
 [[nodiscard]] bool is_sticky(CUresult result) noexcept;
 
-/// Marks one context as lost, where it is not yet, as `function` has ended it; no error names what
-/// was launched there.
+/// Marks one context as lost, unless it already is, because `function` has destroyed it; errors
+/// don't name what was launched there.
 void mark_ended(ContextBox& context, const char* function);
 
-/// Marks every context that this process has met as lost, and asks the driver for new ones from now
-/// on: `function` has ended them.
+/// Marks every context that this process has seen as lost, because `function` has destroyed them,
+/// and asks the driver for new ones from now on.
 void forget_contexts(const char* function);
-/// The same of those alone that have ended: other threads may have met some since.
+/// The same, but only for contexts that have been destroyed: other threads may have made new ones
+/// since.
 void forget_ended_contexts(const char* function);
-/// Whether forget_contexts() was told of a context: nothing that it owned is left.
+/// Whether a context was forgotten by forget_contexts(): nothing that it owned is left.
 [[nodiscard]] bool is_forgotten(const ContextBox& context) noexcept;
 
-/// What is known of a sticky error.
+/// What is known about a sticky error.
 struct Loss {
   CUresult result;
-  const char* function;     ///< which reported it
-  std::string_view logged;  ///< what the driver said of it
-  std::string_view story;   ///< the whole message, for whoever raises it first
+  const char* function;     ///< the function that reported it
+  std::string_view logged;  ///< what the driver's log says about it
+  std::string_view story;   ///< the complete message, for the first call that throws it
 };
 
-/// Marks every context as lost, those to come too, and returns true; false where a sticky error was
-/// recorded before.
+/// Marks every context as lost, including future ones, and returns true; returns false if a sticky
+/// error was recorded before.
 bool record_loss(const Loss& loss);
-/// Marks a new context as lost where a sticky error was recorded.
+/// Marks a new context as lost if a sticky error was recorded.
 void share_loss(ContextBox& context);
-/// Forgets the sticky error, where the driver has started afresh: contexts to come are sound. Only
-/// the simulated device can, and that of tests.
+/// Forgets the sticky error after the driver has started afresh: future contexts will work. Only
+/// the simulated device, and the one for tests, can do this.
 void forget_loss();
 
-/// What the first to raise a sticky error says.
+/// The message of the first call that throws a sticky error.
 struct Story {
   std::string message;
   std::string function;
 };
-/// The message, once, if so far only a deleter has seen the error.
+/// The message, once, if only a deleter has noticed the error so far.
 [[nodiscard]] std::optional<Story> take_untold_story();
 
-/// "suspects, launched since the last successful synchronization, newest last: a, b"; empty where
+/// "suspects, launched since the last successful synchronization, newest last: a, b"; empty if
 /// there are none.
 [[nodiscard]] std::string suspects();
 
-/// While one lives, what this thread raises reaches nobody: it is called by a deleter.
+/// While such an object lives, exceptions of this thread reach no caller, because a deleter is
+/// running.
 class Unheard {
  public:
   Unheard() noexcept;

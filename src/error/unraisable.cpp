@@ -28,7 +28,7 @@ void report_unraisable(const char* message) noexcept {
   count_unraisable();
   try {
     log.load()(message);
-  } catch (...) {  // a hook that throws has nobody left to tell
+  } catch (...) {  // if a hook throws, there is no one left to report to
     write_to_stderr(message);
   }
 }
@@ -41,7 +41,7 @@ void report_unraisable(CUresult result, const char* function) noexcept {
     try {
       const Unheard unheard;
       check(result, function);
-    } catch (...) {  // the next call raises
+    } catch (...) {  // the next call throws
     }
     return;
   }

@@ -85,7 +85,7 @@ CUresult wait_on_thread(const std::shared_ptr<ContextBox>& context,
   const auto call =
       std::make_shared<const std::function<CUresult(const driver::DriverApi&)>>(std::move(wait));
   try {
-    // Owns all it touches, since it may outlive this call.
+    // Owns everything it uses, because it may outlive this call.
     std::thread([&api, state, context, call] {
       CUresult result = api.cuCtxSetCurrent(context->context);
       if (result == CUDA_SUCCESS) result = (*call)(api);
@@ -94,7 +94,7 @@ CUresult wait_on_thread(const std::shared_ptr<ContextBox>& context,
       state->done = true;
       state->changed.notify_all();
     }).detach();
-  } catch (const std::system_error&) {  // no thread to be had: wait without the hook
+  } catch (const std::system_error&) {  // no thread could be started: wait without the hook
     const ContextScope scope(api, *context);
     return (*call)(api);
   }

@@ -20,15 +20,16 @@ void set_interrupt_hook(InterruptHook hook) noexcept;
 [[nodiscard]] InterruptHook interrupt_hook() noexcept;
 
 /// Waits by polling `query` until it stops returning CUDA_ERROR_NOT_READY: spins for a while, then
-/// sleeps for ever longer parts of the time waited, and asks the interrupt hook every 20 ms.
-/// Without an interrupt hook, the driver's own blocking call is the better choice.
-/// @throw InterruptedError where the hook says so.
+/// sleeps for longer and longer intervals, in proportion to the time waited, and calls the
+/// interrupt hook every 20 ms. Without an interrupt hook, the driver's own blocking call is the
+/// better choice.
+/// @throw InterruptedError if the hook requests it.
 [[nodiscard]] CUresult wait_until_ready(CUresult (*query)(void*), void* argument, bool spin = true);
 
-/// Makes a blocking driver call that has no query to poll, such as cuCtxSynchronize, on a thread of
-/// its own, and asks the interrupt hook every 20 ms. A wait that is given up leaves the thread
-/// behind until the driver returns: `wait` owns what it needs.
-/// @throw InterruptedError where the hook says so.
+/// Makes a blocking driver call that has no query to poll, such as cuCtxSynchronize, on a separate
+/// thread, and calls the interrupt hook every 20 ms. If the wait is canceled, the thread keeps
+/// running until the driver returns, so `wait` must own what it needs.
+/// @throw InterruptedError if the hook requests it.
 [[nodiscard]] CUresult wait_on_thread(const std::shared_ptr<ContextBox>& context,
                                       std::function<CUresult(const driver::DriverApi&)> wait);
 

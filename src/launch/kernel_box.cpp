@@ -18,7 +18,7 @@ std::size_t round_up(std::size_t size, std::size_t alignment) {
   return (size + alignment - 1) / alignment * alignment;
 }
 
-/// Of the packed bytes: enough for any load the driver makes of them, and for whole words here.
+/// The alignment of the packed bytes: enough for any load by the driver, and for whole words here.
 std::size_t alignment(const Param& param) {
   constexpr std::size_t word = sizeof(std::uint64_t);
   if (param.align != 0) return std::clamp(param.align, word, largest_alignment);
@@ -93,7 +93,7 @@ KernelOnDevice& KernelBox::resolve(const ContextBox& context) {
   if (entry.compare_exchange_strong(expected, state.get(), std::memory_order_acq_rel)) {
     return *state.release();
   }
-  return *expected;  // another thread was first
+  return *expected;  // another thread was faster
 }
 
 }  // namespace cudacore::handle

@@ -18,22 +18,22 @@
 
 namespace cudacore::handle {
 
-/// What a launch must know of a kernel on one device, filled on the first launch there.
+/// What a launch must know about a kernel on one device; filled on the first launch there.
 struct KernelOnDevice {
   CUcontext context = nullptr;  ///< where `function` is valid
   CUfunction function = nullptr;
-  unsigned max_threads = 0;  ///< of this kernel, by its registers
+  unsigned max_threads = 0;  ///< for this kernel, as limited by its registers
   std::size_t static_shmem = 0;
-  std::atomic<std::size_t> dynamic_shmem{0};  ///< what is opted in to so far
+  std::atomic<std::size_t> dynamic_shmem{0};  ///< what has been opted in to so far
 };
 
 struct KernelBox {
   std::shared_ptr<LibraryBox> library;
   CUkernel kernel = nullptr;
   Signature signature;
-  std::vector<Slot> slots;          ///< the packing plan: one for each parameter
-  std::size_t parameter_bytes = 0;  ///< of the packed buffer
-  bool has_signature = false;       ///< false: nothing known, not even the count
+  std::vector<Slot> slots;          ///< the packing plan: one slot per parameter
+  std::size_t parameter_bytes = 0;  ///< size of the packed buffer
+  bool has_signature = false;       ///< false: nothing is known, not even the number of parameters
   std::string name;
   const char* interned_name = nullptr;
   std::array<std::atomic<KernelOnDevice*>, ContextBox::max_devices> on_device{};
@@ -44,7 +44,7 @@ struct KernelBox {
 
   /// Sets the signature and makes the packing plan from it.
   void plan(Signature value);
-  /// The state for a context's device; resolves it on first use.
+  /// The state for a context's device, which is resolved on first use.
   [[nodiscard]] KernelOnDevice& on(const ContextBox& context) {
     KernelOnDevice* state =
         on_device[static_cast<std::size_t>(context.device)].load(std::memory_order_acquire);

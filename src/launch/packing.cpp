@@ -9,8 +9,8 @@ namespace cudacore::handle {
 
 namespace {
 
-/// The bits of a double in a 16-bit format, rounded to nearest even; values too large for the
-/// format become infinite.
+/// The bits of a double in a 16-bit format, rounded to nearest even; values that are too large for
+/// the format become infinite.
 std::uint16_t round_to_16_bits(double value, unsigned exponent_bits,
                                unsigned mantissa_bits) noexcept {
   constexpr unsigned double_mantissa = 52;
@@ -29,8 +29,8 @@ std::uint16_t round_to_16_bits(double value, unsigned exponent_bits,
   }
   int exponent = raw_exponent - 1023 + (1 << (exponent_bits - 1)) - 1;
   if (exponent >= largest) return static_cast<std::uint16_t>(sign | infinity);
-  // A subnormal double is far below either format's smallest value: its missing one does not
-  // matter.
+  // A subnormal double has no implicit one, but it is far below either format's smallest value, so
+  // that doesn't matter.
   const std::uint64_t significand = fraction | implicit_one;
   unsigned shift = double_mantissa - mantissa_bits;
   if (exponent <= 0) {
@@ -54,7 +54,8 @@ PackResult store(T value, unsigned char* destination) noexcept {
   return PackResult::ok;
 }
 
-/// The low bytes, as every supported host is little endian; the high ones fall into the gap behind.
+/// The low bytes, because every supported host is little-endian; the high bytes go into the gap
+/// after them.
 PackResult store_low(std::uint64_t bits, unsigned char* destination) noexcept {
   static_assert(std::endian::native == std::endian::little);
   return store(bits, destination);
@@ -73,8 +74,8 @@ bool fits_unsigned(std::uint64_t bits, bool negative, std::uint32_t size) noexce
   return !negative && (size == 8 || bits >> (8 * size) == 0);
 }
 
-/// An integer as a double whose last bit is set where digits were lost, so that a second rounding
-/// gives what a single one would.
+/// Converts an integer to a double, and sets its last bit if digits were lost, so that rounding
+/// again gives the same result as rounding once.
 double to_odd_double(std::uint64_t bits, bool negative) noexcept {
   std::uint64_t magnitude = negative ? ~bits + 1 : bits;
   double scale = 1;
@@ -177,7 +178,7 @@ PackResult pack_real(const Slot& slot, double value, unsigned char* destination)
 }
 
 PackResult pack_boolean(const Slot& slot, bool value, unsigned char* destination) noexcept {
-  // PTX writes a bool as .u8, so that one byte of unknown sign may be one.
+  // PTX declares a bool as .u8, so a single byte of unknown sign may be a bool.
   const bool byte =
       slot.size == 1 && (slot.kind == ParamKind::integer || slot.kind == ParamKind::opaque);
   if (slot.kind != ParamKind::boolean && !byte) return PackResult::mismatch;

@@ -9,37 +9,39 @@
 
 namespace cudacore::handle {
 
-/// One step of a kernel's packing plan: what the parameter takes, and where its bytes go in the
-/// buffer that a launch lays out.
+/// One step of a kernel's packing plan: what the parameter accepts, and where its bytes go in the
+/// buffer that a launch fills.
 struct Slot {
   ParamKind kind = ParamKind::opaque;
   ParamKind pointee = ParamKind::opaque;
   std::uint32_t size = 0;
-  std::uint32_t offset = 0;  ///< aligned for the type, at least 8 bytes apart; not the driver's
-  /// The plain integers whose low bytes are the parameter's, without further thought: none at
-  /// first.
+  std::uint32_t offset =
+      0;  ///< aligned for the type, at least 8 bytes apart; not the driver's offset
+  /// The range of plain integers whose low bytes can be stored without further checks; empty by
+  /// default.
   std::int64_t lowest = 1;
   std::int64_t highest = 0;
 };
 
-/// The plan's step for a parameter, but for its offset.
+/// The plan's step for a parameter, except for its offset.
 [[nodiscard]] Slot make_slot(const Param& param) noexcept;
 
-/// What became of an attempt to pack a number. Destinations have room for at least 8 bytes.
+/// The result of trying to pack a number. Destinations have room for at least 8 bytes.
 enum class PackResult : std::uint8_t { ok, overflow, mismatch };
 
-/// A plain integer into the type that a slot declares, range-checked. `negative` tells how to read
-/// `bits`: two's complement of a negative number, or an unsigned one.
+/// Converts a plain integer to the type that a slot declares, with a range check. `negative` says
+/// how to read `bits`: as the two's complement of a negative number, or as an unsigned number.
 [[nodiscard]] PackResult pack_integer(const Slot& slot, std::uint64_t bits, bool negative,
                                       unsigned char* destination) noexcept;
-/// A plain floating-point number; to float, half and bfloat16 it is rounded to nearest even.
+/// Converts a plain floating-point number; for float, half and bfloat16 it is rounded to nearest
+/// even.
 [[nodiscard]] PackResult pack_real(const Slot& slot, double value,
                                    unsigned char* destination) noexcept;
 [[nodiscard]] PackResult pack_boolean(const Slot& slot, bool value,
                                       unsigned char* destination) noexcept;
 [[nodiscard]] PackResult pack_complex(const Slot& slot, double real, double imaginary,
                                       unsigned char* destination) noexcept;
-/// A value of exactly the given kind and size, as NumPy, ctypes and C++ have them.
+/// Stores a value that has exactly the given kind and size, as NumPy, ctypes and C++ values have.
 [[nodiscard]] PackResult pack_exact(const Slot& slot, ParamKind kind, std::size_t size,
                                     const void* value, unsigned char* destination) noexcept;
 /// An address.

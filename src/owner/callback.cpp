@@ -17,8 +17,8 @@ namespace {
 
 constinit thread_local unsigned depth = 0;
 
-/// What callbacks let go of, in their order. A thread works on it while there is any: none is there
-/// to mind a fork or the process's end.
+/// Objects that callbacks dropped, in order. A thread exists only while there are any, so there is
+/// usually none to handle in a fork or at exit.
 struct Backlog {
   std::mutex mutex;
   std::deque<std::function<void()>> ends;
@@ -39,7 +39,7 @@ void work() noexcept {
     pending.ends.pop_front();
     lock.unlock();
     end();
-    end = nullptr;  // what it owned ends here too, without the lock
+    end = nullptr;  // what it owned is destroyed here too, without the lock
     lock.lock();
   }
   pending.is_worked_on = false;
@@ -59,7 +59,7 @@ void end_elsewhere(std::function<void()> end) noexcept {
     const std::scoped_lock lock(pending.mutex);
     pending.ends.push_back(std::move(end));
     if (!pending.is_worked_on) {
-      std::thread(work).detach();  // where there is none to be had, the next one takes all
+      std::thread(work).detach();  // if no thread can be started, the next one handles everything
       pending.is_worked_on = true;
     }
   } catch (const std::exception& error) {

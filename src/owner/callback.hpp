@@ -6,7 +6,7 @@
 
 namespace cudacore::handle {
 
-/// Marks the calling thread as one inside a host callback, where the driver takes no calls.
+/// Marks the calling thread as being inside a host callback, where the driver accepts no calls.
 class CallbackScope {
  public:
   CallbackScope() noexcept;
@@ -18,10 +18,10 @@ class CallbackScope {
 /// Whether the calling thread is inside a host callback.
 [[nodiscard]] bool in_callback() noexcept;
 
-/// Has a thread of our own call `end`, which owns all it needs. Reports where memory is short.
+/// Calls `end`, which owns all it needs, on a separate thread. If memory runs out, reports that.
 void end_elsewhere(std::function<void()> end) noexcept;
 
-/// Ends something of the driver's: at once, or elsewhere where a host callback let go of it.
+/// Destroys a driver object: at once, or on a separate thread if a host callback dropped it.
 template <typename End>
 void end_outside_callbacks(End end) noexcept {
   if (!in_callback()) [[likely]] {

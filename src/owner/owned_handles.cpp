@@ -25,7 +25,10 @@ void report_release(const char* why, std::size_t size, CUdeviceptr pointer) noex
   report_unraisable(message);
 }
 
-/// @throw LaunchError for a fault that nobody has heard of, InterruptedError; reports all else.
+/// @throw LaunchError for a fault that has not been reported yet, InterruptedError; reports
+/// everything else.
+/// everything else.
+/// everything else.
 void release_memory(MemoryResource& resource, const ResourceCalls& calls, CUdeviceptr pointer,
                     std::size_t size, std::shared_ptr<StreamBox> stream) {
   const driver::BlockingScope scope;
@@ -33,7 +36,7 @@ void release_memory(MemoryResource& resource, const ResourceCalls& calls, CUdevi
     calls.deallocate(resource, pointer, size, std::move(stream));
   } catch (const InterruptedError&) {
     throw;
-  } catch (const ContextLostError&) {  // whoever lost it has been told
+  } catch (const ContextLostError&) {  // this loss has been reported already
   } catch (const Error& error) {
     if (is_sticky(static_cast<CUresult>(error.code()))) throw;
     report_release(error.what(), size, pointer);
@@ -97,14 +100,14 @@ PoolBox::~PoolBox() {
 
 BufferBox::~BufferBox() {
   if (has_nothing_to_release()) return;
-  // Not api_for_cleanup(): a user's resource may serve memory that no driver knows.
+  // Not api_for_cleanup(): a user-defined resource may manage memory that no driver knows.
   if (driver::is_forked_child() || driver::is_exiting()) return;
   end_outside_callbacks([pointer = pointer, size = size, resource = std::move(resource),
                          calls = calls, stream = std::move(stream)]() mutable {
     const Unheard unheard;
     try {
       release_memory(*resource, *calls, pointer, size, std::move(stream));
-    } catch (...) {  // a fault, which the next call raises
+    } catch (...) {  // a fault, which the next call throws
     }
   });
 }

@@ -12,8 +12,8 @@
 #include "driver/driver_api.hpp"
 #include "error/context_box.hpp"
 
-// What owns the driver's handles. Every public object holds a shared_ptr to a box; a box holds the
-// boxes it depends on, so that nothing is destroyed while something made from it lives:
+// The owners of the driver's handles. Every public object holds a shared_ptr to a box. A box holds
+// the boxes it depends on, so that nothing is destroyed while something made from it is alive:
 //
 //   BufferBox → MemoryResource → PoolBox → ContextBox
 //             → StreamBox → ContextBox
@@ -21,7 +21,7 @@
 //   KernelBox → LibraryBox
 //
 // A box is allocated before the driver call that fills it, so that no failure leaks a handle. The
-// destructors are noexcept, need no Python, and report what fails to system::set_log_hook's hook.
+// destructors are noexcept, don't need Python, and report failures to system::set_log_hook's hook.
 
 namespace cudacore {
 class MemoryResource;
@@ -30,7 +30,8 @@ class MemoryResource;
 namespace cudacore::handle {
 
 struct StreamBox {
-  std::shared_ptr<ContextBox> context;  ///< null: whatever is current (the default streams)
+  std::shared_ptr<ContextBox>
+      context;  ///< null: the current one, whichever it is (the default streams)
   CUstream stream = nullptr;
   bool owned = false;
   std::shared_ptr<void> owner;
@@ -53,23 +54,24 @@ struct EventBox {
   CUevent event = nullptr;
   bool timing = false;
   bool blocking = false;
-  std::atomic<std::uint64_t> records{0};  ///< how often it was recorded
-  std::atomic<std::uint64_t> reached{0};  ///< how many of these are known to be done
-  std::atomic<bool> is_shared{false};     ///< others have the handle, and may record it
+  std::atomic<std::uint64_t> records{0};  ///< how many times it was recorded
+  std::atomic<std::uint64_t> reached{0};  ///< how many of these records are known to be done
+  std::atomic<bool> is_shared{
+      false};  ///< code outside of this library has the handle, and may record it
   EventBox() = default;
   EventBox(const EventBox&) = delete;
   EventBox& operator=(const EventBox&) = delete;
   ~EventBox();
 
-  /// Whether there is a record to ask the driver about. An event that was used before still has
-  /// the record of then.
+  /// Whether there may be a record to ask the driver about. A reused event still has its earlier
+  /// record.
   [[nodiscard]] bool may_be_recorded() const noexcept {
     return records.load(std::memory_order_relaxed) != 0 ||
            is_shared.load(std::memory_order_relaxed);
   }
 
  private:
-  /// Whether nothing waits for it any more, and nobody else can record it.
+  /// Whether nothing waits for it any more, and no one else can record it.
   [[nodiscard]] bool is_idle() const noexcept {
     return !is_shared.load(std::memory_order_relaxed) &&
            records.load(std::memory_order_relaxed) == reached.load(std::memory_order_relaxed);
@@ -97,14 +99,14 @@ struct BufferBox {
   std::size_t size = 0;
   std::shared_ptr<MemoryResource> resource;  ///< null: wrapped memory, nothing to free
   const ResourceCalls* calls = nullptr;      ///< set with the resource
-  std::shared_ptr<StreamBox> stream;         ///< what the release is ordered on
+  std::shared_ptr<StreamBox> stream;         ///< orders the release
   std::shared_ptr<void> owner;
   mutable std::mutex mutex;  ///< guards stream
 
-  static constexpr int any_device = -1;  ///< every device reaches it
+  static constexpr int any_device = -1;  ///< every device can access it
   static constexpr int not_asked = -2;
-  static constexpr int host_only = -3;  ///< no device reaches it
-  /// What a launch checks the memory against; asked of the resource once.
+  static constexpr int host_only = -3;  ///< no device can access it
+  /// The device that a launch compares with; queried from the resource once.
   std::atomic<int> device{not_asked};
   const unsigned made_after = resets.load(std::memory_order_relaxed);
   BufferBox() = default;
@@ -112,15 +114,15 @@ struct BufferBox {
   BufferBox& operator=(const BufferBox&) = delete;
   ~BufferBox();
 
-  /// Whether it was made before a reset, with which its memory ended. Memory of others goes on.
+  /// Whether it was made before a reset, which freed its memory. Wrapped memory stays valid.
   [[nodiscard]] bool is_stale() const noexcept {
     return made_after != resets.load(std::memory_order_relaxed) && ends_with_reset();
   }
   /// @throw ContextLostError if it is stale, without a driver call.
   void throw_if_stale() const;
-  /// Gives the memory back, once. Most failures are reported, not thrown.
-  /// @throw LaunchError where this is the first to hear of a fault; InterruptedError where the
-  /// interrupt hook says so: the memory goes back all the same.
+  /// Releases the memory, once. Most failures are reported, not thrown.
+  /// @throw LaunchError if this call is the first to notice a fault; InterruptedError if the
+  /// interrupt hook requests it; the memory is released in any case.
   void release();
 
  private:

@@ -104,7 +104,7 @@ bool is_integer(ParamKind kind) {
   return kind == ParamKind::integer || kind == ParamKind::sint || kind == ParamKind::uint;
 }
 
-/// Whether a typed pointer may go to a parameter, as far as both elements are known.
+/// Whether a typed pointer fits a parameter, as far as both element types are known.
 bool element_fits(const Param& param, const Argument& argument) {
   if (!is_known(param.pointee) || !is_known(argument.kind())) return true;
   if (param.pointee_size != 0 && param.pointee_size != argument.size()) return false;

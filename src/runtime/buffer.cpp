@@ -38,7 +38,7 @@ namespace {
 
 const handle::BufferBox& open(const Buffer& buffer) { return require_open(buffer.box(), "Buffer"); }
 
-/// The box of a buffer whose memory is used.
+/// The box of a buffer whose memory is about to be used.
 const handle::BufferBox& usable(const Buffer& buffer) {
   const handle::BufferBox& box = open(buffer);
   box.throw_if_stale();
@@ -49,7 +49,7 @@ std::string describe(CUdeviceptr pointer, std::size_t size) {
   return "a buffer of " + handle::format_bytes(size) + " at " + handle::format_address(pointer);
 }
 
-/// What the driver knows of an address; 0 for memory it has never seen.
+/// What the driver knows about an address; 0 for memory it has never seen.
 template <typename T>
 T pointer_attribute(CUdeviceptr pointer, CUpointer_attribute attribute) {
   T value{};
@@ -71,7 +71,7 @@ T pointer_attribute(const handle::BufferBox& box, CUpointer_attribute attribute)
   return pointer_attribute<T>(box.pointer, attribute);
 }
 
-/// Of a buffer, or an address.
+/// For a buffer or an address.
 template <typename Memory>
 unsigned memory_type(const Memory& memory) {
   return pointer_attribute<unsigned>(memory, CU_POINTER_ATTRIBUTE_MEMORY_TYPE);
@@ -81,7 +81,7 @@ bool is_managed_memory(const handle::BufferBox& box) {
   return pointer_attribute<int>(box, CU_POINTER_ATTRIBUTE_IS_MANAGED) != 0;
 }
 
-/// The resource of a slice: it keeps the whole, and takes nothing back.
+/// The resource of a slice: it keeps the whole buffer alive, and takes nothing back.
 class PartOf : public MemoryResource {
  public:
   explicit PartOf(std::shared_ptr<handle::BufferBox> whole) : whole_(std::move(whole)) {}
@@ -95,7 +95,7 @@ class PartOf : public MemoryResource {
     const handle::BufferBox& box = *whole_.box();
     return box.resource != nullptr && box.resource->ends_with_reset();
   }
-  /// A stream that was chosen for the part orders the release of the whole.
+  /// A stream that was set for the part orders the release of the whole.
   void deallocate(CUdeviceptr /*pointer*/, std::size_t /*size*/,
                   const std::optional<Stream>& stream) override {
     if (stream) whole_.set_deallocation_stream(*stream);
@@ -120,12 +120,12 @@ void require_size(const char* what, std::size_t given, const handle::BufferBox& 
                               ": a copy needs the same size on both sides");
 }
 
-/// Copies from pageable memory of the host up to this size are staged, as an H200 showed: the
-/// driver does not wait for the stream. It does for 16 MiB.
+/// Copies from pageable host memory up to this size are staged, as measured on an H200: the driver
+/// does not wait for the stream. For 16 MiB it does.
 constexpr std::size_t staged_most = std::size_t{1} << 20U;
 
-/// Waits for the stream before a copy that would wait for it in the driver, to or from pageable
-/// memory of the host: here Ctrl-C is heard.
+/// Before a copy to or from pageable host memory that would wait for the stream in the driver,
+/// waits for it here, where Ctrl-C can end the wait.
 void wait_before_pageable(const StreamCall& call, CUdeviceptr host) {
   if (handle::interrupt_hook() == nullptr) return;
   const auto query = [](void* argument) {
@@ -137,8 +137,7 @@ void wait_before_pageable(const StreamCall& call, CUdeviceptr host) {
   call.check(handle::wait_until_ready(query, const_cast<StreamCall*>(&call)), "cuStreamQuery");
 }
 
-/// `waits_for`, unless null, is memory of the host, for which the driver may wait if it is
-/// pageable.
+/// `waits_for`, if not null, is host memory for which the driver may wait if it is pageable.
 void copy(CUdeviceptr destination, CUdeviceptr source, std::size_t size, const Stream& stream,
           CUdeviceptr waits_for = 0) {
   const StreamCall call(require_open(stream.box(), "Stream"));
@@ -179,7 +178,7 @@ void Buffer::close(const std::optional<Stream>& stream) {
   if (box_ == nullptr) return;
   if (stream && !box_->is_stale()) set_deallocation_stream(*stream);
   const std::shared_ptr<handle::BufferBox> last = std::move(box_);
-  // Where this is the last share, the wait may be interrupted; the box's own end cannot be.
+  // If this is the last share, the wait can be interrupted here; in the box's destructor it cannot.
   if (last.use_count() == 1) last->release();
 }
 
@@ -217,7 +216,7 @@ bool Buffer::is_managed() const {
   const handle::BufferBox& box = open(*this);
   if (box.resource == nullptr) return is_managed_memory(box);
   if (box.resource->is_managed()) return true;
-  // A resource of somebody's own may not say so.
+  // A user-defined resource may not say so.
   return box.resource->is_host_accessible() && box.resource->is_device_accessible() &&
          is_managed_memory(box);
 }

@@ -13,7 +13,7 @@
 
 #include "cudacore/object_code.hpp"
 
-// Object code in files: the bytes as they are, so that other tools read them too.
+// Object code in files: only the bytes, so that other tools can read them too.
 
 namespace cudacore {
 
@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 std::vector<std::byte> read_file(const fs::path& path) {
   constexpr char failed[] = "cannot read object code";
-  // A directory opens like a file, and then has no end.
+  // A directory can be opened like a file, and then has no end.
   if (std::error_code error; fs::is_directory(path, error)) throw_file_error(failed, path, EISDIR);
   errno = 0;
   std::ifstream file(path, std::ios::binary | std::ios::ate);
@@ -44,7 +44,7 @@ std::vector<std::byte> read_file(const fs::path& path) {
   return code;
 }
 
-/// The type of an ELF file, for a GPU or for the host.
+/// The code type of an ELF file, for a GPU or for the host.
 CodeType type_of_elf(std::string_view text) {
   constexpr std::size_t type_offset = 16;
   constexpr std::uint16_t relocatable = 1;
@@ -74,7 +74,7 @@ CodeType type_of(std::string_view text, const fs::path& path) {
       "with Program");
 }
 
-/// Where a file is written before it takes its place: beside it, under a name of its own.
+/// Where a file is written before it is renamed: in the same folder, under a unique name.
 fs::path draft_of(const fs::path& path) {
   static std::atomic<unsigned> count{0};
   fs::path draft = path;
@@ -82,20 +82,20 @@ fs::path draft_of(const fs::path& path) {
   return draft;
 }
 
-/// Where a path leads through links, of which the last may lead to nothing yet.
+/// The end of a chain of links; the last link may lead to a file that doesn't exist yet.
 fs::path end_of_links(const fs::path& path) {
-  constexpr int most = 40;  // as Linux follows
+  constexpr int most = 40;  // the limit that Linux uses
   fs::path end = path;
   for (int links = 0; links < most; ++links) {
     std::error_code error;
     const fs::path next = fs::read_symlink(end, error);
-    if (error) return end;  // no link
+    if (error) return end;  // not a link
     end = end.parent_path() / next;
   }
   throw_file_error("cannot write object code", path, ELOOP);
 }
 
-/// errno, 0 once all is written.
+/// Returns errno, or 0 once everything is written.
 int write_all(int file, const std::vector<std::byte>& bytes) {
   for (std::size_t done = 0; done < bytes.size();) {
     const ::ssize_t written = ::write(file, bytes.data() + done, bytes.size() - done);
@@ -125,13 +125,13 @@ ObjectCode ObjectCode::load(const fs::path& path, Details details) {
 
 void ObjectCode::save(const fs::path& path) const {
   constexpr char failed[] = "cannot write object code";
-  constexpr ::mode_t readable = 0666;  // less the umask
+  constexpr ::mode_t readable = 0666;  // minus the umask
   std::error_code unknown;
   const fs::file_status there = fs::status(path, unknown);
-  // A pipe or a device is written to; nothing takes its place.
+  // Pipes and devices are written to directly; nothing replaces them.
   fs::path target = end_of_links(path);
   const bool is_file = fs::is_regular_file(there);
-  // The link of an open descriptor may name a file that is gone, or never had a name.
+  // The link of an open descriptor may name a file that was deleted or never had a name.
   const bool is_special = fs::exists(there) && !(is_file && fs::exists(target, unknown));
   if (is_special) target = path;
   const fs::path draft = is_special ? path : draft_of(target);

@@ -10,11 +10,11 @@
 #include "error/context_box.hpp"
 #include "owner/owned_handles.hpp"
 
-// What driver calls of the public objects begin with.
+// What the public objects do before they call the driver.
 
 namespace cudacore {
 
-/// The box of an object that has not been closed.
+/// The box of an object; the object must not be closed.
 /// @throw std::invalid_argument
 template <typename Box>
 [[nodiscard]] Box& require_open(const std::shared_ptr<Box>& box, const char* what) {
@@ -24,7 +24,8 @@ template <typename Box>
   return *box;
 }
 
-/// A call in a context: the table, and the context current for as long as this lives.
+/// A call in a context: the driver table, and the context, which is current while this object
+/// lives.
 class ContextCall {
  public:
   explicit ContextCall(const std::shared_ptr<handle::ContextBox>& context)
@@ -70,14 +71,14 @@ class StreamCall : public ContextCall {
   const handle::StreamBox* stream_;
 };
 
-/// Whether a handle stands for one of the two default streams, of whatever context is current.
+/// Whether a handle is one of the two default streams, in whichever context is current.
 [[nodiscard]] inline bool is_default_stream(CUstream stream) noexcept {
   return stream == nullptr || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
 }
 
-/// A stream that orders the release of memory used on `stream`, whichever thread releases it: bound
-/// to a context, and not per-thread. The legacy stream stands in for a per-thread one, since it
-/// waits for it.
+/// A stream that orders the release of memory used on `stream`, whichever thread releases it. It is
+/// bound to a context, and never per-thread: the legacy stream replaces a per-thread one, because
+/// it waits for it.
 [[nodiscard]] std::shared_ptr<handle::StreamBox> release_stream(const Stream& stream);
 
 }  // namespace cudacore

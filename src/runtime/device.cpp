@@ -21,7 +21,8 @@ namespace {
 constexpr std::size_t cached_devices = handle::ContextBox::max_devices;
 constexpr std::size_t cached_attributes = 192;
 
-/// Attributes never change. An entry is 0 until it is known, then has this bit beside the value.
+/// Attributes never change. An entry is 0 until its value is known; then it has this bit in
+/// addition to the value.
 constexpr std::uint64_t known_bit = std::uint64_t{1} << 32;
 constinit std::array<std::array<std::atomic<std::uint64_t>, cached_attributes>, cached_devices>
     attribute_cache{};
@@ -161,7 +162,7 @@ std::shared_ptr<MemoryResource> Device::memory_resource() const {
   };
   // Leaked on purpose: buffers may be released after static destruction has begun.
   static Shared& shared = *std::make_unique<Shared>().release();
-  // Also refuses devices beyond the table.
+  // Also rejects devices beyond the table.
   [[maybe_unused]] const auto& primary = handle::primary_context(id_);
   const std::scoped_lock lock(shared.mutex);
   std::shared_ptr<MemoryResource>& resource = shared.resources[static_cast<std::size_t>(id_)];

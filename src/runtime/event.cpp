@@ -96,7 +96,8 @@ void Event::sync() const {
     };
     check(handle::wait_until_ready(ask, &query, !box.blocking), "cuEventQuery", box);
   }
-  // Pools release what was freed only at a wait in the driver, not at a query that finds all done.
+  // Pools release freed memory only when the driver waits, not when a query finds that all work is
+  // done.
   if (!polls || box.context->take_freed_to_pool()) {
     check(api.cuEventSynchronize(box.event), "cuEventSynchronize", box);
   }

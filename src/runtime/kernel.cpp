@@ -40,7 +40,7 @@ std::string counted(std::size_t count, const char* noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
-/// @throw std::invalid_argument where a declared signature cannot be that of the known parameters.
+/// @throw std::invalid_argument if a declared signature contradicts the known parameters.
 void require_agreement(const handle::KernelBox& kernel, const Signature& declared,
                        const Signature& known) {
   if (declared.params.size() != known.params.size()) {
@@ -92,7 +92,7 @@ Kernel Kernel::from_handle(CUkernel handle, std::shared_ptr<void> owner) {
   const bool is_measured = measured.has_value();
   KernelEntry entry = describe_kernel(symbol, std::move(measured));
   box->name = entry.name;
-  // An unmangled name says nothing of parameters, not even that there are none.
+  // An unmangled name says nothing about parameters, not even that there are none.
   const bool is_known = is_measured || !entry.signature.params.empty();
   if (is_known && entry.signature.complete()) box->plan(std::move(entry.signature));
   return Kernel(std::move(box));
@@ -149,7 +149,7 @@ void Kernel::set_attribute(KernelAttribute attribute, int value, Device device) 
                                 " of a kernel can be read, not set");
   }
   const ContextCall call(handle::primary_context(device.id()));
-  // Resolved first, so that the limit kept there is the one set here.
+  // Resolved first, so that the limit kept there is the one that is set here.
   handle::KernelOnDevice& state = box_->on(*call.context());
   const CUresult result = call.api().cuKernelSetAttribute(
       static_cast<CUfunction_attribute>(attribute), value, box_->kernel, device.id());

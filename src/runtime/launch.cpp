@@ -19,7 +19,7 @@ namespace cudacore {
 
 namespace {
 
-/// Stack storage for the usual case, the heap for what is larger.
+/// Stack storage for the usual case; the heap for larger sizes.
 template <typename T, std::size_t Count>
 class Scratch {
  public:

@@ -77,7 +77,7 @@ bool has_zero(const Dim3& extents) noexcept {
       kernel.name + ": " + handle::describe_device(device) + " has no " + feature, 0, {}, {});
 }
 
-/// With clusters, the grid counts them.
+/// With clusters, the grid counts clusters.
 void check_grid(const LaunchConfig& config, const handle::ContextBox& context,
                 const handle::KernelBox& kernel) {
   const Dim3& limits = context.limits.grid;
@@ -191,7 +191,8 @@ CUresult enqueue(const driver::DriverApi& api, const handle::StreamBox& stream,
   check_shape(config, context, state, kernel);
   allow_shared_memory(api, context, kernel, state, config.shmem_size);
   const DriverLaunch launch(config, stream.stream);
-  // A function belongs to one context; in another of the same device the driver finds it itself.
+  // A function belongs to one context; in another context of the same device the driver finds it
+  // automatically.
   CUfunction function = state.context == context.context
                             ? state.function
                             : reinterpret_cast<CUfunction>(kernel.kernel);

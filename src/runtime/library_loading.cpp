@@ -22,8 +22,8 @@ namespace cudacore {
 
 namespace {
 
-/// Where the driver's JIT compiler writes. Lives as long as the library: the driver may compile,
-/// and write, long after cuLibraryLoadData has returned.
+/// Where the driver's JIT compiler writes. Lives as long as the library: the driver may compile and
+/// write long after cuLibraryLoadData has returned.
 struct JitLog {
   std::array<char, 8192> text{};
   std::array<CUjit_option, 2> options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
@@ -34,7 +34,7 @@ struct JitLog {
   }
 };
 
-/// The PTX ISA version that a module asks for: "9.0".
+/// The PTX ISA version that a module requires: "9.0".
 std::string ptx_isa(const std::vector<std::byte>& code) {
   const std::string_view text(reinterpret_cast<const char*>(code.data()), code.size());
   constexpr std::string_view key = ".version ";
@@ -44,7 +44,7 @@ std::string ptx_isa(const std::vector<std::byte>& code) {
   return std::string(rest.substr(0, rest.find_first_not_of("0123456789.")));
 }
 
-/// " made by CUDA 13.0", as NVRTC and nvcc note it in a comment; empty where nobody says.
+///  made by CUDA 13.0", as NVRTC and nvcc write it in a comment; empty if there is no such comment.
 std::string ptx_maker(const std::vector<std::byte>& code) {
   const std::string_view text(reinterpret_cast<const char*>(code.data()), code.size());
   constexpr std::string_view key = "Cuda compilation tools, release ";
@@ -59,7 +59,7 @@ std::vector<std::byte> bytes_of(std::string_view text) {
   return {begin, begin + text.size()};
 }
 
-/// Refuses a cubin that ends before its contents do; the driver would read past the end.
+/// Rejects a truncated cubin; the driver would read past its end.
 /// @throw std::invalid_argument
 void check_cubin(const std::vector<std::byte>& code) {
   (void)kernels_in_cubin(code);  // reads the sections
@@ -93,7 +93,7 @@ void check_fatbin(const std::vector<std::byte>& code, const std::string& name) {
   }
 }
 
-/// Refuses what the driver cannot load, and what it would crash on.
+/// Rejects code that the driver cannot load, or that would crash it.
 void check_loadable(const std::vector<std::byte>& code, CodeType type, const std::string& name) {
   switch (type) {
     case CodeType::ptx:
@@ -203,7 +203,7 @@ std::shared_ptr<handle::LibraryBox> load_library(const std::vector<std::byte>& c
 }
 
 std::optional<std::size_t> parameter_count(const KernelEntry& entry) {
-  // What is not mangled demangles to itself.
+  // A name that is not mangled demangles to itself.
   if (demangle(entry.symbol) == entry.symbol) return std::nullopt;
   return entry.signature.params.size();
 }
@@ -224,7 +224,7 @@ std::optional<Signature> measured_parameters(const driver::DriverApi& api, CUker
     if (i == count) return signature;
     Param param;
     const CUresult result = api.cuKernelGetParamInfo(kernel, i, &param.offset, &param.size);
-    if (result == CUDA_ERROR_INVALID_VALUE) return signature;  // past the last
+    if (result == CUDA_ERROR_INVALID_VALUE) return signature;  // past the last one
     handle::check(result, "cuKernelGetParamInfo",
                   "kernel " + name + ", parameter " + std::to_string(i), &context);
     signature.params.push_back(std::move(param));

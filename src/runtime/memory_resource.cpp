@@ -43,8 +43,8 @@ std::shared_ptr<handle::PoolBox> create_pool(const ContextCall& call, const CUme
   return box;
 }
 
-/// Keeps what is freed in the pool instead of giving it back to the system at the next
-/// synchronisation.
+/// Keeps freed memory in the pool instead of returning it to the system at the next
+/// synchronization.
 void keep_freed_memory(const ContextCall& call, const handle::PoolBox& pool,
                        const std::string& place) {
   cuuint64_t threshold = std::numeric_limits<cuuint64_t>::max();
@@ -115,8 +115,8 @@ std::shared_ptr<handle::PoolBox> pinned_pool(const PinnedMemoryResourceOptions& 
   return pool;
 }
 
-/// The options with the type that a location alone stands for, and the NUMA node that a type alone
-/// stands for.
+/// The options, with the type that is implied if only a location is set, and the NUMA node that is
+/// implied if only a type is set.
 ManagedMemoryResourceOptions resolve(ManagedMemoryResourceOptions options) {
   std::optional<int>& location = options.preferred_location;
   if (options.preferred_location_type == ManagedLocation::none && location) {
@@ -176,7 +176,7 @@ CUmemLocation managed_location(const ManagedMemoryResourceOptions& options) {
 
 std::shared_ptr<handle::PoolBox> managed_pool(const ManagedMemoryResourceOptions& options) {
   const driver::DriverApi& api = driver::api();
-  // Older drivers have cuMemPoolCreate, but no managed pools.
+  // Older drivers have cuMemPoolCreate, but not managed pools.
   if (api.version < 13000 || api.cuMemGetMemPool == nullptr) {
     driver::throw_missing_symbol("cuMemGetMemPool of managed memory", 13000);
   }

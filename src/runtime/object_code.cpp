@@ -43,7 +43,7 @@ const KernelEntry* find_symbol(const std::vector<KernelEntry>& entries, std::str
   return entry != entries.end() ? &*entry : nullptr;
 }
 
-/// The kernels of a cubin, with what its PTX and others know of them.
+/// The kernels of a cubin, with what its PTX and other sources know about them.
 std::vector<KernelEntry> read_cubin(const std::vector<std::byte>& code,
                                     const ObjectCode::Details& details) {
   std::vector<KernelEntry> entries = kernels_in_cubin(code);
@@ -83,13 +83,13 @@ struct ObjectCode::State {
   Details details;
   std::atomic<bool> shares_source{false};
 
-  // Not a once_flag: under the thread sanitizer, one whose call threw is waited for without end.
+  // Not a once_flag: under the thread sanitizer, waiting for one whose call threw never ends.
   std::mutex kernels_mutex;
   std::optional<std::vector<KernelEntry>> kernels;
 
-  std::mutex mutex;  ///< guards what follows
+  std::mutex mutex;  ///< guards everything below
   std::shared_ptr<handle::LibraryBox> library;
-  /// By symbol, and by every name asked for.
+  /// By symbol, and by every name that was requested.
   std::map<std::string, std::shared_ptr<handle::KernelBox>, std::less<>> loaded_kernels;
 
   [[nodiscard]] bool is_readable() const noexcept {
@@ -125,7 +125,7 @@ struct ObjectCode::State {
     return entries;
   }
 
-  /// Whether there are instances of the template that a name means.
+  /// Whether the template that a name refers to has instances.
   [[nodiscard]] static bool knows_template(const std::vector<KernelEntry>& entries,
                                            std::string_view name) {
     const std::string_view base = cxx::unqualified(cxx::without_arguments(name));
@@ -134,8 +134,8 @@ struct ObjectCode::State {
     });
   }
 
-  /// The entry that a name means.
-  /// @throw std::invalid_argument listing what there is.
+  /// The entry that a name refers to.
+  /// @throw std::invalid_argument that lists the existing kernels.
   [[nodiscard]] const KernelEntry& find(const std::vector<KernelEntry>& entries,
                                         std::string_view name) const {
     if (const auto mapped = details.symbol_mapping.find(std::string(name));
@@ -147,18 +147,18 @@ struct ObjectCode::State {
     } catch (const std::invalid_argument& error) {
       const std::string advice = compile::template_advice(details.source, name);
       const bool has_instance = advice.empty() || knows_template(entries, name);
-      if (has_instance) throw;  // which it lists
+      if (has_instance) throw;  // and the error lists it
       throw std::invalid_argument(error.what() + advice);
     }
   }
 
-  /// With the mutex held.
+  /// The mutex must be held.
   const std::shared_ptr<handle::LibraryBox>& load() {
     if (!library) library = load_library(code, type, details.name, details.ptx);
     return library;
   }
 
-  /// The entry of a kernel in code that only the driver can read; the mutex is held.
+  /// The entry of a kernel in code that only the driver can read; the mutex must be held.
   [[nodiscard]] KernelEntry ask_driver(std::string_view name) {
     const driver::DriverApi& api = driver::api();
     std::vector<KernelEntry> entries;
@@ -168,7 +168,8 @@ struct ObjectCode::State {
     return find(entries, name);
   }
 
-  /// The variable that a name means. In code that cannot be read it is taken for a symbol.
+  /// The variable that a name refers to. If the code cannot be read, the name is assumed to be a
+  /// symbol.
   [[nodiscard]] compile::VariableEntry find_variable(std::string_view name) const {
     std::string symbol(name);
     bool is_mapped = false;
@@ -189,7 +190,7 @@ struct ObjectCode::State {
     return found != variables.end() ? *found : compile::VariableEntry{symbol, symbol};
   }
 
-  /// Builds the box of a kernel; the mutex is held.
+  /// Builds the box of a kernel; the mutex must be held.
   [[nodiscard]] std::shared_ptr<handle::KernelBox> make_kernel(const KernelEntry& entry) {
     const driver::DriverApi& api = driver::api();
     auto box = std::make_shared<handle::KernelBox>();
@@ -270,7 +271,7 @@ Kernel ObjectCode::get_kernel(std::string_view name) const {
   const std::lock_guard lock(state.mutex);
   auto& loaded = state.loaded_kernels;
   if (const auto known = loaded.find(name); known != loaded.end()) return Kernel(known->second);
-  // Code that cannot be read at all is left to load_library() to refuse.
+  // If the code cannot be read at all, load_library() rejects it.
   if (!state.is_readable()) (void)state.load();
   const KernelEntry entry =
       state.is_readable() ? state.find(kernels(), name) : state.ask_driver(name);

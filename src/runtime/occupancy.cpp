@@ -14,7 +14,7 @@ namespace cudacore {
 
 namespace {
 
-/// A question about a kernel in a context, with its function there.
+/// A query about a kernel in a context, with its function there.
 class OccupancyCall : public ContextCall {
  public:
   OccupancyCall(handle::KernelBox& kernel, const std::shared_ptr<handle::ContextBox>& context,
@@ -44,7 +44,7 @@ class OccupancyCall : public ContextCall {
 
 using SharedMemory = std::function<std::size_t(int)>;
 
-/// The driver hands no argument through, so that the function is found by thread.
+/// The driver passes no user data through, so each thread has its own function.
 thread_local const SharedMemory* shared_memory = nullptr;
 thread_local std::exception_ptr* shared_memory_failure = nullptr;
 
@@ -58,7 +58,7 @@ std::size_t call_shared_memory(int block_size) noexcept {
   }
 }
 
-/// Installs a function for call_shared_memory(), and the one before it again at the end.
+/// Installs a function for call_shared_memory(), and restores the previous one at the end.
 class SharedMemoryScope {
  public:
   SharedMemoryScope(const SharedMemory& function, std::exception_ptr& failure)

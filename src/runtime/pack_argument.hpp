@@ -13,7 +13,7 @@ namespace cudacore {
 void pack_argument(const handle::KernelBox& kernel, std::size_t index, const Argument& argument,
                    unsigned char* destination);
 
-/// Refuses an argument that says no exact type, for a kernel whose parameters are unknown.
+/// Rejects an argument without an exact type, for a kernel whose parameters are unknown.
 /// @throw TypeMismatchError
 void require_exact(const handle::KernelBox& kernel, std::size_t index, const Argument& argument);
 

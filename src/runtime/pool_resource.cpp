@@ -36,7 +36,7 @@ std::string describe(CUmemoryPool pool, int device) {
                              nullptr);
 }
 
-/// What close() does, for where nobody hears of failures.
+/// What close() does, in places that cannot report failures.
 void release_unused(const handle::PoolBox& pool) noexcept {
   const driver::DriverApi* api = driver::api_for_cleanup();
   if (api == nullptr) return;
@@ -63,7 +63,7 @@ Buffer PoolMemoryResource::allocate(std::size_t size, const std::optional<Stream
                                      : device_id() >= 0
                                          ? Device::from_known_ordinal(device_id()).default_stream()
                                          : Stream::legacy_default());
-  // The given stream, not the one of the release: a per-thread stream may use the memory at once.
+  // The given stream, not the one for the release: a per-thread stream may use the memory at once.
   const StreamCall call(stream ? *stream->box() : *box->stream);
   if (size == 0) return Buffer(std::move(box));
   CUdeviceptr pointer = 0;
@@ -95,7 +95,7 @@ CUmemoryPool PoolMemoryResource::handle() const noexcept { return pool_->pool; }
 bool PoolMemoryResource::is_handle_owned() const noexcept { return pool_->owned; }
 
 std::uint64_t PoolMemoryResource::attribute(PoolAttribute attribute) const {
-  // The driver writes four bytes or eight.
+  // Depending on the attribute, the driver writes four bytes or eight.
   int on = 0;
   cuuint64_t count = 0;
   void* value = is_switch(attribute) ? static_cast<void*>(&on) : static_cast<void*>(&count);

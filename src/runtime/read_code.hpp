@@ -11,8 +11,8 @@
 
 namespace cudacore {
 
-/// Calls `read`, which reads bytes that nobody vouches for and knows no name, and says of what the
-/// bytes are where it refuses them: `damaged cubin "axpy": it has no ...`.
+/// Calls `read`, which reads untrusted bytes and doesn't know their name. If it rejects them, adds
+/// the name to the message: `damaged cubin "axpy": it has no ...`.
 /// @throw std::invalid_argument
 template <class Read>
 decltype(auto) read_code(CodeType type, const std::string& name, Read&& read) {

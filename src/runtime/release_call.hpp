@@ -14,12 +14,12 @@
 
 namespace cudacore {
 
-/// The call that gives memory back, with the context of its stream or device current. Goes on where
+/// The call that releases memory, with the context of its stream or device current. Continues if
 /// the context cannot be bound or is lost: the driver knows where the memory belongs, and memory
-/// that is not given back is lost for good.
+/// that is not released is lost for good.
 class ReleaseCall {
  public:
-  /// `device` is where the memory lives, -1 for none; it counts where there is no stream.
+  /// `device` is the memory's device, or -1 for none; it is used if there is no stream.
   ReleaseCall(const std::optional<Stream>& stream, int device) : api_(&driver::api()) {
     if (stream) {
       stream_ = &stream->box();
@@ -36,20 +36,20 @@ class ReleaseCall {
                  : device >= 0      ? &handle::primary_context(device)
                                     : &handle::current_context();
       scope_.emplace(*api_, **context_);
-    } catch (const Error&) {  // the release itself tells what is wrong
+    } catch (const Error&) {  // the release itself will report what is wrong
     }
   }
 
-  /// Notes that a pool has memory to release at the next wait.
+  /// Records that a pool has memory to release at the next wait.
   void note_freed_to_pool() const noexcept {
     if (context_ != nullptr) (*context_)->freed_to_pool.store(true, std::memory_order_relaxed);
   }
   [[nodiscard]] const driver::DriverApi& api() const noexcept { return *api_; }
-  /// Null where memory is given back on no stream.
+  /// Null if the release uses no stream.
   [[nodiscard]] std::shared_ptr<handle::StreamBox> shared_stream() const noexcept {
     return stream_ != nullptr ? *stream_ : nullptr;
   }
-  /// Null where the context cannot be bound.
+  /// Null if the context cannot be bound.
   [[nodiscard]] std::shared_ptr<handle::ContextBox> context() const noexcept {
     return scope_ ? *context_ : nullptr;
   }
@@ -67,7 +67,8 @@ class ReleaseCall {
  private:
   const driver::DriverApi* api_;
   const std::shared_ptr<handle::StreamBox>* stream_ = nullptr;
-  std::shared_ptr<handle::StreamBox> bound_;  ///< what a default stream stands for
+  std::shared_ptr<handle::StreamBox>
+      bound_;  ///< the actual stream, if the given one is a default stream
   const std::shared_ptr<handle::ContextBox>* context_ = nullptr;
   std::optional<handle::ContextScope> scope_;
 };

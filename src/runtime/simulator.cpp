@@ -28,7 +28,8 @@ void reset() {
   using Reset = CUresult (*)();
   const auto function =
       reinterpret_cast<Reset>(driver::open_simulator().symbol("cudacoreSimulatorReset"));
-  // Whoever uses an old context meanwhile is told that it is lost, not that a handle is wrong.
+  // Any thread that uses an old context meanwhile gets the error that it is lost, not that a handle
+  // is wrong.
   handle::forget_contexts("cudacore.simulator.reset()");
   handle::check(function(), "cudacoreSimulatorReset");
   handle::forget_ended_contexts("cudacore.simulator.reset()");

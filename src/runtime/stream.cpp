@@ -130,7 +130,7 @@ void Stream::record(const Event& event) const {
   const StreamCall call(open(*this));
   if (recorded.context != nullptr) handle::throw_if_lost(*recorded.context);
   call.check(call.api().cuEventRecord(recorded.event, call.stream()), "cuEventRecord");
-  // No locked instruction, which would wait for the record to reach the device.
+  // Not a locked instruction, which would wait for the record to reach the device.
   recorded.records.store(recorded.records.load(std::memory_order_relaxed) + 1,
                          std::memory_order_relaxed);
 }
@@ -164,7 +164,8 @@ void Stream::sync() const {
     };
     call.check(handle::wait_until_ready(query, const_cast<StreamCall*>(&call)), "cuStreamQuery");
   }
-  // Pools release what was freed only at a wait in the driver, not at a query that finds all done.
+  // Pools release freed memory only when the driver waits, not when a query finds that all work is
+  // done.
   if (!polls || call.context()->take_freed_to_pool()) {
     call.check(call.api().cuStreamSynchronize(box.stream), "cuStreamSynchronize");
   }

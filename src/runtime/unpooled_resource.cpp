@@ -16,9 +16,9 @@ namespace cudacore {
 
 namespace {
 
-/// Frees memory once the work is done that may still use it: these functions are not ordered on
-/// streams, and wait for the whole device. Answers Ctrl-C, where somebody hears of it: the memory
-/// is then freed by the thread that is left behind.
+/// Frees memory after the work that may still use it is done: these functions are not ordered on
+/// streams, and wait for the whole device. Responds to Ctrl-C if the caller can be told; a
+/// background thread then frees the memory.
 CUresult free_after_work(const ReleaseCall& call,
                          const std::function<CUresult(const driver::DriverApi&)>& free) {
   const auto wait_and_free = [stream = call.shared_stream(), free](const driver::DriverApi& api) {

@@ -21,14 +21,14 @@ bool starts_with_severity(std::string_view text) {
   });
 }
 
-/// Whether a line only sums up: "ptxas fatal   : Ptx assembly aborted due to errors".
+/// Whether a line is only a summary: "ptxas fatal   : Ptx assembly aborted due to errors".
 bool sums_up(std::string_view line) {
   return line.starts_with("ERROR") || line.ends_with("aborted due to errors");
 }
 
-/// Whether a line of a log tells of an error: "k.cu(3): error: …", "Catastrophic error: …",
-/// "nvrtc: error: …", "ptxas fatal   : …", "ptxas application ptx input, line 4; fatal   : …",
-/// "error   : …", "unrecognized option: …".
+/// Whether a line of a log reports an error: "k.cu(3): error: …", "Catastrophic error: …", "nvrtc:
+/// error: …", "ptxas fatal   : …", "ptxas application ptx input, line 4; fatal   : …", "error   :
+/// …", "unrecognized option: …".
 bool tells_of_error(std::string_view line) {
   if (line.starts_with(' ')) return false;
   for (const std::string_view start :
@@ -48,8 +48,8 @@ bool tells_of_error(std::string_view line) {
          rest.starts_with("catastrophic error:") || rest.starts_with("internal error:");
 }
 
-/// Whether an error may follow from a later one: NVRTC takes a function with a parameter of an
-/// unknown type for a variable, and says so first.
+/// Whether an error may be a consequence of a later one: NVRTC takes a function with a parameter of
+/// an unknown type for a variable, and reports that first.
 bool follows_from_another(std::string_view line) {
   constexpr std::array<std::string_view, 4> signs = {"does not apply here", "incomplete type",
                                                      "without memory space annotations",

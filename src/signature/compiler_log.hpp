@@ -8,26 +8,26 @@
 
 namespace cudacore::compile {
 
-/// The first error that a compiler's log tells of, or the undefined name that it follows from, and
-/// how many others there are.
+/// The first error in a compiler's log, or the undefined name that caused it, and the number of
+/// further errors.
 struct FirstError {
-  std::string file;      ///< empty where the error is at no place in the source
-  std::size_t line = 0;  ///< from 1; 0 where there is none
-  std::string text;      ///< the whole line of the log
-  std::string excerpt;   ///< the source line and the caret below it, where the log shows them
-  std::size_t more = 0;  ///< further errors
+  std::string file;      ///< empty if the error has no position in the source
+  std::size_t line = 0;  ///< from 1; 0 if there is none
+  std::string text;      ///< the complete line of the log
+  std::string excerpt;   ///< the source line and the caret below it, if the log has them
+  std::size_t more = 0;  ///< number of further errors
 };
 
-/// Reads a log of NVRTC, ptxas or nvJitLink; text is empty where it tells of no error.
+/// Reads a log of NVRTC, ptxas or nvJitLink; text is empty if it contains no error.
 [[nodiscard]] FirstError first_error(std::string_view log);
 
-/// The name in `error: identifier "name" is undefined`; empty in any other line.
+/// The name in `error: identifier "name" is undefined`; empty for any other line.
 [[nodiscard]] std::string_view undefined_identifier(std::string_view line);
 
 /// The lines of a text, without their ends.
 [[nodiscard]] std::vector<std::string_view> lines_of(std::string_view text);
 
-/// The text with every mangled symbol in it made readable.
+/// The text with every mangled symbol in it demangled.
 [[nodiscard]] std::string demangle_all(std::string_view text);
 
 }  // namespace cudacore::compile

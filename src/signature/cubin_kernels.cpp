@@ -20,13 +20,14 @@ namespace {
 constexpr std::string_view info_prefix = ".nv.info.";
 constexpr std::uint8_t stt_func = 2;
 constexpr std::uint8_t sto_cuda_entry = 0x10;
-/// CUDA's limit on a kernel's parameters, in bytes.
+/// CUDA's limit for the size of a kernel's parameters, in bytes.
 constexpr std::size_t max_parameter_bytes = 32764;
 
-/// Formats of a record in .nv.info: only the last is followed by a payload.
+/// Formats of a record in .nv.info: only the last one is followed by a payload.
 constexpr std::uint8_t format_sized = 4;
 constexpr std::uint8_t attribute_kparam_info = 0x17;
-/// As above, with room for sizes that 14 bits do not hold: used where parameters pass 4 KB.
+/// Like the above, with room for sizes that don't fit into 14 bits: used if the parameters exceed 4
+/// KB.
 constexpr std::uint8_t attribute_kparam_info_v2 = 0x45;
 constexpr std::size_t kparam_info_size = 12;
 
@@ -39,7 +40,7 @@ struct Record {
   throw std::invalid_argument("damaged cubin: the kernel '" + std::string(kernel) + "' " + what);
 }
 
-/// PTX's spelling of bytes whose type is unknown.
+/// PTX's notation for bytes of an unknown type.
 std::string spell_bytes(std::size_t size) {
   const bool word = size == 1 || size == 2 || size == 4 || size == 8;
   return word ? ".b" + std::to_string(size * 8) : ".b8[" + std::to_string(size) + "]";
@@ -47,7 +48,7 @@ std::string spell_bytes(std::size_t size) {
 
 Record record_of(const ByteReader& payload, bool wide) {
   const auto packed = payload.at<std::uint32_t>(8);
-  // The space is set where the PTX said `.ptr`.
+  // The space is set if the PTX said `.ptr`.
   const std::uint32_t space = wide ? (packed >> 24U) & 0xfU : (packed >> 8U) & 0xfU;
   Record record{payload.at<std::uint16_t>(4), {}};
   Param& param = record.param;

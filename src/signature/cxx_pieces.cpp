@@ -12,7 +12,8 @@
 namespace cudacore::cxx {
 namespace {
 
-/// Nested declarators beyond this are not followed: input is not trusted with the stack.
+/// Declarators that are nested more deeply are not followed: untrusted input must not exhaust the
+/// stack.
 constexpr int max_depth = 64;
 
 bool is_one_of(std::string_view word, std::span<const std::string_view> words) noexcept {
@@ -27,7 +28,7 @@ bool is_noise(std::string_view word) noexcept {
   return is_one_of(word, words);
 }
 
-/// Words with a parenthesised argument that say nothing about the type.
+/// Words with an argument in parentheses that say nothing about the type.
 bool is_attribute(std::string_view word) noexcept {
   constexpr std::array<std::string_view, 4> words = {"__attribute__", "alignas", "__align__",
                                                      "__declspec"};
@@ -39,7 +40,7 @@ bool is_plain_identifier(std::string_view word) noexcept {
          std::all_of(word.begin(), word.end(), is_word_char);
 }
 
-/// One past the word at `i`: a keyword by itself, or a whole qualified name.
+/// One past the word at `i`: a single keyword, or a complete qualified name.
 std::size_t skip_word(std::string_view text, std::size_t i) {
   const std::size_t end = skip_identifier(text, i);
   const std::string_view word = text.substr(i, end - i);

@@ -7,35 +7,35 @@
 
 namespace cudacore::cxx {
 
-/// A piece of a declaration: a keyword or a whole qualified name, or a part of the declarator.
+/// A piece of a declaration: a keyword, a complete qualified name, or a part of the declarator.
 struct Piece {
   enum class Kind { word, pointer, reference, member_pointer, parens, array };
   Kind kind;
-  std::string_view text;  ///< of parens and array: what is inside
+  std::string_view text;  ///< for parens and array: the text inside
 };
 using Pieces = std::vector<Piece>;
 
 [[nodiscard]] bool is_cv(std::string_view word) noexcept;
 
-/// Whether `word` is one of those that make up the fundamental types.
+/// Whether `word` is part of the fundamental types' names.
 [[nodiscard]] bool is_fundamental(std::string_view word) noexcept;
 
-/// @throw std::invalid_argument saying that `part` of `declaration` is not a type.
+/// @throw std::invalid_argument that says that `part` of `declaration` is not a type.
 [[noreturn]] void throw_not_a_type(std::string_view part, std::string_view declaration);
 
 /// The pieces of `text`, without those that say nothing about the type: attributes, elaborated type
-/// keywords, __restrict__. `declaration` is what the error shows.
-/// @throw std::invalid_argument naming the part that no declaration has.
+/// keywords, __restrict__. `declaration` is shown in the error.
+/// @throw std::invalid_argument that names the part that cannot be in a declaration.
 [[nodiscard]] Pieces pieces_of(std::string_view text, std::string_view declaration);
 
-/// Whether a piece is a declarator in parentheses, "(*f)", and not parameters.
+/// Whether a piece is a declarator in parentheses, "(*f)", rather than parameters.
 [[nodiscard]] bool holds_declarator(const Piece& piece) noexcept;
 
-/// The position of the word outside parentheses that names the parameter; pieces.size() where none
-/// does.
+/// The position of the word outside parentheses that names the parameter; pieces.size() if there is
+/// none.
 [[nodiscard]] std::size_t name_position(const Pieces& pieces) noexcept;
 
-/// The name that the pieces of a declaration give; empty where they give none.
+/// The name that the pieces of a declaration contain; empty if there is none.
 [[nodiscard]] std::string_view name_of(const Pieces& pieces);
 
 /// A declaration without its default argument, trimmed.

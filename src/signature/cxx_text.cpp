@@ -19,11 +19,12 @@ bool word_before(std::string_view text, std::size_t end, std::string_view word) 
          (head.size() == word.size() || !is_word_char(head[head.size() - word.size() - 1]));
 }
 
-/// Longer literals are not looked for, so that a text full of lone quotes is read in linear time.
+/// The maximum length of literals that are recognized, so that a text full of lone quotes is read
+/// in linear time.
 constexpr std::size_t max_quoted = 256;
 
-/// One past the literal or the quoted name at `i`; a lone quote, and one that separates digits, is
-/// one character.
+/// One past the literal or the quoted name at `i`; a lone quote, or one that separates digits, is a
+/// single character.
 std::size_t skip_quoted(std::string_view text, std::size_t i) noexcept {
   if (text[i] == '\'' && i > 0 && is_word_char(text[i - 1])) {
     return i + 1;
@@ -39,7 +40,7 @@ std::size_t skip_quoted(std::string_view text, std::size_t i) noexcept {
   return i + 1;
 }
 
-/// One past the symbol of an operator's name, where `i` is just past the word `operator`.
+/// One past the symbol of an operator's name, if `i` is just past the word `operator`.
 std::size_t skip_operator_symbol(std::string_view text, std::size_t i) noexcept {
   const std::size_t symbol = skip_spaces(text, i);
   if (starts_at(text, symbol, "()") || starts_at(text, symbol, "[]")) {
@@ -54,7 +55,7 @@ std::size_t skip_operator_symbol(std::string_view text, std::size_t i) noexcept 
 }
 
 /// The next index of a scan over `text` outside angle brackets: past a group, a literal, a word or
-/// one character. npos where a group does not close.
+/// one character. npos if a group is not closed.
 std::size_t step(std::string_view text, std::size_t i) {
   const char c = text[i];
   if (c == '(' || c == '[' || c == '{') {
@@ -97,7 +98,7 @@ std::size_t skip_round_group(std::string_view text, std::size_t open) {
   return npos;
 }
 
-/// One past a group of parameters that belongs to a name, "f(int) const::Local"; `open` where the
+/// One past a group of parameters that belongs to a name, "f(int) const::Local"; `open` if the
 /// group is something else.
 std::size_t skip_enclosing_function(std::string_view text, std::size_t open) {
   std::size_t end = skip_group(text, open);

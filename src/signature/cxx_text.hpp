@@ -6,12 +6,12 @@
 #include <string_view>
 #include <vector>
 
-/// Bracket-aware scanning of C++ names and declarations, as written or as demangled.
+/// Scans C++ names and declarations, as written or as demangled, and understands brackets.
 namespace cudacore::cxx {
 
 inline constexpr std::size_t npos = std::string_view::npos;
 
-/// Whether `c` can stand in an identifier.
+/// Whether `c` can be part of an identifier.
 [[nodiscard]] constexpr bool is_word_char(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
          c == '$';
@@ -25,42 +25,42 @@ inline constexpr std::size_t npos = std::string_view::npos;
 
 [[nodiscard]] std::string_view trim(std::string_view text) noexcept;
 
-/// The first index from `i` on that is not white space.
+/// The first index at or after `i` that is not white space.
 [[nodiscard]] std::size_t skip_spaces(std::string_view text, std::size_t i) noexcept;
 
 /// One past the identifier at `i`.
 [[nodiscard]] std::size_t skip_identifier(std::string_view text, std::size_t i) noexcept;
 
-/// One past the bracket that closes the one at `open` (any of "([{<"); npos where none does.
+/// One past the bracket that closes the one at `open` (any of "([{<"); npos if there is none.
 [[nodiscard]] std::size_t skip_group(std::string_view text, std::size_t open);
 
-/// One past the qualified name at `i`, template arguments, "(anonymous namespace)", enclosing
-/// functions and lambdas included; `i` itself where none starts there, npos where a bracket of it
-/// does not close. A name that ends in "::*" makes a pointer to member.
+/// One past the qualified name at `i`, including template arguments, "(anonymous namespace)",
+/// enclosing functions and lambdas; `i` itself if no name starts there, npos if one of its brackets
+/// is not closed. A name that ends in "::*" makes a pointer to member.
 [[nodiscard]] std::size_t skip_name(std::string_view text, std::size_t i);
 
-/// The text between top-level commas, trimmed; nothing for blank text.
+/// The text between top-level commas, trimmed; an empty list for blank text.
 [[nodiscard]] std::vector<std::string_view> split_arguments(std::string_view text);
 
 /// The index of `c` outside any brackets and quotes; npos where there is none.
 [[nodiscard]] std::size_t find_outside_groups(std::string_view text, char c);
 
-/// A function's declaration, taken apart.
+/// A function's declaration, split into its parts.
 struct FunctionText {
   std::string_view name;        ///< with namespaces and template arguments, without a return type
   std::string_view parameters;  ///< between the parentheses
-  bool has_parameters = false;  ///< false where there was no parameter list at all
+  bool has_parameters = false;  ///< false if there was no parameter list at all
 };
 
 [[nodiscard]] FunctionText split_function(std::string_view text);
 
-/// A name without its namespaces: "ns::scale<float>" gives "scale<float>".
+/// A name without its namespaces: "ns::scale<float>" becomes "scale<float>".
 [[nodiscard]] std::string_view unqualified(std::string_view name);
 
-/// The text as a message shows it: the middle of a long one left out.
+/// The text as messages show it: without the middle if it is long.
 [[nodiscard]] std::string abbreviated(std::string_view text);
 
-/// A name without the template arguments it ends with: "ns::scale<float>" gives "ns::scale".
+/// A name without the template arguments at its end: "ns::scale<float>" becomes "ns::scale".
 [[nodiscard]] std::string_view without_arguments(std::string_view name);
 
 }  // namespace cudacore::cxx

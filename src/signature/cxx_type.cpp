@@ -15,13 +15,14 @@
 namespace cudacore::cxx {
 namespace {
 
-/// How much of a text is taken apart: input is not trusted with the stack, nor with the time. What
-/// lies deeper, or comes after the work is used up, keeps its spelling.
+/// Limits how much of a text is analyzed: untrusted input must not exhaust the stack, or take too
+/// long. Deeper parts, or parts after the limit is reached, keep their original spelling.
 class Nesting {
  public:
   explicit Nesting(std::string_view text) noexcept : work_(text.size() * work_for_each) {}
 
-  /// Runs `inside` one level deeper for a `text`; false, without running it, past the limits.
+  /// Runs `inside` one level deeper for a `text`; returns false, without running it, past the
+  /// limits.
   template <typename Inside>
   bool enter(std::string_view text, const Inside& inside) {
     if (depth_ >= max_depth || work_ < text.size()) {
@@ -36,7 +37,7 @@ class Nesting {
 
  private:
   static constexpr int max_depth = 64;
-  /// Each level reads a text once, or twice where it turns out to be no type.
+  /// Each level reads a text once, or twice if it turns out not to be a type.
   static constexpr std::size_t work_for_each = std::size_t{2} * max_depth;
 
   int depth_ = 0;
@@ -45,7 +46,7 @@ class Nesting {
 
 std::string canonical(std::string_view text, Nesting& nesting);
 
-/// A whole number in any spelling of the language as a plain decimal; empty where it is none.
+/// A whole number, in any spelling that C++ allows, as a plain decimal; empty if it is not one.
 std::string canonical_literal(std::string_view text) {
   if (text.size() > 2 && text.front() == '(') {
     const std::size_t end = skip_group(text, 0);
@@ -71,7 +72,7 @@ std::string canonical_literal(std::string_view text) {
   return std::string(text.substr(0, end));
 }
 
-/// Drops the inline namespace of libcu++: "cuda::std::__4::complex" is cuda::std::complex.
+/// Drops libcu++'s inline namespace: "cuda::std::__4::complex" becomes cuda::std::complex.
 void drop_inline_namespace(std::string& name) {
   constexpr std::string_view scope = "cuda::std::__";
   std::string result;
@@ -138,7 +139,7 @@ std::string canonical_word(std::string_view word, Nesting& nesting) {
       result += part;
       i = end;
       if (part == "operator" && i < word.size()) {
-        // The symbol's angle brackets are no template arguments.
+        // The symbol's angle brackets are not template arguments.
         while (i < word.size() && (word[i] == '<' || word[i] == '>')) {
           result += word[i++];
         }
@@ -165,7 +166,7 @@ std::string canonical_word(std::string_view word, Nesting& nesting) {
   return result;
 }
 
-/// "unsigned long" for "long unsigned int"; empty where the words make no type.
+/// "unsigned long" for "long unsigned int"; empty if the words are not a type.
 std::string spell_fundamental(std::span<const std::string_view> words) {
   const auto count = [&](std::string_view word) {
     return std::count(words.begin(), words.end(), word);
@@ -206,14 +207,14 @@ std::string spell_fundamental(std::span<const std::string_view> words) {
   return is_unsigned ? "unsigned " + std::string(body) : std::string(body);
 }
 
-/// A type under construction: the parameter so far, and whether the type it has now is const.
+/// A type under construction: the parameter so far, and whether its current type is const.
 struct Type {
   Param param;
   bool is_const = false;
   bool is_volatile = false;
 
-  /// Its spelling and what follows it, taken out of it: a copy for each of a million stars would
-  /// take for ever.
+  /// Moves out the type's spelling and what follows it: copying it for each of a million stars
+  /// would take forever.
   [[nodiscard]] std::string take_spelling(std::initializer_list<std::string_view> tail = {}) {
     std::string spelled = std::move(param.type);
     spelled.append(is_const ? " const" : "").append(is_volatile ? " volatile" : "");
@@ -227,7 +228,7 @@ struct Type {
     (word == "const" ? is_const : is_volatile) = true;
   }
 
-  /// Makes it a pointer to what it was.
+  /// Makes it a pointer to the current type.
   void point(std::string_view symbol) {
     Param pointer;
     pointer.kind = ParamKind::pointer;
@@ -239,7 +240,7 @@ struct Type {
     *this = Type{std::move(pointer), false, false};
   }
 
-  /// The same with a spelling of its own.
+  /// The same with a different spelling.
   void point_as(std::string spelled) {
     point({});
     param.type = std::move(spelled);
@@ -292,7 +293,8 @@ Type base_type(const Pieces& pieces, std::size_t& i, std::string_view declaratio
   return type;
 }
 
-/// Keeps note of whether the pieces so far make a reference, which nothing can point at or hold.
+/// Keeps track of whether the pieces so far make a reference, because there are no pointers to
+/// references and no arrays of them.
 /// @throw std::invalid_argument
 void follow(bool& is_reference, const Piece& piece, std::string_view declaration) {
   const bool changes = piece.kind != Piece::Kind::word && piece.kind != Piece::Kind::parens;
@@ -302,7 +304,7 @@ void follow(bool& is_reference, const Piece& piece, std::string_view declaration
   is_reference = is_reference || piece.kind == Piece::Kind::reference;
 }
 
-/// "(*)" and what follows it: a pointer or a reference to a function or to an array.
+/// (*)" and what follows it: a pointer or a reference to a function or to an array.
 void apply_declarator(Type& type, const Pieces& pieces, std::size_t& i, std::string_view name,
                       std::string_view declaration, Nesting& nesting) {
   const std::string_view inside = pieces[i].text;
@@ -407,7 +409,7 @@ Type parse_type(const Pieces& pieces, std::string_view name, std::string_view de
   return type;
 }
 
-/// A template argument: a type, or a value with optional spaces dropped.
+/// A template argument: a type, or a value without optional spaces.
 std::string canonical(std::string_view text, Nesting& nesting) {
   text = trim(text);
   if (std::string literal = canonical_literal(text); !literal.empty()) {

@@ -106,7 +106,7 @@ struct Typedef {
   std::string_view type;
 };
 
-/// Not int64_t and its like: some compilers make them long, others long long.
+/// Without int64_t and similar types, which are long with some compilers and long long with others.
 constexpr auto typedefs = std::to_array<Typedef>({
     {"int8_t", "signed char"},
     {"uint8_t", "unsigned char"},
@@ -175,7 +175,7 @@ NamedType vector_type(std::string_view name) noexcept {
   return structure(size, lanes == 3 ? element->size : std::min(size, max_align));
 }
 
-/// "complex<float>" in cuda::std, std or thrust, below any inline namespace.
+/// "complex<float>" in cuda::std, std or thrust, in any inline namespace.
 NamedType complex_type(std::string_view name) noexcept {
   constexpr auto scopes = std::to_array<std::string_view>({"cuda::std::", "thrust::", "std::"});
   for (const std::string_view scope : scopes) {
@@ -214,7 +214,7 @@ NamedType named_type(std::string_view name) noexcept {
   const bool scoped = plain.size() != name.size();
   const auto* const row = std::find_if(
       rows.begin(), rows.end(), [&](const Row& candidate) { return candidate.name == plain; });
-  // Of these, only the typedefs and std::byte live in namespaces; "std::float4" is somebody else's.
+  // Of these, only the typedefs and std::byte are in namespaces; "std::float4" is a different type.
   if (row != rows.end() && (plain == "byte" ? scoped : (!scoped || ends_with_t(plain)))) {
     return row->type;
   }

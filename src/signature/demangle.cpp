@@ -15,8 +15,8 @@
 namespace cudacore {
 namespace {
 
-/// The types in a demangled parameter list. One that cannot be read is a structure of unknown size,
-/// so that it costs no other its type.
+/// The types in a demangled parameter list. A type that cannot be read becomes a structure of
+/// unknown size, so that the others keep their types.
 Signature typed_signature(std::string_view list) {
   Signature signature;
   if (cxx::trim(list) == "void") {

@@ -41,7 +41,7 @@ struct SymbolRecord {
 };
 static_assert(sizeof(SymbolRecord) == symbol_size);
 
-/// What the bytes look like where they are no ELF file.
+/// What the bytes look like if they are not an ELF file.
 std::string_view guess(const ByteReader& file) {
   constexpr std::uint32_t fatbin_magic = 0xba55ed50;
   if (file.size() >= 4 && file.at<std::uint32_t>(0) == fatbin_magic) {
@@ -89,7 +89,7 @@ std::string_view ByteReader::string_at(std::uint64_t offset) const {
   if (end == rest.end()) {
     throw std::invalid_argument("damaged cubin: a name does not end");
   }
-  // A view of characters over bytes is what std::byte permits.
+  // std::byte may be viewed as characters.
   const auto* const first = reinterpret_cast<const char*>(rest.data());  // NOLINT
   return {first, static_cast<std::size_t>(end - rest.begin())};
 }
@@ -99,7 +99,7 @@ ElfFile::ElfFile(std::span<const std::byte> bytes) : file_(bytes) {
   check_header(file);
   constexpr std::uint16_t et_rel = 1;
   is_relocatable_ = file.at<std::uint16_t>(16) == et_rel;
-  // CUDA 13 moved the number one byte up when it raised the ABI version to 8.
+  // CUDA 13 moved the number up by one byte when it raised the ABI version to 8.
   architecture_ = file.at<std::uint8_t>(file.at<std::uint8_t>(8) >= 8 ? 49 : 48);
   const auto table = file.at<std::uint64_t>(40);
   std::uint64_t count = file.at<std::uint16_t>(60);
@@ -107,7 +107,7 @@ ElfFile::ElfFile(std::span<const std::byte> bytes) : file_(bytes) {
   if (table == 0) {
     return;
   }
-  // Counts that 16 bits do not hold are in the first, unused header.
+  // Counts that don't fit into 16 bits are in the first, unused header.
   const auto first = file.at<SectionHeader>(table);
   count = count == 0 ? first.size : count;
   names = names == shn_xindex ? first.link : names;

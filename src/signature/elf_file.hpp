@@ -13,7 +13,7 @@
 
 namespace cudacore {
 
-/// Bytes that nobody vouches for: every read is checked.
+/// Untrusted bytes: every read is checked.
 class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
@@ -21,7 +21,7 @@ class ByteReader {
   [[nodiscard]] std::size_t size() const noexcept { return bytes_.size(); }
 
   /// The `count` bytes at `offset`.
-  /// @throw std::invalid_argument where there are fewer.
+  /// @throw std::invalid_argument if there are fewer.
   [[nodiscard]] ByteReader part(std::uint64_t offset, std::uint64_t count) const {
     if (offset > bytes_.size() || count > bytes_.size() - offset) {
       throw std::invalid_argument("damaged cubin: " + std::to_string(count) + " bytes at offset " +
@@ -42,7 +42,7 @@ class ByteReader {
     return value;
   }
 
-  /// The NUL-terminated string at `offset`.
+  /// The null-terminated string at `offset`.
   [[nodiscard]] std::string_view string_at(std::uint64_t offset) const;
 
  private:
@@ -68,10 +68,10 @@ class ElfFile {
     std::uint16_t section = 0;
   };
 
-  /// @throw std::invalid_argument where the bytes are something else, saying what.
+  /// @throw std::invalid_argument if the bytes are something else; the message says what.
   explicit ElfFile(std::span<const std::byte> bytes);
 
-  /// Whether it can be linked with others.
+  /// Whether it can be linked with other code.
   [[nodiscard]] bool is_relocatable() const noexcept { return is_relocatable_; }
 
   /// The compute capability it is for, times ten.

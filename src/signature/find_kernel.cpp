@@ -19,7 +19,7 @@ constexpr std::size_t max_listed = 20;
 
 using Indices = std::vector<std::size_t>;
 
-/// Whether `tail` is `name` or what is left of it without some outer namespaces.
+/// Whether `tail` is `name`, or `name` without some of its outer namespaces.
 bool ends_with_name(std::string_view name, std::string_view tail) noexcept {
   if (name.size() < tail.size() || name.substr(name.size() - tail.size()) != tail) {
     return false;
@@ -70,7 +70,7 @@ std::string with_types(const KernelEntry& entry) {
   return signature.str();
 }
 
-/// Overloads are told apart by their parameters also where `full` does not ask for them.
+/// Overloads are distinguished by their parameters, even if `full` is false.
 std::string listed(std::span<const KernelEntry> entries, const Indices& indices, bool full) {
   std::map<std::string_view, int> uses;
   for (const KernelEntry& entry : entries) ++uses[entry.name];

@@ -6,8 +6,8 @@
 
 namespace cudacore::compile {
 
-/// What to do where `name` is asked for and is only a template in the source, of which nothing was
-/// compiled; empty where the source declares no such kernel template.
+/// What to do if `name` is requested but is only a template in the source, without a compiled
+/// instance; empty if the source declares no such kernel template.
 [[nodiscard]] std::string template_advice(std::string_view source, std::string_view name);
 
 }  // namespace cudacore::compile

@@ -19,7 +19,7 @@ namespace {
 
 using cxx::npos;
 
-/// One past the raw string whose R stands at `i`; `i` where that is none.
+/// One past the raw string whose R is at `i`; `i` if there is none.
 std::size_t skip_raw_string(std::string_view source, std::size_t i) {
   if (source.substr(i, 2) != "R\"") {
     return i;
@@ -43,7 +43,7 @@ std::size_t skip_literal(std::string_view source, std::size_t i) {
   return std::min(i + 1, source.size());
 }
 
-/// One past the end of the line at `i`, and of the lines that backslashes join to it.
+/// One past the end of the line at `i`, including the lines that backslashes join to it.
 std::size_t skip_line(std::string_view source, std::size_t i) {
   while (true) {
     const std::size_t end = source.find('\n', i);
@@ -61,14 +61,14 @@ std::size_t skip_line(std::string_view source, std::size_t i) {
   }
 }
 
-/// A source with comments, literals and preprocessor lines blanked out.
+/// A source in which comments, literals and preprocessor lines are blanked out.
 struct Code {
   std::string text;
-  std::vector<std::string_view> macros;  ///< what the source itself defines
-  std::vector<std::size_t> ifs;          ///< where in the text a condition starts
-  std::vector<std::size_t> endifs;       ///< and ends
+  std::vector<std::string_view> macros;  ///< those that the source itself defines
+  std::vector<std::size_t> ifs;          ///< where in the text a conditional starts
+  std::vector<std::size_t> endifs;       ///< and where it ends
 
-  /// Whether a condition of the preprocessor holds what stands at `i`.
+  /// Whether position `i` is inside a preprocessor conditional.
   [[nodiscard]] bool is_conditional(std::size_t i) const {
     const auto before = [i](std::size_t place) { return place < i; };
     return std::count_if(ifs.begin(), ifs.end(), before) !=
@@ -114,7 +114,7 @@ Code code_only(std::string_view source) {
       end = skip_raw_string(source, i);
     }
     if (end != i) {
-      // A digit keeps what stood there an expression: `char c = 'x'`.
+      // A digit, so that an expression remains: `char c = 'x'`.
       code += c == '"' || c == '\'' || c == 'R' ? '0' : ' ';
       i = end;
       continue;
@@ -138,7 +138,7 @@ Code code_only(std::string_view source) {
 }
 
 /// The parameter list of the definition of `kernel` whose `__global__` ends at `i`; nothing for a
-/// declaration and for another kernel's.
+/// declaration, or for another kernel.
 std::optional<std::string_view> definition_at(std::string_view code, std::size_t i,
                                               std::string_view kernel) {
   while (i < code.size()) {
@@ -184,7 +184,7 @@ std::optional<std::string_view> definition_at(std::string_view code, std::size_t
   return std::nullopt;
 }
 
-/// Whether a word of a declaration is a keyword, which no typedef can make something else.
+/// Whether a word of a declaration is a keyword, which no typedef can redefine.
 bool is_certain(std::string_view word) {
   constexpr auto words = std::to_array<std::string_view>(
       {"const", "volatile", "__restrict__", "__restrict", "__grid_constant__", "signed", "unsigned",
@@ -202,9 +202,9 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
-/// What a declaration declares, if it is a pointer and no macro can make it something else. Its
-/// element is left unknown where a typedef can. Anything else has no type: the bytes tell an int
-/// from a float, and NumPy's scalars fit them whatever their sign.
+/// What a declaration declares, if it is a pointer and no macro can change that. The element type
+/// is unknown if a typedef can change it. Anything else has no type: the bytes distinguish an int
+/// from a float, and NumPy's scalars fit them regardless of sign.
 Param certain_parameter(std::string_view declaration, const Code& code) {
   Param param;
   param.name = cxx::declared_name(declaration);
@@ -225,7 +225,7 @@ Param certain_parameter(std::string_view declaration, const Code& code) {
     }
     return parsed;
   } catch (const std::invalid_argument&) {
-    // A macro from elsewhere, say.
+    // For example, a macro that is defined elsewhere.
   }
   return param;
 }
@@ -241,7 +241,7 @@ std::vector<Param> parameters_in(std::string_view list, const Code& code) {
   return params;
 }
 
-/// Where the first `extern "C" {` stands.
+/// The position of the first `extern "C" {`.
 std::size_t first_extern_block(std::string_view text) {
   constexpr std::string_view keyword = "extern";
   for (std::size_t i = text.find(keyword); i != npos; i = text.find(keyword, i)) {
@@ -254,7 +254,7 @@ std::size_t first_extern_block(std::string_view text) {
   return npos;
 }
 
-/// Whether the definition whose `__global__` ends at `i` has a C name, which its types are not in.
+/// Whether the definition whose `__global__` ends at `i` has a C name, which contains no types.
 bool is_extern_c(std::string_view text, std::size_t i, std::size_t extern_block) {
   const std::size_t last = text.find_last_of(";{}", i);
   const std::size_t start = last == npos ? 0 : last + 1;
@@ -267,7 +267,8 @@ bool is_extern_c(std::string_view text, std::size_t i, std::size_t extern_block)
 
 bool is_measured(const Param& param) { return param.type.empty() || param.type.front() == '.'; }
 
-/// Takes the types of `params` where only bytes were known, unless one of them contradicts those.
+/// Uses the types of `params` where only bytes were known, unless one of them contradicts the
+/// bytes.
 void take_types(Signature& signature, std::vector<Param> params) {
   if (!signature.complete() ||
       !std::all_of(signature.params.begin(), signature.params.end(), is_measured)) {
@@ -284,7 +285,8 @@ void take_types(Signature& signature, std::vector<Param> params) {
   signature = std::move(merged);
 }
 
-/// The parameters of the template that the keyword before `i` starts, where it is one of `kernel`.
+/// The parameters of the template that the keyword before `i` starts, if it is a template of
+/// `kernel`.
 std::optional<std::string_view> kernel_template_at(std::string_view code, std::size_t i,
                                                    std::string_view kernel) {
   const std::size_t open = cxx::skip_spaces(code, i);
@@ -301,12 +303,12 @@ std::optional<std::string_view> kernel_template_at(std::string_view code, std::s
   return code.substr(open + 1, end - open - 2);
 }
 
-/// Template arguments that `parameters` would take: "float, 256" for "typename T, int N".
+/// Template arguments that `parameters` would accept: "float, 256" for "typename T, int N".
 std::string example_arguments(std::string_view parameters) {
   std::string text;
   for (const std::string_view parameter : cxx::split_arguments(parameters)) {
     if (cxx::find_outside_groups(parameter, '=') != npos) {
-      break;  // it and what follows have defaults
+      break;  // this parameter and all that follow have defaults
     }
     const std::string_view word = parameter.substr(0, cxx::skip_identifier(parameter, 0));
     text += text.empty() ? "" : ", ";
@@ -360,7 +362,7 @@ void read_definition(Signature& signature, std::string_view source) {
   bool types_agree = true;
   for (std::size_t i = text.find(keyword); i != npos; i = text.find(keyword, i)) {
     i += keyword.size();
-    // No further than the next: each character is looked at once.
+    // Not beyond the next keyword, so that each character is looked at once.
     const auto list = definition_at(text.substr(0, text.find(keyword, i)), i, kernel);
     if (!list) {
       continue;

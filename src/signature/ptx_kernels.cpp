@@ -51,21 +51,21 @@ std::size_t number(PtxTokens& tokens, std::string_view what) {
     --last;
   }
   const auto [end, error] = std::from_chars(first, last, value, hex ? 16 : 10);
-  // A kernel's parameters are at most 32764 bytes.
+  // A kernel's parameters have at most 32764 bytes.
   if (error != std::errc{} || end != last || value > std::numeric_limits<std::uint16_t>::max()) {
     tokens.fail("'" + std::string(token) + "' is no " + std::string(what));
   }
   return value;
 }
 
-/// NVRTC, clang and Triton number the parameters; a name that says more is somebody's own.
+/// NVRTC, clang and Triton number the parameters; any other name was chosen by the author.
 bool is_numbered(std::string_view name, std::string_view symbol) noexcept {
   constexpr std::string_view suffix = "_param_";
   return name.substr(0, symbol.size()) == symbol &&
          name.substr(symbol.size()).substr(0, suffix.size()) == suffix;
 }
 
-/// A parameter, from behind its `.param` to the ',' or ')' after it.
+/// A parameter, from after its `.param` to the ',' or ')' that follows it.
 Param parameter(PtxTokens& tokens, std::string_view symbol) {
   Param param;
   std::size_t lanes = 1;
@@ -78,7 +78,7 @@ Param parameter(PtxTokens& tokens, std::string_view symbol) {
       if (value == 0 || (value & (value - 1)) != 0) {
         tokens.fail("an alignment is a power of two, not " + std::to_string(value));
       }
-      // Behind `.ptr` it is the alignment of what the pointer points at.
+      // After `.ptr`, it is the alignment of what the pointer points at.
       align = pointer ? align : value;
     } else if (word == ".ptr") {
       pointer = true;
@@ -158,7 +158,7 @@ Signature parameters(PtxTokens& tokens, std::string_view symbol) {
   return signature;
 }
 
-/// Skips the directives between the parameters and the body. False for a declaration.
+/// Skips the directives between the parameters and the body. Returns false for a declaration.
 bool has_body(PtxTokens& tokens) {
   while (true) {
     const std::string_view token = tokens.next();

@@ -33,7 +33,7 @@ class PtxTokens {
       const std::size_t quote = text_.find('"', start + 1);
       position_ = quote == std::string_view::npos ? text_.size() : quote + 1;
     } else if (is_ptx_word_char(text_[start])) {
-      // A dot begins a new token: ".u64.ptr" is two.
+      // A dot begins a new token: ".u64.ptr" is two tokens.
       for (++position_; position_ < text_.size() && cxx::is_word_char(text_[position_]);) {
         ++position_;
       }

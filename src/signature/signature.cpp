@@ -31,7 +31,7 @@ void take_type(Param& to, const Param& from) {
   to.pointee_const = from.pointee_const;
 }
 
-/// Whether `typed` may be what the bytes of `measured` hold.
+/// Whether `typed` is a possible type for the bytes of `measured`.
 bool refines(const Param& typed, const Param& measured) noexcept {
   if (is_measured(typed)) {
     return measured.kind == ParamKind::opaque && typed.kind != ParamKind::opaque &&
@@ -55,7 +55,7 @@ bool refines(const Param& typed, const Param& measured) noexcept {
   }
 }
 
-/// A kind for bytes that carry a name nobody knows: an enum or a struct.
+/// The kind for bytes with an unknown type name: an enum or a struct.
 ParamKind unknown_kind(std::size_t size) noexcept {
   return size == 1 || size == 2 || size == 4 || size == 8 ? ParamKind::opaque
                                                           : ParamKind::structure;
@@ -117,7 +117,7 @@ std::string spell(const Param& param) {
   if (param.name.empty()) {
     return type;
   }
-  // A function's or an array's name stands inside the declarator: "int (*f)(int)".
+  // The name of a function or an array is inside the declarator: "int (*f)(int)".
   for (const std::string_view declarator : {"(*", "(&"}) {
     const std::size_t open = cxx::find_outside_groups(type, '(');
     if (open != cxx::npos && type.compare(open, declarator.size(), declarator) == 0) {
@@ -128,8 +128,8 @@ std::string spell(const Param& param) {
   return type + " " + param.name;
 }
 
-/// What stands in the parentheses of a declaration, or the whole of a bare list.
-/// @throw std::invalid_argument where more than a semicolon follows the parentheses.
+/// The text in the parentheses of a declaration, or the whole of a bare list.
+/// @throw std::invalid_argument if the parentheses are followed by more than a semicolon.
 std::string_view parameter_list(std::string_view declaration) {
   declaration = cxx::trim(declaration);
   if (declaration.empty()) {

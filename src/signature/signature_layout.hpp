@@ -5,8 +5,8 @@
 
 namespace cudacore {
 
-/// Sets the offsets of parameters laid out like the members of a C struct, up to the first whose
-/// size is unknown.
+/// Sets the offsets of the parameters, which are laid out like the members of a C struct, up to the
+/// first one of unknown size.
 void lay_out(Signature& signature) noexcept;
 
 }  // namespace cudacore

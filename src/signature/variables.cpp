@@ -12,7 +12,7 @@ namespace cudacore::compile {
 
 namespace {
 
-/// Takes the first word, up to white space, off `text`.
+/// Removes the first word, up to white space, from `text` and returns it.
 std::string_view take_word(std::string_view& text) {
   text = cxx::trim(text);
   std::size_t end = 0;
@@ -22,8 +22,8 @@ std::string_view take_word(std::string_view& text) {
   return word;
 }
 
-/// The variable that a line of PTX declares, empty where it declares none:
-/// ".visible .global .align 4 .b8 table[400];".
+/// The variable that a line of PTX declares; empty if it declares none: ".visible .global .align 4
+/// .b8 table[400];".
 std::string_view declared_variable(std::string_view line) {
   std::string_view word = take_word(line);
   while (word == ".visible" || word == ".weak" || word == ".common") word = take_word(line);

@@ -11,21 +11,21 @@ namespace cudacore::compile {
 
 /// A `__device__`, `__constant__` or `__managed__` variable of a module.
 struct VariableEntry {
-  std::string symbol;       ///< the name to ask the driver for: "_ZN2ns5tableE"
+  std::string symbol;       ///< the name that the driver knows: "_ZN2ns5tableE"
   std::string name;         ///< the readable name: "ns::table"
-  bool is_managed = false;  ///< false too where the code does not tell
+  bool is_managed = false;  ///< also false if the code doesn't say
 };
 
 /// The variables that a PTX module declares at its top level, in order.
 [[nodiscard]] std::vector<VariableEntry> variables_in_ptx(std::string_view ptx);
 
 /// The variables of a cubin.
-/// @throw std::invalid_argument where the bytes are not a CUDA ELF file.
+/// @throw std::invalid_argument if the bytes are not a CUDA ELF file.
 [[nodiscard]] std::vector<VariableEntry> variables_in_cubin(std::span<const std::byte> cubin);
 
-/// The one variable that `name` means: its symbol, its readable name, or that without
-/// namespaces where only one has it.
-/// @throw std::invalid_argument listing the candidates, or all there are.
+/// The one variable that `name` refers to: its symbol, its readable name, or its name without
+/// namespaces if only one variable has it.
+/// @throw std::invalid_argument that lists the candidates, or all variables.
 [[nodiscard]] VariableEntry find_variable(std::span<const VariableEntry> variables,
                                           std::string_view name);
 
