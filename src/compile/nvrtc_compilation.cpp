@@ -14,8 +14,7 @@ namespace cudacore::compile {
 
 namespace {
 
-/// The compiler's question whether to continue, asked at its own pace, and also from its own
-/// threads.
+/// Answers the compiler, which asks at its own pace, and from its own threads, whether to continue.
 class Interruption {
  public:
   static int ask(void* self, void* /*reserved*/) noexcept {

@@ -15,8 +15,7 @@ struct Slot {
   ParamKind kind = ParamKind::opaque;
   ParamKind pointee = ParamKind::opaque;
   std::uint32_t size = 0;
-  std::uint32_t offset =
-      0;  ///< aligned for the type, at least 8 bytes apart; not the driver's offset
+  std::uint32_t offset = 0;  ///< aligned for the type, at least 8 bytes apart; not the driver's
   /// The range of plain integers whose low bytes can be stored without further checks; empty by
   /// default.
   std::int64_t lowest = 1;

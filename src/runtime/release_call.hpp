@@ -67,8 +67,7 @@ class ReleaseCall {
  private:
   const driver::DriverApi* api_;
   const std::shared_ptr<handle::StreamBox>* stream_ = nullptr;
-  std::shared_ptr<handle::StreamBox>
-      bound_;  ///< the actual stream, if the given one is a default stream
+  std::shared_ptr<handle::StreamBox> bound_;  ///< the stream that a default stream stands for
   const std::shared_ptr<handle::ContextBox>* context_ = nullptr;
   std::optional<handle::ContextScope> scope_;
 };
