@@ -30,7 +30,7 @@ std::string hexadecimal(std::uint32_t value) {
 }
 
 std::string describe(const Block& block, const Group& group) {
-  // A group that waits for lanes stands at the instruction, others stand behind it.
+  // A group that waits for lanes is at the instruction; others are after it.
   const bool is_next = group.wait == Wait::lanes || group.wait == Wait::none;
   const Instruction* const at = is_next ? group.pc : group.pc - 1;
   std::string text = describe_place(*group.frame->function, *at);
@@ -49,7 +49,7 @@ std::string describe(const Block& block, const Group& group) {
     case Wait::cluster:
       text += " for the cluster";
       break;
-    case Wait::time:  // It ends by itself.
+    case Wait::time:  // It ends automatically.
     case Wait::none:
       break;
   }

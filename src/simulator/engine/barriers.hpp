@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What threads of a block, and of a cluster, wait for together.
+// What the threads of a block, and of a cluster, wait for together.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@
 
 namespace cudacore::simulator {
 
-/// Lets those go on that wait at a barrier whose threads have all arrived, with the results of
-/// bar.red, and makes it ready for use again. Whether it did.
+/// If all threads have arrived at a barrier, resumes those that wait there, with the results of
+/// bar.red, and resets it for reuse. Returns whether it did.
 bool complete(Block& block, unsigned barrier);
 
 /// The same for barrier.cluster.
 bool complete_cluster(ResidentCluster& cluster);
 
-/// Threads of a warp have ended: barriers may be complete without them.
+/// Called when threads of a warp have ended: barriers may be complete without them.
 void threads_ended(Warp& warp, std::uint32_t lanes);
 
-/// Who waits where, of blocks that none of can go on.
+/// Describes which threads wait where, for blocks in which nothing can run.
 [[nodiscard]] std::string describe_waits(const ResidentCluster& cluster);
 
-/// Where warps stand, at most so many groups of lanes.
+/// Describes where warps are, for at most `left` groups of lanes.
 void describe_places(const ResidentCluster& cluster, unsigned& left, std::string& text);
 
 /// Writes the result of a bar.red for the lanes of a group that waited at it.

@@ -14,14 +14,14 @@ namespace {
 constexpr std::size_t kept_clusters = 4;
 constexpr std::size_t kept_bytes = std::size_t{32} << 20;
 
-/// For what calls cost beside their variables, where the depth is known.
+/// The stack that calls need in addition to their variables, if the depth is known.
 constexpr std::uint32_t room_for_calls = 1024;
 
 std::uint32_t shared_bytes_of(const LaunchRequest& request) noexcept {
   return (request.entry->shared_bytes + 15) / 16 * 16 + request.dynamic_shared;
 }
 
-/// Released clusters of this host thread, the last used at the end.
+/// Released clusters of this host thread; the last one used is at the end.
 std::vector<std::unique_ptr<ResidentCluster>>& kept() {
   thread_local std::vector<std::unique_ptr<ResidentCluster>> clusters;
   return clusters;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blocks in progress: what the scheduler keeps beside what handlers see.
+// Blocks in progress: what the scheduler stores in addition to what handlers see.
 #pragma once
 
 #include <chrono>
@@ -20,17 +20,17 @@ struct ResidentCluster;
 /// The scheduler's part of a warp.
 struct WarpState {
   FrameArena frames;
-  std::uint32_t favoured = all_lanes;  ///< lanes whose turn it is: others run only to meet them
-  unsigned next_favoured = 0;          ///< lane from which the next ones are looked for
+  std::uint32_t favoured = all_lanes;  ///< lanes whose turn it is; others only catch up with them
+  unsigned next_favoured = 0;          ///< lane at which the search for the next ones starts
   std::int32_t turn = 0;               ///< instructions of the next turn
   std::uint32_t cluster_arrived = 0;   ///< lanes whose barrier.cluster phase is not complete
-  std::chrono::steady_clock::time_point wakes{};  ///< when its sleeping lanes go on
+  std::chrono::steady_clock::time_point wakes{};  ///< when its sleeping lanes continue
 };
 
 struct ResidentBlock final : Block {
   std::vector<WarpState> states;  ///< by warp
   std::uint32_t ready = 0;        ///< warps with a group that can run
-  std::uint32_t idle = 0;         ///< of these: those that only looked whether they may go on
+  std::uint32_t idle = 0;         ///< those of them that only polled
   std::uint32_t asleep = 0;       ///< warps with a group that sleeps
   unsigned next_warp = 0;
   ResidentCluster* home = nullptr;
@@ -38,14 +38,14 @@ struct ResidentBlock final : Block {
   AlignedBytes local_memory;
 };
 
-/// Blocks that are started, run and preempted together: a cluster, or one block.
+/// Blocks that are started, run and preempted together: a cluster, or a single block.
 struct ResidentCluster final : Cluster {
   std::vector<std::unique_ptr<ResidentBlock>> resident;  ///< by rank
   std::uint32_t arrived = 0;                             ///< threads at barrier.cluster
   std::weak_ptr<const Image> image;                      ///< frames hold constants of its functions
   const Function* entry = nullptr;
   Dim3 threads;                                   ///< of a block
-  std::chrono::steady_clock::time_point wakes{};  ///< when it goes on, if all its warps sleep
+  std::chrono::steady_clock::time_point wakes{};  ///< when it continues, if all its warps sleep
 };
 
 [[nodiscard]] inline ResidentBlock& resident(Block& block) noexcept {
@@ -55,16 +55,16 @@ struct ResidentCluster final : Cluster {
   return resident(*warp.block).states[warp.index];
 }
 
-/// The start of a number of blocks of a grid: those of cluster `index`, all of whose threads stand
-/// at the entry. Reuses one that this host thread released if it has the right shape.
+/// The initial state of some blocks of a grid: those of cluster `index`, with all threads at the
+/// entry. Reuses a cluster that this host thread released, if it has the right shape.
 ///
 /// @throws std::bad_alloc
 [[nodiscard]] std::unique_ptr<ResidentCluster> make_resident(Grid& grid, std::uint64_t index,
                                                              Worker& worker);
-/// Keeps blocks that have ended for the next make_resident() on this host thread.
+/// Keeps blocks that have ended, for the next make_resident() on this host thread.
 void release_resident(std::unique_ptr<ResidentCluster> cluster) noexcept;
 
-/// Bytes of local memory that each thread of a launch has.
+/// The size in bytes of each thread's local memory in a launch.
 [[nodiscard]] std::uint32_t local_bytes_of(const LaunchRequest& request) noexcept;
 
 }  // namespace cudacore::simulator

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The decoder's part that passes parameters and results.
+// The part of the decoder that passes parameters and results.
 #include "simulator/engine/decoder.hpp"
 
 namespace cudacore::simulator {
 
-/// What a call is made of.
+/// The parts of a call.
 struct Decoder::CallParts {
   Operands results;
   const Operand* target = nullptr;
@@ -73,8 +73,8 @@ void Decoder::move_frame(bool is_store, unsigned width, std::uint32_t row, std::
   to.imm2 = static_cast<std::int32_t>(stride);
 }
 
-/// Before the first instruction: registers that are parameters, and local memory that stands for
-/// parameters whose address is taken.
+/// Before the first instruction: parameters that are registers, and local memory for parameters
+/// whose address is taken.
 void Decoder::copy_parameters() {
   if (source_.is_entry) return;
   for (std::uint32_t i = 0; i < source_.parameters.size(); ++i) {
@@ -148,7 +148,7 @@ Decoder::CallParts Decoder::split_call() const {
   return parts;
 }
 
-/// Adds the regions of arguments or results to the call's list, and stores arguments that stand in
+/// Adds the regions of arguments or results to the call's list, and stores arguments that are in
 /// registers.
 void Decoder::add_arguments(Operands actual, std::span<const ptx::Variable> formal, bool is_known,
                             bool are_results, std::uint32_t& scratch) {
@@ -242,7 +242,7 @@ void Decoder::decode_call() {
     pointer = resized(rows_.of(parts.target->index), width_of(parts.target->index), 8);
   }
   const Handler run = program_.helpers.find(key);
-  // Arguments in registers are stored first; what is added to the list by them stays in order.
+  // Arguments in registers are stored first; what they add to the list stays in order.
   const auto list = static_cast<std::uint32_t>(out_.lists.size());
   std::uint32_t scratch = 0;
   add_arguments(parts.arguments, parameters, is_known, false, scratch);

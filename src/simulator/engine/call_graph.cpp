@@ -13,7 +13,7 @@ void keep_each_once(std::vector<std::uint32_t>& list) {
   list.erase(std::unique(list.begin(), list.end()), list.end());
 }
 
-/// Bytes that a function's own variables take of the stack, wherever it begins.
+/// The stack space in bytes for a function's own variables, for any start address.
 std::uint32_t own_stack(const Function& function) noexcept {
   const std::uint32_t slack =
       function.local_align > stack_unit ? function.local_align - stack_unit : 0;
@@ -127,7 +127,7 @@ void CallGraph::reach_from(std::uint32_t entry) {
 }
 
 void CallGraph::measure_stacks(std::span<const std::unique_ptr<Function>> functions) const {
-  // Leaves first; what is never left without a callee is, or leads to, a cycle.
+  // Leaves first. A function that never becomes a leaf is part of a cycle, or leads to one.
   std::vector<std::vector<std::uint32_t>> callers(functions.size());
   std::vector<std::size_t> open(functions.size());
   std::vector<std::uint32_t> ready;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who calls whom, and what of the program each kernel reaches.
+// Which function calls which, and which parts of the program each kernel reaches.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,21 @@
 
 namespace cudacore::simulator {
 
-/// Where shared memory lies that cooperative groups find there without declaring it.
+/// Shared memory that cooperative groups use without declaring it.
 inline constexpr std::string_view reserved_shared_name = "%reserved_smem_offset_1";
 
 class CallGraph {
  public:
   explicit CallGraph(const ModuleLinker& linker);
 
-  /// Kernels, by index, that reach a function or a variable, in rising order.
+  /// Kernels, by index and in ascending order, that reach a function or a variable.
   [[nodiscard]] std::span<const std::uint32_t> reaching_function(std::uint32_t function) const {
     return function_reached_by_[function];
   }
   [[nodiscard]] std::span<const std::uint32_t> reaching_variable(std::uint32_t variable) const {
     return variable_reached_by_[variable];
   }
-  /// Kernels that reach a function that names `reserved_shared_name`, in rising order.
+  /// Kernels, in ascending order, that reach a function that uses `reserved_shared_name`.
   [[nodiscard]] std::span<const std::uint32_t> reaching_reserved() const {
     return reserved_reached_by_;
   }
@@ -37,13 +37,13 @@ class CallGraph {
   [[nodiscard]] std::span<const std::uint32_t> callees(std::uint32_t function) const {
     return functions_[function].callees;
   }
-  /// Fills in stack_bytes and recursive, of functions by index, from their local_bytes. An empty
-  /// pointer stands for a function that is not there.
+  /// Sets stack_bytes and recursive of all functions, by index, computed from their local_bytes. A
+  /// null pointer stands for a function that doesn't exist.
   void measure_stacks(std::span<const std::unique_ptr<Function>> functions) const;
 
  private:
   struct Node {
-    std::vector<std::uint32_t> callees;  ///< each once
+    std::vector<std::uint32_t> callees;  ///< without duplicates
     std::vector<std::uint32_t> variables;
     bool calls_pointers = false;
     bool names_reserved = false;
@@ -57,7 +57,7 @@ class CallGraph {
 
   const ModuleLinker& linker_;
   std::vector<Node> functions_;
-  std::vector<Node> variables_;            ///< callees: functions whose addresses they hold
+  std::vector<Node> variables_;            ///< callees: functions whose addresses they contain
   std::vector<std::uint32_t> pointed_at_;  ///< functions whose addresses are taken
   std::vector<std::vector<std::uint32_t>> function_reached_by_;
   std::vector<std::vector<std::uint32_t>> variable_reached_by_;

@@ -6,11 +6,11 @@
 namespace cudacore::simulator {
 namespace {
 
-/// Registers that every thread takes on a GPU, and the most that it can have.
+/// Registers that every thread needs on a GPU, and the maximum per thread.
 constexpr std::uint32_t extra_registers = 6;
 constexpr std::uint32_t fewest_registers = 8;
 constexpr std::uint32_t most_registers = 255;
-/// Bytes of parameters of a kernel.
+/// The maximum size of a kernel's parameters in bytes.
 constexpr std::size_t most_parameters = 32764;
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t align) noexcept {
@@ -237,7 +237,7 @@ void Decoder::decode_plain(std::span<const Pattern> patterns, Operands operands)
   to.imm2 = decoded.imm2;
 }
 
-/// What is read afresh goes to the register at once, with no row between.
+/// A value that is read directly goes to the register at once, without an intermediate row.
 bool Decoder::decode_move() {
   const Operands operands = instruction_->operands;
   if (operands.size() != 2 || operands[0].kind != Operand::Kind::reg) return false;
@@ -280,7 +280,7 @@ Instruction& Decoder::emit(Handler run) {
   instruction.guard = guard_;
   instruction.guard_flip = guard_flip_;
   instruction.where = where_;
-  // Before the first instruction parameters are read; behind the last, the function ends.
+  // Parameters are read before the first instruction; after the last, the function ends.
   const std::string_view implied = first_of_.empty() ? "ld.param" : "ret";
   out_.opcodes.push_back(instruction_ != nullptr ? instruction_->opcode : implied);
   return instruction;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A function of PTX as instructions that run.
+// Turns a PTX function into instructions that can run.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ namespace cudacore::simulator {
 struct LinkedProgram {
   const ModuleLinker& linker;
   const SharedLayout& shared;
-  std::span<const std::unique_ptr<Function>> functions;  ///< by index, as those of the linker
+  std::span<const std::unique_ptr<Function>> functions;  ///< by index, like those of the linker
   std::span<const std::uint32_t> first_files;            ///< by module: of Image::files
   Opcodes& opcodes;
   HelperForms& helpers;
@@ -37,7 +37,7 @@ class Decoder {
  public:
   Decoder(const LinkedProgram& program, std::uint32_t index);
 
-  /// Fills in all of the function but what the call graph tells.
+  /// Fills in everything in the function except what the call graph provides.
   ///
   /// @throws LoadError
   void decode();
@@ -48,15 +48,15 @@ class Decoder {
   using Operand = ptx::Operand;
   using Operands = std::span<const Operand>;
   static constexpr int mismatch = -1;
-  /// Of each thread.
+  /// Per thread.
   static constexpr std::uint32_t most_local_bytes = 512u << 10;
 
   struct Match {
     const Pattern* pattern = nullptr;
     int cost = mismatch;
-    std::array<std::int8_t, most_slots> operands{};  ///< by slot; -1 for one that is not there
+    std::array<std::int8_t, most_slots> operands{};  ///< by slot; -1 if the operand is missing
   };
-  /// An address that is known but for what a row holds.
+  /// An address that is known except for the contents of a row.
   struct Address {
     std::uint32_t row = no_operand;
     std::uint64_t offset = 0;
@@ -146,13 +146,13 @@ class Decoder {
   std::vector<const Opcode*> opcodes_;
   FrameRegions regions_;
   Rows rows_;
-  std::vector<std::uint32_t> local_offsets_;  ///< of variables, where they are local
-  std::vector<std::uint32_t> first_of_;       ///< code index by PTX instruction
-  std::vector<std::pair<std::size_t, std::uint32_t>> labels_;       ///< code, PTX instruction
+  std::vector<std::uint32_t> local_offsets_;                   ///< of variables, if they are local
+  std::vector<std::uint32_t> first_of_;                        ///< code index by PTX instruction
+  std::vector<std::pair<std::size_t, std::uint32_t>> labels_;  ///< code, PTX instruction
   std::vector<std::pair<std::size_t, std::uint32_t>> list_labels_;  ///< list, PTX instruction
-  std::vector<Resize> resizes_;  ///< of results, to follow the instruction
+  std::vector<Resize> resizes_;  ///< of results, to be added after the instruction
 
-  const ptx::Instruction* instruction_ = nullptr;  ///< being decoded
+  const ptx::Instruction* instruction_ = nullptr;  ///< the one being decoded
   const Opcode* opcode_ = nullptr;
   std::uint32_t guard_ = true_mask;
   std::uint32_t guard_flip_ = 0;

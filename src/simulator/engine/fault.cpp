@@ -24,7 +24,7 @@ std::string demangle(const std::string& name) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-  // Short names of C are encodings of types as well: "i" is not int here.
+  // Short C names are also encodings of types: "i" doesn't mean int here.
   return status == 0 && name.starts_with("_Z") ? text.get() : name;
 }
 

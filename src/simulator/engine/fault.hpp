@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How messages name what runs.
+// How messages name the code that runs.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace cudacore::simulator {
 
-/// "saxpy(float, float*)": a C++ name as it was written; other names as they are.
+/// "saxpy(float, float*)": a C++ name as it was written; other names unchanged.
 [[nodiscard]] std::string demangle(const std::string& name);
 
 /// "block (1,0,0)"

@@ -52,7 +52,7 @@ void FrameRegions::lay_out_own() {
   const std::size_t parameters = function_.parameters.size();
   for (std::size_t i = 0; i < own_; ++i) {
     std::uint32_t& end = i < parameters ? parameter_bytes_ : result_bytes_;
-    // A parameter in a register may say so in its space.
+    // For a parameter in a register, the space may say so.
     regions_[i].size = static_cast<std::uint32_t>(parameter_size(function_.variables[i]));
     regions_[i].stride = parameter_stride(regions_[i].size);
     regions_[i].at = end;
@@ -95,7 +95,7 @@ void FrameRegions::add_use(const Operand& operand, std::uint32_t at) {
 }
 
 void FrameRegions::widen_across_branches(const std::vector<bool>& targets) {
-  // Only between uses in a row of instructions is the order of the text that of time.
+  // The text's order is the execution order only between uses in a straight run of instructions.
   std::vector<std::uint32_t> targets_before(targets.size() + 1, 0);
   for (std::size_t i = 0; i < targets.size(); ++i) {
     targets_before[i + 1] = targets_before[i] + (targets[i] ? 1 : 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What functions hand each other: regions of a frame where the bytes of each lane lie together.
+// What functions pass to each other: regions of a frame in which the bytes of each lane are
+// contiguous.
 #pragma once
 
 #include <cstddef>
@@ -12,22 +13,22 @@
 
 namespace cudacore::simulator {
 
-/// A parameter's bytes of 32 lanes, one behind the other.
+/// The bytes of a parameter for 32 lanes, one lane after another.
 struct Region {
-  std::uint32_t at = 0;      ///< from where regions of its kind begin, then in the frame
-  std::uint32_t stride = 0;  ///< bytes of each lane
-  std::uint32_t size = 0;    ///< of them in use
+  std::uint32_t at = 0;      ///< relative to the first region of its kind; later, in the frame
+  std::uint32_t stride = 0;  ///< bytes per lane
+  std::uint32_t size = 0;    ///< how many of them are used
   bool is_used = false;
 };
 
-/// Bytes of a parameter, also where it is declared as a register.
+/// The size of a parameter in bytes, even if it is declared as a register.
 [[nodiscard]] std::size_t parameter_size(const ptx::Variable& variable) noexcept;
-/// Bytes of each lane that a parameter of a size takes in a frame.
+/// The bytes per lane that a parameter of a given size takes in a frame.
 [[nodiscard]] std::uint32_t parameter_stride(std::size_t size) noexcept;
 
-/// The regions of a function: of its own parameters and results, if it is no kernel; of the .param
-/// variables of its body, which share bytes where their uses don't meet; and scratch regions for
-/// arguments that stand in registers.
+/// The regions of a function: those of its own parameters and results, if it is not a kernel; those
+/// of its body's .param variables, which share bytes if their uses don't overlap; and scratch
+/// regions for arguments that are in registers.
 class FrameRegions {
  public:
   FrameRegions(const ptx::Function& function, const std::vector<bool>& targets);
@@ -35,13 +36,13 @@ class FrameRegions {
   [[nodiscard]] std::uint32_t parameter_bytes() const noexcept { return parameter_bytes_; }
   [[nodiscard]] std::uint32_t result_bytes() const noexcept { return result_bytes_; }
   [[nodiscard]] std::uint32_t body_bytes() const noexcept { return body_bytes_; }
-  /// Says where in the frame the three begin.
+  /// Sets where in the frame the three begin.
   void place(std::uint32_t parameters, std::uint32_t results, std::uint32_t body);
 
   /// By index of the function's variables.
   [[nodiscard]] const Region& of(std::uint32_t variable) const { return regions_[variable]; }
   [[nodiscard]] Region scratch(std::uint32_t number) const;
-  /// Parameters of a device function whose address is taken: they need a place in local memory.
+  /// Parameters of a device function whose address is taken: they need local memory.
   [[nodiscard]] std::span<const std::uint32_t> pointed_at() const noexcept { return pointed_at_; }
 
  private:

@@ -13,7 +13,7 @@
 
 namespace cudacore::simulator {
 
-/// Uninitialised bytes at a multiple of 64.
+/// Uninitialized bytes at a multiple of 64.
 struct FreeAligned {
   void operator()(std::byte* bytes) const noexcept {
     ::operator delete[](bytes, std::align_val_t{64});
@@ -23,17 +23,17 @@ using AlignedBytes = std::unique_ptr<std::byte[], FreeAligned>;
 /// @throws std::bad_alloc
 [[nodiscard]] AlignedBytes aligned_bytes(std::size_t size);
 
-/// Gives out frames, and keeps those given back by function, as their constants are still in place.
+/// Hands out frames. Keeps returned frames by function, because their constants are still in place.
 class FrameArena {
  public:
-  /// What the frames of a warp may take of the host.
+  /// How much host memory the frames of a warp may take.
   static constexpr std::size_t limit = std::size_t{64} << 20;
 
-  /// A frame with its constants and its mask of ones; rows and masks are undefined, CC.CF is clear.
-  /// nullptr where the limit or the host's memory would be passed.
+  /// Returns a frame with its constants and its mask of ones; rows and masks are undefined, and
+  /// CC.CF is clear. Returns nullptr if the limit or the host's memory would be exceeded.
   [[nodiscard]] Frame* take(const Function& function) noexcept;
   void give_back(Frame* frame) noexcept;
-  /// Frees all frames but a few, none of which may be in use.
+  /// Frees all but a few frames; no frame may be in use.
   void trim() noexcept;
 
  private:

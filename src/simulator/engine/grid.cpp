@@ -18,11 +18,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Preemptions of blocks that seem to work after which one more block is started, as they may wait
-/// for it nevertheless. Started blocks take memory.
+/// After a block has been preempted this many times, another block is started, even if the first
+/// seems to make progress: it may be waiting for the other one. Started blocks take memory.
 constexpr unsigned patience = 8;
 
-/// How long grids may run, in nanoseconds; 0: for ever.
+/// How long grids may run, in nanoseconds; 0 means forever.
 constinit std::atomic<std::int64_t> time_limit{0};
 
 }  // namespace
@@ -96,7 +96,8 @@ void Grid::fail(Fault fault) noexcept {
   stopped_.store(true, std::memory_order_relaxed);
 }
 
-// One loop, whose exits each leave the block where another worker can take it up.
+// One loop, because each of its exits leaves the block in a state in which another worker can
+// continue.
 // NOLINTNEXTLINE(readability-function-cognitive-complexity)
 std::optional<Task::Time> Grid::run(Worker& worker) noexcept {
   Schedule& schedule = *schedule_;
@@ -114,7 +115,7 @@ std::optional<Task::Time> Grid::run(Worker& worker) noexcept {
     schedule.deadline = Clock::now() + std::chrono::nanoseconds(limit);
   }
   while (true) {
-    // What is in hand goes back before the worker leaves, or another takes its turn.
+    // Return what is in hand before the worker leaves, or before its next turn.
     if (stopped()) break;
     schedule.wake();
     const bool may_start = schedule.in_progress() <= schedule.limit;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Handlers of the instructions that the decoder adds by itself.
+// Handlers for the instructions that the decoder adds.
 #pragma once
 
 #include <array>
@@ -11,19 +11,19 @@
 
 namespace cudacore::simulator {
 
-/// Each is looked up when first asked for.
+/// Each one is looked up on first use.
 class HelperForms {
  public:
   explicit HelperForms(const FormTable& table) : table_(table) {}
 
-  /// The handler of a key with that signature. @throws LoadError where there is none.
+  /// The handler for a key with that signature. @throws LoadError if there is none.
   [[nodiscard]] Handler find(std::string_view key, std::string_view signature) const;
-  /// The same with the first of the key's signatures.
+  /// The same, with the first of the key's signatures.
   [[nodiscard]] Handler find(std::string_view key) const;
-  /// nullptr where there is none.
+  /// nullptr if there is none.
   [[nodiscard]] Handler find_special(std::string_view name, char kind) const;
 
-  /// Of widths in bytes: zero- or sign-extends, or cuts off.
+  /// Zero-extends, sign-extends or truncates; widths are in bytes.
   [[nodiscard]] Handler resize(bool is_signed, unsigned to, unsigned from);
   [[nodiscard]] Handler negate_mask();
   /// Moves a value of 1 to 16 bytes to or from a parameter region.
@@ -31,7 +31,7 @@ class HelperForms {
 
   /// 'b', 'h', 'w', 'x' or 'q'
   [[nodiscard]] static char kind_of(unsigned width) noexcept;
-  /// Bytes of a kind of row; 0 for what is none.
+  /// The width in bytes of a kind of row; 0 if there is no such kind.
   [[nodiscard]] static unsigned width_of(char kind) noexcept;
 
  private:

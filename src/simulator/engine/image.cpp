@@ -17,10 +17,10 @@ namespace cudacore::simulator {
 namespace {
 
 constexpr unsigned newest_version = 95;
-/// PTX for GPUs before this one means other things by the same words.
+/// In PTX for older GPUs, the same instructions have other meanings.
 constexpr int first_simulated = 20;
 
-/// Reads "sm_90a"; nothing where it is none.
+/// Reads "sm_90a"; returns nothing for other text.
 std::optional<Architecture> read_architecture(std::string_view name) noexcept {
   constexpr std::string_view prefix = "sm_";
   if (!name.starts_with(prefix)) return std::nullopt;
@@ -34,7 +34,7 @@ std::optional<Architecture> read_architecture(std::string_view name) noexcept {
   return architecture;
 }
 
-/// What a module is for. @throws LoadError where the device does not run it
+/// The architecture that a module is for. @throws LoadError if the device cannot run it
 Architecture check_version(const ptx::Module& module, const Target& target) {
   const auto refuse = [](const std::string& message) {
     throw LoadError(LoadError::Kind::unsupported_version, message);
@@ -99,7 +99,7 @@ std::optional<Architecture> find_architecture(std::string_view ptx) noexcept {
   return read_architecture(ptx);
 }
 
-/// Makes an image, one part after another.
+/// Builds an image, part by part.
 class ImageBuilder {
  public:
   ImageBuilder(std::span<const std::string_view> texts, const Target& target)
@@ -168,7 +168,7 @@ class ImageBuilder {
       try {
         Decoder(program, i).decode();
       } catch (const LoadError& error) {
-        // What no kernel reaches does no harm; a pointer to it is that of no function.
+        // What no kernel reaches does no harm; a pointer to it is a pointer to no function.
         const std::span<const std::uint32_t> kernels = graph.reaching_function(i);
         if (!kernels.empty() && error.kind() != LoadError::Kind::not_simulated) throw;
         for (const std::uint32_t kernel : kernels) refuse(kernel, i, error.what());
@@ -178,7 +178,7 @@ class ImageBuilder {
     drop_callers(graph);
   }
 
-  /// Refuses a kernel for what a function says that it reaches.
+  /// Rejects a kernel because of a problem that a function it reaches reported.
   void refuse(std::uint32_t kernel, std::uint32_t function, std::string reason) {
     Function& refused = *image_->functions_[kernel];
     if (!refused.refusal.empty()) return;
@@ -186,7 +186,7 @@ class ImageBuilder {
     refused.refusal = std::move(reason);
   }
 
-  /// Drops functions that call one that was dropped.
+  /// Drops functions that call a dropped function.
   void drop_callers(const CallGraph& graph) {
     for (bool changed = true; changed;) {
       changed = false;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program ready to run: PTX modules linked and decoded, with their variables placed in memory.
+// A program that is ready to run: PTX modules, linked and decoded, with their variables placed in
+// memory.
 //
-// An image belongs to one context: addresses of its variables stand in its code. It is immutable
-// once loaded, and kept by the grids that run it.
+// An image belongs to one context: its code contains the addresses of its variables. It is
+// immutable once loaded, and the grids that run it keep it alive.
 #pragma once
 
 #include <cstddef>
@@ -23,17 +24,17 @@
 
 namespace cudacore::simulator {
 
-/// PTX that can't be loaded; what() is for the JIT's error log.
+/// PTX that cannot be loaded; what() is for the JIT's error log.
 class LoadError : public std::runtime_error {
  public:
   enum class Kind {
     syntax,               ///< CUDA_ERROR_INVALID_PTX
-    unknown,              ///< an instruction that PTX does not have: CUDA_ERROR_INVALID_PTX
-    not_simulated,        ///< one that it has and this device does not: CUDA_ERROR_NOT_SUPPORTED
+    unknown,              ///< an instruction that PTX doesn't have: CUDA_ERROR_INVALID_PTX
+    not_simulated,        ///< one that PTX has, but this device doesn't: CUDA_ERROR_NOT_SUPPORTED
     unsupported_version,  ///< .version or .target newer than the device:
                           ///< CUDA_ERROR_UNSUPPORTED_PTX_VERSION / NO_BINARY_FOR_GPU
     link,                 ///< an unresolved or doubly defined name: CUDA_ERROR_INVALID_PTX
-    too_large,      ///< static shared memory or parameters past the limit: CUDA_ERROR_INVALID_PTX
+    too_large,      ///< static shared memory or parameters exceed the limit: CUDA_ERROR_INVALID_PTX
     out_of_memory,  ///< no memory for its variables: CUDA_ERROR_OUT_OF_MEMORY
   };
   LoadError(Kind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
@@ -43,11 +44,11 @@ class LoadError : public std::runtime_error {
   Kind kind_;
 };
 
-/// Where an instruction stands.
+/// The source position of an instruction.
 struct Place {
   std::uint32_t ptx_line = 0;
   std::uint32_t file = 0;  ///< of Image::files
-  std::uint32_t line = 0;  ///< in that file; 0: not known
+  std::uint32_t line = 0;  ///< in that file; 0 if unknown
 };
 
 struct ParameterLayout {
@@ -59,8 +60,8 @@ struct ParameterLayout {
 struct Function {
   std::string name;
   bool is_entry = false;
-  /// Why this kernel can't run here, where something that it reaches is not simulated: it has no
-  /// code then.
+  /// If the kernel reaches something that is not simulated, the reason why it can't run; it then
+  /// has no code.
   std::string refusal;
   const Image* image = nullptr;
   std::vector<Instruction> code;     ///< the last one leaves the function
@@ -68,31 +69,31 @@ struct Function {
   std::vector<Place> places;
   std::vector<std::string_view> opcodes;  ///< by instruction, as written in the PTX; for messages
   std::uint32_t frame_bytes = 64;
-  std::uint32_t sink = 0;             ///< offset of a row of 512 bytes that nobody reads
+  std::uint32_t sink = 0;             ///< offset of a row of 512 bytes that is never read
   std::uint32_t constants_begin = 0;  ///< offset in the frame where `constants` is copied
   std::vector<std::byte> constants;
   std::vector<ParameterLayout> parameters;
-  std::size_t parameter_bytes = 0;  ///< of an entry; for a device function the region in the frame
+  std::size_t parameter_bytes = 0;  ///< for an entry; else the region in the frame
   std::uint32_t parameters_at = 0;  ///< device functions: frame offset of their parameter regions
   std::uint32_t results_at = 0;     ///< and of their results
-  std::uint32_t result_bytes = 0;   ///< for each lane
-  std::uint32_t local_bytes = 0;    ///< own .local variables, for each thread
+  std::uint32_t result_bytes = 0;   ///< per lane
+  std::uint32_t local_bytes = 0;    ///< own .local variables, per thread
   std::uint32_t local_align = 1;
   std::uint32_t stack_bytes =
-      0;                   ///< local memory of the deepest chain of calls, if it has no cycle
-  bool recursive = false;  ///< may call itself or a pointer: stack_bytes is not a bound
-  std::uint32_t shared_bytes = 0;    ///< of an entry: static, from shared_begin; dynamic follows
+      0;                   ///< local memory of the deepest chain of calls, if there is no cycle
+  bool recursive = false;  ///< may call itself, or a pointer: stack_bytes is not a bound
+  std::uint32_t shared_bytes = 0;    ///< for an entry: static, from shared_begin; dynamic follows
   std::uint32_t constant_bytes = 0;  ///< of the module's .const variables
-  std::uint32_t registers = 0;       ///< estimate of what a GPU would take for each thread
+  std::uint32_t registers = 0;       ///< estimate of the registers per thread on a GPU
   std::uint32_t max_threads = 1024;  ///< product of .maxntid or .reqntid
   Dim3 required_threads{0, 0, 0};    ///< .reqntid, else 0
   Dim3 required_cluster{0, 0, 0};    ///< .reqnctapercluster, else 0
   std::uint32_t max_cluster_rank = 0;
   bool explicit_cluster = false;
-  bool blocks_are_clusters = false;  ///< a launch's grid counts clusters
+  bool blocks_are_clusters = false;  ///< the grid of a launch counts clusters
 };
 
-/// A .global or .const variable that has a name to the host.
+/// A .global or .const variable whose name the host can look up.
 struct Global {
   std::uint64_t address = 0;
   std::size_t size = 0;
@@ -103,10 +104,10 @@ struct Global {
 struct Target {
   int major = 9;
   int minor = 0;
-  std::size_t max_shared_bytes = 232448 - 1024;  ///< of a block
+  std::size_t max_shared_bytes = 232448 - 1024;  ///< per block
 };
 
-/// What PTX is for.
+/// The architecture that PTX is for.
 struct Architecture {
   int number = 0;   ///< 10 * major + minor
   char suffix = 0;  ///< 'a': only that one; 'f': the family of its major number
@@ -114,23 +115,24 @@ struct Architecture {
   [[nodiscard]] bool runs_on(const Target& target) const noexcept;
 };
 
-/// The architecture that the first ".target" of PTX names; nothing where it names none.
+/// The architecture in the first ".target" of PTX; nothing if there is none.
 std::optional<Architecture> find_architecture(std::string_view ptx) noexcept;
 
 class Image {
  public:
-  /// Gives memory for variables of the program, zeroed; nothing where there is none. The driver
-  /// owns it, and frees it when the program is unloaded.
+  /// Allocates zeroed memory for the program's variables; returns nothing if there is none left.
+  /// The driver owns the memory, and frees it when the program is unloaded.
   using Allocate = std::function<std::optional<Allocation>(std::size_t size, std::size_t align,
                                                            bool read_only, bool managed)>;
 
-  /// Parses, links, places and decodes. Several texts, or several modules in one, are linked.
+  /// Parses, links, places and decodes. Several texts, or several modules in one text, are linked
+  /// together.
   ///
   /// @throws LoadError
   static std::shared_ptr<const Image> load(std::span<const std::string_view> texts,
                                            const Target& target, const Allocate& allocate);
 
-  /// A kernel by its PTX name; nullptr where there is none.
+  /// A kernel by its PTX name; nullptr if there is none.
   [[nodiscard]] const Function* find_entry(std::string_view name) const noexcept;
   /// All kernels, in the order written.
   [[nodiscard]] std::span<const Function* const> entries() const noexcept { return entries_; }
@@ -140,10 +142,10 @@ class Image {
   }
   [[nodiscard]] std::span<const std::string> files() const noexcept { return files_; }
   [[nodiscard]] unsigned ptx_version() const noexcept { return ptx_version_; }
-  /// What the first of its PTX is for: 75 for sm_75.
+  /// The architecture of the first PTX module: 75 for sm_75.
   [[nodiscard]] int architecture() const noexcept { return architecture_; }
-  /// The function that a function pointer stands for; nullptr where it stands for none. Function
-  /// pointers are addresses of bytes of no allocation.
+  /// The function for a function pointer; nullptr if there is none. Function pointers are addresses
+  /// outside of any allocation.
   [[nodiscard]] const Function* function_at(std::uint64_t pointer) const noexcept;
 
   ~Image();

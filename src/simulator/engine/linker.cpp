@@ -10,7 +10,7 @@ namespace {
 
 using ptx::Linkage;
 
-/// Which of two definitions of a name is taken: the stronger one.
+/// How strong a definition is: of two definitions of a name, the stronger one is used.
 int strength_of(Linkage linkage) noexcept {
   switch (linkage) {
     case Linkage::common:
@@ -52,7 +52,7 @@ ModuleLinker::ModuleLinker(std::span<const std::unique_ptr<ptx::Module>> modules
   }
   for (const Names& names : locals_) {
     for (const auto& [name, candidate] : names) {
-      // A static variable of the program; the host finds it unless another has the name.
+      // A static variable of the program; the host can find it unless another has the same name.
       if (candidate.symbol.kind == LinkedSymbol::Kind::variable && !globals_.contains(name)) {
         variables_[candidate.symbol.index].is_named = true;
       }
@@ -73,7 +73,7 @@ void ModuleLinker::add_function(std::uint32_t module, const ptx::Function& funct
   candidate.symbol = {LinkedSymbol::Kind::function, static_cast<std::uint32_t>(functions_.size())};
   candidate.linkage = function.linkage;
   candidate.position = function.position;
-  // The host finds every kernel by its name.
+  // The host can find every kernel by its name.
   if (function.is_entry && candidate.linkage == Linkage::internal) {
     candidate.linkage = Linkage::visible;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PTX modules as one program: which definition each name means.
+// Makes one program of several PTX modules: finds the definition that each name refers to.
 #pragma once
 
 #include <cstddef>
@@ -22,9 +22,9 @@ inline constexpr std::uint32_t no_index = ~std::uint32_t{0};
 struct LinkedVariable {
   const ptx::Variable* source = nullptr;
   std::uint32_t module = 0;
-  bool dynamic = false;       ///< shared memory of a size that the launch gives
-  bool is_named = false;      ///< the host may ask for it
-  std::uint64_t address = 0;  ///< once placed: on the device, or in the shared window
+  bool dynamic = false;       ///< shared memory whose size the launch specifies
+  bool is_named = false;      ///< the host may look it up
+  std::uint64_t address = 0;  ///< after placement: on the device, or in the shared window
   std::byte* host = nullptr;
 };
 
@@ -32,23 +32,23 @@ struct LinkedVariable {
 struct LinkedFunction {
   const ptx::Function* source = nullptr;
   std::uint32_t module = 0;
-  /// By index of the source's variables: that of the linked variable, for shared ones.
+  /// By index of the source's variables: the index of the linked variable, for shared ones.
   std::vector<std::uint32_t> variables;
 };
 
-/// What a name means.
+/// What a name refers to.
 struct LinkedSymbol {
   enum class Kind : std::uint8_t {
     unresolved,
     variable,
     function,
-    known,  ///< a function that the engine itself brings: malloc and its like
+    known,  ///< a function that the engine itself provides: malloc and similar
   };
   Kind kind = Kind::unresolved;
   std::uint32_t index = no_index;
 };
 
-/// Whether the engine brings that function.
+/// Whether the engine provides that function.
 [[nodiscard]] bool is_known_function(std::string_view name) noexcept;
 /// Whether a name belongs to the device runtime (kernels that launch kernels).
 [[nodiscard]] bool is_device_runtime(std::string_view name) noexcept;
@@ -59,11 +59,11 @@ struct LinkedSymbol {
 
 class ModuleLinker {
  public:
-  /// @throws LoadError where a name is defined twice.
+  /// @throws LoadError if a name is defined twice.
   explicit ModuleLinker(std::span<const std::unique_ptr<ptx::Module>> modules);
 
   [[nodiscard]] LinkedSymbol find(std::uint32_t module, std::string_view name) const;
-  /// The same; what has no definition is an error.
+  /// The same, but a name without a definition is an error.
   [[nodiscard]] LinkedSymbol resolve(std::uint32_t module, std::string_view name,
                                      ptx::Position position) const;
 

@@ -13,7 +13,7 @@ constexpr std::uint32_t none = ~std::uint32_t{0};
 constexpr std::size_t most_words = std::size_t{16} << 20;
 
 /// Calls use(register) and define(register, whole) for all registers of an instruction, in this
-/// order: what it reads comes before what it writes.
+/// order: reads come before writes.
 template <typename Use, typename Define>
 class Visitor {
  public:
@@ -61,7 +61,7 @@ struct BasicBlock {
   std::vector<std::uint32_t> successors;  ///< blocks
 };
 
-/// A function's blocks, and which of its registers live from one to another.
+/// The basic blocks of a function, and which of its registers are live from one to another.
 class Flow {
  public:
   Flow(const ptx::Function& function, std::span<const Opcode* const> opcodes,
@@ -132,8 +132,8 @@ class Flow {
     }
   }
 
-  /// Finds the registers that some block reads before it writes them: only those cross from block
-  /// to block.
+  /// Finds the registers that some block reads before it writes them: only those are live across
+  /// blocks.
   void number_registers() {
     number_.assign(lives_.size(), none);
     std::vector<std::uint32_t> written_in(lives_.size(), none);
@@ -223,7 +223,7 @@ class Flow {
   std::vector<Life> lives_;
   std::vector<BasicBlock> blocks_;
   std::vector<std::uint32_t> block_at_;  ///< of each instruction
-  std::vector<std::uint32_t> number_;    ///< of a register that crosses; none for others
+  std::vector<std::uint32_t> number_;    ///< of a register live across blocks; none for others
   std::vector<std::uint32_t> crossing_;  ///< registers by number
   std::size_t words_ = 0;                ///< of each block's sets
   std::vector<Word> live_in_;

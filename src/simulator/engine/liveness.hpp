@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From where to where in a function each register holds a value that is still needed.
+// In which part of a function each register holds a value that is still needed.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace cudacore::simulator {
 
-/// The instructions from the first to the last at which a register is in use; both included. Every
-/// path that the value takes lies between them.
+/// From the first to the last instruction at which a register is in use, both included. Every path
+/// that the value takes is between them.
 struct Life {
   std::uint32_t begin = ~std::uint32_t{0};
   std::uint32_t end = 0;
@@ -25,12 +25,12 @@ struct Life {
   }
 };
 
-/// Instructions that a label or a table names, by index; one more for the function's end.
+/// Instructions that a label or a table refers to, by index; one more for the function's end.
 [[nodiscard]] std::vector<bool> targets_of(const ptx::Function& function);
 
-/// Lives of a function's registers, by index.
+/// The lives of a function's registers, by index.
 ///
-/// @param opcodes of its instructions
+/// @param opcodes those of its instructions
 [[nodiscard]] std::vector<Life> lives_of(const ptx::Function& function,
                                          std::span<const Opcode* const> opcodes,
                                          const std::vector<bool>& targets);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What runs: decoded instructions, and the warps, frames, blocks and grids that they work on.
+// The state of execution: decoded instructions, and the warps, frames, blocks and grids that they
+// work on.
 //
-// A warp is 32 lanes. A register is a row: 32 values side by side, so that one instruction is a
-// loop over a row that the compiler turns into vector code. A predicate is one 32-bit mask. The
-// rows of a function call lie in a frame; an instruction names them by their offset in it. Lanes
-// that went different ways are groups: each has an instruction to go on with, a frame and a mask;
-// the group furthest behind runs first, and groups that meet become one.
+// A warp is 32 lanes. A register is a row of 32 adjacent values, so that an instruction is a loop
+// over a row, which the compiler turns into vector code. A predicate is one 32-bit mask. The rows
+// of a function call are in a frame; an instruction refers to them by their offset in it. Lanes
+// that have diverged are groups: each has a next instruction, a frame and a mask. The group that is
+// furthest behind runs first, and groups that meet become one.
 #pragma once
 
 #include <array>
@@ -33,14 +34,15 @@ class Image;
 inline constexpr unsigned warp_size = 32;
 inline constexpr std::uint32_t all_lanes = ~std::uint32_t{0};
 
-/// Runs one instruction for the lanes of the running group. Warp::pc is already past it.
+/// Runs one instruction for the lanes of the running group. Warp::pc is already past the
+/// instruction.
 using Handler = void (*)(Warp& warp, const Instruction& instruction);
 
-/// What an operand that is not there has for an offset.
+/// The offset of a missing operand.
 inline constexpr std::uint32_t no_operand = ~std::uint32_t{0};
 
-/// Offsets in every frame: a mask of ones, the carry flags (CC.CF) of the lanes, and a mask that
-/// nobody reads, for results not wanted ("_"). Rows not wanted go to Function::sink.
+/// Offsets in every frame: a mask of ones, the carry flags (CC.CF) of the lanes, and a mask that is
+/// never read, for unwanted results ("_"). Unwanted rows go to Function::sink.
 inline constexpr std::uint32_t true_mask = 0;
 inline constexpr std::uint32_t carry_mask = 4;
 inline constexpr std::uint32_t sink_mask = 8;
@@ -66,14 +68,14 @@ struct Dim3 {
   [[nodiscard]] constexpr std::uint64_t count() const noexcept { return std::uint64_t{x} * y * z; }
 };
 
-/// A call in progress, of all lanes that made it together.
+/// A call in progress, for all lanes that made it together.
 struct Frame {
   Frame* caller = nullptr;
   const Function* function = nullptr;
   const Instruction* call = nullptr;  ///< the call instruction in the caller
   std::byte* rows = nullptr;          ///< Function::frame_bytes, 64-byte aligned
-  std::uint32_t lanes = 0;            ///< that have not returned from it or exited
-  std::uint32_t local_base = 0;       ///< local address where the function's own variables begin
+  std::uint32_t lanes = 0;            ///< those that have not returned from it or exited
+  std::uint32_t local_base = 0;       ///< local address at which the function's own variables begin
   std::uint32_t local_top = 0;        ///< first free local address, alloca included
   std::uint32_t depth = 0;            ///< 0 for the kernel
 };
@@ -81,13 +83,13 @@ struct Frame {
 /// Why a group does not run.
 enum class Wait : std::uint8_t {
   none,
-  barrier,  ///< bar.sync and its like: Group::detail is the barrier's number
-  lanes,    ///< a .sync of the warp: for the lanes of Group::detail
+  barrier,  ///< bar.sync and similar: Group::detail is the barrier's number
+  lanes,    ///< a .sync of the warp: for the lanes in Group::detail
   cluster,  ///< barrier.cluster.wait
   time,     ///< nanosleep
 };
 
-/// Lanes that go the same way.
+/// Lanes that follow the same path.
 struct Group {
   const Instruction* pc = nullptr;
   Frame* frame = nullptr;
@@ -96,12 +98,12 @@ struct Group {
   std::uint32_t detail = 0;
 };
 
-/// How a kernel ends early.
+/// How a kernel can end early.
 enum class FaultKind : std::uint8_t {
   illegal_address,      ///< CUDA_ERROR_ILLEGAL_ADDRESS
   misaligned_address,   ///< CUDA_ERROR_MISALIGNED_ADDRESS
   illegal_instruction,  ///< CUDA_ERROR_ILLEGAL_INSTRUCTION
-  invalid_pc,           ///< CUDA_ERROR_INVALID_PC: a call of what is no function
+  invalid_pc,           ///< CUDA_ERROR_INVALID_PC: a call of something that is not a function
   assertion,            ///< CUDA_ERROR_ASSERT
   trap,                 ///< CUDA_ERROR_LAUNCH_FAILED: trap, brkpt
   stack_overflow,       ///< CUDA_ERROR_LAUNCH_FAILED
@@ -110,30 +112,29 @@ enum class FaultKind : std::uint8_t {
   cancelled,            ///< its context is gone
 };
 
-/// What happened, to whom, where; text() of it is what the driver logs.
+/// What happened, in which thread, and where; the driver logs its text().
 struct Fault {
   FaultKind kind = FaultKind::trap;
-  std::string message;  ///< whole: kernel, block, thread, PTX line, source line and why
+  std::string message;  ///< complete: kernel, block, thread, PTX line, source line and reason
 };
 
-/// The running warp. Handlers work on the members before `groups`; the rest belongs to the
-/// scheduler.
+/// The running warp. Handlers use the members before `groups`; the rest belongs to the scheduler.
 struct alignas(64) Warp {
   std::byte* rows = nullptr;          ///< of the running group's frame
-  const Instruction* pc = nullptr;    ///< next
+  const Instruction* pc = nullptr;    ///< the next instruction
   std::uint32_t active = 0;           ///< lanes of the running group
   std::int32_t slice = 0;             ///< instructions left before another group may run
-  const Instruction* low = nullptr;   ///< jumps to or below here, or to `high` and above,
-  const Instruction* high = nullptr;  ///< end the slice, as lanes wait there
+  const Instruction* low = nullptr;   ///< jumps to this or below, or to `high` and above,
+  const Instruction* high = nullptr;  ///< end the slice, because lanes wait there
   Frame* frame = nullptr;             ///< of the running group
   Block* block = nullptr;
-  Worker* worker = nullptr;                                   ///< that runs it now
+  Worker* worker = nullptr;                                   ///< the one that runs it now
   std::uint32_t index = 0;                                    ///< in its block
   std::uint32_t living = 0;                                   ///< lanes that have not exited
   std::array<std::array<std::uint32_t, warp_size>, 3> tid{};  ///< %tid.x, .y, .z
-  std::vector<Group> groups;                                  ///< but the running one
+  std::vector<Group> groups;                                  ///< all except the running one
 
-  /// Lanes that run the instruction: the group's, less those that its guard holds back.
+  /// The lanes that run the instruction: those of the group, minus those that its guard excludes.
   [[nodiscard, gnu::always_inline]] std::uint32_t enabled(const Instruction& in) const noexcept {
     return active & (*reinterpret_cast<const std::uint32_t*>(rows + in.guard) ^ in.guard_flip);
   }
@@ -146,56 +147,59 @@ struct alignas(64) Warp {
   [[nodiscard, gnu::always_inline]] std::uint32_t& mask(std::uint32_t offset) const noexcept {
     return *reinterpret_cast<std::uint32_t*>(rows + offset);
   }
-  /// Sets the mask's bits of the enabled lanes, and leaves the others.
+  /// Sets the mask's bits for the enabled lanes, and leaves the others unchanged.
   [[gnu::always_inline]] void set_mask(std::uint32_t offset, std::uint32_t lanes,
                                        std::uint32_t bits) const noexcept {
     std::uint32_t& word = mask(offset);
     word = (word & ~lanes) | (bits & lanes);
   }
-  /// Ends the slice after this instruction, so that others run.
+  /// Ends the slice after this instruction, so that others can run.
   [[gnu::always_inline]] void yield() noexcept { slice = 0; }
 
-  /// Ends the grid because of what a lane did. The first fault of a grid is the one reported. The
-  /// handler returns after it. The detail says what and why, as in "reads 4 bytes at 0x7f..., which
-  /// is 16 bytes past the end of a live allocation of 1024 bytes at 0x7f...".
+  /// Ends the grid because of a lane's error. Only the first fault of a grid is reported. The
+  /// handler must return after this call. The detail says what happened and why, as in "reads 4
+  /// bytes at 0x7f..., which is 16 bytes past the end of a live allocation of 1024 bytes at
+  /// 0x7f...".
   void fault(const Instruction& in, FaultKind kind, unsigned lane,
              std::string_view detail) noexcept;
 };
 
-/// A range of addresses that was found before, and may be used again while the generation holds.
+/// A range of addresses that was looked up before, and can be reused while the generation stays the
+/// same.
 struct CachedRange {
   std::uint64_t begin = 1;
   std::uint64_t end = 0;
-  std::int64_t to_host = 0;  ///< added to an address, gives where the bytes are
+  std::int64_t to_host = 0;  ///< added to an address, gives the position of the bytes
   std::uint64_t generation = 0;
   bool writable = false;
-  std::uint32_t last = 0;  ///< low bits of where the instruction was last: to look ahead
+  std::uint32_t last = 0;  ///< low bits of the instruction's last address: to look ahead
 };
 
-/// A host thread's own state: what its blocks share.
+/// The state of a host thread, which its blocks share.
 struct Worker {
   unsigned index = 0;
-  /// Found ranges by instruction, direct mapped.
+  /// Ranges by instruction, direct-mapped.
   std::array<CachedRange, 64> ranges{};
 };
 
 /// One of a block's sixteen barriers.
 struct Barrier {
   std::uint32_t arrived = 0;   ///< threads
-  std::uint32_t expected = 0;  ///< threads; 0: all that live
-  std::uint32_t padding = 0;   ///< lanes without a thread, of warps that arrived: these count too
+  std::uint32_t expected = 0;  ///< threads; 0: all living threads
+  std::uint32_t padding = 0;   ///< lanes without a thread, in warps that arrived: these count too
   std::uint32_t result_and = all_lanes;  ///< of bar.red, over those that arrived
   std::uint32_t result_or = 0;
   std::uint32_t result_count = 0;
 };
 
-/// Where shared and local addresses begin: below lies nothing, so that a null pointer is caught.
+/// Where shared and local addresses begin. Nothing is below, so that null pointers are detected.
 inline constexpr std::uint32_t shared_begin = 0x400;
 inline constexpr std::uint32_t local_begin = 0x100;
-/// A shared::cluster address of another block: its rank + 1 stands from this bit on.
+/// In a shared::cluster address of another block, the bits from this one on are the block's rank +
+/// 1.
 inline constexpr unsigned cluster_rank_shift = 24;
 
-/// A thread block: data that any worker may go on with.
+/// A thread block, as data that any worker can continue with.
 struct Block {
   Grid* grid = nullptr;
   Dim3 index{0, 0, 0};             ///< %ctaid
@@ -211,7 +215,7 @@ struct Block {
   std::uint32_t cluster_rank = 0;
 };
 
-/// Blocks that read each other's shared memory.
+/// Blocks that can access each other's shared memory.
 struct Cluster {
   std::vector<Block*> blocks;  ///< by rank
   Dim3 shape;

@@ -14,7 +14,7 @@ std::uint64_t number(const std::byte* host) noexcept {
   return reinterpret_cast<std::uint64_t>(host);
 }
 
-/// Whether [address, address + size) lies in [begin, begin + bytes).
+/// Whether [address, address + size) is within [begin, begin + bytes).
 bool within(std::uint64_t address, std::size_t size, std::uint64_t begin,
             std::size_t bytes) noexcept {
   const std::uint64_t offset = address - begin;
@@ -91,7 +91,7 @@ bool is_readable(const Block& block, int device) noexcept {
 
 const CachedRange* find_range(const Warp& warp, const Instruction& in,
                               std::uint64_t address) noexcept {
-  // The tag is read first: an allocation erased meanwhile makes what is found below void.
+  // Read the tag first: if an allocation is erased meanwhile, the result below is invalid.
   const std::uint64_t tag = range_tag(*warp.block);
   CachedRange& range = range_of(*warp.worker, in);
   if (range.generation == tag && within(address, 1, range.begin, range.end - range.begin)) {
@@ -127,7 +127,7 @@ std::byte* resolve(Warp& warp, const Instruction& in, Space space, std::uint64_t
     case Space::param: {
       const auto& parameters = warp.block->grid->request().parameters;
       if (within(address, size, 0, parameters.size())) {
-        // Checked below: nobody writes there.
+        // Checked below: nothing writes there.
         host = const_cast<std::byte*>(parameters.data()) + address;
       }
       writable = false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How instructions reach memory: from an address of a state space to the bytes on the host.
+// How instructions access memory: from an address in a state space to the bytes on the host.
 //
-// Every access is checked, to the byte: against the live allocations, the shared memory of the
+// Every access is checked, to the byte, against the live allocations, the shared memory of the
 // block and of its cluster, the local memory of the thread, and the launch's parameters. Generic
 // addresses of shared, local and parameter memory are the host addresses of the bytes.
 #pragma once
@@ -16,11 +16,11 @@
 
 namespace cudacore::simulator {
 
-/// What an address counts from.
+/// What an address is relative to.
 enum class Space : std::uint8_t {
   generic,
   global,
-  constant,  ///< 64-bit addresses, as those of global memory
+  constant,  ///< 64-bit addresses, like those of global memory
   shared,    ///< from shared_begin; the rank of another block of the cluster + 1 above
              ///< cluster_rank_shift
   local,     ///< from local_begin
@@ -29,21 +29,21 @@ enum class Space : std::uint8_t {
 
 enum class Access : std::uint8_t { read, write, update };
 
-/// Where the bytes [address, address + size) of a lane are; nullptr after a fault.
+/// The location of a lane's bytes [address, address + size); nullptr after a fault.
 ///
-/// @param align what the address must be a multiple of; 0: size where that is a power of two up to
-/// 32, as of a register or a vector of them, else 1.
+/// @param align what the address must be a multiple of; 0 means size if that is a power of two up
+/// to 32, as for a register or a vector of registers, and 1 otherwise.
 [[nodiscard]] std::byte* resolve(Warp& warp, const Instruction& in, Space space,
                                  std::uint64_t address, std::size_t size, Access access,
                                  unsigned lane, std::size_t align = 0) noexcept;
 
-/// The same for each of some lanes: at[i] for a lane i whose address is bases[i] + offset. False
-/// after a fault; which is that of the lowest lane that has one.
+/// The same for several lanes: at[i] for a lane i whose address is bases[i] + offset. Returns false
+/// after a fault, which is that of the lowest faulting lane.
 [[nodiscard]] bool resolve_lanes(Warp& warp, const Instruction& in, Space space,
                                  const std::uint64_t* bases, std::uint64_t offset,
                                  std::uint32_t lanes, std::size_t size, Access access,
                                  std::byte** at) noexcept;
-/// With bases of 32 bits; the sum wraps at 32 bits too where the space is shared or local.
+/// With 32-bit bases; for shared and local memory, the sum also wraps at 32 bits.
 [[nodiscard]] bool resolve_lanes(Warp& warp, const Instruction& in, Space space,
                                  const std::uint32_t* bases, std::uint64_t offset,
                                  std::uint32_t lanes, std::size_t size, Access access,
@@ -55,27 +55,31 @@ enum class Access : std::uint8_t { read, write, update };
   return warp.index * warp_size + lane;
 }
 
-/// Generic address of an address of a space; an address outside of it gives one outside as well.
+/// The generic address for an address in a space; if the address is outside of the space, so is the
+/// result.
 [[nodiscard]] std::uint64_t to_generic(const Warp& warp, Space space, std::uint64_t address,
                                        unsigned lane) noexcept;
-/// And back. That of shared memory of another block of the cluster has the block's rank in it.
+/// The reverse. The result for shared memory of another block in the cluster includes the block's
+/// rank.
 [[nodiscard]] std::uint64_t from_generic(const Warp& warp, Space space, std::uint64_t address,
                                          unsigned lane) noexcept;
-/// The rank in the cluster of the block in whose shared memory a generic address lies; -1: in none.
+/// The rank, in the cluster, of the block whose shared memory contains a generic address; -1 if
+/// there is none.
 [[nodiscard]] int rank_of_shared(const Block& block, std::uint64_t generic_address) noexcept;
 
-/// What a CachedRange is good for: the allocations as they are now, and what this grid may touch.
+/// The conditions under which a CachedRange is valid: the current allocations, and what this grid
+/// may access.
 [[nodiscard, gnu::always_inline]] inline std::uint64_t range_tag(const Block& block) noexcept {
   constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;
   return AddressSpace::generation() ^ (block.grid->request().readable_devices * spread);
 }
 
-/// The allocation around an address, if this grid may touch it, as the worker's range of an
-/// instruction; nullptr where there is none.
+/// The allocation around an address, if this grid may access it, stored as the worker's range for
+/// an instruction; nullptr if there is none.
 [[nodiscard]] const CachedRange* find_range(const Warp& warp, const Instruction& in,
                                             std::uint64_t address) noexcept;
 
-/// The place where a worker remembers the range that an instruction used.
+/// Where a worker remembers the range that an instruction used.
 [[nodiscard, gnu::always_inline]] inline CachedRange& range_of(Worker& worker,
                                                                const Instruction& in) noexcept {
   return worker

@@ -11,7 +11,7 @@
 namespace cudacore::simulator {
 namespace {
 
-/// Addresses below are said to come from a null pointer.
+/// Addresses below this one are reported as null pointers.
 constexpr std::uint64_t null_page = 4096;
 
 std::string hex(std::uint64_t value) {
@@ -67,7 +67,7 @@ bool holds(const std::byte* begin, std::size_t size, std::uint64_t address) {
   return address - reinterpret_cast<std::uint64_t>(begin) < size;
 }
 
-/// An address relative to the one window that a space has.
+/// An address relative to the only window of a space.
 std::string beside_window(const AccessPlace& place, std::uint64_t begin, std::uint64_t size,
                           std::string_view window) {
   if (size == 0) return ", but there is no " + std::string(window);
@@ -100,7 +100,8 @@ std::string beside_shared(const Warp& warp, const AccessPlace& place) {
   return block.shared_bytes == 0 ? beside + ": the launch's shmem_size is 0" : beside;
 }
 
-/// Generic windows, for a global access that strays into them or a generic one that leaves them.
+/// Generic windows, for a global access that enters one of them, or a generic access that leaves
+/// one.
 std::optional<std::string> in_window(const Warp& warp, const AccessPlace& place) {
   const Block& block = *warp.block;
   const std::string_view verb =
@@ -177,7 +178,7 @@ std::string beside(const Warp& warp, const AccessPlace& place) {
   return beside_allocations(warp, place);
 }
 
-/// Reports with the details, or with none where the host has no memory for them.
+/// Reports the fault with the details, or without them if the host has no memory for them.
 template <class Details>
 void report(Warp& warp, const Instruction& in, FaultKind kind, unsigned lane,
             Details details) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is said of an access that may not be: what was tried, and what is nearest.
+// The messages for invalid accesses: what was tried, and what is nearest.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ struct AccessPlace {
 void fault_misaligned(Warp& warp, const Instruction& in, const AccessPlace& place,
                       std::size_t align) noexcept;
 void fault_read_only(Warp& warp, const Instruction& in, const AccessPlace& place) noexcept;
-/// An access that is in no allocation, not wholly in one, or in one of a device that the grid may
-/// not touch.
+/// An access that is outside of any allocation, only partly inside one, or inside one of a device
+/// that the grid may not access.
 void fault_outside(Warp& warp, const Instruction& in, const AccessPlace& place) noexcept;
 
 }  // namespace cudacore::simulator

@@ -17,7 +17,7 @@ bool any_of(const std::array<std::string_view, N>& words, std::string_view word)
 constexpr auto without_effect = std::to_array<std::string_view>(
     {"ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "weak", "uni", "noftz", "cta", "gpu", "sys"});
 
-/// Gives each word of an opcode in turn.
+/// Calls `each` with each word of an opcode in turn.
 template <typename Each>
 void for_each_word(std::string_view opcode, Each each) {
   while (true) {
@@ -59,7 +59,7 @@ bool writes_nothing(std::string_view key, std::string_view mnemonic) {
   return any_of(mnemonics, mnemonic) || key.starts_with("wmma.store");
 }
 
-/// "ld.param.v2.u16" -> "ld.frame.v2.b16": in a frame only the width matters.
+/// "ld.param.v2.u16" -> "ld.frame.v2.b16": in a frame, only the width matters.
 std::string frame_key(std::string_view key) {
   std::string vector;
   std::string type;
@@ -86,9 +86,9 @@ std::string replace_word(std::string_view key, std::string_view word, std::strin
   return result;
 }
 
-/// The types of a key that say how its literals are meant.
+/// The types in a key that say how to interpret literals.
 Opcode::Literal literal_of(std::string_view key, std::string_view mnemonic) {
-  // Of these the type is that of vectors, memory or the result: literals are sizes and masks.
+  // For these, the type is that of vectors, memory or the result; literals are sizes and masks.
   constexpr auto of_others = std::to_array<std::string_view>({"cp", "redux", "wmma"});
   if (any_of(of_others, mnemonic)) return Opcode::Literal::bits;
   std::string_view first;
@@ -190,7 +190,7 @@ const Opcode& Opcodes::add(std::string_view raw) {
   const std::string_view mnemonic = mnemonic_of(key);
   opcode.known = !table_.find(key).empty();
   if (raw.size() != key.size() && key_of(name_of_instruction(raw)) != name_of_instruction(key)) {
-    // A modifier stands inside the name.
+    // The name contains a modifier.
     opcode.known = false;
     return opcodes_.emplace(raw, std::move(opcode)).first->second;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opcodes as the table of forms knows them: what is the same for all instructions of one opcode.
+// Opcodes as the table of forms knows them: what all instructions with the same opcode have in
+// common.
 #pragma once
 
 #include <array>
@@ -14,7 +15,7 @@
 
 namespace cudacore::simulator {
 
-/// The key of an opcode: what makes no difference to the simulator is taken out.
+/// The key of an opcode: the opcode without what makes no difference to the simulator.
 [[nodiscard]] std::string key_of(std::string_view opcode);
 
 /// One operand of a form's signature.
@@ -25,10 +26,10 @@ struct Slot {
   bool paired = false;
 };
 
-/// The operands that Instruction::op holds, and a mask whose offset goes to Instruction::imm.
+/// The operands that Instruction::op holds, and a mask whose offset goes into Instruction::imm.
 inline constexpr std::size_t most_slots = 7;
 
-/// A form with its signature taken apart.
+/// A form, with its signature split into parts.
 struct Pattern {
   Handler run = nullptr;
   std::uint32_t size = 0;
@@ -36,7 +37,7 @@ struct Pattern {
 };
 
 struct Opcode {
-  /// What the decoder does by itself.
+  /// What the decoder handles itself.
   enum class Role : std::uint8_t {
     plain,
     move,  ///< mov of one value
@@ -47,29 +48,29 @@ struct Opcode {
     branch_table,  ///< brx.idx
     ret,
   };
-  /// What literals are made into.
+  /// How literals are converted.
   enum class Literal : std::uint8_t { bits, f32, f64 };
 
   std::string key;
   Role role = Role::plain;
   Literal literal = Literal::bits;
-  bool known = false;       ///< some form has the key
+  bool known = false;       ///< some form has this key
   bool cache_hint = false;  ///< the last operand is a cache policy, which has no effect
   bool is_signed = false;   ///< narrow values are sign-extended
   bool has_result = true;   ///< the first operand is one, unless it is an address
   bool converts = false;    ///< registers may be wider than the type
-  std::uint8_t video = 0;   ///< of a video instruction: elements of a register
-  bool leaves = false;      ///< control does not go on to the next instruction if unguarded
+  std::uint8_t video = 0;   ///< for a video instruction: elements per register
+  bool leaves = false;      ///< if unguarded, execution doesn't continue with the next instruction
   std::vector<Pattern> patterns;
-  std::vector<Pattern> in_frame;   ///< ld.param and st.param of a device function
-  std::vector<Pattern> elsewhere;  ///< ld.param of an address: .generic of an entry
-  std::vector<Pattern> in_local;   ///< and .local of a device function
+  std::vector<Pattern> in_frame;   ///< ld.param and st.param in a device function
+  std::vector<Pattern> elsewhere;  ///< ld.param of an address: .generic in an entry
+  std::vector<Pattern> in_local;   ///< and .local in a device function
 };
 
-/// Whether PTX has an instruction that this device, knowingly, does not.
+/// Whether PTX has an instruction that this device deliberately doesn't.
 [[nodiscard]] bool is_not_simulated(std::string_view opcode) noexcept;
 
-/// Opcodes of a program, each looked up once.
+/// The opcodes of a program, each looked up once.
 class Opcodes {
  public:
   explicit Opcodes(const FormTable& table) : table_(table) {}
@@ -87,7 +88,7 @@ class Opcodes {
   std::unordered_map<std::string_view, Opcode> opcodes_;
 };
 
-/// The forms of a key, taken apart.
+/// The forms of a key, split into parts.
 [[nodiscard]] std::vector<Pattern> patterns_of(const FormTable& table, std::string_view key);
 
 }  // namespace cudacore::simulator

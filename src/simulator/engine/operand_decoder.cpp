@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The decoder's part that makes rows, masks and addresses of operands.
+// The part of the decoder that turns operands into rows, masks and addresses.
 #include <bit>
 #include <optional>
 
@@ -251,7 +251,7 @@ Decoder::Address Decoder::address_of_linked(const LinkedVariable& variable, std:
   return {row, offset};
 }
 
-/// Of a variable of the function: in local memory, or a parameter.
+/// The address of a variable of the function: in local memory, or a parameter.
 Decoder::Address Decoder::address_of_own(const Operand& operand, unsigned width) {
   const ptx::Variable& variable = source_.variables[operand.index];
   const auto offset = static_cast<std::uint64_t>(operand.offset);

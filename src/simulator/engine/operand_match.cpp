@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The decoder's part that finds the form that operands fit.
+// The part of the decoder that finds the form that fits the operands.
 #include <algorithm>
 #include <string>
 
@@ -19,7 +19,7 @@ int Decoder::cost_of_value(const Operand& operand, unsigned width, bool is_resul
       if (is_predicate(operand.index) || (is_modified && opcode_->video == 0)) return mismatch;
       const unsigned actual = width_of(operand.index);
       if (actual == width) return 0;
-      // Smaller values are widened to registers of up to 64 bits, and cut from them.
+      // Smaller values are extended to registers of up to 64 bits, and truncated from them.
       return opcode_->converts && actual > width && actual <= 8 ? 1 : mismatch;
     }
     case Operand::Kind::blank:
@@ -131,7 +131,7 @@ Decoder::Match Decoder::match(std::span<const Pattern> patterns, Operands operan
 
 void Decoder::fail_match(std::span<const Pattern> patterns, Operands operands) const {
   const std::string name = "'" + std::string(instruction_->opcode) + "'";
-  // The pattern whose first operands fit best tells where it goes wrong.
+  // The pattern that fits the most operands from the first on shows where the mistake is.
   std::size_t furthest = 0;
   bool counts_fit = false;
   for (const Pattern& pattern : patterns) {

@@ -9,7 +9,8 @@
 
 namespace cudacore::simulator {
 
-/// Aligns as much as a parameter may ask for: its generic address is that of the host.
+/// Provides the largest alignment that a parameter may require: its generic address is the host's
+/// address.
 template <class T>
 struct ParameterAllocator {
   using value_type = T;

@@ -11,7 +11,7 @@
 namespace cudacore::simulator {
 namespace {
 
-/// Widths and precisions beyond it are cut, as they come from the kernel.
+/// Larger widths and precisions are cut to this, because they come from the kernel.
 constexpr int widest = 1 << 16;
 
 /// A conversion, from "%" to its letter.
@@ -19,8 +19,8 @@ struct Conversion {
   std::string flags;
   int width = -1;
   int precision = -1;
-  unsigned bytes = 4;  ///< of an integer
-  char letter = 0;     ///< 0: the text is no conversion
+  unsigned bytes = 4;  ///< for an integer
+  char letter = 0;     ///< 0: the text is not a conversion
 };
 
 class Formatter {
@@ -59,7 +59,7 @@ class Formatter {
 
   [[nodiscard]] char peek() const noexcept { return at_ < format_.size() ? format_[at_] : '\0'; }
 
-  /// Digits or a '*'; false after a fault.
+  /// Digits or a '*'; returns false after a fault.
   bool number(int& value) {
     if (peek() == '*') {
       ++at_;
@@ -75,7 +75,7 @@ class Formatter {
     return true;
   }
 
-  /// Leaves the letter 0 where what stands there is no conversion; false after a fault.
+  /// Leaves the letter 0 if the text is not a conversion; returns false after a fault.
   bool parse(Conversion& conversion) {
     ++at_;
     while (peek() != '\0' && std::strchr("-+ #0", peek()) != nullptr) {
@@ -165,7 +165,7 @@ class Formatter {
         return true;
       }
       case 'p':
-      case 'n': {  // What %n would write is of no use to a kernel, and no GPU writes it.
+      case 'n': {  // A kernel has no use for what %n would write, and no GPU writes it.
         std::uint64_t value = 0;
         if (!take(value)) return false;
         if (conversion.letter == 'p') print(conversion, "", 'p', reinterpret_cast<void*>(value));

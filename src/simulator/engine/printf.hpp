@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// printf of kernels.
+// printf in kernels.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace cudacore::simulator {
 
-/// Reads the memory of a lane through generic addresses. After false, the grid has a fault.
+/// Reads the memory of a lane through generic addresses. If it returns false, the grid has a fault.
 class LaneReader {
  public:
   LaneReader(Warp& warp, const Instruction& instruction, unsigned lane) noexcept
@@ -29,8 +29,8 @@ class LaneReader {
   unsigned lane_;
 };
 
-/// What a format and its packed arguments print. A conversion that C does not have is printed as it
-/// stands. The number of arguments; nothing after a fault.
+/// What a format and its packed arguments print. A conversion that C doesn't have is printed
+/// unchanged. Returns the number of arguments; nothing after a fault.
 [[nodiscard]] std::optional<int> format_text(LaneReader& reader, const std::string& format,
                                              std::uint64_t arguments, std::string& output);
 

@@ -24,7 +24,7 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t align) noexcept {
   return (value + align - 1) / align * align;
 }
 
-/// Registers in lists by where something happens to them.
+/// Lists of registers, by the instruction at which something happens to them.
 class Schedule {
  public:
   Schedule(std::size_t positions, std::size_t registers)
@@ -59,8 +59,8 @@ Rows::Rows(std::span<const ptx::Register> registers, std::span<const Life> lives
     ends.add(lives[i].end, i);
   }
 
-  // First the number of each register's row among those of its class, then, with the classes' sizes
-  // known, its offset.
+  // First, the number of each register's row among those of its class. Once the sizes of the
+  // classes are known, its offset.
   std::array<std::vector<std::uint32_t>, classes> free;
   std::array<std::uint32_t, classes> counts{};
   std::uint32_t words = 0;

@@ -16,15 +16,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Turns between looks at the clock.
+/// How many turns pass before the clock is read again.
 constexpr unsigned turns_between_looks = 32;
-/// Turns of a block before another one of its cluster has some.
+/// How many turns a block gets before another block of its cluster.
 constexpr unsigned turns_in_cluster = 64;
 
-/// When a quantum is over. The clock is not read for blocks that end at once.
+/// Measures a quantum of time. The clock is not read for blocks that end at once.
 class Quantum {
  public:
-  /// After each turn; an expired turn is a long one.
+  /// Called after each turn; an expired turn is a long one.
   [[nodiscard]] bool over(TurnEnd end) noexcept {
     if (end == TurnEnd::blocked && ++turns_ % turns_between_looks != 0) return false;
     const Clock::time_point now = Clock::now();
@@ -39,8 +39,8 @@ class Quantum {
 
 enum class BlockEnd : std::uint8_t { waits, turns_over, quantum_over, idle };
 
-/// Runs warps of a block in turn until all wait, `turns` are over, or others should have the
-/// worker.
+/// Runs warps of a block in turn until all of them wait, `turns` are used up, or other work should
+/// get the worker.
 template <class Observer>
 BlockEnd run_block(Grid& grid, ResidentBlock& block, unsigned turns, Quantum& quantum,
                    Observer& observer) {
@@ -58,7 +58,7 @@ BlockEnd run_block(Grid& grid, ResidentBlock& block, unsigned turns, Quantum& qu
     if (end == TurnEnd::blocked) {
       block.ready &= ~bit;
       if ((block.asleep & bit) == 0) {
-        block.idle = 0;  // It may have done what others look for.
+        block.idle = 0;  // It may have done what others poll for.
       } else {
         block.idle |= bit;
         if ((block.ready & ~block.idle) == 0) break;
@@ -80,7 +80,7 @@ BlockEnd run_block(Grid& grid, ResidentBlock& block, unsigned turns, Quantum& qu
   return block.ready != 0 || block.asleep != 0 ? BlockEnd::idle : BlockEnd::waits;
 }
 
-/// When the first warp of a cluster wakes; nothing where none sleeps.
+/// When the first warp of a cluster wakes; nothing if none sleeps.
 std::optional<Clock::time_point> first_to_wake(const ResidentCluster& cluster) noexcept {
   std::optional<Clock::time_point> first;
   for (const auto& block : cluster.resident) {

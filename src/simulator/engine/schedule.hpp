@@ -14,7 +14,8 @@
 
 namespace cudacore::simulator {
 
-/// Clusters (of one block or more) of a grid: not started, or preempted. Grid::mutex_ guards it.
+/// The clusters (of one block or more) of a grid that are not started, or preempted. Guarded by
+/// Grid::mutex_.
 struct Grid::Schedule {
   struct Range {
     std::uint64_t begin = 0;
@@ -25,37 +26,37 @@ struct Grid::Schedule {
   std::uint64_t limit = 1;  ///< clusters that may be in progress at once
   std::list<Range> fresh;   ///< not started, in order
   std::list<std::unique_ptr<ResidentCluster>> preempted;
-  std::list<std::unique_ptr<ResidentCluster>> asleep;  ///< the first to wake first
+  std::list<std::unique_ptr<ResidentCluster>> asleep;  ///< sorted by wake-up time, earliest first
   std::uint64_t ended = 0;
-  unsigned running = 0;  ///< workers that have something of this grid in hand
+  unsigned running = 0;  ///< workers that hold something of this grid
   bool reported = false;
-  bool widens = false;  ///< blocks in progress may wait for one not started
+  bool widens = false;  ///< blocks in progress may wait for one that has not started
   unsigned preemptions = 0;
   bool counts = false;     ///< thread instructions
-  bool timed_out = false;  ///< it is stopped, and blocks are kept to tell where they stand
+  bool timed_out = false;  ///< it is stopped, and blocks are kept to report where they are
   std::chrono::steady_clock::time_point deadline{};  ///< when it will have run too long, if ever
-  unsigned workers = 1;                              ///< it was submitted to
-  unsigned turns = 1;                                ///< of these submissions, those left
+  unsigned workers = 1;                              ///< how many it was submitted to
+  unsigned turns = 1;                                ///< how many of these submissions are left
 
-  /// Clusters that are preempted, asleep, or in the hand of a worker.
+  /// Clusters that are preempted, asleep, or being run by a worker.
   [[nodiscard]] std::size_t in_progress() const noexcept {
     return running + preempted.size() + asleep.size();
   }
-  /// When a worker with nothing in hand has something to do. Never, where other workers are enough
-  /// for what is in progress.
+  /// When there will be something to do for a worker that holds nothing. Never, if other workers
+  /// suffice for what is in progress.
   [[nodiscard]] std::optional<Task::Time> next_turn() const noexcept {
     if (asleep.empty() || turns >= in_progress()) return std::nullopt;
     return asleep.front()->wakes;
   }
-  /// What to say of a grid that ran too long.
+  /// The fault to report for a grid that ran too long.
   [[nodiscard]] Fault describe_timeout(const LaunchRequest& request) const;
-  /// Puts a cluster that sleeps to the others.
+  /// Adds a cluster to those that sleep.
   void put_to_sleep(std::unique_ptr<ResidentCluster> cluster);
-  /// Lets those go on whose time has come.
+  /// Resumes the clusters whose time has come.
   void wake();
 };
 
-/// How long blocks run before others get their turn.
+/// How long a block runs before others get their turn.
 inline constexpr std::chrono::microseconds block_quantum{1000};
 /// How long a worker stays with a grid.
 inline constexpr std::chrono::microseconds grid_quantum{4000};
@@ -63,16 +64,17 @@ inline constexpr std::chrono::microseconds grid_quantum{4000};
 enum class ClusterEnd : std::uint8_t {
   ended,
   preempted,  ///< the quantum is over
-  idle,       ///< all that its warps do is look whether they may go on
+  idle,       ///< its warps do nothing but poll
   asleep,     ///< until ResidentCluster::wakes
   stopped,
 };
 
-/// Runs blocks for a quantum. What threads ran is added to `instructions` where that is given.
+/// Runs blocks for a quantum. If `instructions` is given, adds the number of executed thread
+/// instructions to it.
 [[nodiscard]] ClusterEnd run_cluster(Grid& grid, ResidentCluster& cluster, Worker& worker,
                                      std::uint64_t* instructions);
 
-/// Memory of 8 bytes, zeroed, that kernels on every device reach; 0 where there is none.
+/// 8 bytes of zeroed memory that kernels on every device can access; 0 if there is none.
 [[nodiscard]] std::uint64_t take_workspace();
 void release_workspace(std::uint64_t address) noexcept;
 

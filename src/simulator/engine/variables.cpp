@@ -9,10 +9,11 @@
 namespace cudacore::simulator {
 namespace {
 
-/// What a block may have without asking for more at launch, which only dynamic memory can.
+/// How much shared memory a block may have without opting in at launch, which only dynamic memory
+/// can do.
 constexpr std::size_t most_static_shared = 48u << 10;
 constexpr std::uint32_t dynamic_align = 16;
-/// What cooperative groups expect: barriers and a slot for each warp of the largest block.
+/// What cooperative groups expect: barriers, and a slot for each warp of the largest block.
 constexpr std::uint32_t reserved_shared_bytes = 288;
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t align) noexcept {
@@ -57,7 +58,7 @@ void initialise(const ModuleLinker& linker, const LinkedVariable& variable,
   }
 }
 
-/// Bytes that are taken of a kernel's shared memory: pieces in order.
+/// The used parts of a kernel's shared memory, in order.
 class Taken {
  public:
   struct Piece {
@@ -65,7 +66,7 @@ class Taken {
     std::uint64_t end;
   };
 
-  /// The end of what overlaps [begin, end); nothing where it is free.
+  /// The end of what overlaps [begin, end); nothing if the range is free.
   [[nodiscard]] std::optional<std::uint64_t> conflict(std::uint64_t begin,
                                                       std::uint64_t end) const {
     const auto next =
@@ -133,7 +134,7 @@ SharedLayout::SharedLayout(ModuleLinker& linker, const CallGraph& graph, const T
   std::vector<Taken> taken(bytes_.size());
   std::vector<std::uint32_t> aligns(bytes_.size(), 1);
 
-  // Those that most kernels share come first, so that they lie close together.
+  // Variables that are shared by the most kernels come first, so that they are close together.
   std::vector<std::uint32_t> order;
   const std::span<LinkedVariable> variables = linker.variables();
   for (std::uint32_t i = 0; i < variables.size(); ++i) {

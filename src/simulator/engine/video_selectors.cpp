@@ -24,7 +24,7 @@ std::optional<std::uint32_t> scalar_modifiers(std::span<const Operand> operands)
   return modifiers;
 }
 
-/// Elements of a selector as "h10" names them, the lowest first.
+/// The elements of a selector in the form "h10", lowest first.
 struct Chosen {
   std::array<std::uint32_t, 4> elements{};
   std::size_t count = 0;

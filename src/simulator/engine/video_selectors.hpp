@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Selectors of video instructions: which bytes or halves of their operands are meant.
+// Selectors of video instructions: which bytes or halves of the operands to use.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,14 @@
 
 namespace cudacore::simulator {
 
-/// Elements of a register that a video instruction works on: 1, 2 or 4; 0 for other mnemonics.
+/// How many elements of a register a video instruction works on: 1, 2 or 4; 0 for other mnemonics.
 [[nodiscard]] unsigned video_elements(std::string_view mnemonic) noexcept;
 
-/// What Instruction::imm2 tells the handler; nothing where a selector is not of the instruction.
-/// Of a scalar one: four bits for each operand, 1 to 4 for .b0 to .b3, 5 and 6 for .h0 and .h1, 8
-/// more for a minus. Of others, for element k: bit k is set if it is not written; three bits from
-/// 4 + 3k on, and from 16 + 3k on, are its place in operand a, and b, xor the usual one.
+/// Instruction::imm2 for the handler; nothing if a selector doesn't belong to the instruction. For
+/// a scalar instruction: four bits for each operand, 1 to 4 for .b0 to .b3, 5 and 6 for .h0 and
+/// .h1, plus 8 for a minus. For others, for element k: bit k is set if it is not written; three
+/// bits from 4 + 3k on, and from 16 + 3k on, are its positions in operands a and b, xor the usual
+/// ones.
 [[nodiscard]] std::optional<std::uint32_t> video_modifiers(
     unsigned elements, std::span<const ptx::Operand> operands) noexcept;
 

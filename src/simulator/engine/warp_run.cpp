@@ -11,7 +11,7 @@
 namespace cudacore::simulator {
 namespace {
 
-/// No instruction stands there.
+/// An address at which there is no instruction.
 const Instruction* no_limit() noexcept {
   return reinterpret_cast<const Instruction*>(~std::uintptr_t{0} / 64 * 64);
 }
@@ -21,7 +21,7 @@ bool goes_before(const Group& a, const Group& b) noexcept {
   return a.pc < b.pc;
 }
 
-/// Makes one group of those that stand at the same place and can run.
+/// Merges groups that are at the same place and can run.
 void merge(std::vector<Group>& groups) noexcept {
   for (std::size_t i = 0; i < groups.size(); ++i) {
     for (std::size_t j = groups.size() - 1; j > i; --j) {

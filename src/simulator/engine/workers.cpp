@@ -81,10 +81,10 @@ struct Workers::State {
   std::mutex mutex;
   std::condition_variable wake;
   std::deque<std::shared_ptr<Task>> queue;
-  std::atomic<std::size_t> queued{0};  ///< queue.size(), to look at without the lock
-  std::atomic<unsigned> spinning{0};   ///< workers that will look at the queue before they sleep
+  std::atomic<std::size_t> queued{0};  ///< queue.size(), readable without the lock
+  std::atomic<unsigned> spinning{0};   ///< workers that will check the queue before they sleep
   std::vector<Later> later;            ///< a heap, the earliest first
-  std::atomic<Time> earliest{never};   ///< of these, to look at without the lock
+  std::atomic<Time> earliest{never};   ///< the earliest of them, readable without the lock
   Time watched = never;                ///< a sleeping worker wakes then
   unsigned sleeping = 0;
   unsigned started = 0;
@@ -101,7 +101,7 @@ struct Workers::State {
     if (notify) wake.notify_one();
   }
 
-  /// Called by a worker, which looks for tasks next: nobody needs to be woken.
+  /// Called by a worker, which checks for tasks next: no other worker needs to be woken.
   void push_later(std::shared_ptr<Task> task, Time at) {
     const std::scoped_lock lock(mutex);
     later.push_back({at, std::move(task)});
@@ -109,7 +109,7 @@ struct Workers::State {
     earliest.store(later.front().at, std::memory_order_relaxed);
   }
 
-  /// Queues those whose time has come. Whether there are any.
+  /// Queues the tasks whose time has come. Returns whether there were any.
   bool queue_due() {
     if (later.empty()) return false;
     const Time now = std::chrono::steady_clock::now();
@@ -138,7 +138,7 @@ struct Workers::State {
     }
   }
 
-  /// The next task; waits for one.
+  /// Returns the next task; waits for one.
   std::shared_ptr<Task> pop() {
     spinning.fetch_add(1, std::memory_order_relaxed);
     const auto until = std::chrono::steady_clock::now() + spin_time;
@@ -158,7 +158,7 @@ struct Workers::State {
     std::shared_ptr<Task> task = std::move(queue.front());
     queue.pop_front();
     queued.store(queue.size(), std::memory_order_release);
-    // Somebody else has to look after the others whose time has come, or will.
+    // Another worker has to handle the other tasks whose time has come, or will come.
     const bool notify = sleeping != 0 &&
                         ((due && !queue.empty()) || (!later.empty() && later.front().at < watched));
     lock.unlock();
@@ -166,7 +166,7 @@ struct Workers::State {
     return task;
   }
 
-  /// Sleeps until there may be something to do. One worker alone wakes for the tasks to come.
+  /// Sleeps until there may be something to do. Only one worker wakes for future tasks.
   void sleep(std::unique_lock<std::mutex>& lock) {
     ++sleeping;
     if (!later.empty() && later.front().at < watched) {
@@ -180,9 +180,9 @@ struct Workers::State {
   }
 
   [[noreturn]] void serve(unsigned index) {
-    std::fesetenv(FE_DFL_ENV);  // A thread begins with the modes of the one that made it.
+    std::fesetenv(FE_DFL_ENV);  // A thread inherits the modes of the thread that created it.
     pthread_setname_np(pthread_self(), "cudacore-sim");
-    prctl(PR_SET_TIMERSLACK, 1UL);  // nanoseconds late, in place of 50 microseconds
+    prctl(PR_SET_TIMERSLACK, 1UL);  // nanoseconds of delay, instead of 50 microseconds
     const auto worker = std::make_unique<Worker>();
     worker->index = index;
     while (true) {

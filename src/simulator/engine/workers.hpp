@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The host threads that do all work of all simulated devices: one for each core.
+// The host threads that do all the work of all simulated devices: one per core.
 #pragma once
 
 #include <chrono>
@@ -11,30 +11,30 @@
 
 namespace cudacore::simulator {
 
-/// Work that is done in turns, so that a kernel that never ends holds nothing else up.
+/// Work that is done in turns, so that a kernel that never ends doesn't block anything else.
 class Task {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  /// A time that has passed.
+  /// A time in the past.
   static constexpr Time at_once{};
 
   virtual ~Task() = default;
-  /// Works for some milliseconds at most. Gives when it wants to go on, behind what is queued then;
-  /// nothing where there is no more to do. Several workers are in it at once if it was submitted
-  /// several times. Must not block on other tasks, and must not throw.
+  /// Works for some milliseconds at most. Returns when it wants to continue, after what is queued
+  /// by then; nothing if it is done. Several workers run it at once if it was submitted several
+  /// times. Must not block on other tasks, and must not throw.
   virtual std::optional<Time> run(Worker& worker) noexcept = 0;
 };
 
 /// A queue of tasks and the threads that serve it. The threads start with the first task, spin
-/// briefly when idle before they sleep, run with default floating-point modes and block all
-/// signals. They are never joined: the process ends with them. After fork, the child has none.
+/// briefly when idle before they sleep, run with the default floating-point modes, and block all
+/// signals. They are never joined: they end with the process. After a fork, the child has none.
 class Workers {
  public:
   static constexpr unsigned most = 1024;
 
   static Workers& instance();
-  /// How many threads there are to be, at most `most`; 0: one for each core that this process may
-  /// use. To be called before instance() is.
+  /// Sets the number of threads, at most `most`; 0 means one per core that this process may use.
+  /// Must be called before instance().
   static void set_count(unsigned count) noexcept;
 
   void submit(std::shared_ptr<Task> task);

@@ -11,8 +11,8 @@
 namespace cudacore::simulator {
 namespace {
 
-/// Workspaces of all cooperative grids. Their memory stays filed, as taking an allocation out makes
-/// every worker look its ranges up again.
+/// Workspaces of all cooperative grids. Their memory stays registered, because erasing an
+/// allocation makes every worker look up its ranges again.
 class Workspaces {
  public:
   static Workspaces& instance() {
@@ -31,7 +31,7 @@ class Workspaces {
 
   void release(std::uint64_t address) noexcept {
     const std::scoped_lock lock(mutex_);
-    free_.push_back(address);  // Never beyond the capacity that grow() reserved.
+    free_.push_back(address);  // Never exceeds the capacity that grow() reserved.
   }
 
  private:

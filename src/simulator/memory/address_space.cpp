@@ -14,7 +14,7 @@ constexpr std::size_t erased_kept = 1024;
 constinit std::atomic<std::uint64_t> AddressSpace::generation_{1};
 
 AddressSpace& AddressSpace::instance() noexcept {
-  // Never destroyed: workers and the driver's users outlive static destruction.
+  // Never destroyed: workers and users of the driver outlive static destruction.
   static AddressSpace* const space = std::make_unique<AddressSpace>().release();
   return *space;
 }
@@ -31,7 +31,7 @@ std::optional<Allocation> AddressSpace::erase(std::uint64_t address) {
   const Allocation* const found = allocations_.at(address);
   if (found == nullptr) return std::nullopt;
   const Allocation allocation = *found;
-  // The ring is only for messages, but to grow it may throw: before anything has changed.
+  // The ring is only for messages, but growing it may throw, so grow it before anything changes.
   if (erased_.size() < erased_kept) {
     erased_.push_back(allocation);
   } else {
@@ -68,7 +68,7 @@ std::optional<Allocation> AddressSpace::erased(std::uint64_t address) const {
   for (std::size_t age = 1; age <= erased_.size(); ++age) {
     const Allocation& candidate = erased_[(next_erased_ + erased_kept - age) % erased_kept];
     if (address - candidate.address >= candidate.size) continue;
-    // Memory that was given out again since is no longer what it was.
+    // The memory has been allocated again since, so this is no longer what it was.
     if (below != nullptr && below->end() > candidate.address) return std::nullopt;
     return candidate;
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one address space of the process, which host and simulated devices share (unified
+// The process's only address space, which the host and the simulated devices share (unified
 // addressing).
 //
-// Every live allocation stands in it. A pointer of a device is an address that the host can't read:
-// the bytes lie in a second mapping of the same memory, at Allocation::host. Host memory that the
-// driver gave out (pinned, managed, registered) has host == address.
+// It contains every live allocation. A device pointer is an address that the host cannot read; the
+// bytes are in a second mapping of the same memory, at Allocation::host. For host memory that the
+// driver handed out (pinned, managed, registered), host == address.
 #pragma once
 
 #include <atomic>
@@ -19,25 +19,26 @@
 
 namespace cudacore::simulator {
 
-/// All live allocations. Any thread may call anything; finding one is O(log n).
+/// All live allocations. Any thread may call any function; a lookup is O(log n).
 class AddressSpace {
  public:
-  /// The one of this process.
+  /// The process's only instance.
   static AddressSpace& instance() noexcept;
 
-  /// Files an allocation that overlaps no other, and gives it an id.
+  /// Registers an allocation, which must not overlap any other, and gives it an id.
   std::uint64_t insert(Allocation allocation);
-  /// Takes the allocation that begins at the address out. Nothing where none does.
+  /// Removes and returns the allocation that begins at the address; nothing if there is none.
   std::optional<Allocation> erase(std::uint64_t address);
-  /// The allocation that holds the byte at the address.
+  /// The allocation that contains the byte at the address.
   [[nodiscard]] std::optional<Allocation> find(std::uint64_t address) const;
-  /// The live allocation with the highest address below this one: what a miss was next to.
+  /// The live allocation with the highest address below this one, to say what a bad access was
+  /// close to.
   [[nodiscard]] std::optional<Allocation> nearest_below(std::uint64_t address) const;
-  /// The one with the lowest address above it.
+  /// The live allocation with the lowest address above this one.
   [[nodiscard]] std::optional<Allocation> nearest_above(std::uint64_t address) const;
-  /// The allocation that held the byte, of those erased of late; the youngest of several.
+  /// The recently erased allocation that contained the byte; the newest if there are several.
   [[nodiscard]] std::optional<Allocation> erased(std::uint64_t address) const;
-  /// Changes whenever one is erased: what was found before may be gone.
+  /// Changes whenever an allocation is erased: earlier lookup results may then be invalid.
   [[nodiscard]] static std::uint64_t generation() noexcept {
     return generation_.load(std::memory_order_acquire);
   }

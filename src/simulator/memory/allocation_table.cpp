@@ -7,7 +7,7 @@
 namespace cudacore::simulator {
 namespace {
 
-/// The number of elements at or below a value.
+/// The number of elements that are less than or equal to a value.
 std::size_t count_to(const std::vector<std::uint64_t>& sorted, std::uint64_t value) noexcept {
   return static_cast<std::size_t>(std::upper_bound(sorted.begin(), sorted.end(), value) -
                                   sorted.begin());
@@ -29,7 +29,7 @@ void AllocationTable::add_chunk(std::size_t index, std::uint64_t first) {
   Chunk chunk;
   chunk.begins.reserve(chunk_size);
   chunk.allocations.reserve(chunk_size);
-  // Nothing throws once something has changed.
+  // Nothing may throw after the first change.
   if (firsts_.size() == firsts_.capacity()) firsts_.reserve(2 * firsts_.size() + 1);
   chunks_.insert(nth(chunks_, index), std::move(chunk));
   firsts_.insert(nth(firsts_, index), first);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Allocations by address: a search tree of two levels, of sorted arrays, as a search through a tree
-// of nodes waits for memory at each of its levels.
+// Allocations by address: a two-level search tree of sorted arrays. In a tree of nodes, a search
+// would wait for memory at each level.
 #pragma once
 
 #include <cstddef>
@@ -14,24 +14,25 @@
 
 namespace cudacore::simulator {
 
-/// Not safe for several threads of which one changes it. Pointers hold until the next change.
+/// Not safe for several threads if one of them changes it. Pointers are valid until the next
+/// change.
 class AllocationTable {
  public:
-  /// Takes the place of one that begins at the same address.
+  /// Replaces an allocation that begins at the same address.
   void insert(const Allocation& allocation);
-  /// Takes out the one that begins at the address.
+  /// Removes the allocation that begins at the address.
   void erase(std::uint64_t address) noexcept;
-  /// The one that begins at the address.
+  /// The allocation that begins at the address.
   [[nodiscard]] const Allocation* at(std::uint64_t address) const noexcept;
-  /// The last that begins at the address or below; nullptr where none does.
+  /// The last allocation that begins at or below the address; nullptr if there is none.
   [[nodiscard]] const Allocation* at_or_below(std::uint64_t address) const noexcept;
-  /// The first that begins above the address; nullptr where none does.
+  /// The first allocation that begins above the address; nullptr if there is none.
   [[nodiscard]] const Allocation* above(std::uint64_t address) const noexcept;
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
  private:
   static constexpr std::size_t chunk_size = 128;
-  /// Some that follow each other: never none, at most chunk_size, for which there is room.
+  /// Consecutive allocations: at least one, and at most chunk_size, for which there is room.
   struct Chunk {
     std::vector<std::uint64_t> begins;
     std::vector<Allocation> allocations;

@@ -12,11 +12,11 @@ namespace cudacore::simulator {
 namespace {
 
 constexpr std::size_t granule = 256;
-constexpr std::size_t largest_page = std::size_t{64} << 10;  ///< that a host has
+constexpr std::size_t largest_page = std::size_t{64} << 10;  ///< of any host
 constexpr std::size_t huge_page = std::size_t{2} << 20;
-/// Pieces of this size and more are aligned to 512 bytes, as those of a GPU are.
+/// Pieces of at least this size are aligned to 512 bytes, as on a GPU.
 constexpr std::size_t large_piece = std::size_t{1} << 20;
-/// Pieces of this size and more give their pages back to the host.
+/// Pieces of at least this size return their pages to the host.
 constexpr std::size_t page_release = std::size_t{4} << 20;
 constexpr std::size_t quarantine_bytes = std::size_t{64} << 20;
 constexpr std::size_t quarantine_pieces = 1024;
@@ -40,7 +40,8 @@ DeviceMemory::DeviceMemory(int device, std::size_t capacity)
   if (capacity > (std::size_t{1} << 44)) {
     throw std::system_error(ENOMEM, std::generic_category(), "memory of a simulated device");
   }
-  // One reservation for both halves; each begins at a huge page, so that both are aligned alike.
+  // One reservation for both halves. Each begins at a huge page, so that both have the same
+  // alignment.
   reserved_ = 2 * span_ + huge_page;
   void* mapping =
       mmap(nullptr, reserved_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -57,8 +58,8 @@ DeviceMemory::DeviceMemory(int device, std::size_t capacity)
     munmap(reservation_, reserved_);
     throw std::system_error(error, std::generic_category(), "memory of a simulated device");
   }
-  // Kernels go through memory in large steps: page tables of small pages would not stay in caches.
-  // Failure leaves small pages, which are slower.
+  // Kernels access memory with large strides, so page tables for small pages would not fit into the
+  // caches. If this fails, the pages stay small, which is slower.
   static_cast<void>(madvise(bytes_, span_, MADV_HUGEPAGE));
   add_free(number(addresses_), span_);
 }
@@ -129,7 +130,7 @@ void DeviceMemory::release_oldest() {
 
 void DeviceMemory::release(std::uint64_t address, std::size_t size) {
   if (size >= page_release) {
-    // Failure leaves the pages with us, which is no harm.
+    // If this fails, we keep the pages, which does no harm.
     std::byte* first = bytes_ + (round_up(address, largest_page) - number(addresses_));
     std::byte* last =
         bytes_ + ((address + size) / largest_page * largest_page - number(addresses_));
@@ -165,7 +166,8 @@ std::optional<std::uint64_t> DeviceMemory::take(std::size_t size, std::size_t al
   const auto fit = [&](const std::pair<std::size_t, std::uint64_t>& piece) {
     return piece.first - size >= round_up(piece.second, align) - piece.second;
   };
-  // The best fit; where alignment spoils the best few, one that is large enough for any.
+  // The best fit. If alignment rules out the best few, take a piece that is large enough for any
+  // alignment.
   auto chosen = free_by_size_.lower_bound({size, 0});
   for (int tries = 0; tries < 16 && chosen != free_by_size_.end() && !fit(*chosen); ++tries) {
     ++chosen;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory of one simulated device: a fixed number of bytes, given out in pieces.
+// The memory of one simulated device: a fixed number of bytes, allocated in pieces.
 #pragma once
 
 #include <cstddef>
@@ -16,29 +16,30 @@
 
 namespace cudacore::simulator {
 
-/// A device's memory, reserved at once and touched only where used. It has addresses twice: where
-/// device pointers point nothing can be read by the host (it faults, as with a real one), and where
-/// the engine reads and writes. There is a gap between pieces, so that a step past the end of one
-/// is no step into another. Pieces are filed in AddressSpace while they live; freed ones are held
-/// back (quarantine) until the memory is needed, so that a use after free is seen.
+/// A device's memory, reserved at once and touched only where it is used. It is mapped twice: at
+/// the addresses of device pointers, where the host cannot access it (it faults, as with a real
+/// device), and where the engine reads and writes. There is a gap between pieces, so that an access
+/// past the end of one doesn't reach another. Live pieces are registered in AddressSpace. Freed
+/// pieces are held back (quarantined) until the memory is needed, so that a use after free is
+/// noticed.
 class DeviceMemory {
  public:
-  /// @throws std::system_error where the host gives no address space.
+  /// @throws std::system_error if the host has no address space left.
   DeviceMemory(int device, std::size_t capacity);
   ~DeviceMemory();
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
-  /// A piece of size bytes, at least 256-byte aligned; nothing where too little is free. Its
-  /// content is undefined. size is at least 1.
+  /// Allocates size bytes, aligned to at least 256 bytes; returns nothing if there is too little
+  /// free memory. The content is undefined. size is at least 1.
   [[nodiscard]] std::optional<Allocation> allocate(std::size_t size, std::size_t align = 256,
                                                    bool read_only = false,
                                                    const void* heap = nullptr);
-  /// Gives back the piece that begins at the address; false where none does.
+  /// Frees the piece that begins at the address; returns false if there is none.
   bool free(std::uint64_t address);
 
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
-  /// Bytes not given out; a quarantined piece counts as free.
+  /// Bytes that are not allocated; a quarantined piece counts as free.
   [[nodiscard]] std::size_t available() const;
   [[nodiscard]] bool contains(std::uint64_t address) const noexcept;
 
@@ -56,7 +57,7 @@ class DeviceMemory {
 
   int device_;
   std::size_t capacity_;
-  std::size_t span_;  ///< bytes of addresses: more than capacity, as gaps cost none
+  std::size_t span_;  ///< bytes of address space: more than capacity, because gaps are free
   std::byte* reservation_ = nullptr;
   std::size_t reserved_ = 0;
   std::byte* addresses_ = nullptr;  ///< the first device pointer

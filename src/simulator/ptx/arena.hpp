@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a module's operands lie: chunks that never move, so that spans of them stay valid.
+// Storage for a module's operands: chunks that never move, so that spans of them stay valid.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,13 @@
 
 namespace cudacore::simulator::ptx {
 
-/// Lays runs of operands one behind the other; one run is open at a time.
+/// Stores runs of operands one after another; one run is open at a time.
 class OperandArena {
  public:
   OperandArena(std::deque<std::vector<Operand>>& chunks, std::size_t first_chunk)
       : chunks_(chunks), chunk_size_(first_chunk) {}
 
-  /// Adds to the open run. The reference is valid until the next.
+  /// Appends to the open run. The reference is valid until the next call.
   Operand& push() {
     if (chunk_ == nullptr || chunk_->size() == chunk_->capacity()) grow();
     return chunk_->emplace_back();

@@ -48,7 +48,7 @@ void BodyParser::close_scope() {
 
 void BodyParser::parse() {
   const Position opening = lexer_.token().position;
-  // The parameters' scope is the body's too.
+  // The parameters' scope is also the body's.
   labels_.open_scope();
   lexer_.expect('{');
   for (std::size_t depth = 1; depth != 0;) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands between the braces of a function.
+// The part of a function between its braces.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class BodyParser {
         labels_(function),
         operands_(lexer, symbols, module, function, runs, elements) {}
 
-  /// From '{' to '}'. The function's parameters are declared in a scope around.
+  /// From '{' to '}'. The function's parameters are declared in an enclosing scope.
   void parse();
 
  private:
@@ -57,10 +57,10 @@ class BodyParser {
   std::uint32_t location_ = 0;
 };
 
-/// Fails where a name is declared already.
+/// Fails if the name is already declared.
 void declare_symbol(Symbols& symbols, const Symbol& symbol, Position position);
 
-/// Gives a function registers; those of a vector count one by one.
+/// Adds registers to a function; the registers of a vector are counted individually.
 /// @returns the index of the first.
 std::uint32_t add_registers(Ledger& ledger, Function& function, const Register& model,
                             std::size_t count, Position position);
@@ -68,10 +68,10 @@ std::uint32_t add_registers(Ledger& ledger, Function& function, const Register& 
 /// "(.param .b32 a, .param .b64 b)"
 [[nodiscard]] std::vector<Variable> parse_parameters(Lexer& lexer);
 
-/// ".file 1 "name.cu", 1234, 56", from the number on.
+/// ".file 1 "name.cu", 1234, 56", starting at the number.
 void parse_file(Lexer& lexer, Ledger& ledger, Module& module);
 
-/// ".pragma "nounroll";", from the string on.
+/// ".pragma "nounroll";", starting at the string.
 void parse_pragma(Lexer& lexer);
 
 }  // namespace cudacore::simulator::ptx

@@ -35,7 +35,7 @@ enum class Operation : std::uint8_t {
 struct Operator {
   Operation operation = Operation::none;
   int precedence = 0;
-  bool is_double = false;  ///< of two characters
+  bool is_double = false;  ///< has two characters
 };
 
 constexpr int loosest = 1;
@@ -92,7 +92,7 @@ bool is_true(const Constant& value) noexcept {
   return value.is_integer() ? value.bits != 0 : value.real() != 0;
 }
 
-/// Comparisons, which give an s64, for any type that has them.
+/// Comparisons, which give an s64, for any type that supports them.
 template <typename T>
 bool compare(Operation operation, T a, T b) noexcept {
   switch (operation) {
@@ -135,7 +135,7 @@ class Parser {
   }
 
  private:
-  /// Holds a level of recursion.
+  /// Guards one level of recursion.
   class Depth {
    public:
     explicit Depth(Parser& parser) : parser_(parser) {
@@ -296,7 +296,7 @@ class Parser {
     const bool divides = operation == Operation::divide;
     if (b == 0) Lexer::fail(position, "division by zero");
     if (is_unsigned) return divides ? a / b : a % b;
-    // The one quotient that overflows.
+    // The only quotient that overflows.
     if (b == ~std::uint64_t{0}) return divides ? ~a + 1 : 0;
     const auto left = static_cast<std::int64_t>(a);
     const auto right = static_cast<std::int64_t>(b);
@@ -336,8 +336,7 @@ class Parser {
   unsigned depth_ = 0;
 };
 
-/// Whether a literal that such a character follows is all of the expression, as it nearly always
-/// is.
+/// Whether a literal followed by this character is the whole expression, as it nearly always is.
 bool ends_constant(char following) noexcept {
   return following == ',' || following == ';' || following == ']' || following == '}' ||
          following == ')';

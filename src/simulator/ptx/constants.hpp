@@ -17,14 +17,14 @@ struct Constant {
   std::uint64_t bits = 0;
 
   [[nodiscard]] bool is_integer() const noexcept { return kind == Kind::s64 || kind == Kind::u64; }
-  /// As a double, whatever it is.
+  /// The value as a double, whatever its type.
   [[nodiscard]] double real() const noexcept;
 };
 
 /// Whether a constant expression may begin with the token.
 [[nodiscard]] bool at_constant(const Lexer& lexer) noexcept;
 [[nodiscard]] Constant parse_constant(Lexer& lexer);
-/// The same, where only an integer will do: its bits.
+/// The same, if only an integer is allowed: its bits.
 [[nodiscard]] std::int64_t parse_integer(Lexer& lexer, std::string_view what);
 
 }  // namespace cudacore::simulator::ptx

@@ -55,7 +55,7 @@ void parse_qualifier(Lexer& lexer, const Token& token, Qualifiers& qualifiers) {
   Lexer::fail(token.position, what + quoted(token.text) + " in a declaration");
 }
 
-/// "[3][4]". An unknown size, of the first only, counts as 0.
+/// "[3][4]". An unknown size, which only the first dimension can have, counts as 0.
 std::vector<std::size_t> parse_dimensions(Lexer& lexer, bool& is_unsized) {
   std::vector<std::size_t> dimensions;
   while (lexer.at('[')) {

@@ -90,7 +90,7 @@ void FunctionParser::declare_parameters(Function& function, std::vector<Variable
   }
 }
 
-/// One to three numbers; those left out are 1.
+/// One to three numbers; omitted numbers are 1.
 void FunctionParser::parse_extents(std::uint32_t (&extents)[3]) {
   for (std::uint32_t& extent : extents) extent = 1;
   std::size_t given = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions and entries: their heads, and their bodies by way of BodyParser.
+// Functions and entries: their heads and, through BodyParser, their bodies.
 #pragma once
 
 #include "simulator/ptx/body.hpp"
@@ -18,7 +18,7 @@ class FunctionParser {
         runs_(runs),
         elements_(elements) {}
 
-  /// From what follows ".entry" or ".func" on; adds to the module's functions.
+  /// Starts after ".entry" or ".func"; adds to the module's functions.
   void parse(bool is_entry, Linkage linkage);
 
  private:

@@ -45,7 +45,7 @@ class Filler {
     variable_.initial.resize(variable_.initial.size() + bytes);
   }
 
-  /// @param stride bytes of one element of this level.
+  /// @param stride size in bytes of one element at this level.
   void read_list(std::size_t level, std::size_t stride, std::size_t offset) {
     lexer_.expect('{');
     if (lexer_.accept('}')) return;

@@ -10,8 +10,8 @@
 
 namespace cudacore::simulator::ptx {
 
-/// What follows the '=' of a variable's declaration: its bytes and relocations. Where the first
-/// dimension has no size, it gets that of the values.
+/// What follows the '=' of a variable's declaration: its bytes and relocations. If the first
+/// dimension has no size, it gets the number of values.
 void parse_initializer(Lexer& lexer, Ledger& ledger, Variable& variable,
                        const std::vector<std::size_t>& dimensions, bool is_unsized);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Uses of labels, which may stand before the label itself.
+// Uses of labels, which may come before the label itself.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,13 @@ class LabelUses {
  public:
   explicit LabelUses(Function& function) : function_(function) {}
 
-  /// Operands that await their labels; add to it at any time.
+  /// Operands whose labels are not known yet; may be added to at any time.
   [[nodiscard]] std::vector<Operand*>& operands() noexcept { return operands_; }
-  /// A target of the last of the function's tables, which awaits its label.
+  /// A target, whose label is not known yet, of the last of the function's tables.
   void add_target(std::string_view label, Position position);
 
   void open_scope();
-  /// Resolves what labels of the innermost scope, which still stands in `symbols`, are meant.
+  /// Resolves the labels of the innermost scope, which must still be in `symbols`.
   void close_scope(const Symbols& symbols);
 
  private:

@@ -296,7 +296,7 @@ void Lexer::skip_block(Position opening) {
       next();
       continue;
     }
-    // Debug data is much of a text, and none of its numbers matter.
+    // Debug data is a large part of the text, and none of its numbers matter.
     while (std::strchr("\"{}/\n", *cursor_) == nullptr) ++cursor_;
     if (*cursor_ == '/' && cursor_[1] != '/' && cursor_[1] != '*') ++cursor_;
     token_.kind = Token::Kind::symbol;

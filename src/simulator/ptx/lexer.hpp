@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PTX text as tokens, one at a time.
+// Splits PTX text into tokens, one at a time.
 #pragma once
 
 #include <cstdint>
@@ -24,21 +24,21 @@ struct Token {
   };
 
   Kind kind = Kind::end;
-  char symbol = 0;           ///< of Kind::symbol, else 0
-  bool is_unsigned = false;  ///< an integer that ends in U, or that no signed one can hold
+  char symbol = 0;           ///< for Kind::symbol, else 0
+  bool is_unsigned = false;  ///< an integer that ends in U, or that is too large for a signed one
   std::uint64_t bits = 0;
   std::string_view text;
   Position position;
 
-  /// The word behind the dot of a directive.
+  /// The word after the dot of a directive.
   [[nodiscard]] std::string_view word() const noexcept { return text.substr(1); }
 };
 
-/// Reads a text that ends in a NUL beyond its end, as that of a std::string does.
+/// Reads a text that must be followed by a NUL, as the text of a std::string is.
 class Lexer {
  public:
-  /// @param start where the text stands in what the user gave.
-  /// @param end_name what messages call the end of the text.
+  /// @param start the text's position in what the user passed.
+  /// @param end_name how messages refer to the end of the text.
   Lexer(std::string_view text, Position start, std::string_view end_name);
 
   [[nodiscard]] const Token& token() const noexcept { return token_; }
@@ -49,27 +49,27 @@ class Lexer {
   [[nodiscard]] bool at_name(std::string_view name) const noexcept {
     return token_.kind == Token::Kind::name && token_.text == name;
   }
-  /// Takes the token if it is that symbol.
+  /// Consumes the token if it is that symbol.
   bool accept(char symbol) {
     if (token_.symbol != symbol) return false;
     next();
     return true;
   }
   void expect(char symbol);
-  /// Takes a name, and gives it.
+  /// Consumes a name and returns it.
   std::string_view expect_name(std::string_view what);
-  /// Takes an integer literal that is at most limit, and gives it.
+  /// Consumes an integer literal that is at most limit, and returns it.
   std::uint64_t expect_integer(std::string_view what, std::uint64_t limit);
 
-  /// The character right behind the token.
+  /// The character immediately after the token.
   [[nodiscard]] char following() const noexcept { return *cursor_; }
-  /// Makes a name a whole opcode: all of "ld.global.L2::128B", not just "ld".
+  /// Extends a name to a complete opcode: all of "ld.global.L2::128B", not just "ld".
   void extend_opcode() noexcept;
-  /// Makes a name whole with the component that follows its dot: "%tid.x".
+  /// Extends a name with the component that follows its dot: "%tid.x".
   void extend_component() noexcept;
-  /// Makes "%3" the operator '%' with 3 behind it.
+  /// Splits "%3" into the operator '%' and 3.
   void split_percent() noexcept;
-  /// Skips all up to the brace that closes the one just taken, and takes that.
+  /// Skips everything up to and including the brace that closes the one just consumed.
   void skip_block(Position opening);
   void skip_line();
 
@@ -98,7 +98,7 @@ class Lexer {
   Token token_;
 };
 
-/// A piece of text as messages show it: short, printable and in quotes.
+/// A piece of text as messages show it: short, printable and quoted.
 [[nodiscard]] std::string quoted(std::string_view text);
 
 }  // namespace cudacore::simulator::ptx

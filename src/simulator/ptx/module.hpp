@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A PTX module as it was written: what the parser makes, and the linker and the decoder read.
+// A PTX module as it was written: the parser makes it; the linker and the decoder read it.
 //
-// Names are views of the text, which the module owns. Registers, labels and variables of a function
-// are resolved while parsing, scopes and all; names of other functions and of module variables are
-// left as names, since they may stand in another module.
+// Names are views of the text, which the module owns. A function's registers, labels and variables
+// are resolved, including scopes, while parsing. Names of other functions and of module variables
+// stay names, because they may be in another module.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace cudacore::simulator::ptx {
 
-/// A place in the text; both count from 1.
+/// A position in the text; both numbers start at 1.
 struct Position {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
@@ -61,12 +61,12 @@ enum class Type : std::uint8_t {
   f64,
 };
 
-/// Size of a value in bytes; that of pred is 0.
+/// The size of a value in bytes; 0 for pred.
 [[nodiscard]] unsigned size_of(Type type) noexcept;
-/// "b32", "f16x2", ... with no dot.
+/// "b32", "f16x2", ... without a dot.
 [[nodiscard]] std::string_view name_of(Type type) noexcept;
 
-/// What an instruction works on.
+/// What an instruction operates on.
 struct Operand {
   enum class Kind : std::uint8_t {
     reg,      ///< a register of the function: index
@@ -74,20 +74,20 @@ struct Operand {
     integer,  ///< bits, in 64-bit two's complement
     f32,      ///< the low 32 bits of bits (0f...)
     f64,      ///< bits (0d... or a decimal with a point)
-    symbol,  ///< address of a variable or a function: name, or index where variable_known; + offset
-    label,   ///< index of an instruction of the function, or of a table (see Function::tables)
-    address,  ///< [base + offset]; base says which of the above, by base
+    symbol,   ///< address of a variable or a function: name, or index if variable_known; + offset
+    label,    ///< index of an instruction of the function, or of a table (see Function::tables)
+    address,  ///< [base + offset]; `base` says which of the above the base is
     vector,   ///< {a, b, ...}: elements
     list,     ///< (a, b, ...) of a call: elements
     blank,    ///< _
   };
-  /// What an address begins with.
+  /// What an address starts with.
   enum class Base : std::uint8_t { none, reg, symbol };
 
   Kind kind = Kind::blank;
   Base base = Base::none;
   bool negated = false;         ///< !p
-  bool paired = false;          ///< stands behind a '|', as q in "p|q"
+  bool paired = false;          ///< follows a '|', as q in "p|q"
   bool variable_known = false;  ///< the symbol is Function::variables[index]
   bool table = false;           ///< the label is Function::tables[index]
   bool prototype = false;       ///< the label is Function::prototypes[index]
@@ -102,22 +102,22 @@ struct Operand {
 struct Instruction {
   static constexpr std::uint32_t no_guard = ~std::uint32_t{0};
 
-  std::string_view opcode;            ///< whole: "fma.rn.ftz.f32"
+  std::string_view opcode;            ///< complete: "fma.rn.ftz.f32"
   std::span<const Operand> operands;  ///< in the order written
   std::uint32_t guard = no_guard;     ///< register of "@p"
   bool guard_negated = false;         ///< "@!p"
-  std::uint32_t location = 0;         ///< of Module::locations; 0 where no .loc was given
+  std::uint32_t location = 0;         ///< of Module::locations; 0 if there was no .loc
   Position position;
 };
 
-/// Bytes of a variable that hold an address, known only after linking.
+/// Bytes of a variable that contain an address, which is known only after linking.
 struct Relocation {
   std::size_t offset = 0;  ///< in Variable::initial
   unsigned size = 8;       ///< bytes written there
   std::string_view symbol;
   std::int64_t addend = 0;
   bool generic = false;  ///< generic(symbol)
-  unsigned shift = 0;    ///< bits the address is shifted right, for 0xff00(symbol)
+  unsigned shift = 0;    ///< how far the address is shifted right in bits, for 0xff00(symbol)
 };
 
 enum class Linkage : std::uint8_t { internal, visible, external, weak, common };
@@ -137,12 +137,12 @@ struct Variable {
   bool opaque = false;       ///< .texref, .samplerref or .surfref
   bool in_register = false;  ///< a parameter declared with .reg: index is its register
   std::uint32_t index = 0;
-  std::vector<std::byte> initial;  ///< empty where none is given; else size bytes
+  std::vector<std::byte> initial;  ///< empty if there is none; otherwise size bytes
   std::vector<Relocation> relocations;
   Position position;
 };
 
-/// ".reg .b32 %r<8>" gives eight of these.
+/// ".reg .b32 %r<8>" makes eight of these.
 struct Register {
   Type type = Type::b32;
   unsigned vector = 1;
@@ -163,7 +163,7 @@ struct Table {
   std::vector<std::string_view> functions;
 };
 
-/// Launch bounds and their like; 0 where not given.
+/// Launch bounds and similar directives; 0 if not given.
 struct Directives {
   std::uint32_t max_threads[3] = {};       ///< .maxntid
   std::uint32_t required_threads[3] = {};  ///< .reqntid
@@ -172,7 +172,7 @@ struct Directives {
   std::uint32_t min_blocks = 0;  ///< .minnctapersm
   std::uint32_t max_registers = 0;
   bool explicit_cluster = false;
-  bool blocks_are_clusters = false;  ///< a launch's grid counts clusters
+  bool blocks_are_clusters = false;  ///< the grid of a launch counts clusters
   bool no_return = false;
 };
 
@@ -185,7 +185,7 @@ struct Function {
   std::vector<Variable> parameters;  ///< referred to as variables with their own names
   std::vector<Register> registers;
   std::vector<Variable>
-      variables;  ///< parameters and results first, then .local, .shared, .param of the body
+      variables;  ///< parameters and results first, then the body's .local, .shared and .param
   std::vector<Instruction> instructions;
   std::vector<Table> tables;
   std::vector<Prototype> prototypes;
@@ -193,7 +193,7 @@ struct Function {
   Position position;
 };
 
-/// ".loc file line column": where in the source the instructions that follow come from.
+/// ".loc file line column": the source position of the instructions that follow.
 struct Location {
   std::uint32_t file = 0;
   std::uint32_t line = 0;
@@ -217,13 +217,13 @@ class Module {
   std::vector<std::string> files;  ///< by .file's number
   std::vector<Location> locations{Location{}};
   std::deque<std::vector<Operand>> operands;  ///< owns what spans refer to
-  std::deque<std::string> opcodes;            ///< those with blanks inside, put together
+  std::deque<std::string> opcodes;            ///< opcodes that were written with blanks
 };
 
-/// Parses a text. Where ".version" comes again, a further module begins, so that several PTX files
-/// may be given as one text; a NUL ends it.
+/// Parses a text. Another ".version" begins a new module, so that several PTX files can be passed
+/// as one text; a NUL ends it.
 ///
-/// @throws SyntaxError at the first thing that is not PTX.
+/// @throws SyntaxError at the first error.
 [[nodiscard]] std::vector<std::unique_ptr<Module>> parse(std::string_view text);
 
 }  // namespace cudacore::simulator::ptx

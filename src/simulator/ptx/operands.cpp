@@ -19,7 +19,7 @@ bool begins_name(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%';
 }
 
-/// "x" is 0, ... or none.
+/// "x" is 0, and so on, or none.
 std::uint32_t component_of(std::string_view name) noexcept {
   if (name.size() != 1) return RegisterRange::none;
   for (const std::string_view names : {std::string_view("xyzw"), std::string_view("rgba")}) {
@@ -29,7 +29,7 @@ std::uint32_t component_of(std::string_view name) noexcept {
   return RegisterRange::none;
 }
 
-/// The parts of a register that video instructions choose: "b0", "h1", "b3210".
+/// The parts of a register that video instructions select: "b0", "h1", "b3210".
 bool is_selector(std::string_view name) noexcept {
   return name.size() > 1 && (name.front() == 'b' || name.front() == 'h') &&
          name.find_first_not_of("01234567", 1) == std::string_view::npos;

@@ -16,7 +16,7 @@
 
 namespace cudacore::simulator::ptx {
 
-/// What an opcode says of its operands' names.
+/// What an opcode says about the kinds of its operands.
 enum class Form : std::uint8_t {
   plain,
   branch,          ///< a label
@@ -37,11 +37,11 @@ class OperandParser {
         runs_(runs),
         elements_(elements) {}
 
-  /// All operands of an instruction, up to its ';' or what stands in its place. Labels are left
-  /// to be resolved: they are added to `labels`.
+  /// All operands of an instruction, up to its ';' or whatever ends it. Adds labels, which are
+  /// resolved later, to `labels`.
   std::span<Operand> parse(Form form, std::vector<Operand*>& labels);
 
-  /// A register: a predicate, for a guard.
+  /// A register that is a predicate, for a guard.
   std::uint32_t parse_guard();
 
  private:
@@ -73,8 +73,8 @@ class OperandParser {
   Function& function_;
   OperandArena& runs_;
   OperandArena& elements_;
-  std::size_t ordinal_ = 0;  ///< of the operand in its instruction
-  bool called_ = false;      ///< behind the callee's name
+  std::size_t ordinal_ = 0;  ///< position of the operand in its instruction
+  bool called_ = false;      ///< after the callee's name
   bool in_vector_ = false;
   std::vector<std::size_t> label_ordinals_;
   std::vector<Operand> scratch_;

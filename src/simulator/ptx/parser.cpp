@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Modules: what stands outside of functions, and where one module ends and the next begins.
+// Modules: everything outside of functions, and where one module ends and the next begins.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -100,7 +100,7 @@ class ModuleParser {
     }
   }
 
-  /// @returns false where the token begins no declaration.
+  /// @returns false if the token doesn't begin a declaration.
   bool parse_declaration(Linkage linkage) {
     const Directive directive = directive_of(lexer_.token().word());
     if (directive == Directive::entry || directive == Directive::func) {
@@ -166,7 +166,7 @@ class ModuleParser {
     module_.address_size = static_cast<unsigned>(size);
   }
 
-  /// Debug data, which nothing here reads.
+  /// Debug data, which nothing here uses.
   void parse_section() {
     if (!lexer_.at(Token::Kind::directive) && !lexer_.at(Token::Kind::name)) {
       lexer_.fail_expected("a section's name");

@@ -13,7 +13,7 @@ bool in_word(char c) noexcept {
          c == '$' || c == '.';
 }
 
-/// Where a comment or a string that begins at `at` ends; `at` itself where none does.
+/// The end of the comment or string that begins at `at`; `at` itself if none begins there.
 std::size_t end_of_opaque(std::string_view text, std::size_t at) noexcept {
   const std::string_view rest = text.substr(at);
   std::size_t length = 0;

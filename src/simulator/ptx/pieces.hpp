@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several PTX files given as one text.
+// Several PTX files in one text.
 #pragma once
 
 #include <string_view>
@@ -17,7 +17,7 @@ struct Piece {
   bool is_last = true;
 };
 
-/// Splits a text where ".version" comes again, outside of comments and strings.
+/// Splits a text at each further ".version" outside of comments and strings.
 [[nodiscard]] std::vector<Piece> split(std::string_view text);
 
 }  // namespace cudacore::simulator::ptx

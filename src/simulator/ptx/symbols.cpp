@@ -32,7 +32,7 @@ bool ends_in_digit(std::string_view name) noexcept {
   return name.back() >= '0' && name.back() <= '9';
 }
 
-/// Whether a symbol by itself has the name of one of a family's registers.
+/// Whether a single symbol has the name of one of a family's registers.
 bool is_member(const Symbol& family, const Symbol& symbol) noexcept {
   if (symbol.kind == Symbol::Kind::family || !symbol.name.starts_with(family.name)) return false;
   const std::string_view digits = symbol.name.substr(family.name.size());
@@ -152,7 +152,7 @@ Symbols::Member Symbols::find_member(std::string_view name) const noexcept {
 }
 
 bool Symbols::family_clashes(const Symbol& family) const {
-  // Whichever is fewer: the names in the scope, or those of the family.
+  // Whichever is less: the names in the scope, or those of the family.
   const std::size_t first = scopes_.empty() ? 0 : scopes_.back().first_symbol;
   if (symbols_.size() - first < family.count) {
     const auto clashes = [&](const Symbol& symbol) { return is_member(family, symbol); };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The names that a place in a PTX text can see: scopes within scopes, and families of registers
+// The names that are visible at a position in a PTX text: nested scopes, and families of registers
 // such as "%r<100>".
 #pragma once
 
@@ -33,15 +33,15 @@ struct Symbol {
   std::uint32_t depth = 0;  ///< of the scope
   std::uint32_t hash = 0;
   std::uint32_t next = 0;  ///< older symbol of the same bucket, plus 1
-  bool shadows = false;    ///< it makes the quick way to a family's registers unsafe
+  bool shadows = false;    ///< it makes the fast lookup of a family's registers unsafe
 
-  /// Whether labels' rules hold: it may be used before it is declared.
+  /// Whether it follows the rules for labels: it may be used before it is declared.
   [[nodiscard]] bool is_label() const noexcept {
     return kind == Kind::label || kind == Kind::table || kind == Kind::prototype;
   }
 };
 
-/// What a name of a register leads to.
+/// The registers that a name refers to.
 struct RegisterRange {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   std::uint32_t index = none;
@@ -60,16 +60,16 @@ class Symbols {
     return static_cast<std::uint32_t>(scopes_.size());
   }
 
-  /// Declares a name in the innermost scope. Its depth and links are filled in here.
-  /// @returns false where the scope has that name already; nothing is changed then.
+  /// Declares a name in the innermost scope. Fills in its depth and links.
+  /// @returns false, without changing anything, if the scope already has that name.
   bool declare(Symbol symbol);
-  /// The innermost symbol of that name, families aside. Valid until the next declaration.
+  /// The innermost symbol of that name, except families. Valid until the next declaration.
   [[nodiscard]] const Symbol* find(std::string_view name) const noexcept;
-  /// The same for change: of a symbol's index or kind, not its name.
+  /// The same, for changing a symbol's index or kind, but not its name.
   [[nodiscard]] Symbol* find(std::string_view name) noexcept;
 
-  /// Registers by name: "%r17" of a family, or "%p" by itself. A variable or a label of the same
-  /// name in a scope further in hides them.
+  /// Registers by name: "%r17" of a family, or a single "%p". A variable or a label of the same
+  /// name in an inner scope hides them.
   [[nodiscard]] RegisterRange find_register(std::string_view name) noexcept {
     const char last = name.back();
     if (last >= '0' && last <= '9') {
@@ -85,14 +85,14 @@ class Symbols {
  private:
   struct Scope {
     std::size_t first_symbol;
-    bool forget;  ///< what it declares must not be remembered beyond it
+    bool forget;  ///< its declarations must not be cached beyond it
   };
   struct Key {
-    std::uint64_t prefix = 0;  ///< 0: not of the form that the quick way knows
+    std::uint64_t prefix = 0;  ///< 0: not in the form that the fast lookup knows
     std::uint32_t number = 0;
     std::uint32_t slot = 0;
   };
-  /// A family that was used of late, by its packed prefix.
+  /// A recently used family, by its packed prefix.
   struct Recent {
     std::uint64_t prefix = 0;
     std::uint32_t index = 0;
@@ -137,9 +137,9 @@ class Symbols {
   std::vector<Symbol> symbols_;
   std::vector<std::uint32_t> buckets_;  ///< newest symbol of each, plus 1
   std::vector<Scope> scopes_;
-  std::size_t families_ = 0;   ///< declared now
-  std::size_t numbered_ = 0;   ///< other names declared now that end in a digit
-  std::size_t shadowing_ = 0;  ///< symbols declared now with `shadows`
+  std::size_t families_ = 0;   ///< currently declared
+  std::size_t numbered_ = 0;   ///< other names currently declared that end in a digit
+  std::size_t shadowing_ = 0;  ///< symbols currently declared with `shadows`
   std::array<Recent, 32> recent_{};
 };
 

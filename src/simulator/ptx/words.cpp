@@ -101,7 +101,7 @@ constexpr auto special_scalars = std::to_array<std::string_view>({
 });
 static_assert(std::ranges::is_sorted(special_scalars));
 
-/// Up to eight characters as one number, so that words can be cases of a switch.
+/// Packs up to eight characters into one number, so that words can be cases of a switch.
 constexpr std::uint64_t packed(std::string_view word) noexcept {
   if (word.size() > sizeof(std::uint64_t)) return 0;
   std::uint64_t value = 0;
@@ -109,7 +109,7 @@ constexpr std::uint64_t packed(std::string_view word) noexcept {
   return value;
 }
 
-/// Whether a name is a prefix and a number below a limit: "%envreg31".
+/// Whether a name consists of a prefix and a number below a limit: "%envreg31".
 bool is_numbered(std::string_view name, std::string_view prefix, unsigned limit) noexcept {
   if (!name.starts_with(prefix)) return false;
   const char* const end = name.data() + name.size();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The words of PTX that stand behind a dot, and the names of predefined registers.
+// The words of PTX that follow a dot, and the names of predefined registers.
 #pragma once
 
 #include <cstdint>
@@ -56,22 +56,22 @@ enum class Directive : std::uint8_t {
   weak,
 };
 
-/// The directive that a word without its dot names.
+/// The directive for a word without its dot.
 [[nodiscard]] Directive directive_of(std::string_view word) noexcept;
 
-/// The fundamental type that a word without its dot names.
+/// The fundamental type for a word without its dot.
 [[nodiscard]] std::optional<Type> type_of(std::string_view word) noexcept;
 
-/// The space of a variable, where a directive names one.
+/// The space of a variable, if a directive names one.
 [[nodiscard]] std::optional<Space> space_of(Directive directive) noexcept;
 
-/// Whether ".texref" and its like are meant: types with no value of their own.
+/// Whether the word is ".texref" or similar: a type without a value of its own.
 [[nodiscard]] bool is_opaque_type(std::string_view word) noexcept;
 
-/// Whether a name with its '%', but no component, is a predefined register.
+/// Whether a name with its '%', but without a component, is a predefined register.
 [[nodiscard]] bool is_special_register(std::string_view name) noexcept;
 
-/// Whether that register has components x, y, z and w.
+/// Whether that register has the components x, y, z and w.
 [[nodiscard]] bool is_special_vector(std::string_view name) noexcept;
 
 }  // namespace cudacore::simulator::ptx
