@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stream capture: as no graph is simulated, no stream is ever capturing.
+// Stream capture: graphs are not simulated, so no stream is ever capturing.
 #include <utility>
 
 #include "simulator/api/entry.hpp"

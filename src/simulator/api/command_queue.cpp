@@ -14,10 +14,10 @@ namespace {
 
 constexpr std::chrono::microseconds spin_time{20};
 
-/// Most that one thread does for queues before it leaves the rest to the workers.
-constexpr std::size_t caller_budget = 128 << 10;  // bytes: of a thread of the program
+/// The most work that a thread does for queues before it leaves the rest to the workers.
+constexpr std::size_t caller_budget = 128 << 10;  // bytes: for a thread of the program
 constexpr std::size_t worker_budget = 4 << 20;
-/// What a piece of work costs beside its bytes.
+/// The cost of a piece of work in addition to its bytes.
 constexpr std::size_t work_cost = 1 << 10;
 
 thread_local bool on_worker = false;
@@ -32,15 +32,15 @@ void pause() noexcept {
 
 }  // namespace
 
-/// Starts what is ready. One mutex guards the queues of all contexts: it is held for some tens of
-/// instructions at a time, and points may lead from any queue to any other.
+/// Starts work that is ready. One mutex guards the queues of all contexts, because points may lead
+/// from any queue to any other; it is held for a few dozen instructions at a time.
 class Scheduler {
  public:
   using Lock = std::unique_lock<std::mutex>;
 
   static Lock lock() {
     Lock lock(mutex(), std::try_to_lock);
-    // Sleeping for so short a time would cost more.
+    // Sleeping for such a short time would cost more.
     for (int i = 0; !lock.owns_lock() && i < 200; ++i) {
       pause();
       static_cast<void>(lock.try_lock());
@@ -49,13 +49,13 @@ class Scheduler {
     return lock;
   }
 
-  /// Takes the lock's thread to be one that may do some of the work itself.
+  /// The thread that holds the lock may do some of the work itself.
   explicit Scheduler(Lock& lock)
       : lock_(lock), budget_(on_worker ? worker_budget : caller_budget) {}
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  /// Looks whether the first entry's turn has come.
+  /// Checks whether it is the first entry's turn.
   void consider(const std::shared_ptr<Queue>& queue) {
     if (queue->running_ || queue->waiting_ || queue->entries_.empty()) return;
     if (queue->group_->error() == CUDA_SUCCESS) {
@@ -74,7 +74,7 @@ class Scheduler {
     ready_.push_back(queue);
   }
 
-  /// Takes the first entry out, which has ended, and looks who waited for it.
+  /// Removes the first entry, which has ended, and checks what waited for it.
   void complete(const std::shared_ptr<Queue>& queue) {
     ended_.push_back(std::move(queue->entries_.front().work));
     queue->entries_.pop_front();
@@ -99,13 +99,13 @@ class Scheduler {
     consider(queue);
   }
 
-  /// Does what is ready, with the mutex released meanwhile.
+  /// Does the work that is ready, with the mutex released meanwhile.
   void work() {
     for (; next_ < ready_.size(); ++next_) step(std::move(ready_[next_]));
     tidy();
   }
 
-  /// Goes on with a running entry. False where it needs another turn.
+  /// Continues with a running entry. Returns false if the entry needs another turn.
   bool go_on(const std::shared_ptr<Queue>& queue) {
     const Progress progress = call(queue);
     if (progress == Progress::again) return false;
@@ -121,7 +121,7 @@ class Scheduler {
 
   static void finish(const std::shared_ptr<Queue>& queue, std::uint64_t sequence) {
     Lock held = lock();
-    // What it ended may have been dropped already.
+    // What it ended may already have been dropped.
     if (!queue->running_ || queue->passed(sequence)) return;
     Scheduler scheduler(held);
     scheduler.complete(queue);
@@ -135,7 +135,7 @@ class Scheduler {
     const std::vector<std::shared_ptr<Queue>> active = group.active_;
     for (const std::shared_ptr<Queue>& queue : active) {
       if (queue->detached_) queue->entries_.front().work->cancel();
-      queue->waiting_ = false;  // the point may belong to a context that is well, and come late
+      queue->waiting_ = false;  // the point may belong to a context that works, and come late
       scheduler.consider(queue);
     }
     scheduler.work();
@@ -204,7 +204,7 @@ class Scheduler {
   std::vector<std::shared_ptr<Queue>> released_;
 };
 
-/// A queue's running entry in the hands of the workers.
+/// A queue's running entry while the workers run it.
 class Scheduler::Pump final : public Task {
  public:
   explicit Pump(std::shared_ptr<Queue> queue) : queue_(std::move(queue)) {}
@@ -266,7 +266,7 @@ CUresult Queue::enqueue(std::unique_ptr<Work> work, std::vector<Point> after,
       after.push_back({std::move(legacy), last});
     }
   }
-  group_->active_.reserve(group_->active_.size() + 1);  // what follows does not throw halfway
+  group_->active_.reserve(group_->active_.size() + 1);  // so that nothing below throws halfway
   entries_.push_back({std::move(work), std::move(after)});
   if (entries_.size() == 1) Scheduler::activate(self);
   ++submitted_;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Queues of work: what streams are underneath.
+// Queues of work, which streams are built on.
 //
-// A queue does its work one piece after the other; queues run beside each other. A piece may also
-// wait for points of other queues, of any context. No thread ever blocks for work to be ready:
-// whoever completes the last thing it waits for starts it, or hands it to the workers if it is
-// long.
+// A queue does its work one piece after another; several queues run side by side. A piece may also
+// wait for points of other queues, in any context. No thread ever blocks until work is ready: the
+// thread that completes the last thing that a piece waits for starts the piece, or hands it to the
+// workers if it is long.
 #pragma once
 
 #include <atomic>
@@ -24,20 +24,20 @@ class Queue;
 class QueueGroup;
 class Scheduler;
 
-/// The end of a piece of work in its queue. Without a queue it has passed.
+/// The end of a piece of work in its queue. A point without a queue has passed.
 struct Point {
   std::shared_ptr<Queue> queue;
   std::uint64_t sequence = 0;
 
   [[nodiscard]] bool passed() const noexcept;
-  /// Blocks until it has passed, as all do in the end: also where the context is lost.
+  /// Blocks until it has passed, which always happens in the end, even if the context is lost.
   void wait() const;
 };
 
 enum class Progress : std::uint8_t {
   done,   ///< the work is complete
-  again,  ///< to be called again, on a worker, after others had their turn
-  later,  ///< somebody calls Queue::finish() when it is complete
+  again,  ///< call again, on a worker, after others had their turn
+  later,  ///< Queue::finish() will be called when it is complete
 };
 
 /// The turn of a piece of work.
@@ -46,7 +46,7 @@ struct Turn {
   std::uint64_t sequence;
 };
 
-/// What a queue holds. One thread at a time is in run() or drop().
+/// What a queue contains. Only one thread at a time is in run() or drop().
 class Work {
  public:
   Work() = default;
@@ -54,43 +54,46 @@ class Work {
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
 
-  /// Bytes that the next call of run() touches, roughly. Where they are many, a worker calls it.
+  /// Roughly how many bytes the next call of run() touches. If there are many, a worker calls it.
   [[nodiscard]] virtual std::size_t cost() const noexcept { return 0; }
-  /// Does it, or a part of some milliseconds. Never blocks. After `later` *this may be gone.
+  /// Does the work, or a part that takes some milliseconds. Never blocks. After it returns `later`,
+  /// *this may be gone.
   virtual Progress run(const Turn& turn) noexcept = 0;
-  /// Called in place of run() once the context is lost.
+  /// Called instead of run() once the context is lost.
   virtual Progress drop(const Turn&, CUresult) noexcept { return Progress::done; }
-  /// Asks what said `later` to end soon, as the context is lost. Must not call the queue.
+  /// Requests that work that returned `later` end soon, because the context is lost. Must not call
+  /// the queue.
   virtual void cancel() noexcept {}
 };
 
 enum class QueueKind : std::uint8_t {
-  legacy,  ///< waits for all blocking queues of its group, and they for it
+  legacy,  ///< waits for all blocking queues of its group, and vice versa
   blocking,
   non_blocking,
 };
 
-/// Work in order. Made by QueueGroup; lives while anything holds it or it has work.
+/// Work in order. Made by QueueGroup; lives as long as anything holds it or it has work.
 class Queue : public std::enable_shared_from_this<Queue> {
  public:
-  /// Pieces that may be outstanding; one more blocks its caller, as with a real device.
+  /// How many pieces may be outstanding; one more blocks the caller, as on a real device.
   static constexpr std::size_t max_outstanding = 1024;
 
   /// Adds work that also waits for the points. Fails with the error of a lost context.
   CUresult enqueue(std::unique_ptr<Work> work, std::vector<Point> after = {},
                    std::uint64_t* sequence = nullptr);
-  /// Completes the running piece, which said `later`.
+  /// Completes the running piece, which returned `later`.
   void finish(std::uint64_t sequence) noexcept;
 
   /// CUDA_SUCCESS, CUDA_ERROR_NOT_READY, or why the context is lost.
   [[nodiscard]] CUresult query() const noexcept;
-  /// Waits for what is in it now; of a legacy queue, for what the blocking ones hold too.
+  /// Waits for everything that is in the queue now; a legacy queue also waits for the blocking
+  /// queues.
   CUresult synchronize();
   [[nodiscard]] bool passed(std::uint64_t sequence) const noexcept {
     return completed_.load(std::memory_order_acquire) >= sequence;
   }
   void wait(std::uint64_t sequence);
-  /// The end of what is in it now.
+  /// The end of everything that is in the queue now.
   [[nodiscard]] Point last();
 
   [[nodiscard]] QueueKind kind() const noexcept { return kind_; }
@@ -116,12 +119,12 @@ class Queue : public std::enable_shared_from_this<Queue> {
   const std::shared_ptr<QueueGroup> group_;
   const QueueKind kind_;
   std::atomic<std::uint64_t> completed_{0};
-  // The rest belongs to the scheduler's mutex.
+  // Everything below is guarded by the scheduler's mutex.
   std::deque<Entry> entries_;  // the first has sequence completed_ + 1
   std::uint64_t submitted_ = 0;
   bool running_ = false;         // the first entry
-  bool detached_ = false;        // it said `later`
-  bool waiting_ = false;         // the first entry, for another queue
+  bool detached_ = false;        // it returned `later`
+  bool waiting_ = false;         // the first entry waits for another queue
   std::vector<Waiter> waiters_;  // queues whose first entries wait for this one
   std::condition_variable changed_;
   unsigned sleepers_ = 0;
@@ -139,15 +142,15 @@ class QueueGroup : public std::enable_shared_from_this<QueueGroup> {
   /// At most one legacy queue at a time.
   [[nodiscard]] std::shared_ptr<Queue> create_queue(QueueKind kind);
 
-  /// Why the context is lost; CUDA_SUCCESS while it is well.
+  /// Why the context is lost; CUDA_SUCCESS as long as it works.
   [[nodiscard]] CUresult error() const noexcept { return error_.load(std::memory_order_acquire); }
-  /// Makes the context lost: what runs is cancelled, the rest is dropped. The first error stays.
+  /// Marks the context as lost: cancels what runs, and drops the rest. The first error is kept.
   void fail(CUresult error) noexcept;
-  /// Waits for all that is in the queues now; the error if there is one.
+  /// Waits for everything that is in the queues now; returns the error, if there is one.
   CUresult synchronize() const;
   /// CUDA_SUCCESS, CUDA_ERROR_NOT_READY, or the error.
   [[nodiscard]] CUresult query() const noexcept;
-  /// The ends of all that is in the queues now, or in the blocking ones alone.
+  /// The ends of everything that is in the queues now, or only in the blocking ones.
   [[nodiscard]] std::vector<Point> last(bool blocking_only = false) const;
 
  private:
@@ -155,9 +158,9 @@ class QueueGroup : public std::enable_shared_from_this<QueueGroup> {
   friend class Scheduler;
 
   std::atomic<CUresult> error_{CUDA_SUCCESS};
-  // The rest belongs to the scheduler's mutex.
+  // Everything below is guarded by the scheduler's mutex.
   std::weak_ptr<Queue> legacy_;
-  std::vector<std::shared_ptr<Queue>> active_;  // that have entries
+  std::vector<std::shared_ptr<Queue>> active_;  // those that have entries
 };
 
 }  // namespace cudacore::simulator

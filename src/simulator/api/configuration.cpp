@@ -25,8 +25,8 @@ constexpr std::size_t largest_memory = std::size_t{1} << 40U;
 
 struct Setting {
   std::mutex mutex;
-  Configuration configured{0, 0, 0, 0};  ///< 0: as the environment says
-  Configuration in_force;                ///< what cuInit found
+  Configuration configured{0, 0, 0, 0};  ///< 0: from the environment
+  Configuration in_force;                ///< as determined by cuInit
 };
 
 Setting& setting() {
@@ -54,7 +54,7 @@ std::optional<int> find_visible(std::string_view entry, unsigned devices) {
     std::optional<int> found;
     for (int i = 0; i < static_cast<int>(devices); ++i) {
       if (!format_uuid(uuid_of(i)).starts_with(entry)) continue;
-      if (found) return std::nullopt;  // the begin of two
+      if (found) return std::nullopt;  // the beginning of two
       found = i;
     }
     return found;
@@ -68,7 +68,7 @@ void log_bad_variable(const char* name, const char* value, const char* expected)
   log_error(std::string(name) + " is \"" + value + "\"; it must be " + expected);
 }
 
-/// Every compute capability that there is, times ten.
+/// Every existing compute capability, times ten.
 constexpr std::array capabilities{75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121};
 
 std::string list_of_capabilities() {
@@ -80,7 +80,7 @@ std::string list_of_capabilities() {
   return text;
 }
 
-/// What the devices are.
+/// The configuration of the devices.
 std::optional<Configuration> read_devices(const Configuration& told) {
   Configuration configuration;
   if (told.devices != 0) {
@@ -143,7 +143,7 @@ bool read_threads(Configuration& configuration) {
   return true;
 }
 
-/// Whether the variables that the engine reads by itself make sense.
+/// Whether the variables that the engine itself reads are valid.
 bool check_engine() {
   const char* const count = std::getenv("CUDACORE_SIMULATOR_COUNT");
   if (count != nullptr && std::string_view(count) != "0" && std::string_view(count) != "1") {

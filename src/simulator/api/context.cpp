@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Contexts: made, destroyed, and current to threads.
+// Contexts: creating, destroying, and making them current.
 #include <algorithm>
 #include <memory>
 #include <mutex>
@@ -19,18 +19,19 @@ namespace {
 using ContextStack = std::vector<std::shared_ptr<Context>>;
 
 constinit std::atomic<std::uint64_t> next_context_id{1};
-/// Contexts before this one ended when all did: no thread has them current any more.
+/// Contexts older than this one were all destroyed at once: they are not current to any thread any
+/// more.
 constinit std::atomic<std::uint64_t> first_kept_id{0};
 
-/// The thread's contexts without those that ended when all did. Once in a call, which uses none of
-/// them yet: another thread may end all at any time.
+/// The thread's contexts, without those that were all destroyed at once. Call it once per call,
+/// before using any of them: another thread may destroy all contexts at any time.
 ContextStack& stack() {
   ContextStack& contexts = OfThread<ContextStack>::get();
   std::erase_if(contexts, [](const auto& context) { return ended_with_all(*context); });
   return contexts;
 }
 
-/// The current context, which stays alive for the call though it ends meanwhile.
+/// The current context, which stays alive during the call even if it is destroyed meanwhile.
 Context* top() noexcept {
   const ContextStack* const contexts = OfThread<ContextStack>::find();
   if (contexts == nullptr) return nullptr;
@@ -43,7 +44,7 @@ std::uint64_t take_context_id() noexcept {
   return next_context_id.fetch_add(1, std::memory_order_relaxed);
 }
 
-/// Every context that is alive, to end them all.
+/// All live contexts, so that all of them can be destroyed.
 struct LiveContexts {
   std::mutex mutex;
   std::vector<std::weak_ptr<Context>> contexts;
@@ -73,7 +74,7 @@ Context::Context(Device& device_of, bool is_primary, unsigned flags_of)
 
 void Context::fail(CUresult error, std::string_view message) noexcept {
   CUresult none = CUDA_SUCCESS;
-  // Logged first: whoever sees the error finds the reason.
+  // Logged first, so that any thread that sees the error finds the reason.
   log_error(message);
   error_.compare_exchange_strong(none, error, std::memory_order_acq_rel);
 }
@@ -84,7 +85,7 @@ bool ended_with_all(const Context& context) noexcept {
 
 std::shared_ptr<Context> make_context(Device& device, bool primary, unsigned flags) {
   LiveContexts& live = LiveContexts::instance();
-  // All may end before it has its number, or once it is among them.
+  // All contexts may be destroyed before this one has its number, or once it is in the list.
   const std::scoped_lock lock(live.mutex);
   auto context = std::make_shared<Context>(device, primary, flags);
   context->streams = make_context_streams(*context);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a context says of itself, and what can be set in it.
+// What a context reports about itself, and what can be set in it.
 #include "simulator/api/contexts.hpp"
 #include "simulator/api/entry.hpp"
 
@@ -36,7 +36,7 @@ CUresult check_limit(const Context& context, CUlimit limit) noexcept {
   return has_limit(context, limit) ? CUDA_SUCCESS : CUDA_ERROR_UNSUPPORTED_LIMIT;
 }
 
-/// Calls body(Context&) with the context of the handle, or the current one for null.
+/// Calls body(Context&) with the handle's context, or the current one for null.
 template <class Body>
 CUresult with_context(CUcontext handle, Body&& body) noexcept {
   return driver_call([&] {
@@ -59,7 +59,7 @@ CUresult get_device(CUdevice* device, CUcontext handle) {
   });
 }
 
-/// The context whose device's memory the current one is to reach.
+/// The context whose device's memory the current context should access.
 CUresult find_peer(const Context& context, CUcontext handle, std::uint64_t& bit) {
   CUresult status = CUDA_SUCCESS;
   const auto peer = find_context(handle, status);
@@ -127,7 +127,7 @@ CUresult cuCtxSetLimit(CUlimit limit, std::size_t value) {
   return context_call([&](Context& context) {
     if (const CUresult result = check_limit(context, limit); result != CUDA_SUCCESS) return result;
     if (limit == CU_LIMIT_SHMEM_SIZE || limit == CU_LIMIT_CIG_ENABLED) {
-      return CUDA_ERROR_INVALID_VALUE;  // can only be asked for
+      return CUDA_ERROR_INVALID_VALUE;  // can only be queried
     }
     if (limit == CU_LIMIT_STACK_SIZE) {
       if (value > largest_stack) return CUDA_ERROR_INVALID_VALUE;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies of bytes in a row.
+// Copies of contiguous bytes.
 #include <cstdint>
 #include <memory>
 #include <span>

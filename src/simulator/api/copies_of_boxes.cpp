@@ -11,7 +11,7 @@ using namespace cudacore::simulator;
 
 namespace {
 
-/// One side of a copy, as cuda.h's structures say it.
+/// One side of a copy, from cuda.h's structures.
 struct End {
   CUmemorytype type;
   std::uint64_t host;
@@ -20,7 +20,7 @@ struct End {
   std::size_t y;
   std::size_t z;
   std::size_t pitch;
-  std::size_t height;  ///< rows of a plane
+  std::size_t height;  ///< rows per plane
 };
 
 struct Found {
@@ -93,7 +93,7 @@ CUresult copy_2d(const CUDA_MEMCPY2D* copy, CUstream handle, bool per_thread, Sy
   });
 }
 
-/// CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER have these members in common.
+/// CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER both have these members.
 template <class Description>
 CUresult copy_3d_in(const Stream& stream, const Description& copy, Synchrony synchrony) {
   if (copy.srcLOD != 0 || copy.dstLOD != 0) return CUDA_ERROR_INVALID_VALUE;

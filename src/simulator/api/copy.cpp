@@ -15,12 +15,12 @@ namespace cudacore::simulator {
 
 namespace {
 
-/// What one call of run() works on: less than a millisecond.
+/// How much one call of run() processes: this takes less than a millisecond.
 constexpr std::size_t part = std::size_t{2} << 20U;
-/// Pageable bytes that are set aside, so that the caller need not wait.
+/// How many pageable bytes are staged, so that the caller need not wait.
 constexpr std::size_t staged_most = std::size_t{1} << 20U;
 
-/// Goes through a box in parts of rows: what copies and fills have in common.
+/// Processes a box in parts of rows: what copies and fills have in common.
 class BoxWork : public Work {
  public:
   explicit BoxWork(const Box& box) : box_(box) {}
@@ -47,7 +47,7 @@ class BoxWork : public Work {
   }
 
  protected:
-  /// Does bytes of one row.
+  /// Processes bytes of one row.
   virtual void touch(std::size_t plane, std::size_t row, std::size_t column,
                      std::size_t size) noexcept = 0;
 
@@ -124,7 +124,7 @@ bool is_mapped(std::uint64_t address) noexcept {
   return mincore(reinterpret_cast<void*>(address & ~(page - 1)), 1, &resident) == 0;
 }
 
-/// Whether memory of the host is there: its ends, at least.
+/// Whether host memory exists at the address: checks its first and last byte.
 bool is_host_memory(std::uint64_t address, std::size_t size) noexcept {
   for (const auto& device : registry().devices) {
     if (device->memory.contains(address) || device->memory.contains(address + size - 1))
@@ -173,7 +173,7 @@ std::optional<Range> find_range(std::uint64_t address, std::size_t size, Side si
       range.sync = object != nullptr && object->sync_memops.load(std::memory_order_relaxed);
       return range;
     }
-    // Neighbours in the address space are neighbours in the host's memory, too.
+    // Neighbors in the address space are also neighbors in the host's memory.
     const std::uint64_t next = allocation->end();
     const bool registered = allocation->kind == MemoryKind::registered;
     allocation = space.find(next);

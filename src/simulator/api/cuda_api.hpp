@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// <cuda.h> as one who implements it sees it: every version of every function by its own symbol,
-// with no macro that renames it, and visible from outside the library.
+// <cuda.h> as an implementation needs it: every version of every function has its own symbol,
+// without macros that rename it, and is visible outside of the library.
 #pragma once
 
 #pragma GCC visibility push(default)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Devices: which there are, and what they are called.
+// Devices: which there are, and their names.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -72,7 +72,7 @@ using namespace cudacore::simulator;
 
 namespace {
 
-/// CUresult body(Device&), for a function that is given a device and where to write.
+/// For a function that takes a device and an output pointer: CUresult body(Device&).
 template <class Body>
 CUresult device_call(const void* output, CUdevice ordinal, Body&& body) noexcept {
   return driver_call([&] {

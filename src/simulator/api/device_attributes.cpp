@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What cuDeviceGetAttribute says. Limits of textures and surfaces are those of real devices, though
-// none is simulated: programs print them.
+// The results of cuDeviceGetAttribute. The limits of textures and surfaces are those of real
+// devices, although neither is simulated, because programs print them.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -13,10 +13,11 @@ namespace cudacore::simulator {
 
 namespace {
 
-/// The attributes up to CUDA 13.0: the header that builds this may know more.
+/// The last attribute in CUDA 13.0: the header used for this build may have more.
 constexpr int last_attribute = 147;
 
-/// Those that are the same for all devices; what is neither here nor below is 0: "no".
+/// The attributes that are the same for all devices; those that are neither here nor below are 0,
+/// "no".
 constexpr std::array<std::pair<int, int>, 83> same_for_all{{
     {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},
     {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 1024},

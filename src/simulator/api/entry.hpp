@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every function of the driver does first and last.
+// What every driver function does at its start and end.
 #pragma once
 
 #include <exception>
@@ -13,7 +13,7 @@
 
 namespace cudacore::simulator {
 
-/// Logs why a call is refused; gives its code back, for `return refuse(...)`.
+/// Logs why a call is rejected, and returns its code, for `return refuse(...)`.
 inline CUresult refuse(CUresult result, std::string_view why) noexcept {
   log_error(why);
   return result;

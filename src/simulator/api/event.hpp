@@ -12,13 +12,13 @@
 
 namespace cudacore::simulator {
 
-/// One recording of an event: a point of a stream, and when it was reached.
+/// One recording of an event: a point in a stream, and when it was reached.
 struct Recording {
   Point point;
-  std::atomic<std::int64_t> nanoseconds{0};  ///< of the steady clock, once the point has passed
+  std::atomic<std::int64_t> nanoseconds{0};  ///< on the steady clock, once the point has passed
 };
 
-/// Stands for its newest recording. What waited for an older one still does.
+/// Refers to its newest recording. Anything that waited for an older one still does.
 class Event {
  public:
   Event(std::shared_ptr<Context> in, unsigned its_flags)
@@ -27,12 +27,12 @@ class Event {
   const std::shared_ptr<Context> context;
   const unsigned flags;
 
-  /// Null where there was none.
+  /// Null if it was never recorded.
   [[nodiscard]] std::shared_ptr<Recording> recording() const {
     const std::scoped_lock lock(mutex_);
     return recording_;
   }
-  /// Puts a mark into the stream. Fails with what broke the context.
+  /// Puts a mark into the stream. Fails with the error that broke the context.
   CUresult record(const Stream& stream);
 
  private:

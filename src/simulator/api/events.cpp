@@ -24,7 +24,7 @@ class Mark final : public Work {
   std::shared_ptr<Recording> recording_;
 };
 
-/// Where another stream's point is waited for.
+/// The place in a stream at which it waits for another stream's point.
 class Pass final : public Work {
  public:
   Progress run(const Turn&) noexcept override { return Progress::done; }

@@ -16,7 +16,7 @@
 namespace cudacore::simulator {
 namespace {
 
-/// What nvcc registers: it points to the fat binary.
+/// What nvcc registers; it points to the fat binary.
 struct Descriptor {
   static constexpr std::uint32_t its_magic = 0x466243b1;
   std::uint32_t magic;
@@ -33,7 +33,7 @@ struct Header {
   std::uint64_t size;  ///< of the entries that follow
 };
 
-/// Stands before each piece of code.
+/// Precedes each piece of code.
 struct Entry {
   enum Kind : std::uint16_t { ptx = 1, elf = 2, together = 0x100 };
   enum Flag : std::uint64_t { lz4 = 0x2000, zstd = 0x8000 };
@@ -42,7 +42,7 @@ struct Entry {
   std::uint16_t version;
   std::uint32_t header_size;
   std::uint64_t size;             ///< of what follows the header
-  std::uint32_t compressed_size;  ///< less the padding; 0 where it is not compressed
+  std::uint32_t compressed_size;  ///< without the padding; 0 if it is not compressed
   std::uint32_t options;
   std::uint32_t language;  ///< PTX's version
   std::uint32_t architecture;
@@ -50,7 +50,7 @@ struct Entry {
   std::uint32_t name_size;
   std::uint64_t flags;
   std::uint64_t reserved;
-  std::uint64_t whole_size;  ///< once decompressed
+  std::uint64_t whole_size;  ///< after decompression
 };
 
 /// An entry and the bytes of its code.
@@ -74,7 +74,7 @@ CUresult damaged(std::string_view how) {
   return refuse(CUDA_ERROR_INVALID_IMAGE, "the fat binary is damaged: " + std::string(how));
 }
 
-/// Lists the pieces of code; nothing where sizes contradict each other.
+/// Lists the pieces of code; returns nothing if sizes contradict each other.
 std::optional<std::vector<Piece>> list_pieces(const char* code, std::size_t size) {
   if (size < sizeof(Header)) return std::nullopt;
   const auto header = read<Header>(code);
@@ -100,7 +100,7 @@ std::optional<std::vector<Piece>> list_pieces(const char* code, std::size_t size
   return pieces;
 }
 
-/// A function of a library of the system; null where the library is not there.
+/// A function of a system library; null if the library is missing.
 template <class Function>
 Function* find_in(const char* library, const char* name) noexcept {
   void* opened = dlopen(library, RTLD_NOW | RTLD_LOCAL);
@@ -115,16 +115,17 @@ CUresult missing(const std::string& library, const std::string& format) {
 }
 
 CUresult decompress(const Piece& piece, std::string& to) {
-  constexpr std::uint64_t most = 1ULL << 31U;  // what LZ4 can tell, and more than any program
+  constexpr std::uint64_t most = 1ULL << 31U;  // LZ4's limit, and more than any program needs
   const std::string_view from = piece.bytes.substr(0, piece.entry.compressed_size);
   const std::uint64_t size = piece.entry.whole_size;
   const bool is_zstd = (piece.entry.flags & Entry::zstd) != 0;
-  // A byte makes a match of LZ4 longer by 255; four are a block of zstd, of 128 KiB at most.
+  // One byte extends an LZ4 match by up to 255 bytes; four bytes are a zstd block of at most 128
+  // KiB.
   const std::uint64_t most_of_byte = is_zstd ? (128U << 10U) / 4 : 255;
   if (size >= most || from.size() >= most || size > most_of_byte * from.size()) {
     return damaged("a size can't be");
   }
-  // What is never written takes no memory, whatever the size says.
+  // Memory that is never written takes no space, whatever the size says.
   const std::unique_ptr<char[]> whole(new char[size]);  // NOLINT: std::string would write it
   bool is_whole = false;
   if (is_zstd) {
@@ -201,7 +202,7 @@ CUresult take_ptx(const void* code, std::size_t size, const Target& target, std:
     const Architecture plain{static_cast<int>(piece.entry.architecture)};
     if (!plain.runs_on(target)) continue;
     if (const CUresult result = read_text(piece, ptx); result != CUDA_SUCCESS) return result;
-    // Only the text says whether it is for this architecture alone, as sm_90a.
+    // Only the text says whether it is for exactly this architecture, as sm_90a is.
     const auto exact = find_architecture(ptx);
     if (!exact || exact->runs_on(target)) return CUDA_SUCCESS;
   }

@@ -55,7 +55,7 @@ Dim3 FunctionOnDevice::required_cluster() const noexcept {
 CUresult FunctionOnDevice::get(CUfunction_attribute attribute, int& value) const {
   switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-      // What .reqntid asks for is told apart from a bound, as the driver does.
+      // A block size that .reqntid requires is distinguished from an upper bound, as in the driver.
       value = entry.required_threads.x != 0 ? 1024 : static_cast<int>(max_threads());
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the driver gives out instead of pointers: values that are looked up, never followed.
+// The driver's handles: values that look like pointers, but are looked up and never dereferenced.
 #pragma once
 
 #include <array>
@@ -15,13 +15,14 @@
 
 namespace cudacore::simulator {
 
-/// Live objects of one type by handle. A handle has the form of a pointer and holds the type, the
-/// slot and how often the slot was used before, so that whatever a program passes is told apart
-/// from a live handle without reading memory. Slots are never freed. Any thread may call anything.
+/// Live objects of one type, by handle. A handle has the form of a pointer and contains the type,
+/// the slot and how many times the slot was used before, so that anything a program passes can be
+/// distinguished from a live handle without reading memory. Slots are never freed. Any thread may
+/// call any function.
 template <class Handle, class T>
 class HandleTable {
  public:
-  /// The tag is 1 to 9, another for each type.
+  /// The tag is 1 to 9, and different for each type.
   explicit constexpr HandleTable(unsigned tag) noexcept : tag_(tag) {}
   HandleTable(const HandleTable&) = delete;
   HandleTable& operator=(const HandleTable&) = delete;
@@ -36,7 +37,7 @@ class HandleTable {
     return reinterpret_cast<Handle>(encode(index, slot.generation));
   }
 
-  /// The live object; null for everything else.
+  /// The live object; null for anything else.
   [[nodiscard]] std::shared_ptr<T> find(Handle handle) const noexcept {
     const auto value = reinterpret_cast<std::uintptr_t>(handle);
     Slot* slot = slot_of(value);
@@ -45,7 +46,7 @@ class HandleTable {
     return slot->live && slot->generation == generation_of(value) ? slot->object : nullptr;
   }
 
-  /// Ends the handle, and gives the object back; null where it was not live.
+  /// Invalidates the handle and returns the object; null if it was not live.
   std::shared_ptr<T> erase(Handle handle) {
     const auto value = reinterpret_cast<std::uintptr_t>(handle);
     Slot* slot = slot_of(value);
@@ -64,7 +65,7 @@ class HandleTable {
     return object;
   }
 
-  /// Whether the handle was given out at some time; find() tells whether it lives.
+  /// Whether the handle was ever handed out; find() says whether it is live.
   [[nodiscard]] bool is_known(Handle handle) const noexcept {
     const auto value = reinterpret_cast<std::uintptr_t>(handle);
     Slot* slot = slot_of(value);
@@ -81,7 +82,8 @@ class HandleTable {
   static constexpr unsigned tag_shift = generation_shift + generation_bits;
   static constexpr std::uint32_t generation_mask = (1U << generation_bits) - 1;
   static constexpr std::uint32_t chunk_slots = 1024;
-  /// A slot rests until so many others are free, so that an old handle stays wrong for long.
+  /// A slot is not reused until this many others are free, so that an old handle stays invalid for
+  /// long.
   static constexpr std::size_t resting_slots = 256;
 
   struct Slot {

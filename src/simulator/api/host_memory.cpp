@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory of the host that devices reach: allocated, or registered.
+// Host memory that devices can access: allocated or registered.
 #include <memory>
 #include <utility>
 
@@ -31,7 +31,7 @@ CUresult allocate_host(void** pointer, std::size_t size, unsigned flags) {
   });
 }
 
-/// Takes memory of the origin that begins there, and gives it back when nothing uses it any more.
+/// Removes memory of the origin that begins there, and frees it when nothing uses it any more.
 CUresult release(void* pointer, Origin origin, CUresult otherwise, const char* why) {
   if (const CUresult status = driver_status(); status != CUDA_SUCCESS) return status;
   Context* context = nullptr;
@@ -64,7 +64,8 @@ CUresult register_host(void* pointer, std::size_t size, unsigned flags) {
     if ((flags & CU_MEMHOSTREGISTER_IOMEMORY) != 0) {
       return refuse(CUDA_ERROR_NOT_SUPPORTED, "memory of I/O devices is not simulated");
     }
-    // The filed ones don't overlap, so only the highest below the end can reach into it.
+    // Registered allocations don't overlap, so only the highest one below the end can overlap the
+    // range.
     const auto below = AddressSpace::instance().nearest_below(address + size);
     if (below && below->end() > address) {
       return refuse(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
@@ -87,7 +88,7 @@ CUresult register_host(void* pointer, std::size_t size, unsigned flags) {
   });
 }
 
-/// The host memory that holds a byte; null where none that devices reach does.
+/// The host memory that contains a byte; null if devices can't access any such memory.
 std::shared_ptr<MemoryObject> find_host(const void* pointer) {
   const auto allocation = AddressSpace::instance().find(reinterpret_cast<std::uintptr_t>(pointer));
   if (!allocation || allocation->kind == MemoryKind::device) return nullptr;

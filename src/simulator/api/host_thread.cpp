@@ -15,7 +15,7 @@ thread_local bool on_callback_thread = false;
 
 }  // namespace
 
-/// Started with the first function, never joined: the process ends with it.
+/// Started with the first function, never joined: it ends with the process.
 class HostThread {
  public:
   static HostThread& instance() {

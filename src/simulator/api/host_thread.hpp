@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The thread that runs a program's host functions, one after the other.
+// The thread that runs a program's host functions, one after another.
 #pragma once
 
 #include "simulator/api/command_queue.hpp"
 
 namespace cudacore::simulator {
 
-/// A function of the program, in a queue's order. Its queue waits for it.
+/// A function of the program, in queue order. Its queue waits for it.
 class HostWork : public Work {
  public:
   Progress run(const Turn& turn) noexcept override;
 
  protected:
-  /// Leaves it to the thread.
+  /// Hands it to the thread.
   Progress post(const Turn& turn, CUresult status) noexcept;
-  /// On the thread.
+  /// Runs on the thread.
   virtual void call(CUresult status) noexcept = 0;
 
  private:
@@ -25,7 +25,7 @@ class HostWork : public Work {
   CUresult status_ = CUDA_SUCCESS;
 };
 
-/// cuLaunchHostFunc's. A lost context does not call it.
+/// For cuLaunchHostFunc. Not called if the context is lost.
 class HostFunction final : public HostWork {
  public:
   HostFunction(CUhostFn function, void* data) noexcept : function_(function), data_(data) {}
@@ -37,7 +37,7 @@ class HostFunction final : public HostWork {
   void* data_;
 };
 
-/// cuStreamAddCallback's. It is called in any case, and told how things stand.
+/// For cuStreamAddCallback. Always called, with the status.
 class StreamCallback final : public HostWork {
  public:
   StreamCallback(CUstreamCallback callback, CUstream stream, void* data) noexcept
@@ -52,7 +52,7 @@ class StreamCallback final : public HostWork {
   void* data_;
 };
 
-/// True on the thread of host functions, where the driver's functions are not permitted.
+/// True on the thread for host functions, where the driver's functions are not permitted.
 [[nodiscard]] bool is_callback_thread() noexcept;
 
 }  // namespace cudacore::simulator

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tells a device from others: its name, its UUID, its place on the PCI bus. The number is that
-// before CUDA_VISIBLE_DEVICES.
+// What identifies a device: its name, its UUID, and its location on the PCI bus. The number is the
+// one before CUDA_VISIBLE_DEVICES is applied.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +21,11 @@ namespace cudacore::simulator {
 [[nodiscard]] int pci_bus(int physical) noexcept;
 /// "01:00.0", which follows the domain.
 [[nodiscard]] std::string format_pci_place(int physical);
-/// The bus number of "[domain:]bus:device[.function]"; -1 where it is no such text or not ours.
+/// The bus number in "[domain:]bus:device[.function]"; -1 if the text is different or the device
+/// isn't ours.
 [[nodiscard]] int parse_pci_bus(std::string_view text);
 
-/// Copies as much as fits, with a null byte at the end. size is at least 1.
+/// Copies as much as fits, and adds a null byte. size is at least 1.
 void copy_text(std::string_view text, char* to, std::size_t size) noexcept;
 
 }  // namespace cudacore::simulator

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// cuInit, and the state of the process: before it, after it, forked from it.
+// cuInit, and the state of the process: before it, after it, or forked from it.
 #include <atomic>
 #include <cstdlib>
 #include <memory>

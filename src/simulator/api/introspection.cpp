@@ -24,7 +24,7 @@ std::atomic<std::uint64_t>* instruction_counter() {
 extern "C" CUresult cudacoreSimulatorForm(std::size_t index, const char** key,
                                           const char** signature) {
   using cudacore::simulator::Form;
-  // Never destroyed: others may ask at exit.
+  // Never destroyed: other code may call this at exit.
   static const std::vector<const Form*>& forms =
       *std::make_unique<const std::vector<const Form*>>(
            cudacore::simulator::form_table(cudacore::simulator::best_isa())->all())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tests and benchmarks ask of the simulated device beside the driver's own functions.
+// What tests and benchmarks can query from the simulated device, in addition to the driver's own
+// functions.
 #pragma once
 
 #include <atomic>
@@ -11,19 +12,20 @@
 
 namespace cudacore::simulator {
 
-/// Where launches add what their threads ran; nullptr unless CUDACORE_SIMULATOR_COUNT=1.
+/// The counter to which launches add the instructions that their threads ran; nullptr unless
+/// CUDACORE_SIMULATOR_COUNT=1.
 [[nodiscard]] std::atomic<std::uint64_t>* instruction_counter();
 
 }  // namespace cudacore::simulator
 
 extern "C" {
 
-/// The instruction forms that the device knows, by index, as ops/form_table.hpp describes keys and
+/// The instruction forms that the device knows, by index; ops/form_table.hpp describes keys and
 /// signatures. CUDA_ERROR_NOT_FOUND past the last one. Needs no cuInit.
 [[gnu::visibility("default")]] CUresult cudacoreSimulatorForm(std::size_t index, const char** key,
                                                               const char** signature);
 
-/// How many instructions threads have run in this process, where CUDACORE_SIMULATOR_COUNT=1; else
+/// How many instructions threads have run in this process if CUDACORE_SIMULATOR_COUNT=1; otherwise
 /// 0.
 [[gnu::visibility("default")]] std::uint64_t cudacoreSimulatorThreadInstructions();
 

@@ -12,7 +12,7 @@ namespace cudacore::simulator {
 
 namespace {
 
-/// The options of CUDA 13.0: the header that builds this may know more.
+/// The last option in CUDA 13.0: the header used for this build may have more.
 constexpr int last_option = 34;
 
 std::size_t as_size(void* value) noexcept {
@@ -27,7 +27,7 @@ void store_size(void** value, std::size_t size) noexcept {
 
 void JitOptions::LogBuffer::add(std::string_view message) noexcept {
   if (text == nullptr || capacity == 0) return;
-  const std::size_t begin = used > 0 ? used - 1 : 0;  // over the null byte
+  const std::size_t begin = used > 0 ? used - 1 : 0;  // overwrites the null byte
   const std::size_t size = std::min(message.size(), capacity - 1 - begin);
   std::memcpy(text + begin, message.data(), size);
   std::size_t end = begin + size;

@@ -9,19 +9,19 @@
 
 namespace cudacore::simulator {
 
-/// The options of a load or a link, and the caller's memory that its results go to. Nothing is
-/// compiled, so that what only steers a compiler is accepted and has no effect.
+/// The options of a load or a link, and the caller's memory for its results. Nothing is compiled,
+/// so options that only control a compiler are accepted and have no effect.
 class JitOptions {
  public:
   JitOptions() = default;
 
-  /// INVALID_VALUE for an option that there is not; NOT_SUPPORTED for one that would change what
+  /// INVALID_VALUE for an option that doesn't exist; NOT_SUPPORTED for one that would change what
   /// the program does.
   CUresult read(unsigned count, const CUjit_option* options, void** values);
 
   /// Adds a line to the error log, as much of it as fits.
   void add_error(std::string_view message) noexcept;
-  /// Writes the sizes of what is in the logs, and the time taken, to the options' values.
+  /// Writes the sizes of the logs, and the time taken, to the options' values.
   void finish() noexcept;
 
  private:

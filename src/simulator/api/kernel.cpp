@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUkernel: a kernel of a library, in whatever context it is asked for.
+// CUkernel: a kernel of a library, in whichever context it is used.
 #include "simulator/api/entry.hpp"
 #include "simulator/api/function_attributes.hpp"
 
@@ -68,7 +68,7 @@ CUresult cuKernelGetName(const char** name, CUkernel handle) {
 
 CUresult cuKernelGetParamInfo(CUkernel handle, std::size_t index, std::size_t* offset,
                               std::size_t* size) {
-  return context_call([&](const Context&) {  // as the driver has it, for all it asks of the kernel
+  return context_call([&](const Context&) {  // the driver ignores the kernel here, too
     return kernel_call(handle, [&](const KernelObject& kernel) {
       return parameter_of(*kernel.entry, index, offset, size);
     });

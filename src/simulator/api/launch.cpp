@@ -47,7 +47,7 @@ class Launch final : public Work {
       : stream_(std::move(stream)), request_(std::move(request)) {}
 
   Progress run(const Turn& turn) noexcept override {
-    // This launch may be gone as soon as the grid is started: only copies are used from then on.
+    // This launch may be gone as soon as the grid starts, so only copies are used from then on.
     const std::shared_ptr<Running> running = running_;
     const std::shared_ptr<Stream> stream = stream_;
     const std::uint64_t sequence = sequence_ = turn.sequence;
@@ -83,9 +83,9 @@ class Launch final : public Work {
     std::weak_ptr<Grid> grid;
   };
 
-  /// Lets the stream go on, which destroys the launch.
+  /// Lets the stream continue, which destroys the launch.
   static void finish(const std::shared_ptr<Stream>& stream, std::uint64_t sequence) noexcept {
-    // First: what is behind it must not start in a broken context.
+    // This comes first: what follows must not start in a broken context.
     static_cast<void>(stream->check_context());
     stream->queue->finish(sequence);
   }
@@ -110,7 +110,7 @@ CUresult pack_values(const Function& entry, void** values, ParameterBytes& bytes
   return CUDA_SUCCESS;
 }
 
-/// Copies the buffer that `extra` names.
+/// Copies the buffer that `extra` specifies.
 CUresult pack_buffer(const Function& entry, void** extra, ParameterBytes& bytes) {
   const void* buffer = nullptr;
   const std::size_t* size = nullptr;

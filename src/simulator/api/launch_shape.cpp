@@ -26,7 +26,7 @@ bool is_same(const Dim3& a, const Dim3& b) noexcept {
   return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
-/// The product, or the largest number where it is larger: past every limit.
+/// The product, or the largest number if it overflows, which exceeds every limit.
 std::uint32_t multiply(std::uint32_t a, std::uint32_t b) noexcept {
   return static_cast<std::uint32_t>(
       std::min<std::uint64_t>(std::uint64_t{a} * b, std::numeric_limits<std::uint32_t>::max()));
@@ -51,7 +51,7 @@ CUresult read_attribute(const CUlaunchAttribute& attribute, LaunchShape& shape) 
       shape.cluster = {value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
       return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
-      // Triggered when the kernel ends: the latest that a program may rely on.
+      // Triggered when the kernel ends: the latest time that a program may rely on.
       shape.event = value.programmaticEvent.event;
       shape.event_flags = static_cast<unsigned>(value.programmaticEvent.flags);
       return CUDA_SUCCESS;
@@ -59,7 +59,7 @@ CUresult read_attribute(const CUlaunchAttribute& attribute, LaunchShape& shape) 
       shape.event = value.launchCompletionEvent.event;
       shape.event_flags = static_cast<unsigned>(value.launchCompletionEvent.flags);
       return CUDA_SUCCESS;
-    // Hints to a scheduler and caches that are not there.
+    // Hints to a scheduler and caches that don't exist here.
     case CU_LAUNCH_ATTRIBUTE_IGNORE:
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
     case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:

@@ -11,8 +11,8 @@ namespace cudacore::simulator {
 
 namespace {
 
-/// Loads a program for its names and parameters only: its variables lie in host memory that goes
-/// when it is loaded.
+/// Loads a program only for its names and parameters: its variables are in host memory that is
+/// freed after loading.
 std::shared_ptr<const Image> load_description(std::string_view text, const Device& device) {
   std::vector<std::unique_ptr<std::byte[]>> variables;  // NOLINT(modernize-avoid-c-arrays)
   std::uint64_t next_address = std::uint64_t{1} << 40U;
@@ -43,7 +43,7 @@ void make_kernels(const std::shared_ptr<Library>& library) {
   }
 }
 
-/// Ends a library that is not complete.
+/// Destroys a library that is not complete.
 struct EndLibrary {
   std::shared_ptr<Library> library;
   ~EndLibrary() {
@@ -75,7 +75,7 @@ CUresult check_library_options(unsigned count, const CUlibraryOption* options) {
   for (unsigned i = 0; i < count; ++i) {
     switch (options[i]) {
       case CU_LIBRARY_BINARY_IS_PRESERVED:
-        break;  // the code is copied all the same
+        break;  // the code is copied anyway
       case CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE:
         return refuse(CUDA_ERROR_NOT_SUPPORTED,
                       "tables of universal functions and data are not simulated");
@@ -137,7 +137,7 @@ using namespace cudacore::simulator;
 
 namespace {
 
-/// CUresult body(Library&), for a live handle of a library.
+/// CUresult body(Library&), for a live library handle.
 template <class Body>
 CUresult library_call(CUlibrary handle, Body&& body) noexcept {
   return driver_call([&] {

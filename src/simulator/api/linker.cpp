@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// cuLink: PTX modules put one behind another; they are linked when the result is loaded.
+// cuLink: concatenates PTX modules; they are linked when the result is loaded.
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,7 +12,7 @@
 
 namespace cudacore::simulator {
 
-/// What a CUlinkState stands for.
+/// The object for a CUlinkState.
 class Linker {
  public:
   JitOptions options;
@@ -33,7 +33,7 @@ class Linker {
   }
 
  private:
-  /// Loads the program and throws it away, so that what can't be linked is told here.
+  /// Loads the program and discards it, so that link errors are reported here.
   static void check(Context& context, const std::vector<std::string_view>& texts) {
     JitOptions none;
     const auto module = load_module(context, texts, none);
@@ -81,7 +81,7 @@ CUresult add_input(Linker& linker, const Device& device, CUjitInputType type,
   return result == CUDA_ERROR_INVALID_IMAGE ? CUDA_ERROR_INVALID_VALUE : result;
 }
 
-/// Options of one input: they may say nothing that matters here.
+/// Options of one input: only options that don't matter here are allowed.
 CUresult check_options(unsigned count, const CUjit_option* options, void** values) {
   JitOptions read;
   return read.read(count, options, values);

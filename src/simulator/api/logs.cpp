@@ -23,7 +23,7 @@ namespace cudacore::simulator {
 namespace {
 
 constexpr std::size_t most_entries = 100;
-/// What cuLogsDumpToMemory gives at most, by the driver's documentation.
+/// The maximum size that cuLogsDumpToMemory returns, according to the driver's documentation.
 constexpr std::size_t largest_dump = 25600;
 constexpr std::string_view truncated_mark = "Log truncated: older entries were left out\n";
 
@@ -36,7 +36,7 @@ struct Callback {
 struct Log {
   std::mutex mutex;
   std::deque<std::string> entries;
-  CUlogIterator next = 0;  ///< number of the entry to come
+  CUlogIterator next = 0;  ///< number of the next entry
   std::vector<Callback> callbacks;
   std::uintptr_t next_callback = 1;
 
@@ -73,7 +73,7 @@ std::string format_entry(char level, std::string_view message) {
                 local.tm_min, local.tm_sec, static_cast<int>(milliseconds),
                 static_cast<int>(getpid()), level);
   std::string text = prefix.data() + std::string(message);
-  // One entry, one line: readers take them apart at line ends.
+  // One line per entry: readers split the log at line ends.
   std::ranges::replace(text, '\n', ' ');
   return text;
 }
@@ -121,7 +121,7 @@ void file_entry(CUlogLevel level, std::string_view message) noexcept {
   }
 }
 
-/// The newest entries, as text that fits; empty where none does.
+/// The newest entries, as text that fits; empty if none does.
 std::string newest_that_fit(const std::vector<std::string>& entries, bool is_lost,
                             std::size_t space) {
   std::size_t length = 0;
@@ -218,7 +218,7 @@ CUresult cuLogsDumpToMemory(CUlogIterator* iterator, char* buffer, std::size_t* 
   }
 }
 
-/// For the simulated runtime, whose refusals belong into this log.
+/// For the simulated runtime, whose errors belong in this log.
 [[gnu::visibility("default")]] void cudacoreSimulatorLogError(const char* message) {
   log_error(message);
 }

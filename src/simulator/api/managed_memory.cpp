@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hints for managed memory. It never moves here: they are checked, kept, and told when asked.
+// Hints for managed memory. It never moves here: hints are checked, stored, and returned by
+// queries.
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -16,7 +17,8 @@ using namespace cudacore::simulator;
 
 namespace {
 
-/// Managed memory that holds a whole range; null, and why, where there is none.
+/// The managed memory that contains a whole range; null if there is none, with the reason in the
+/// log.
 std::shared_ptr<MemoryObject> find_managed(CUdeviceptr pointer, std::size_t size) {
   const auto allocation = AddressSpace::instance().find(pointer);
   if (allocation && allocation->kind == MemoryKind::managed && size > 0 &&
@@ -27,7 +29,7 @@ std::shared_ptr<MemoryObject> find_managed(CUdeviceptr pointer, std::size_t size
   return nullptr;
 }
 
-/// Makes a part begin at the address. With the object's mutex held.
+/// Makes a part begin at the address. The object's mutex must be held.
 std::map<std::uint64_t, Advice>::iterator split(MemoryObject& object, std::uint64_t at) {
   auto& parts = object.advice;
   if (parts.empty()) parts[object.allocation.address] = {};
@@ -44,7 +46,7 @@ void change_advice(MemoryObject& object, CUdeviceptr pointer, std::size_t size, 
   for (auto part = begin; part != end; ++part) change(part->second);
 }
 
-/// The advice of all parts that a range touches.
+/// The advice for all parts that a range touches.
 std::vector<Advice> advice_of(MemoryObject& object, CUdeviceptr pointer, std::size_t size) {
   const std::scoped_lock lock(object.mutex);
   if (object.advice.empty()) return {Advice{}};
@@ -132,7 +134,7 @@ CUresult advise(CUdeviceptr pointer, std::size_t size, CUmem_advise advice,
   });
 }
 
-/// The location that all parts have; an invalid one where they differ.
+/// The location that all parts have; an invalid one if they differ.
 CUmemLocation common(const std::vector<Advice>& parts, CUmemLocation Advice::*member) {
   const CUmemLocation first = parts.front().*member;
   const bool same = std::all_of(parts.begin(), parts.end(), [&](const Advice& part) {

@@ -29,7 +29,7 @@ Session& session() {
   return storage;
 }
 
-/// Handles point into it, at the device's number.
+/// Handles point into this array, at the device's number.
 constexpr std::array<std::byte, max_devices> handles{};
 
 nvmlDevice_t handle_of(int physical) noexcept {
@@ -45,7 +45,7 @@ nvmlReturn_t guarded(Body&& body) noexcept {
   }
 }
 
-/// nvmlReturn_t body(const Configuration&), while there is a session.
+/// nvmlReturn_t body(const Configuration&), if there is a session.
 template <class Body>
 nvmlReturn_t system_call(const void* output, Body&& body) noexcept {
   return guarded([&] {
@@ -70,7 +70,7 @@ nvmlReturn_t device_call(nvmlDevice_t device, const void* output, Body&& body) n
   });
 }
 
-/// Writes the handle of the device of which the condition holds.
+/// Writes the handle of the device for which the condition holds.
 template <class Condition>
 nvmlReturn_t find_device(nvmlDevice_t* device, Condition&& condition) noexcept {
   return system_call(device, [&](const Configuration& configuration) {
@@ -89,19 +89,19 @@ nvmlReturn_t write_text(std::string_view text, char* to, unsigned size) noexcept
   return NVML_SUCCESS;
 }
 
-/// What a structure must hold as its version.
+/// The version that a structure must contain.
 template <class Structure>
 constexpr unsigned version_of(unsigned number) noexcept {
   return sizeof(Structure) | number << 24U;
 }
 
-/// "13.5.0": that of the CUDA it speaks, for there is no driver in the kernel.
+/// "13.5.0": the supported CUDA version, because there is no kernel driver.
 std::string version_text() {
   return std::to_string(driver_version / 1000) + "." + std::to_string(driver_version / 10 % 100) +
          ".0";
 }
 
-/// Bytes that this process can still allocate on a device: all of them before cuInit.
+/// The bytes that this process can still allocate on a device: all of them before cuInit.
 std::size_t free_on(int physical, const Configuration& configuration) {
   if (driver_status() == CUDA_SUCCESS) {
     for (const auto& device : registry().devices) {

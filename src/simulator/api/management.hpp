@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// As much of NVIDIA's management library (NVML) as tells which devices there are. What is not here
-// is a function that a program does not find, as in an old library. Its names and types are
-// declared here, for <nvml.h> does not come with the headers that build this.
+// The part of NVIDIA's management library (NVML) that says which devices there are. Programs don't
+// find the other functions, as with an old library. Names and types are declared here, because
+// <nvml.h> doesn't come with the headers that this is built with.
 //
-// As with the real one, devices count that CUDA_VISIBLE_DEVICES hides, and nothing calls cuInit: a
-// process may ask, then fork, then use CUDA.
+// As in the real library, devices that CUDA_VISIBLE_DEVICES hides are included, and nothing calls
+// cuInit: a process may use this, then fork, then use CUDA.
 #pragma once
 
 #pragma GCC visibility push(default)

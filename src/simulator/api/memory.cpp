@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory of devices, allocated and freed at once.
+// Device memory that is allocated and freed immediately.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -40,7 +40,7 @@ CUresult allocate(Context& context, CUdeviceptr* pointer, std::size_t size) {
   return result;
 }
 
-/// Waits for the work that may use memory.
+/// Waits for work that may use the memory.
 CUresult wait_for_users(const MemoryObject& object, Context& current) {
   Context& owner = object.context != nullptr ? *object.context : current;
   const CUresult result = synchronize_context(owner);

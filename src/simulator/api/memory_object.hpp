@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the driver knows of each allocation beyond its place in the address space.
+// What the driver knows about each allocation in addition to its address range.
 #pragma once
 
 #include <array>
@@ -18,10 +18,10 @@
 
 namespace cudacore::simulator {
 
-/// Pages of the host, zeroed.
+/// Zeroed host pages.
 class HostPages {
  public:
-  /// Null where the host has too little.
+  /// Null if the host has too little memory.
   static std::shared_ptr<const HostPages> allocate(std::size_t size);
   HostPages(std::byte* bytes, std::size_t size) noexcept : bytes_(bytes), size_(size) {}
   ~HostPages();
@@ -35,40 +35,40 @@ class HostPages {
   std::size_t size_;
 };
 
-/// Who made an allocation, and so who may free it.
+/// What made an allocation, and therefore what may free it.
 enum class Origin : std::uint8_t { device, pool, host, registered, managed, variable };
 
-/// What cuMemAdvise and cuMemPrefetchAsync left with a part of managed memory.
+/// What cuMemAdvise and cuMemPrefetchAsync set for a part of managed memory.
 struct Advice {
   bool read_mostly = false;
   CUmemLocation preferred{CU_MEM_LOCATION_TYPE_INVALID, {0}};
   CUmemLocation prefetched{CU_MEM_LOCATION_TYPE_INVALID, {0}};
-  std::uint64_t accessed_by = 0;  ///< bit for each ordinal
+  std::uint64_t accessed_by = 0;  ///< a bit for each ordinal
   bool accessed_by_host = false;
 };
 
 struct MemoryObject {
   Allocation allocation;
   Origin origin = Origin::device;
-  std::shared_ptr<Context> context;  ///< null for pools'
-  Device* device = nullptr;          ///< owner; of host memory the device of the context
+  std::shared_ptr<Context> context;  ///< null for memory of pools
+  Device* device = nullptr;          ///< owner; for host memory, the device of the context
   std::shared_ptr<MemoryPool> pool;
-  std::shared_ptr<const HostPages> pages;  ///< null for a device's; queued work shares them
-  unsigned flags = 0;                      ///< as given to the call that made it
+  std::shared_ptr<const HostPages> pages;  ///< null for device memory; queued work shares them
+  unsigned flags = 0;                      ///< as passed to the call that made it
   std::atomic<bool> sync_memops{false};
 
-  std::mutex mutex;                        ///< guards what follows
-  std::map<std::uint64_t, Advice> advice;  ///< by where each part begins; empty: none was given
+  std::mutex mutex;                        ///< guards everything below
+  std::map<std::uint64_t, Advice> advice;  ///< by the start of each part; empty if none was given
 };
 
-/// All live allocations by where they begin. Any thread may call anything.
+/// All live allocations, by start address. Any thread may call any function.
 class MemoryTable {
  public:
   static MemoryTable& instance() noexcept;
 
   void insert(std::shared_ptr<MemoryObject> object);
   [[nodiscard]] std::shared_ptr<MemoryObject> find(std::uint64_t address) const;
-  /// Takes it out where accept(object) says so: one caller gets it, all others null.
+  /// Removes it if accept(object) returns true. One caller gets it, all others get null.
   template <class Accept>
   std::shared_ptr<MemoryObject> take(std::uint64_t address, Accept&& accept) {
     const std::scoped_lock lock(mutex_);
@@ -78,9 +78,9 @@ class MemoryTable {
     objects_.erase(found);
     return object;
   }
-  /// Takes out all that belongs to a context.
+  /// Removes everything that belongs to a context.
   std::vector<std::shared_ptr<MemoryObject>> take_all(const Context& context);
-  /// Takes out all that belongs to pools.
+  /// Removes everything that belongs to pools.
   std::vector<std::shared_ptr<MemoryObject>> take_all_of_pools();
 
  private:
@@ -91,25 +91,25 @@ class MemoryTable {
   std::unordered_map<std::uint64_t, std::shared_ptr<MemoryObject>> objects_;
 };
 
-/// Memory of a device; null where there is too little. Not yet in the table.
+/// Allocates device memory; null if there is too little. Not yet in the table.
 std::shared_ptr<MemoryObject> make_device_memory(Device& device, std::size_t size,
                                                  std::size_t align, bool read_only,
                                                  Context* context);
-/// Pages of the host that devices read, too. Not yet in the table.
+/// Allocates host pages that devices can access, too. Not yet in the table.
 std::shared_ptr<MemoryObject> make_host_memory(MemoryKind kind, std::size_t size, Context* context);
-/// Gives the bytes of what was taken out of the table back. Work on them must have ended.
+/// Frees the bytes of an object that was removed from the table. Work on them must have ended.
 void release_memory(MemoryObject& object) noexcept;
 
-/// The object that holds the byte at an address, with its allocation as it stands now.
+/// The object for an allocation, with its current extent.
 std::shared_ptr<MemoryObject> find_object(const Allocation& allocation);
 
-/// Bytes of a device that are spoken for, beyond what DeviceMemory gave out.
+/// Bytes of a device that are reserved, in addition to what DeviceMemory handed out.
 struct DeviceUse {
-  std::atomic<std::size_t> pool_reserve{0};  ///< reserved by pools, and not used
+  std::atomic<std::size_t> pool_reserve{0};  ///< reserved by pools, and unused
   std::atomic<std::size_t> managed{0};
 };
 DeviceUse& device_use(const Device& device) noexcept;
-/// Bytes of a device that can still be allocated.
+/// How many bytes of a device can still be allocated.
 std::size_t free_bytes(const Device& device);
 
 }  // namespace cudacore::simulator

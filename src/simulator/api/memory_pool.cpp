@@ -11,7 +11,7 @@ namespace cudacore::simulator {
 
 namespace {
 
-/// What an allocation takes is a multiple of this.
+/// The size of an allocation is rounded up to a multiple of this.
 constexpr std::size_t granule = 512;
 
 std::size_t round_up(std::size_t size, std::size_t to) noexcept {
@@ -69,7 +69,7 @@ std::shared_ptr<MemoryObject> MemoryPool::allocate(std::size_t size) {
       const std::scoped_lock lock(mutex_);
       std::erase_if(pending_, [](const PendingFree& free) { return free.point.passed(); });
       if (pending_.empty()) break;
-      // Waiting for less than is needed would help nobody.
+      // Waiting for less than is needed would not help.
       const std::size_t limit = properties.maxSize != 0 ? properties.maxSize : ~std::size_t{0};
       const std::size_t free =
           std::min(device != nullptr ? device->memory.available() : ~std::size_t{0}, limit - used_);
@@ -89,7 +89,7 @@ std::shared_ptr<MemoryObject> MemoryPool::try_allocate(std::size_t size) {
         (takes > properties.maxSize || used_ > properties.maxSize - takes)) {
       return nullptr;
     }
-    used_ += takes;  // first, so that no other takes what is left of maxSize
+    used_ += takes;  // first, so that no other thread takes the rest of maxSize
   }
   const MemoryKind kind = kind_of(properties, device);
   std::shared_ptr<MemoryObject> object =
@@ -136,7 +136,7 @@ void MemoryPool::set_reserved(std::size_t bytes) noexcept {
   reserved_ = bytes;
   reserved_high_ = std::max(reserved_high_, reserved_);
   if (device == nullptr) return;
-  // Unsigned arithmetic: the sum over all pools is right, whatever the order.
+  // Unsigned arithmetic, so that the sum over all pools is right in any order.
   std::atomic<std::size_t>& total = device_use(*device).pool_reserve;
   const std::size_t unused = reserved_ - std::min(used_, reserved_);
   total += unused - std::exchange(unused_, unused);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory pools: made, found, configured.
+// Memory pools: creating, finding and configuring them.
 #include <map>
 #include <memory>
 #include <mutex>
@@ -27,7 +27,7 @@ CUresult pool_call(CUmemoryPool handle, Body&& body) noexcept {
   });
 }
 
-/// Whether memory of the type can be at the location; gives the device if it is one's.
+/// Whether memory of the type can be at the location; returns the device if the location is one.
 CUresult check_location(const CUmemLocation& location, CUmemAllocationType type, Device*& device) {
   device = nullptr;
   if (type != CU_MEM_ALLOCATION_TYPE_PINNED && type != CU_MEM_ALLOCATION_TYPE_MANAGED) {
@@ -52,7 +52,7 @@ CUresult check_location(const CUmemLocation& location, CUmemAllocationType type,
   }
 }
 
-/// Pools that are there without being made, by type and location: but the devices' own.
+/// Pools that exist without being created, by type and location, except the devices' own.
 struct DriverPools {
   struct Pools {
     std::shared_ptr<MemoryPool> usual;
@@ -66,7 +66,7 @@ struct DriverPools {
     return one;
   }
 
-  /// With the mutex held.
+  /// The mutex must be held.
   Pools& find(const CUmemLocation& location, CUmemAllocationType type, Device* device) {
     const bool numbered = location.type == CU_MEM_LOCATION_TYPE_DEVICE ||
                           location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
@@ -113,9 +113,9 @@ CUresult set_device_pool(Device& device, const std::shared_ptr<MemoryPool>& pool
   return CUDA_SUCCESS;
 }
 
-/// Where the pool was current, its location's own one is from now on.
+/// Wherever the pool was current, the location's own pool becomes current again.
 void forget_pool(const MemoryPool& pool) {
-  std::shared_ptr<MemoryPool> dropped;  // destroyed after the locks
+  std::shared_ptr<MemoryPool> dropped;  // destroyed after the locks are released
   if (pool.device != nullptr) {
     const std::scoped_lock lock(pool.device->mutex);
     if (pool.device->current_pool.get() == &pool) dropped = std::move(pool.device->current_pool);
@@ -127,7 +127,7 @@ void forget_pool(const MemoryPool& pool) {
   }
 }
 
-/// Lets kernels of a device read what the pool of another one holds.
+/// Lets kernels on a device access what a pool of another device contains.
 void open_to(const MemoryPool& pool, Device& reader) {
   if (pool.device == nullptr || pool.device == &reader) return;
   const std::scoped_lock lock(reader.mutex);

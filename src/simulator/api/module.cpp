@@ -22,7 +22,7 @@ CUresult result_of(const LoadError& error) noexcept {
     case LoadError::Kind::not_simulated:
       return CUDA_ERROR_NOT_SUPPORTED;
     case LoadError::Kind::unsupported_version:
-      // A newer language is one thing, an architecture that is not the device's another.
+      // Distinguishes a newer PTX version from an architecture that the device doesn't have.
       return std::string_view(error.what()).find(".target") != std::string_view::npos
                  ? CUDA_ERROR_INVALID_PTX
                  : CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
@@ -37,7 +37,7 @@ CUresult result_of(const LoadError& error) noexcept {
   return CUDA_ERROR_INVALID_PTX;
 }
 
-/// Variables of a module while it is loaded: freed unless they are taken.
+/// A module's variables while it is being loaded: freed unless they are taken.
 class Variables {
  public:
   explicit Variables(Context& context) : context_(context) {}
@@ -204,7 +204,7 @@ CUresult load(CUmodule* module, const void* code, JitOptions& options,
   });
 }
 
-/// CUresult body(Module&), for a live handle of a module.
+/// CUresult body(Module&), for a live module handle.
 template <class Body>
 CUresult module_call(CUmodule handle, Body&& body) noexcept {
   return context_call([&](Context&) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loaded code: modules of one context, libraries of all, and the kernels in them.
+// Loaded code: modules in one context, libraries in all contexts, and their kernels.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@
 
 namespace cudacore::simulator {
 
-/// What a program may set of a function: for each context of a module's, for each device of a
+/// What a program may set for a function: per context for a module's function, per device for a
 /// library's kernel.
 struct FunctionSettings {
   static constexpr int not_set = -1;
@@ -38,12 +38,12 @@ class Module : public std::enable_shared_from_this<Module> {
   Module(Context& context, const std::shared_ptr<Library>& library);
 
   const std::shared_ptr<Context> context;
-  const std::weak_ptr<Library> library;  ///< empty for cuModuleLoad's
+  const std::weak_ptr<Library> library;  ///< empty for modules from cuModuleLoad
   const bool is_of_library;
   std::shared_ptr<const Image> image;
   CUmodule handle = nullptr;
 
-  /// The handle of a kernel, always the same; null where there is none of the name.
+  /// The handle of a kernel, always the same one; null if there is no such kernel.
   /// @throws std::bad_alloc
   CUfunction find_function(std::string_view name);
   CUfunction function_handle(const Function& entry);
@@ -59,25 +59,25 @@ class Module : public std::enable_shared_from_this<Module> {
   std::vector<Allocation> variables_;
 };
 
-/// What a CUfunction stands for.
+/// The object for a CUfunction.
 struct FunctionObject {
   std::shared_ptr<Module> module;
   const Function* entry = nullptr;
   std::shared_ptr<FunctionSettings> settings;
 };
 
-/// Code for every context, loaded in each when first needed there.
+/// Code for every context, loaded into each context when it is first needed there.
 class Library : public std::enable_shared_from_this<Library> {
  public:
   explicit Library(std::string ptx) : text(std::move(ptx)) {}
 
   const std::string text;
   CUlibrary handle = nullptr;
-  /// Tells names and parameters; its variables lie nowhere.
+  /// Only for names and parameters; its variables have no memory.
   std::shared_ptr<const Image> image;
-  std::vector<CUkernel> kernels;  ///< as image->entries()
+  std::vector<CUkernel> kernels;  ///< in the order of image->entries()
 
-  /// The library's module in a context, loaded now if it was not. @throws LoadError
+  /// The library's module in a context, which is loaded now if necessary. @throws LoadError
   std::shared_ptr<Module> module_in(Context& context);
   void end() noexcept;
 
@@ -87,40 +87,40 @@ class Library : public std::enable_shared_from_this<Library> {
   std::unordered_map<std::uint64_t, std::shared_ptr<Module>> modules_;  ///< by context id
 };
 
-/// What a CUkernel stands for.
+/// The object for a CUkernel.
 struct KernelObject {
   std::shared_ptr<Library> library;
   const Function* entry = nullptr;                          ///< of Library::image
   std::vector<std::shared_ptr<FunctionSettings>> settings;  ///< by device
 };
 
-/// Loads a program into a context, and gives it a handle. @throws LoadError
+/// Loads a program into a context, and creates a handle for it. @throws LoadError
 std::shared_ptr<Module> load_module(Context& context, std::span<const std::string_view> texts,
                                     JitOptions& options,
                                     const std::shared_ptr<Library>& library = nullptr);
-/// Ends the handles of a module and of its functions, and frees its variables if asked to.
+/// Invalidates the handles of a module and its functions, and frees its variables if requested.
 void end_module(Module& module, bool free_variables) noexcept;
 
-/// Finds the PTX for a device in what a program loads: a text, or a fat binary. Otherwise the
-/// reason is logged, and its code returned.
-/// @param size  of the bytes at code; SIZE_MAX for a text or a fat binary that tells its own end
+/// Finds the PTX for a device in what a program loads: a text or a fat binary. If there is none,
+/// logs the reason and returns its code.
+/// @param size  of the bytes at code; SIZE_MAX for a text, or a fat binary that contains its size
 CUresult find_ptx(const void* code, std::size_t size, const Device& device, std::string& ptx);
-/// Reads a whole file. FILE_NOT_FOUND where it can't.
+/// Reads a whole file. FILE_NOT_FOUND if that fails.
 CUresult read_file(const char* path, std::string& content);
 
-/// What code is loaded for on a device.
+/// What code must be loaded for on a device.
 Target target_of(const Device& device) noexcept;
 
-/// NOT_SUPPORTED where something of a kernel is not simulated; logs what.
+/// NOT_SUPPORTED if something in a kernel is not simulated; logs what.
 CUresult refuse_what_is_not_simulated(const Function& entry);
-/// What a load error is to the driver; logs it, and writes it to the options' error log.
+/// The driver's code for a load error; logs the error, and writes it to the options' error log.
 CUresult report_load_error(const LoadError& error, JitOptions& options);
 
-/// The function of a handle: of a CUfunction, or of a CUkernel passed as one, then in the context.
-/// Null with the code otherwise.
+/// The function for a handle: a CUfunction or, in that context, a CUkernel passed as one. Otherwise
+/// null, with the code.
 std::shared_ptr<FunctionObject> find_function(CUfunction handle, Context& context,
                                               CUresult& status);
-/// The function of a library's kernel in a context. @throws LoadError
+/// The function for a library's kernel in a context. @throws LoadError
 CUfunction function_of_kernel(const KernelObject& kernel, Context& context);
 
 }  // namespace cudacore::simulator

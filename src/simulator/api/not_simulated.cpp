@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The driver's functions that are not simulated: each says so, whatever it is given. They are
-// declared here without their types, which <cuda.h> has.
+// The driver functions that are not simulated: each one says so, whatever its arguments. They are
+// declared here without their types, which are in <cuda.h>.
 #include "simulator/api/not_simulated.hpp"
 
 #include <atomic>
 #include <string>
 
-// C functions that look at no argument may be called with any.
+// C functions that ignore their arguments can be called with any.
 #define CUDACORE_SIMULATOR_NOT_SIMULATED(name)                        \
   extern "C" [[gnu::visibility("default")]] int name() {              \
     static std::atomic<bool> is_said{false};                          \

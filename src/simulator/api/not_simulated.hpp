@@ -5,7 +5,7 @@
 
 namespace cudacore::simulator {
 
-/// CUDA_ERROR_NOT_SUPPORTED, or what the state of the process is; the log names the function once.
+/// CUDA_ERROR_NOT_SUPPORTED, or the error of the process's state; logs the function's name once.
 int refuse_not_simulated(const char* function, std::atomic<bool>& is_said) noexcept;
 
 }  // namespace cudacore::simulator

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the driver's handles stand for, and where they are found.
+// The objects for the driver's handles, and where to find them.
 //
-// Objects are shared: a handle in its table is one owner, work in progress another. Streams, events
-// and modules keep their context's state alive after cuCtxDestroy; `destroyed` tells.
+// Objects are shared: a handle in its table is one owner, work in progress is another. Streams,
+// events and modules keep their context's state alive after cuCtxDestroy; `destroyed` is then true.
 #pragma once
 
 #include <array>
@@ -37,7 +37,7 @@ class Stream;           // stream.hpp
 struct KernelObject;    // module.hpp
 struct FunctionObject;  // module.hpp
 
-/// What a device of a compute capability has, by NVIDIA's tables.
+/// What a device of a compute capability has, according to NVIDIA's tables.
 struct DeviceProperties {
   int major = 9;
   int minor = 0;
@@ -55,21 +55,21 @@ struct DeviceProperties {
 
 DeviceProperties properties_of(int major, int minor) noexcept;
 
-/// Never destroyed once cuInit has made it.
+/// Never destroyed after cuInit has created it.
 class Device {
  public:
   Device(int ordinal, int physical, const DeviceProperties& properties, std::size_t memory_bytes);
 
   const int ordinal;
-  const int physical;  ///< its number before CUDA_VISIBLE_DEVICES
+  const int physical;  ///< its number before CUDA_VISIBLE_DEVICES is applied
   const DeviceProperties properties;
   DeviceMemory memory;
 
-  std::mutex mutex;  ///< guards what follows
+  std::mutex mutex;  ///< guards everything below
   std::shared_ptr<Context> primary;
   unsigned primary_references = 0;
   unsigned primary_flags = 0;
-  std::shared_ptr<MemoryPool> default_pool;  ///< made by the first who asks: memory_pool.cpp
+  std::shared_ptr<MemoryPool> default_pool;  ///< created on first use: memory_pool.cpp
   std::shared_ptr<MemoryPool> current_pool;  ///< null: the default
 };
 
@@ -78,24 +78,25 @@ class Context : public std::enable_shared_from_this<Context> {
   Context(Device& device, bool primary, unsigned flags);
 
   Device& device;
-  const std::uint64_t id;  ///< never used twice
+  const std::uint64_t id;  ///< never reused
   const bool primary;
   CUcontext handle = nullptr;
   std::atomic<unsigned> flags;
   std::atomic<CUfunc_cache> cache_config{CU_FUNC_CACHE_PREFER_NONE};
   std::atomic<CUsharedconfig> shared_config{CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE};
   std::array<std::atomic<std::size_t>, CU_LIMIT_MAX> limits{};  ///< by CUlimit
-  /// Bit for each ordinal whose memory kernels of this context may touch: its own, and peers'.
+  /// A bit for each ordinal whose memory kernels of this context may access: its own, and those of
+  /// peers.
   std::atomic<std::uint64_t> readable_devices;
   std::atomic<std::size_t> heap_used{0};  ///< by malloc in kernels
   std::atomic<std::uint64_t> next_grid{1};
   std::atomic<bool> destroyed{false};
 
-  std::shared_ptr<ContextStreams> streams;  ///< made with the context
+  std::shared_ptr<ContextStreams> streams;  ///< created with the context
 
-  /// What broke the context, CUDA_SUCCESS while nothing did: every later call gives it.
+  /// The error that broke the context, or CUDA_SUCCESS: every later call returns it.
   [[nodiscard]] CUresult error() const noexcept { return error_.load(std::memory_order_acquire); }
-  /// Breaks the context and logs why. The first error stays.
+  /// Breaks the context and logs why. The first error is kept.
   void fail(CUresult error, std::string_view message) noexcept;
   /// CONTEXT_IS_DESTROYED, the sticky error, or CUDA_SUCCESS.
   [[nodiscard]] CUresult status() const noexcept {
@@ -103,21 +104,21 @@ class Context : public std::enable_shared_from_this<Context> {
     return error();
   }
 
-  std::mutex mutex;                              ///< guards what follows
-  std::vector<std::shared_ptr<Module>> modules;  ///< loaded in it, libraries' among them
+  std::mutex mutex;                              ///< guards everything below
+  std::vector<std::shared_ptr<Module>> modules;  ///< loaded in it, including those of libraries
 
  private:
   std::atomic<CUresult> error_{CUDA_SUCCESS};
 };
 
-/// All that is alive, by handle. Lives as long as the process.
+/// All live objects, by handle. Lives as long as the process.
 struct Registry {
   HandleTable<CUcontext, Context> contexts{1};
   HandleTable<CUstream, Stream> streams{2};
   HandleTable<CUevent, Event> events{3};
   HandleTable<CUmemoryPool, MemoryPool> pools{4};
   HandleTable<CUmodule, Module> modules{5};
-  /// Of modules and of libraries: a CUkernel is taken where a CUfunction is asked for.
+  /// Of modules and libraries: a CUkernel is accepted in place of a CUfunction.
   HandleTable<CUfunction, FunctionObject> functions{6};
   HandleTable<CUkernel, KernelObject> kernels{7};
   HandleTable<CUlibrary, Library> libraries{8};
@@ -128,34 +129,34 @@ Registry& registry() noexcept;
 
 /// CUDA_SUCCESS once cuInit has succeeded; NOT_INITIALIZED before, and in a forked child.
 CUresult driver_status() noexcept;
-/// The device of an ordinal; null where there is none.
+/// The device with an ordinal; null if there is none.
 Device* find_device(CUdevice ordinal) noexcept;
 
-/// The context current to the calling thread, with its error if it has one: NOT_INITIALIZED,
-/// INVALID_CONTEXT, CONTEXT_IS_DESTROYED or the sticky one. It lives at least until the thread
-/// makes another one current.
+/// The calling thread's current context, with its error if it has one: NOT_INITIALIZED,
+/// INVALID_CONTEXT, CONTEXT_IS_DESTROYED or the sticky error. It lives at least until the thread
+/// makes another context current.
 CUresult current_context(Context*& context) noexcept;
-/// The same, but a broken context is given with CUDA_SUCCESS: for calls that free things.
+/// The same, but a broken context is returned with CUDA_SUCCESS, for calls that free things.
 CUresult current_context_even_broken(Context*& context) noexcept;
 
-// What follows is given by the streams' and the memory's side: stream.cpp and memory.cpp.
+// Everything below is implemented by the streams and the memory: stream.cpp and memory.cpp.
 
-/// The stream of a handle: a live one, or the default stream of the current context for 0 (per
-/// thread where asked so), CU_STREAM_LEGACY and CU_STREAM_PER_THREAD. Otherwise null, with the code
-/// in status: INVALID_HANDLE, CONTEXT_IS_DESTROYED, a sticky error...
+/// The stream for a handle: a live stream, or a default stream of the current context, for 0 (the
+/// per-thread one if requested), CU_STREAM_LEGACY and CU_STREAM_PER_THREAD. Otherwise null, with
+/// the code in status: INVALID_HANDLE, CONTEXT_IS_DESTROYED, a sticky error...
 std::shared_ptr<Stream> find_stream(CUstream handle, bool per_thread, CUresult& status);
 /// The context that a stream belongs to.
 Context& context_of(const Stream& stream) noexcept;
 
-/// The streams of a new context, the legacy default stream among them.
+/// The streams of a new context, including the legacy default stream.
 std::shared_ptr<ContextStreams> make_context_streams(Context& context);
-/// Waits for all work of a context. CUDA_SUCCESS or its sticky error.
+/// Waits for all work of a context. Returns CUDA_SUCCESS or its sticky error.
 CUresult synchronize_context(Context& context);
-/// Called once, after context.destroyed was set: ends its work (cancelling what runs), then ends
-/// the handles of its streams and events, and frees its memory.
+/// Called once, after context.destroyed was set: ends its work (and cancels what runs), then
+/// invalidates the handles of its streams and events, and frees its memory.
 void release_context(Context& context) noexcept;
 
-/// Memory for a variable of a module. Nothing where there is too little.
+/// Allocates memory for a variable of a module. Returns nothing if there is too little.
 std::optional<Allocation> allocate_variable(Context& context, std::size_t size, std::size_t align,
                                             bool read_only, bool managed);
 void free_variable(Context& context, const Allocation& allocation) noexcept;

@@ -11,7 +11,7 @@ namespace cudacore::simulator {
 namespace {
 
 constexpr std::size_t shared_granularity = 128;
-constexpr unsigned register_granularity = 256;  // for each warp
+constexpr unsigned register_granularity = 256;  // per warp
 constexpr unsigned warp_granularity = 4;
 
 template <class T>

@@ -7,7 +7,7 @@
 
 namespace cudacore::simulator {
 
-/// Blocks of a kernel that a multiprocessor holds at once: 0 where not one fits.
+/// How many blocks of a kernel fit on a multiprocessor at once; may be 0.
 unsigned blocks_per_multiprocessor(const FunctionOnDevice& function, unsigned threads,
                                    std::size_t dynamic_shared) noexcept;
 

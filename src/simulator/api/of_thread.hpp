@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What threads have each of their own.
+// Data that each thread has its own copy of.
 #pragma once
 
 #include <memory>
@@ -8,12 +8,12 @@
 
 namespace cudacore::simulator {
 
-/// A T for each thread, made when it is first asked for. It ends with the thread; destructors that
-/// still call the driver after that, as those of static objects do, get another.
+/// A T per thread, created on first use. It is destroyed with the thread. Destructors that still
+/// call the driver after that, such as those of static objects, get a new one.
 template <class T>
 class OfThread {
  public:
-  /// Null where the thread has none.
+  /// Null if the thread has none.
   static T* find() noexcept { return kept; }
 
   /// @throws std::bad_alloc
@@ -33,7 +33,7 @@ class OfThread {
     End& operator=(const End&) = delete;
   };
 
-  // A plain pointer, which can be read for as long as the thread runs.
+  // A plain pointer, which can be read as long as the thread runs.
   static constinit inline thread_local T* kept = nullptr;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What devices can do with each other: all of them everything.
+// What devices can do with each other: everything, for all pairs.
 #include "simulator/api/entry.hpp"
 
 using namespace cudacore::simulator;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the driver knows of a pointer.
+// What the driver knows about a pointer.
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -15,11 +15,12 @@ using namespace cudacore::simulator;
 
 namespace {
 
-/// What is asked about: nothing where no driver gave or registered the pointer.
+/// The subject of a query: nothing if the pointer was not allocated by or registered with the
+/// driver.
 struct Subject {
   CUdeviceptr pointer = 0;
   std::optional<Allocation> allocation;
-  std::shared_ptr<MemoryObject> object;  ///< null once the memory is to be freed in a stream
+  std::shared_ptr<MemoryObject> object;  ///< null once the memory is about to be freed in a stream
 
   explicit Subject(CUdeviceptr its) : pointer(its), allocation(AddressSpace::instance().find(its)) {
     if (allocation) object = find_object(*allocation);
@@ -55,7 +56,7 @@ CUresult give_access_flags(void* data, const Subject& subject) {
                                                   : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
 }
 
-/// One attribute of a pointer that is known.
+/// One attribute of a known pointer.
 CUresult give_attribute(void* data, CUpointer_attribute attribute, const Subject& subject) {
   const Allocation& allocation = *subject.allocation;
   const MemoryObject* object = subject.object.get();
@@ -108,7 +109,7 @@ CUresult give_attribute(void* data, CUpointer_attribute attribute, const Subject
   }
 }
 
-/// One attribute of a pointer that no driver knows.
+/// One attribute of an unknown pointer.
 CUresult give_nothing(void* data, CUpointer_attribute attribute) {
   switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory that is allocated and freed in a stream's order.
+// Memory that is allocated and freed in stream order.
 #include <memory>
 #include <utility>
 
@@ -11,7 +11,7 @@ namespace cudacore::simulator {
 
 namespace {
 
-/// Frees when its turn comes, or when it is dropped.
+/// Frees memory when it is its turn, or when it is dropped.
 class FreeMemory final : public Work {
  public:
   explicit FreeMemory(std::shared_ptr<MemoryObject> object) : object_(std::move(object)) {}
@@ -38,7 +38,7 @@ class FreeMemory final : public Work {
 
 CUresult allocate(CUdeviceptr* pointer, std::size_t size, MemoryPool& pool) {
   if (pointer == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (size == 0) {  // no error here, unlike cuMemAlloc's
+  if (size == 0) {  // not an error here, unlike in cuMemAlloc
     *pointer = 0;
     return CUDA_SUCCESS;
   }

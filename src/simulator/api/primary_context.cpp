@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The context of each device that all who ask share.
+// Each device's shared context.
 #include <mutex>
 #include <utility>
 
@@ -20,8 +20,8 @@ CUresult primary_call(CUdevice ordinal, Body&& body) noexcept {
   });
 }
 
-/// Takes the primary context away from its device, to be destroyed without the device's lock: its
-/// host callbacks may still call the driver.
+/// Removes the primary context from its device, so that it can be destroyed without the device's
+/// lock: its host callbacks may still call the driver.
 std::shared_ptr<Context> take_primary(Device& device) {
   return std::exchange(device.primary, nullptr);
 }
@@ -30,7 +30,7 @@ std::shared_ptr<Context> take_primary(Device& device) {
 
 void cudacore::simulator::forget_ended_primary(Device& device) noexcept {
   if (device.primary == nullptr || !ended_with_all(*device.primary)) return;
-  device.primary = nullptr;  // whoever has it current still owns it
+  device.primary = nullptr;  // any thread to which it is current still owns it
   device.primary_references = 0;
 }
 

@@ -10,7 +10,7 @@ using namespace cudacore::simulator;
 
 namespace {
 
-/// The newest form of a function that a version has; null, with how it was missed, where none.
+/// The newest form of a function that a version has; null if there is none, with the reason.
 const Symbol* find_symbol(std::string_view name, int version,
                           CUdriverProcAddressQueryResult& status) {
   const std::span<const Symbol> all = symbols();
@@ -49,7 +49,7 @@ CUresult cuGetProcAddress_v2(const char* name, void** address, int version, cuui
   const Symbol* symbol = find_symbol(name, version, how);
   if (status != nullptr) *status = how;
   *address = nullptr;
-  if (symbol == nullptr) return CUDA_SUCCESS;  // as the driver has it: the null tells
+  if (symbol == nullptr) return CUDA_SUCCESS;  // as in the driver: the null pointer shows it
   *address = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0 ? symbol->per_thread
                                                                           : symbol->legacy;
   return CUDA_SUCCESS;

@@ -5,12 +5,12 @@
 
 namespace cudacore::simulator {
 
-/// A function that cuGetProcAddress gives.
+/// A function that cuGetProcAddress can return.
 struct Symbol {
-  const char* name;  ///< what it is asked for by
-  int since;         ///< the CUDA version that brought this form of it
+  const char* name;  ///< the name it is requested by
+  int since;         ///< the CUDA version that introduced this form of it
   void* legacy;      ///< for the legacy default stream
-  void* per_thread;  ///< for the per-thread one; the same where it makes no difference
+  void* per_thread;  ///< for the per-thread one; the same if it makes no difference
 };
 
 /// Sorted by name, then by version.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The switch of profilers, and tables that only NVIDIA's own libraries ask for.
+// Switching profilers on and off, and tables that only NVIDIA's own libraries request.
 #include "simulator/api/entry.hpp"
 
 using namespace cudacore::simulator;
@@ -18,7 +18,7 @@ extern "C" {
 CUresult cuGetExportTable(const void** table, const CUuuid* id) {
   if (table == nullptr || id == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *table = nullptr;
-  // No error: libraries ask for what they can do without, too.
+  // Not an error: libraries also request what they can do without.
   log_warning(
       "cuGetExportTable is not simulated: programs that have NVIDIA's CUDA runtime inside need it; "
       "built with nvcc -cudart shared, they take the libcudart beside this library, and run");

@@ -100,7 +100,7 @@ std::shared_ptr<ContextStreams> make_context_streams(Context& context) {
 }
 
 CUresult synchronize_context(Context& context) {
-  // A broken context drops its work: there is an end to wait for.
+  // A broken context drops its work, so the wait will end.
   static_cast<void>(context.streams->legacy.check_context());
   const CUresult result = context.streams->group->synchronize();
   if (const CUresult status = context.status(); status != CUDA_SUCCESS) return status;

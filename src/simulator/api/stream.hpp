@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Streams: a queue of work each, in a context.
+// Streams: each is a queue of work in a context.
 #pragma once
 
 #include <array>
@@ -17,13 +17,13 @@
 
 namespace cudacore::simulator {
 
-/// Priorities that a stream may have: the lower, the more urgent. They order nothing here.
+/// The priorities that a stream may have: lower is more urgent. They have no effect here.
 inline constexpr int least_stream_priority = 0;
 inline constexpr int greatest_stream_priority = -5;
 
 class Stream {
  public:
-  /// A default stream belongs to its context or thread, others keep their context.
+  /// A default stream belongs to its context or thread; other streams keep their context alive.
   Stream(Context& context, std::shared_ptr<Context> keep, std::shared_ptr<Queue> queue,
          unsigned flags, int priority);
 
@@ -31,19 +31,19 @@ class Stream {
   const std::shared_ptr<Context> keep;
   const std::shared_ptr<Queue> queue;
   const unsigned flags;
-  const std::uint64_t id;  ///< never used twice
+  const std::uint64_t id;  ///< never reused
   CUstream handle = nullptr;
 
-  std::mutex mutex;  ///< guards what follows
+  std::mutex mutex;  ///< guards everything below
   int priority;
   std::array<std::optional<CUlaunchAttributeValue>, CU_LAUNCH_ATTRIBUTE_MAX> attributes;
 
-  /// Adds work. Fails with what broke the context.
+  /// Adds work. Fails with the error that broke the context.
   CUresult enqueue(std::unique_ptr<Work> work, std::vector<Point> after = {},
                    std::uint64_t* sequence = nullptr) const;
-  /// Waits for all that is in it now.
+  /// Waits for everything that is in it now.
   CUresult synchronize() const;
-  /// Lets the queues know what broke the context.
+  /// Tells the queues which error broke the context.
   CUresult check_context() const noexcept;
 };
 
@@ -55,7 +55,7 @@ class ContextStreams {
   const std::shared_ptr<QueueGroup> group;
   Stream legacy;
 
-  std::mutex mutex;  ///< guards what follows
+  std::mutex mutex;  ///< guards everything below
   std::unordered_set<CUstream> streams;
   std::unordered_set<CUevent> events;
 };
@@ -73,9 +73,9 @@ CUresult stream_call(CUstream handle, bool per_thread, Body&& body) noexcept {
   }
 }
 
-/// Has the pools of a device give back what is above their thresholds: at synchronisations.
+/// Makes the pools of a device return what is above their thresholds; called at synchronizations.
 void release_unused_memory(Device& device) noexcept;
-/// Frees what was allocated in a context.
+/// Frees everything that was allocated in a context.
 void release_context_memory(Context& context) noexcept;
 
 }  // namespace cudacore::simulator

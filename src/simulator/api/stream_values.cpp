@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Streams that wait for, and write, words of memory.
+// Streams that wait for words of memory, and write them.
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -27,7 +27,7 @@ class WaitForValue final : public Work {
   WaitForValue(Range range, T value, unsigned flags)
       : range_(std::move(range)), value_(value), flags_(flags) {}
 
-  /// Asked again and again on a worker: the word may be written by anything.
+  /// Polled by a worker, because anything may write the word.
   std::size_t cost() const noexcept override { return holds() ? 0 : ~std::size_t{0} >> 1U; }
   Progress run(const Turn&) noexcept override {
     if (holds()) return Progress::done;
@@ -69,7 +69,8 @@ class WriteValue final : public Work {
   T value_;
 };
 
-/// The word at an address that devices reach; nothing, and why, where there is none.
+/// The word at an address that devices can access; nothing if there is none, with the reason in the
+/// log.
 template <class T>
 std::optional<Range> find_word(CUdeviceptr address) {
   if (address % sizeof(T) == 0) return find_range(address, sizeof(T), Side::device);
@@ -108,7 +109,7 @@ CUresult apply(const Stream& stream, const CUstreamBatchMemOpParams& operation) 
       return write_value<cuuint32_t>(stream, write.address, write.value, write.flags);
     case CU_STREAM_MEM_OP_WRITE_VALUE_64:
       return write_value<cuuint64_t>(stream, write.address, write.value64, write.flags);
-    case CU_STREAM_MEM_OP_BARRIER:  // what a stream does is ordered, and seen by all, anyway
+    case CU_STREAM_MEM_OP_BARRIER:  // a stream's work is ordered, and visible to all, anyway
     case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
       return CUDA_SUCCESS;
     default:

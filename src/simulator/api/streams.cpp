@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Streams: made, destroyed, asked and waited for.
+// Streams: creating, destroying, querying and waiting for them.
 #include <memory>
 
 #include "simulator/api/host_thread.hpp"
@@ -42,7 +42,7 @@ CUresult query(CUstream handle, bool per_thread) {
   });
 }
 
-/// Gives *out what get(stream) tells.
+/// Writes the result of get(stream) to *out.
 template <class Out, class Get>
 CUresult tell(CUstream handle, bool per_thread, Out* out, Get&& get) {
   return stream_call(handle, per_thread, [&](const std::shared_ptr<Stream>& stream) {
@@ -110,7 +110,7 @@ CUresult attach_memory(CUstream handle, bool per_thread, CUdeviceptr pointer, st
     if (!one_way || !whole) {
       return refuse(CUDA_ERROR_INVALID_VALUE, "cuStreamAttachMemAsync takes whole managed memory");
     }
-    // Host and devices reach managed memory at any time, whoever it is attached to.
+    // The host and the devices can access managed memory at any time, whatever it is attached to.
     return CUDA_SUCCESS;
   });
 }

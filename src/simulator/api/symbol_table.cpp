@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The addresses of all functions. They are declared here without their types, which <cuda.h> has.
+// The addresses of all functions. They are declared here without their types, which are in
+// <cuda.h>.
 #include <algorithm>
 #include <cstring>
 #include <vector>

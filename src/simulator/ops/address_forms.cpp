@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is about addresses and order but moves no data: conversions between spaces, ranks in a
-// cluster, hints to caches, fences, and the stack of local memory.
+// Instructions that deal with addresses and ordering, but move no data: conversions between spaces,
+// ranks in a cluster, cache hints, fences, and the stack of local memory.
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -68,8 +68,8 @@ bool is_cluster_shared(const Block& block, std::uint64_t address) {
   return rank_of_shared(block, address) >= 0;
 }
 
-/// What no other space has is global, null among it, as on a GPU; and a kernel's parameters are in
-/// the global window, as PTX says.
+/// Whatever no other space contains is global, including null, as on a GPU; a kernel's parameters
+/// are in the global window, as PTX says.
 bool is_global(const Block& block, std::uint64_t address) {
   return !is_cluster_shared(block, address) && !is_local(block, address) &&
          !is_constant(block, address);
@@ -92,8 +92,8 @@ std::size_t blocks_in(const Block& block) {
 
 constexpr std::uint64_t offset_bits = (std::uint64_t{1} << cluster_rank_shift) - 1;
 
-/// The address of the same variable in another block of the cluster; for a rank that there is not,
-/// one that no access may use.
+/// The address of the same variable in another block of the cluster; for a rank that doesn't exist,
+/// an address that no access may use.
 template <class Word>
 void map_shared(Warp& warp, const Instruction& in) {
   const Block& block = *warp.block;
@@ -152,7 +152,7 @@ void rank_of_generic(Warp& warp, const Instruction& in) {
   });
 }
 
-/// A hint, or what only a cache would see.
+/// A hint, or something that only affects a cache.
 void do_nothing(Warp&, const Instruction&) {}
 
 /// A policy is opaque; nothing reads it.
@@ -165,8 +165,8 @@ void fence(Warp& warp, const Instruction& in) {
   if (warp.enabled(in) != 0) std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
-/// The lanes of a frame share its stack: each gets a piece of its own memory, at the same address,
-/// as large as the largest asked for.
+/// The lanes of a frame share its stack pointer: each gets a piece of its own memory, at the same
+/// address, as large as the largest one requested.
 template <class Word>
 void allocate_local(Warp& warp, const Instruction& in) {
   const std::uint32_t enabled = warp.enabled(in);
@@ -200,7 +200,7 @@ void save_stack(Warp& warp, const Instruction& in) {
   for_each_lane(warp.enabled(in), [&](unsigned lane) { to[lane] = warp.frame->local_top; });
 }
 
-/// Only where all lanes of the frame come back: others may still use what they allocated.
+/// Only if all lanes of the frame return here: others may still use what they allocated.
 template <class Word>
 void restore_stack(Warp& warp, const Instruction& in) {
   const std::uint32_t enabled = warp.enabled(in);
@@ -269,7 +269,7 @@ void add_fences(FormTable& table) {
                           "fence.proxy.async::generic.release.sync_restrict::shared::cta"}) {
     table.add({key}, "", fence);
   }
-  // For tensor maps, which kernels may change though nothing simulated reads them.
+  // For tensor maps, which kernels may change although nothing simulated reads them.
   table.add({"fence.proxy.tensormap::generic.release"}, "", fence);
   table.add({"fence.proxy.tensormap::generic.acquire"}, "mi", fence);
 }

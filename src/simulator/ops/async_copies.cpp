@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// cp.async, bulk copies and st.async. They are complete when the instruction is: waiting for them
-// is free, and a program that forgets to wait is not found out.
+// cp.async, bulk copies and st.async. They complete with the instruction, so waiting for them is
+// free, and a program that forgets to wait is not detected.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -20,14 +20,14 @@
 namespace cudacore::simulator {
 namespace {
 
-/// The address that a lane gives in an operand, m or n, with an offset.
+/// The address that a lane specifies in an operand, m or n, with an offset.
 template <class Base>
 std::uint64_t address_of(const Warp& warp, const Instruction& in, unsigned operand,
                          std::uint64_t offset, unsigned lane) {
   return static_cast<Base>(warp.row<Base>(in.op[operand])[lane] + offset);
 }
 
-/// Calls use(lane) for each enabled lane, until it says false.
+/// Calls use(lane) for each enabled lane, until it returns false.
 template <class Use>
 void for_each_lane(Warp& warp, const Instruction& in, Use use) {
   const std::uint32_t lanes = warp.enabled(in);
@@ -74,7 +74,8 @@ void copy_async(Warp& warp, const Instruction& in) {
   });
 }
 
-/// [mbarrier]: as the copies are complete, it arrives now. Without .noinc it was counted in before.
+/// [mbarrier]: the copies are complete, so this arrives now. Without .noinc, the arrival was first
+/// added to the count, so nothing changes.
 template <Space space, class Base, bool counted>
 void arrive_for_copies(Warp& warp, const Instruction& in) {
   for_each_lane(warp, in, [&](unsigned lane) {
@@ -91,7 +92,7 @@ void arrive_for_copies(Warp& warp, const Instruction& in) {
   });
 }
 
-/// Tells an mbarrier that bytes have come.
+/// Reports to an mbarrier that bytes have arrived.
 template <class Base>
 bool complete_bytes(Warp& warp, const Instruction& in, unsigned operand, unsigned lane,
                     std::int64_t bytes, std::uint32_t rank_plus_one = 0) {
@@ -149,7 +150,7 @@ T reduced(Reduction reduction, T old, T value) {
   return value;
 }
 
-/// f16 and bf16 as arithmetic sees them.
+/// f16 and bf16 as used in arithmetic.
 template <class Format>
 struct HalfValue {
   std::uint16_t bits;
@@ -159,7 +160,7 @@ template <class T>
 using WordOf = std::conditional_t<sizeof(T) == 2, std::uint16_t,
                                   std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
 
-/// The extreme that is a number, and -0 below +0.
+/// The extreme, ignoring NaN, with -0 less than +0.
 float extreme(Reduction reduction, float a, float b) {
   if (std::isnan(a)) return b;
   if (std::isnan(b)) return a;
@@ -184,10 +185,10 @@ void reduce_at(std::byte* host, Reduction reduction, const std::byte* from) {
   });
 }
 
-/// How a bulk copy tells that it is complete.
+/// How a bulk copy reports its completion.
 enum class Completion : std::uint8_t { mbarrier, group };
 
-/// The parts of a cluster that a copy goes to: its own block, or those of a mask.
+/// The parts of a cluster that a copy writes to: its own block, or those in a mask.
 struct Bulk {
   Space to;
   Space from;
@@ -244,7 +245,7 @@ void copy_bulk(Warp& warp, const Instruction& in) {
   });
 }
 
-/// [addr], value, [mbarrier]: values of shared memory of the cluster.
+/// [addr], value, [mbarrier]: values in the cluster's shared memory.
 template <class T, unsigned count, Reduction reduction, class Base>
 void store_async(Warp& warp, const Instruction& in) {
   for_each_lane(warp, in, [&](unsigned lane) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Atomic reads, writes and exchanges of values of 8 to 128 bits, at addresses of the host. All are
-// ordered as the strictest of PTX's orders for their kind: that is no dearer on x86.
+// Atomic reads, writes and exchanges of values of 8 to 128 bits, at host addresses. All have the
+// strictest memory order that PTX has for their kind, which costs nothing extra on x86.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,15 @@
 namespace cudacore::simulator {
 namespace {  // NOLINT: shared by files of forms
 
-/// Puts `desired` where `expected` stands; else false, and `expected` is what stood there.
+/// If the value is `expected`, stores `desired`; otherwise returns false and sets `expected` to the
+/// current value.
 template <class T>
 [[gnu::always_inline]] inline bool compare_exchange(std::byte* host, T& expected, T desired) {
   return __atomic_compare_exchange_n(reinterpret_cast<T*>(host), &expected, desired, false,
                                      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
-/// The compiler would call a library that may take a lock, which other accesses do not.
+/// The compiler would call a library that may take a lock, which other accesses don't take.
 template <>
 inline bool compare_exchange(std::byte* host, Wide& expected, Wide desired) {
 #if defined(__x86_64__)
@@ -38,7 +39,7 @@ inline bool compare_exchange(std::byte* host, Wide& expected, Wide desired) {
   do {
     __asm__ __volatile__("ldaxp %0, %1, [%2]" : "=&r"(low), "=&r"(high) : "r"(host) : "memory");
     const bool equal = low == expected.low && high == expected.high;
-    // What was read is written back where it differs: only then is it known to be of one piece.
+    // Writes back what was read if it differs: only then is the read known to be atomic.
     const Wide next = equal ? desired : Wide{low, high};
     __asm__ __volatile__("stlxp %w0, %1, %2, [%3]"
                          : "=&r"(failed)
@@ -64,7 +65,7 @@ template <class T>
   }
 }
 
-/// Puts what `change` makes of the value there; gives what stood there.
+/// Replaces the value by the result of `change`; returns the old value.
 template <class T, class Change>
 [[gnu::always_inline]] inline T atomic_change(std::byte* host, Change change) {
   T old = atomic_load<T>(host);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// atom and red. Lanes run one after another, lowest first; each is atomic for all other workers.
+// atom and red. Lanes run one after another, lowest first; each operation is atomic with respect to
+// all other workers.
 #include <string>
 
 #include "simulator/ops/atomic_bytes.hpp"
@@ -48,7 +49,7 @@ struct Exchange : Type<T> {
   static T run(std::byte* host, T b) { return atomic_exchange<T>(host, b); }
 };
 
-/// With a function of the value there and the operand.
+/// With a function of the current value and the operand.
 template <class T, T (*F)(T, T)>
 struct Change : Type<T> {
   static T run(std::byte* host, T b) {
@@ -64,7 +65,7 @@ template <class T>
 T greatest(T a, T b) {
   return a < b ? b : a;
 }
-/// Of signed numbers, whose rows are of unsigned ones.
+/// For signed numbers, whose rows hold unsigned ones.
 template <class T>
 T least_signed(T a, T b) {
   using Signed = std::make_signed_t<T>;
@@ -78,7 +79,7 @@ T greatest_signed(T a, T b) {
 std::uint32_t increment(std::uint32_t a, std::uint32_t b) { return a >= b ? 0 : a + 1; }
 std::uint32_t decrement(std::uint32_t a, std::uint32_t b) { return a == 0 || a > b ? b : a - 1; }
 
-/// Sums of single precision flush subnormals in global memory, and keep them in shared memory.
+/// Single-precision sums flush subnormals in global memory, and keep them in shared memory.
 std::uint32_t add_f32(std::uint32_t a, std::uint32_t b) {
   return bits_as<std::uint32_t>(canonical(bits_as<float>(a) + bits_as<float>(b)));
 }
@@ -92,12 +93,12 @@ std::uint64_t add_f64(std::uint64_t a, std::uint64_t b) {
   return bits_as<std::uint64_t>(finish(x + y, x, y));
 }
 
-/// The sum of two halves is exact enough in single precision to be rounded once more.
+/// In single precision, the sum of two halves is exact enough to be rounded once more.
 template <class Half>
 std::uint16_t add_half(std::uint16_t a, std::uint16_t b) {
   return Half::narrow(Half::widen(a) + Half::widen(b));
 }
-/// A number wins over a NaN, and +0 is greater than -0.
+/// A number takes precedence over a NaN, and +0 is greater than -0.
 template <class Half>
 std::uint16_t least_half(std::uint16_t a, std::uint16_t b) {
   const float x = Half::widen(a);
@@ -122,7 +123,7 @@ std::uint32_t pair(std::uint32_t a, std::uint32_t b) {
   return low | high << 16;
 }
 
-/// Runs what is done by the space that the bytes are in.
+/// Selects the operation by the space that the bytes are in.
 template <class Global, class Shared>
 struct BySpace : Type<typename Global::Value> {
   using InGlobal = Global;
@@ -195,14 +196,14 @@ void compare_and_swap(Warp& warp, const Instruction& in) {
   });
 }
 
-/// What a key is made of beside the mnemonic and the order.
+/// The parts of a key, in addition to the mnemonic and the order.
 struct Names {
   const char* space;
   const char* operation;
-  const char* type;  ///< with the vector before it
+  const char* type;  ///< with the preceding vector
 };
 
-/// All orders do the same, as each is as strict as the strictest.
+/// All orders do the same, because each is as strict as the strictest.
 void add_orders(FormTable& table, const char* mnemonic, const Names& names, const char* signature,
                 Handler run) {
   for (const char* order : {"", ".relaxed", ".acquire", ".release", ".acq_rel"}) {

@@ -33,7 +33,7 @@ constexpr Operands operands_of(Kind kind, bool has_count) {
   return has_count ? Operands{0, 1, 2, 3} : Operands{0, 1, absent, 2};
 }
 
-/// Lanes, all of the running group, arrive at a barrier. False after a fault.
+/// Lanes, all of which are in the running group, arrive at a barrier. Returns false after a fault.
 template <Kind kind, bool has_count>
 bool arrive(Warp& warp, const Instruction& in, unsigned number, std::uint32_t count,
             std::uint32_t lanes) {
@@ -53,7 +53,7 @@ bool arrive(Warp& warp, const Instruction& in, unsigned number, std::uint32_t co
   Barrier& barrier = block.barriers[number];
   barrier.arrived += static_cast<unsigned>(std::popcount(lanes));
   barrier.expected = std::max(barrier.expected, count);
-  if ((lanes >> std::countr_zero(warp.living) & 1) != 0) {  // Once for each warp.
+  if ((lanes >> std::countr_zero(warp.living) & 1) != 0) {  // Once per warp.
     barrier.padding += warp_size - static_cast<unsigned>(std::popcount(warp.living));
   }
   if constexpr (at.predicate != absent) {
@@ -92,7 +92,7 @@ void barrier(Warp& warp, const Instruction& in) {
   }
 }
 
-/// How the result of a bar.red is written.
+/// How to write the result of a bar.red.
 struct Finish {
   Handler run;
   Kind kind;

@@ -15,7 +15,8 @@
 namespace cudacore::simulator {
 namespace {
 
-/// Lets some lanes of the running group go on at a target, the others with the next instruction.
+/// Makes some lanes of the running group continue at a target, and the others at the next
+/// instruction.
 void split(Warp& warp, const Instruction* target, std::uint32_t taken) {
   const Instruction* const next = warp.pc;
   if (target == next) return;
@@ -41,7 +42,8 @@ void branch(Warp& warp, const Instruction& in) {
   }
 }
 
-/// brx.idx: op[0] is a row of indices of op[1]'s list: a count, and that many instructions.
+/// brx.idx: op[0] is a row of indices into op[1]'s list: a count, followed by that many
+/// instructions.
 void branch_table(Warp& warp, const Instruction& in) {
   const std::uint32_t* const index = warp.row<std::uint32_t>(in.op[0]);
   const std::uint32_t* const table = in.list + in.op[1];
@@ -76,10 +78,10 @@ void branch_table(Warp& warp, const Instruction& in) {
   reschedule(warp);
 }
 
-constexpr std::uint32_t frame_cost = 16;  ///< of local memory: the least that a GPU takes
+constexpr std::uint32_t frame_cost = 16;  ///< of local memory: the least that a call takes on a GPU
 
-/// A new frame in place of the running group's for a call by some of its lanes; nullptr after a
-/// fault.
+/// Replaces the running group's frame by a new one, for a call by some of its lanes; nullptr after
+/// a fault.
 Frame* make_frame(Warp& warp, const Instruction& in, const Function& callee, std::uint32_t lanes) {
   Frame& caller = *warp.frame;
   const std::uint32_t align = std::max<std::uint32_t>(callee.local_align, 16);
@@ -116,7 +118,7 @@ Frame* make_frame(Warp& warp, const Instruction& in, const Function& callee, std
   return frame;
 }
 
-/// Copies the results of returning lanes to where the caller has them.
+/// Copies the results of returning lanes to where the caller expects them.
 void copy_results(const Frame& frame, std::uint32_t lanes) noexcept {
   const std::uint32_t* list = frame.call->list + frame.call->op[0];
   list += 1 + 3 * std::size_t{*list};
@@ -212,7 +214,8 @@ void trap(Warp& warp, const Instruction& in) {
              "ends the kernel");
 }
 
-/// As lanes of a warp may wake together, all of them sleep as long as the one that sleeps least.
+/// The lanes of a warp may wake together, so all of them sleep as long as the one with the shortest
+/// sleep.
 void nanosleep(Warp& warp, const Instruction& in) {
   constexpr std::uint32_t longest = 1'000'000;
   const std::uint32_t lanes = warp.enabled(in);

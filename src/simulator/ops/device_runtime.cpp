@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions that a kernel may call and no module defines.
+// The functions that a kernel may call and that no module defines.
 #include <bit>
 #include <cstdint>
 #include <cstdio>
@@ -49,7 +49,7 @@ class LaneCall {
   unsigned lane_;
 };
 
-/// Runs a function for each enabled lane, until one has a fault (and gives false).
+/// Runs a function for each enabled lane, until one has a fault and returns false.
 template <auto run_lane>
 void each_lane(Warp& warp, const Instruction& in) {
   std::uint32_t lanes = warp.enabled(in);
@@ -86,7 +86,7 @@ std::string triple(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
   return "[" + std::to_string(x) + "," + std::to_string(y) + "," + std::to_string(z) + "]";
 }
 
-/// __assertfail(message, file, line, function, size of a character): all failing lanes are told.
+/// __assertfail(message, file, line, function, size of a character): reports all failing lanes.
 void assertion_failed(Warp& warp, const Instruction& in) {
   const std::uint32_t lanes = warp.enabled(in);
   if (lanes == 0) return;
@@ -122,7 +122,7 @@ void assertion_failed(Warp& warp, const Instruction& in) {
   }
 }
 
-/// Takes size bytes of what the context allows its kernels; false where that is too little.
+/// Takes size bytes from what the context allows its kernels; returns false if that is not enough.
 bool take_heap(const LaunchRequest& request, std::size_t size) noexcept {
   std::atomic<std::size_t>& used = *request.heap_used;
   std::size_t before = used.load(std::memory_order_relaxed);
@@ -139,7 +139,8 @@ bool allocate(Warp& warp, const Instruction& in, unsigned lane) {
   std::uint64_t address = 0;
   if (size != 0 && request.heap != nullptr && request.heap_used != nullptr &&
       take_heap(request, size)) {
-    // Filed under the heap's counter, so that free() knows what malloc() gave.
+    // Registered with the address of the heap's counter, so that free() recognizes what malloc()
+    // returned.
     const std::optional<Allocation> piece =
         request.heap->allocate(size, 16, false, request.heap_used);
     if (piece) {

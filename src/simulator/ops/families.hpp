@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The families of forms: each is a file that is compiled once for each ISA, and specialises its
-// function for this_isa. Handlers and what they are made of have internal linkage (an unnamed
-// namespace), so that no code of one ISA is ever run for another.
+// The families of forms. Each is a file that is compiled once per ISA, and specializes its function
+// for this_isa. Handlers and their helpers have internal linkage (in an unnamed namespace), so that
+// code for one ISA never runs for another.
 #pragma once
 
 #include "simulator/ops/form_table.hpp"
@@ -17,7 +17,7 @@ inline constexpr Isa this_isa = Isa::avx2;
 inline constexpr Isa this_isa = Isa::baseline;
 #endif
 
-// Whole numbers and bits.
+// Integers and bits.
 template <Isa>
 void add_integer_arithmetic(FormTable& table);
 template <Isa>
@@ -30,7 +30,7 @@ template <Isa>
 void add_integer_simd(FormTable& table);
 template <Isa>
 void add_moves(FormTable& table);
-// Floating point.
+// Floating-point numbers.
 template <Isa>
 void add_float_arithmetic(FormTable& table);
 template <Isa>
@@ -58,9 +58,8 @@ void add_mbarriers(FormTable& table);
 void add_matrix(FormTable& table);
 void add_control(FormTable& table);  ///< branches, calls, exits
 void add_barriers(FormTable& table);
-void add_warp_exchange(FormTable& table);  ///< shfl, vote, match, redux, elect
-void add_special_registers(
-    FormTable& table);                      ///< "special.%tid.x" -> 'w' or 'x': made by the decoder
-void add_device_runtime(FormTable& table);  ///< "call.vprintf" and what else no module defines
+void add_warp_exchange(FormTable& table);      ///< shfl, vote, match, redux, elect
+void add_special_registers(FormTable& table);  ///< "special.%tid.x", added by the decoder
+void add_device_runtime(FormTable& table);     ///< "call.vprintf" and others that no module defines
 
 }  // namespace cudacore::simulator

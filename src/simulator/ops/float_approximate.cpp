@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The .approx and .full forms: computed in double precision by the same operations on every
-// processor, so that results do not depend on it, and better than the bounds that PTX gives.
+// The .approx and .full forms. They are computed in double precision with the same operations on
+// every processor, so that results don't depend on the processor, and are more accurate than PTX
+// requires.
 #include "simulator/ops/families.hpp"
 #include "simulator/ops/half_bits.hpp"
 
 namespace cudacore::simulator {
 namespace {
 
-inline constexpr double round_magic =
-    0x1.8p52;  ///< adding it leaves a whole number in the last bits
+inline constexpr double round_magic = 0x1.8p52;  ///< adding it leaves an integer in the lowest bits
 inline constexpr std::uint64_t f64_sign = std::uint64_t{1} << 63;
 
 [[gnu::always_inline]] inline double magnitude(double x) noexcept {
   return bits_as<double>(bits_as<std::uint64_t>(x) & ~f64_sign);
 }
 
-/// 2^x; x lies between -1000 and 1000 or is NaN.
+/// 2^x; x is between -1000 and 1000, or NaN.
 [[gnu::always_inline]] inline double exp2_core(double x) noexcept {
   const double shifted = x + round_magic;
   const double r = (x - (shifted - round_magic)) * 0x1.62e42fefa39efp-1;
@@ -46,7 +46,7 @@ struct Exp2 {
 
 struct Log2 {
   [[gnu::always_inline]] static float of(float a) noexcept {
-    // The fraction is taken from [sqrt(1/2), sqrt(2)), so that log2 of it is small.
+    // The fraction is in [sqrt(1/2), sqrt(2)), so that its log2 is small.
     constexpr std::uint64_t root = 0x3fe6a09e667f3bcd;
     constexpr std::uint64_t bias = std::uint64_t{1024} << 52;
     const auto bits = bits_as<std::uint64_t>(double{a});
@@ -71,8 +71,8 @@ struct Log2 {
   }
 };
 
-/// sin(x) where Quadrant is 0, cos(x) where it is 1. Numbers so great that they tell nothing of
-/// their place in a turn count as whole turns.
+/// sin(x) if Quadrant is 0, cos(x) if it is 1. Numbers that are so large that they don't determine
+/// an angle count as whole turns.
 template <std::uint64_t Quadrant>
 struct Turn {
   [[gnu::always_inline]] static float of(float a) noexcept {
@@ -156,7 +156,7 @@ float divide_approximate(float a, float b) noexcept {
   return finish<Ftz, false>(x / divisor);
 }
 
-// Double precision of which only the upper half of the bits counts, NaN or not.
+// Double precision in which only the upper half of the bits counts, even for NaN.
 [[gnu::always_inline]] inline double flush_upper(double x) noexcept {
   const std::uint64_t bits = bits_as<std::uint64_t>(x) & 0xffffffff00000000;
   const bool small = (bits & 0x7ff0000000000000) == 0;

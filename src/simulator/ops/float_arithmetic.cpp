@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Single and double precision arithmetic, rounded to nearest or not rounded at all.
+// Single- and double-precision arithmetic, rounded to nearest or without rounding.
 #include "simulator/ops/families.hpp"
 #include "simulator/ops/float_lanes.hpp"
 
@@ -27,22 +27,22 @@ double absolute_f64(double a) noexcept {
   return finish(bits_as<double>(bits_as<std::uint64_t>(a) & ~f64_sign), a);
 }
 
-/// d takes its sign from a, all else from b.
+/// The result has the sign of a, and everything else from b.
 template <class T>
 T copysign_bits(T a, T b) noexcept {
   constexpr T sign = T{1} << (8 * sizeof(T) - 1);
   return (a & sign) | (b & ~sign);
 }
 
-/// Whole numbers in the order of a format's values, -0 below +0.
+/// Integers in the order of a format's values, with -0 below +0.
 template <class Whole>
 [[gnu::always_inline]] inline Whole rank(Whole bits) noexcept {
   constexpr Whole size = static_cast<Whole>(~(Whole{1} << (8 * sizeof(Whole) - 1)));
   return bits < 0 ? bits ^ size : bits;
 }
 
-/// The lesser or greater of two numbers; of a number and a NaN, the number; of two NaNs, the
-/// second. All on whole numbers, which vectorises best.
+/// The lesser or greater of two numbers. For a number and a NaN, the number; for two NaNs, the
+/// second. Uses only integers, because that vectorizes best.
 template <bool Max, class Whole, Whole Infinity>
 [[gnu::always_inline]] inline Whole pick(Whole a, Whole b) noexcept {
   constexpr Whole size = static_cast<Whole>(~(Whole{1} << (8 * sizeof(Whole) - 1)));

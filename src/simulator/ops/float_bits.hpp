@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a GPU's floating point does beside IEEE 754's: its NaNs, .ftz, .sat, and rows of packed
-// values.
+// How a GPU's floating point goes beyond IEEE 754: its NaNs, .ftz, .sat, and rows of packed values.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +19,12 @@ inline constexpr std::uint32_t f32_nan = 0x7fffffff;
 inline constexpr std::uint64_t f64_nan = 0xfff8000000000000;
 inline constexpr std::uint64_t f64_quiet = 0x0008000000000000;
 
-/// The one NaN that single precision arithmetic gives.
+/// The only NaN that single-precision arithmetic produces.
 [[gnu::always_inline]] inline float canonical(float x) noexcept {
   return x == x ? x : bits_as<float>(f32_nan);
 }
 
-/// .ftz: subnormals become zeros of their sign.
+/// .ftz: subnormals become zeros of the same sign.
 [[gnu::always_inline]] inline float flush(float x) noexcept {
   const auto bits = bits_as<std::uint32_t>(x);
   return bits_as<float>((bits & 0x7f800000) == 0 ? bits & 0x80000000 : bits);
@@ -35,16 +34,16 @@ template <bool Ftz>
   return Ftz ? flush(x) : x;
 }
 
-/// .sat: NaN and what is below zero, and -0, become +0.
+/// .sat: NaN, numbers below zero, and -0 become +0.
 template <class T>
 [[gnu::always_inline]] inline T saturate(T x) noexcept {
   const T low = x > T{0} ? x : T{0};
   return low < T{1} ? low : T{1};
 }
 
-/// Whether a result that came out as the least normal number was less, and is a zero with .ftz: the
-/// same operation with a scale of 2^24, so that nothing is lost, tells. Where scaling overflows,
-/// results do not come out so.
+/// If a result is the smallest normal number, whether it was less before rounding and is therefore
+/// a zero with .ftz. The same operation with a scale of 2^24, so that nothing is lost, shows this.
+/// If scaling overflows, results are never the smallest normal number.
 [[gnu::always_inline]] inline float flush_tiny(float result, float scaled) noexcept {
   const auto bits = bits_as<std::uint32_t>(result);
   const auto scaled_bits = bits_as<std::uint32_t>(scaled) & 0x7fffffff;
@@ -52,7 +51,7 @@ template <class T>
   return bits_as<float>(tiny ? bits & 0x80000000 : bits);
 }
 
-/// How single precision arithmetic ends.
+/// The last step of single-precision arithmetic.
 template <bool Ftz, bool Sat>
 [[gnu::always_inline]] inline float finish(float x) noexcept {
   const float result = flush_if<Ftz>(x);
@@ -63,7 +62,8 @@ template <bool Ftz, bool Sat>
   return bits_as<double>(bits_as<std::uint64_t>(x) | f64_quiet);
 }
 
-/// Double precision arithmetic hands on an operand's NaN, made quiet: b's first, a's last.
+/// Double-precision arithmetic passes on an operand's NaN, made quiet: b's takes precedence, a's
+/// comes last.
 [[gnu::always_inline]] inline double finish(double x, double a) noexcept {
   const double nan = a != a ? quiet(a) : bits_as<double>(f64_nan);
   return x == x ? x : nan;
@@ -80,7 +80,7 @@ template <bool Ftz, bool Sat>
   return x == x ? x : nan;
 }
 
-/// Rows of Row whose values are packed pairs: F runs on each value.
+/// Rows of type Row whose values are packed pairs: applies F to each value.
 template <class Row, auto F>
 struct Packed;
 

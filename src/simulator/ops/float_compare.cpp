@@ -26,7 +26,8 @@ enum class Compare : std::uint8_t {
   nan
 };
 
-/// The comparisons that are made; the others are these of swapped operands, or their complements.
+/// The comparisons that are implemented; the others are these with swapped operands, or their
+/// complements.
 enum class Basic : std::uint8_t { eq, ne, lt, le, num };
 
 template <Basic How, class T>
@@ -45,7 +46,7 @@ template <Basic How, class T>
   }
 }
 
-/// The same of vectors; what AVX-512 calls it: ordered, quiet.
+/// The same for vectors, with the names of AVX-512: ordered, quiet.
 template <Basic How>
 struct VectorCompare {
   static constexpr int predicate = How == Basic::eq   ? 0x00
@@ -63,8 +64,8 @@ struct VectorCompare {
   }
 };
 
-// A type of operands: how its bits are read as a value that compares; the type whose rows compare
-// as they are, or void.
+// A type of operand: how its bits are read as a value that can be compared, and the type whose rows
+// can be compared directly, or void.
 template <bool Ftz>
 struct Single {
   using Row = std::uint32_t;
@@ -87,7 +88,7 @@ struct Half {
   }
 };
 
-// Masks of lanes. Not inlined, as a great many forms use them.
+// Masks of lanes. Not inlined, because a great many forms use them.
 template <Basic How, class Type>
 [[gnu::noinline]] std::uint32_t compare_rows(const typename Type::Row* a,
                                              const typename Type::Row* b) noexcept {
@@ -215,7 +216,7 @@ template <Combine With>
 [[gnu::always_inline]] inline void set_pair(Warp& warp, const Instruction& in, std::uint32_t p,
                                             std::uint32_t q) noexcept {
   const std::uint32_t lanes = warp.enabled(in);
-  // Both results are there before c is overwritten.
+  // Both results are computed before c is overwritten.
   const std::uint32_t first = combine<With>(p, warp, in, 4);
   const std::uint32_t second = combine<With>(q, warp, in, 4);
   warp.set_mask(in.op[1], lanes, second);
@@ -266,7 +267,7 @@ void set_packed_values(Warp& warp, const Instruction& in) {
   spread_halves<True>(warp, in, combine<With>(low, warp, in, 3), combine<With>(high, warp, in, 3));
 }
 
-/// How a form's key and signature are put together.
+/// How a form's key and signature are built.
 struct Names {
   const char* compare;  ///< ".eq"
   const char* combine;  ///< ".and" or nothing
@@ -274,7 +275,7 @@ struct Names {
   const char* type;
 };
 
-/// Results that are whole numbers or half precision.
+/// Results that are integers or half precision.
 template <Compare How, class Type, Combine With>
 void add_set(FormTable& table, const Names& names, const char* result, const char* signature,
              Handler run) {

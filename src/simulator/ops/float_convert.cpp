@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// cvt of floating-point and whole numbers.
+// cvt between floating-point numbers and integers.
 #include "simulator/ops/families.hpp"
 #include "simulator/ops/float_convert_rows.hpp"
 
 namespace cudacore::simulator {
 namespace {
 
-// What types are called, and the letters of their rows.
+// The names of types, and the letters of their rows.
 struct Name {
   const char* type;
   char letter;
@@ -49,7 +49,7 @@ constexpr Handler whole_handler() noexcept {
 template <class S, class T, Integral How>
 void add_to_whole_rounded(FormTable& table, const char* rounding, const char* ftz, Name from) {
   constexpr Handler run = whole_handler<S, T, How>();
-  // Results are clamped with .sat and without.
+  // Results are clamped both with and without .sat.
   add_cvt(table, rounding, ftz, "", name_of_whole<T>(), from, run);
   if constexpr (!is_bf16<S>) {
     add_cvt(table, rounding, ftz, ".sat", name_of_whole<T>(), from, run);
@@ -86,7 +86,7 @@ template <class T, Direction Way, bool Sat>
 void add_of_whole_rounded(FormTable& table, const char* rounding, const char* sat) {
   constexpr Name from = name_of_whole<T>();
   add_cvt(table, rounding, "", sat, f16_name, from, whole_to_half<Half<F16>, T, Way, Sat>);
-  // Nothing that has bf16 on a side has .sat.
+  // Conversions from or to bf16 have no .sat.
   if constexpr (!Sat) {
     add_cvt(table, rounding, "", "", bf16_name, from, whole_to_half<Half<Bf16>, T, Way, false>);
   }
@@ -127,7 +127,7 @@ void add_narrowing(FormTable& table, const char* ftz, Name to, Name from, Handle
                               float_to_float<D, S, Direction::nearest, Integral::none, true>);
   }
 }
-/// By way of double precision.
+/// Through double precision.
 template <class D, class S>
 constexpr Handler general = float_to_float<D, S, Direction::nearest, Integral::none, false>;
 
@@ -168,7 +168,7 @@ void add_same(FormTable& table, const char* ftz, Name name) {
   add_same_rounded<S, Integral::rpi>(table, ".rpi", ftz, name);
 }
 
-/// What has single precision on a side, and so a .ftz.
+/// Conversions from or to single precision, which therefore have .ftz.
 template <bool Ftz>
 void add_of_singles(FormTable& table, const char* ftz) {
   using F32 = Single<Ftz>;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Conversions of floating-point and whole numbers. Those that programs are full of are functions of
-// a lane; the others go by way of a row in double precision, which holds every value of all types
-// but 64-bit whole numbers.
+// Conversions between floating-point numbers and integers. The ones that are common in programs are
+// functions of a lane. The others convert through a row in double precision, which holds every
+// value of all types except 64-bit integers.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace cudacore::simulator {
 namespace {  // NOLINT: internal linkage keeps the code of each ISA apart
 
-// Types of operands: a row's type and how its values become double precision.
+// Types of operands: a row's type, and how its values become double precision.
 template <class T>
 struct Whole {
   using Row = T;
@@ -51,8 +51,8 @@ template <class Type>
   for (unsigned i = 0; i < warp_size; ++i) wide[i] = Type::widen(row[i]);
 }
 
-/// A 64-bit whole number that has more bits than a double's gets a last bit that is odd: what is
-/// rounded to half precision later is rounded as the number itself would be.
+/// If a 64-bit integer has more bits than a double, sets the last bit of the result: a later
+/// rounding to half precision then gives the same as rounding the integer itself.
 template <class T>
 [[gnu::noinline]] void load_odd(const T* row, Wide& wide) noexcept {
   for (unsigned i = 0; i < warp_size; ++i) {
@@ -66,10 +66,11 @@ template <class T>
   }
 }
 
-// Rounding to whole numbers.
+// Rounding to integers.
 enum class Integral : std::uint8_t { none, rni, rzi, rmi, rpi };
 
-/// Magnitudes below `limit` have a fraction; adding and subtracting it rounds that away.
+/// Magnitudes below `limit` may have a fraction; adding and subtracting it rounds the fraction
+/// away.
 template <Integral How, class T, class Bits>
 [[gnu::always_inline]] inline T integral(T x, T limit) noexcept {
   if constexpr (How == Integral::none) {
@@ -81,7 +82,7 @@ template <Integral How, class T, class Bits>
     const T near = (size + limit) - limit;
     const T one{1};
     const T zero{0};
-    // Of the magnitude, down is towards zero for what is positive.
+    // For the magnitude of a positive number, down means towards zero.
     const bool lower = How == Integral::rzi || (How == Integral::rmi && sign == 0) ||
                        (How == Integral::rpi && sign != 0);
     const bool higher = How != Integral::rni && !lower;
@@ -111,7 +112,7 @@ template <Integral How>
 // Storing.
 template <class T, T Least, T Most, class From>
 [[gnu::always_inline]] inline T clamp(From x, T of_nan) noexcept {
-  // The bounds themselves may not be values of From; their neighbours outside are.
+  // The bounds themselves may not be values of From, but their outer neighbors are.
   constexpr From low = static_cast<From>(Least);
   constexpr From high = static_cast<From>(Most / 2 + 1) * 2;
   const bool fits = x >= low && x < high;
@@ -227,18 +228,18 @@ template <Direction Way, bool Payload>
   }
 }
 
-// Handlers by way of double precision.
+// Handlers that convert through double precision.
 template <class D, class S, Direction Way, Integral How, bool Sat>
 void float_to_float(Warp& warp, const Instruction& in) {
   alignas(64) Wide wide;
   load<S>(warp.row<typename S::Row>(in.op[1]), wide);
   if constexpr (How != Integral::none) make_integral<How>(wide);
   if constexpr (Sat) saturate_row(wide);
-  // NaNs of double precision are handed on, others are not.
+  // Only NaNs of double precision are passed on.
   store<Way, sizeof(typename S::Row) == 8>(D{}, warp, in, wide);
 }
 
-/// NaN becomes zero, but where either type has 64 bits: there it becomes the result's top bit.
+/// NaN becomes zero, except if either type has 64 bits: then it becomes the result's top bit.
 template <class T, class S, Integral How>
 void float_to_whole(Warp& warp, const Instruction& in) {
   constexpr bool top_bit = sizeof(T) == 8 || sizeof(typename S::Row) == 8;
@@ -257,14 +258,14 @@ void whole_to_half(Warp& warp, const Instruction& in) {
   store<Way, false>(D{}, warp, in, wide);
 }
 
-// Handlers of their own.
+// Separate handlers.
 template <class T, Integral How, bool Ftz>
 T direct_to_whole(float a) noexcept {
-  // Truncation is what the processor's conversion does.
+  // The processor's conversion truncates.
   const float x = How == Integral::rzi ? flush_if<Ftz>(a) : integral<How>(flush_if<Ftz>(a));
   return clamp<T, Limits<T>::least, Limits<T>::most>(x, T{0});
 }
-/// Of a whole number. Compilers' ways to convert may give -0 where the rounding is down.
+/// For an integer. Compilers may convert it in a way that gives -0 when rounding down.
 template <class D, class T, bool Sat>
 D direct_cast(T a) noexcept {
   if constexpr (Sat) return a > 0 ? D{1} : D{0};
@@ -284,13 +285,13 @@ std::uint16_t direct_to_half(float a) noexcept {
   return Format::narrow(flush_if<Ftz>(a));
 }
 float direct_of_f16(std::uint16_t a) noexcept { return canonical(F16::widen(a)); }
-/// Without .ftz the bits are only moved, those of NaNs too.
+/// Without .ftz the bits are just moved, even those of NaNs.
 template <bool Ftz>
 std::uint32_t direct_of_bf16(std::uint16_t a) noexcept {
   const std::uint32_t bits = static_cast<std::uint32_t>(a) << 16;
   return Ftz ? bits_as<std::uint32_t>(finish<true, false>(bits_as<float>(bits))) : bits;
 }
-/// No rounding and no modifier.
+/// Without rounding and modifiers.
 template <class Row>
 Row direct_move(Row a) noexcept {
   return a;

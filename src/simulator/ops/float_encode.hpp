@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any narrow floating-point format to and from double precision, which holds the values of all of
-// them, in any direction of rounding.
+// Converts any narrow floating-point format to and from double precision, which holds the values of
+// all of them, in any rounding direction.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ enum class Direction : std::uint8_t {
   down,
   up,
   away,    ///< to nearest, ties away from zero
-  random,  ///< up if the bits given carry
+  random,  ///< up if the given random bits carry
 };
 
 struct Format {
   unsigned mantissa_bits;
   int bias;
-  std::uint32_t sign;      ///< 0: it has none, and that of a value is dropped
+  std::uint32_t sign;      ///< 0: the format has no sign, and a value's sign is dropped
   std::uint32_t greatest;  ///< finite
-  std::uint32_t beyond;    ///< infinity, or what stands for it
+  std::uint32_t beyond;    ///< infinity, or what represents it
   std::uint32_t nan;
 };
 
@@ -37,7 +37,7 @@ inline constexpr Format e2m3_format{3, 1, 0x20, 0x1f, 0x1f, 0x1f};
 inline constexpr Format e3m2_format{2, 3, 0x20, 0x1f, 0x1f, 0x1f};
 inline constexpr Format e2m1_format{1, 1, 0x8, 0x7, 0x7, 0x7};
 inline constexpr Format ue5m3_format{3, 15, 0, 0xfe, 0xff, 0xff};
-/// Its values are single precision's, with fewer bits.
+/// Its values are those of single precision, with fewer bits.
 inline constexpr Format tf32_format{10, 127, 0x40000, 0x3fbff, 0x3fc00, 0x3ffff};
 
 /// How a value is made to fit.
@@ -45,7 +45,7 @@ struct Fit {
   Direction direction = Direction::nearest;
   bool finite = false;  ///< .satfinite
   bool relu = false;
-  unsigned random_bits = 0;  ///< of Direction::random
+  unsigned random_bits = 0;  ///< for Direction::random
   bool payload = false;      ///< a NaN keeps its sign and the first of its bits
 };
 
@@ -68,14 +68,14 @@ struct Fit {
   const auto signed_bits = [sign](std::uint32_t number) { return number | sign; };
   if (magnitude == infinity) return signed_bits(fit.finite ? format.greatest : format.beyond);
 
-  const int least = 1 - format.bias;  // exponent of the least normal number
+  const int least = 1 - format.bias;  // exponent of the smallest normal number
   const bool normal = magnitude >> 52 != 0;
   const int exponent = (normal ? static_cast<int>(magnitude >> 52) : 1) - 1023;
   const std::uint64_t fraction =
       (magnitude & 0xfffffffffffff) | (normal ? std::uint64_t{1} << 52 : 0);
   const unsigned below_least = exponent < least ? static_cast<unsigned>(least - exponent) : 0;
   const unsigned shift = 52 - format.mantissa_bits + below_least;
-  // What is dropped, as a fraction of 2^64.
+  // The dropped part, as a fraction of 2^64.
   const std::uint64_t kept = shift < 64 ? fraction >> shift : 0;
   const std::uint64_t rest = shift < 64    ? fraction << (64 - shift)
                              : shift < 117 ? (fraction >> (shift - 64)) | 1
@@ -107,14 +107,15 @@ struct Fit {
   const std::uint64_t binade = exponent > least ? static_cast<std::uint64_t>(exponent - least) : 0;
   const std::uint64_t number = magnitude == 0 ? 0 : (binade << format.mantissa_bits) + kept + up;
   if (number <= format.greatest) return signed_bits(static_cast<std::uint32_t>(number));
-  // Rounding towards zero ends at the greatest finite number.
+  // Rounding towards zero stops at the largest finite number.
   const bool stops = fit.direction == Direction::zero ||
                      (fit.direction == Direction::down && !below) ||
                      (fit.direction == Direction::up && below);
   return signed_bits(fit.finite || stops ? format.greatest : format.beyond);
 }
 
-/// The value of a format's bits; its infinities are told apart by being what is beyond.
+/// The value of a format's bits; infinities are recognized because they exceed the largest finite
+/// number.
 [[gnu::noinline, maybe_unused]] double decode(std::uint32_t bits, const Format& format) noexcept {
   const std::uint32_t magnitude = format.sign != 0 ? bits & (format.sign - 1) : bits;
   const std::uint64_t sign = (bits & format.sign) != 0 ? std::uint64_t{1} << 63 : 0;

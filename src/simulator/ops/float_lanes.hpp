@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Single and double precision arithmetic of one lane, rounded as the processor is set to.
+// Single- and double-precision arithmetic for one lane, with the processor's current rounding mode.
 #pragma once
 
 #include <cstdint>
@@ -103,12 +103,12 @@ float mixed_fma(std::uint16_t a, std::uint16_t b, float c) noexcept {
   return finish<false, Sat>(fused(Half::widen(a), Half::widen(b), c));
 }
 
-/// Handlers as they are.
+/// Handlers without a wrapper.
 struct Plain {
   template <Handler Run>
   static constexpr Handler of = Run;
 };
-/// Handlers that run with another rounding.
+/// Handlers that run with another rounding mode.
 template <Rounding R>
 struct Rounded {
   template <Handler Run>
@@ -167,7 +167,7 @@ void add_unary(FormTable& table, const char* name, const char* rounding) {
   table.add({name, rounding, ".f64"}, "xx", Wrap::template of<Lanes<unary_f64<Op>>::run>);
 }
 
-/// What may be written without a rounding.
+/// Forms that may be written without a rounding mode.
 template <class Wrap>
 void add_sums_and_products(FormTable& table, const char* rounding) {
   add_binary<Wrap, Add>(table, "add", rounding);
@@ -179,7 +179,7 @@ void add_sums_and_products(FormTable& table, const char* rounding) {
   add_mixed_binary<Wrap, Sub, Bf16>(table, "sub", rounding, ".bf16");
 }
 
-/// What is always written with its rounding.
+/// Forms that are always written with their rounding mode.
 template <class Wrap>
 void add_rounded_only(FormTable& table, const char* rounding) {
   add_fma<Wrap>(table, "fma", rounding);

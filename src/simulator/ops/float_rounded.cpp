@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Single and double precision arithmetic rounded towards zero, down and up.
+// Single- and double-precision arithmetic rounded towards zero, down and up.
 #include "simulator/ops/families.hpp"
 #include "simulator/ops/float_lanes.hpp"
 

@@ -18,7 +18,7 @@
 namespace cudacore::simulator {
 namespace {
 
-/// Lets a string_view look for a string.
+/// Allows looking up a string_view in a table of strings.
 struct KeyHash {
   using is_transparent = void;
   std::size_t operator()(std::string_view key) const noexcept {
@@ -81,7 +81,7 @@ Isa processor_isa() noexcept {
 #if defined(__x86_64__) && !defined(CUDACORE_SIMULATOR_BASELINE_ONLY)
   static const Isa isa = [] {
     __builtin_cpu_init();
-    // Processors with BMI2 and FMA have F16C and LZCNT too, which not every compiler asks for.
+    // Processors with BMI2 and FMA also have F16C and LZCNT, which not every compiler can query.
     const bool avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
                       __builtin_cpu_supports("bmi") != 0 && __builtin_cpu_supports("bmi2") != 0 &&
                       __builtin_cpu_supports("popcnt") != 0;
@@ -104,7 +104,7 @@ constexpr std::array isas{Isa::baseline, Isa::avx2, Isa::avx512};
 struct FormTable::Index {
   std::unordered_map<std::string, std::vector<Form>, KeyHash, std::equal_to<>> forms;
   std::set<std::string, std::less<>> mnemonics;
-  /// Keys by their modifiers in one order: made when first needed, which few programs do.
+  /// Keys with their modifiers in canonical order: built on first use, which few programs need.
   std::unordered_map<std::string, std::string_view> orders;
   std::once_flag orders_made;
 };

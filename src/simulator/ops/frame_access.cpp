@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Forms of the decoder's own: moving values between rows and the parameter regions of a frame,
-// where the bytes of each lane lie together, and between rows of different widths.
+// Forms that only the decoder uses: moving values between rows and the parameter regions of a
+// frame, where the bytes of each lane are contiguous, and between rows of different widths.
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -20,8 +20,8 @@ struct Bits128 {
   std::uint64_t high;
 };
 
-/// imm: offset in the frame of the bytes of lane 0; imm2: from lane to lane. op[0] is the row, or
-/// the index of the list of rows.
+/// imm: offset of the bytes of lane 0 in the frame; imm2: distance between lanes. op[0] is the row,
+/// or the index of the list of rows.
 template <class T, unsigned count, bool is_store>
 void move_frame(Warp& warp, const Instruction& in) {
   std::byte* const first = warp.rows + in.imm;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// f16 and bf16 arithmetic, one value or a packed pair at a time.
+// f16 and bf16 arithmetic, for single values and packed pairs.
 #include "simulator/ops/families.hpp"
 #include "simulator/ops/half_bits.hpp"
 
@@ -11,19 +11,19 @@ using Bits = std::uint16_t;
 
 enum class End : std::uint8_t { none, sat, relu };
 
-/// What a half precision result goes through: .ftz, then .sat or .relu.
+/// The last steps for a half-precision result: .ftz, then .sat or .relu.
 template <class Half, bool Ftz, End How>
 [[gnu::always_inline]] inline Bits finish_half(float x) noexcept {
   Bits half = Half::narrow(x);
   if constexpr (Ftz) {
-    // Results are zeros that are less than the least normal number with all their bits, even if
-    // they become it with fewer.
+    // Results that are less than the smallest normal number before rounding become zero, even if
+    // they round to it.
     const std::uint32_t bits = bits_as<std::uint32_t>(x);
     const bool tiny = (bits & 0x7fffffff) < Half::least_kept;
     half = static_cast<Bits>(tiny ? (bits >> 16) & 0x8000 : half);
   }
   if constexpr (How == End::sat) {
-    // Positive values compare as whole numbers; what is negative or NaN lies beyond infinity.
+    // Positive values compare like integers; negative values and NaNs are beyond infinity.
     const Bits most = half < Half::one ? half : Half::one;
     half = half <= Half::infinity ? most : Bits{0};
   }
@@ -56,7 +56,7 @@ Bits fma_half(Bits a, Bits b, Bits c) noexcept {
       Half::fma(start_half<Half, Ftz>(a), start_half<Half, Ftz>(b), start_half<Half, Ftz>(c)));
 }
 
-/// The NaN, of either sign, that tensor copies fill with what lies out of bounds.
+/// The NaN, of either sign, that tensor copies use for elements that are out of bounds.
 inline constexpr Bits out_of_bounds = 0x7ff7;
 
 /// .oob: such a factor makes the result zero.
@@ -78,7 +78,7 @@ Bits absolute_half(Bits a) noexcept {
   return result > Half::infinity ? half_nan : result;
 }
 
-/// The lesser or greater of two, as whole numbers in the same order.
+/// The lesser or greater of two values, as integers in the same order.
 template <class Half, bool Max>
 [[gnu::always_inline]] inline Bits pick_half(Bits a, Bits b) noexcept {
   const auto x = static_cast<std::int16_t>((a & 0x8000) != 0 ? a ^ 0x7fff : a);
@@ -108,7 +108,7 @@ Bits select_half(Bits a, Bits b) noexcept {
   return (Nan ? either : both) ? half_nan : result;
 }
 
-/// Adds a form for one value and one for a pair.
+/// Adds a form for single values and one for pairs.
 template <auto F>
 void add_both(FormTable& table, const char* name, const char* type, const char* one,
               const char* pair) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// f16 and bf16 to and from single precision, in steps that vectorise without help of the processor.
+// f16 and bf16 to and from single precision, in steps that vectorize without special processor
+// instructions.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +11,10 @@
 namespace cudacore::simulator {
 namespace {  // NOLINT: internal linkage keeps the code of each ISA apart
 
-inline constexpr std::uint16_t half_nan = 0x7fff;  ///< of f16 and bf16
+inline constexpr std::uint16_t half_nan = 0x7fff;  ///< for f16 and bf16
 
-/// Single precision's neighbour of `x`, which is `exact` rounded to nearest, whose last bit says
-/// that it is inexact. Rounding that once more gives what rounding `exact` would have given.
+/// `x` is a value rounded to nearest. If rounding lost something, returns the neighbor of `x` whose
+/// last bit is set. Rounding that once more gives the same as rounding the exact value.
 [[gnu::always_inline]] inline float odd(float x, float error) noexcept {
   const auto bits = bits_as<std::uint32_t>(x);
   const bool away = (error > 0) == (x > 0);
@@ -27,7 +28,7 @@ inline constexpr std::uint16_t half_nan = 0x7fff;  ///< of f16 and bf16
   return bits_as<double>(adjust ? (away ? bits + 1 : bits - 1) : bits);
 }
 
-/// a + b, rounded to odd. A sum that is infinite or NaN is left alone.
+/// a + b, rounded to odd. An infinite or NaN sum is left unchanged.
 template <class T>
 [[gnu::always_inline]] inline T odd_sum(T a, T b) noexcept {
   const T sum = a + b;
@@ -52,8 +53,8 @@ template <class T>
 struct F16 {
   static constexpr std::uint16_t one = 0x3c00;
   static constexpr std::uint16_t infinity = 0x7c00;
-  /// In single precision, what rounds to the least normal number with 11 bits whatever its
-  /// exponent.
+  /// In single precision, the smallest number that rounds to the smallest normal number, with 11
+  /// bits and any exponent.
   static constexpr std::uint32_t least_kept = 0x387ff000;
 
   [[gnu::always_inline]] static float widen(std::uint16_t half) noexcept {
@@ -67,7 +68,7 @@ struct F16 {
     const auto bits = bits_as<std::uint32_t>(x);
     const std::uint32_t sign = (bits >> 16) & 0x8000;
     const std::uint32_t magnitude = bits & 0x7fffffff;
-    // The sum's last bits are those of f16's subnormals.
+    // The sum's lowest bits are those of f16's subnormals.
     const float aligned = bits_as<float>(magnitude) + 0.5f;
     const std::uint32_t subnormal = bits_as<std::uint32_t>(aligned) - 0x3f000000;
     const std::uint32_t normal = (magnitude - 0x38000000 + 0xfff + ((magnitude >> 13) & 1)) >> 13;
@@ -80,7 +81,7 @@ struct F16 {
   }
   [[gnu::always_inline]] static float add(float a, float b) noexcept { return a + b; }
   [[gnu::always_inline]] static float multiply(float a, float b) noexcept { return a * b; }
-  /// Products of f16 are exact in single precision, and so are the sum's parts.
+  /// Products of f16 are exact in single precision, and so are the parts of the sum.
   [[gnu::always_inline]] static float fma(float a, float b, float c) noexcept {
     return odd_sum(a * b, c);
   }
@@ -102,7 +103,7 @@ struct Bf16 {
     return static_cast<std::uint16_t>((half & 0x7f80) == 0 ? half & 0x8000 : half);
   }
   [[gnu::always_inline]] static float add(float a, float b) noexcept { return a + b; }
-  /// Single precision is too narrow for the products' exponents.
+  /// The exponent range of single precision is too narrow for the products.
   [[gnu::always_inline]] static float multiply(float a, float b) noexcept {
     return odd_narrow(double{a} * double{b});
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums, products, quotients of integers, with carry and without; absolute values and extremes.
+// Sums, products and quotients of integers, with and without carry; absolute values and extremes.
 #include "simulator/ops/integer_forms.hpp"
 
 namespace cudacore::simulator {
@@ -14,7 +14,7 @@ template <class T>
 T sub(T a, T b) {
   return static_cast<T>(a - b);
 }
-// Products of 16 bits would overflow int.
+// Products of 16-bit values would overflow int.
 template <class T>
 T mul_lo(T a, T b) {
   return static_cast<T>(u64{a} * b);
@@ -64,7 +64,7 @@ template <class T>
 T sub_sat(T a, T b) {
   return clamp<T>(s64{a} - s64{b});
 }
-// Of elements of packed types: int is wide enough and vectorises better.
+// For elements of packed types: int is wide enough and vectorizes better.
 template <class T>
 T add_sat_small(T a, T b) {
   return clamp<T>(a + b);
@@ -103,10 +103,10 @@ T sad(T a, T b, T c) {
   return static_cast<T>(static_cast<U>(static_cast<U>(a < b ? y - x : x - y) + static_cast<U>(c)));
 }
 
-// PTX leaves a division by zero open; GPUs give all ones, for quotient and remainder. Divisors that
-// a processor would trap on are replaced first. Quotients of 16 and 32 bits go through floating
-// point that holds them exactly, as that vectorises: a true quotient that is no integer lies
-// further below the next one than rounding can move it.
+// PTX leaves division by zero undefined; GPUs return all ones, for quotient and remainder. Divisors
+// that would trap are replaced first. Quotients of 16 and 32 bits are computed in floating point
+// that represents them exactly, because that vectorizes: if a true quotient is not an integer, its
+// distance from the next integer is larger than the rounding error.
 template <class T>
 T div(T a, T b) {
   using U = Unsigned<T>;
@@ -190,7 +190,7 @@ u128 carryless_product(u64 a, u64 b) {
 u64 clmad_lo(u64 a, u64 b, u64 c) { return static_cast<u64>(carryless_product(a, b)) ^ c; }
 u64 clmad_hi(u64 a, u64 b, u64 c) { return static_cast<u64>(carryless_product(a, b) >> 64) ^ c; }
 
-/// Packed types: a row of 32-bit values is 64 or 128 elements side by side.
+/// Packed types: a row of 32-bit values is 64 or 128 adjacent elements.
 template <auto F>
 struct Packed;
 template <class E, bool N, E (*F)(E) noexcept(N)>
@@ -221,8 +221,8 @@ struct Packed<F> {
 
 enum class Term { sum, difference, product_lo, product_hi };
 
-/// d = a + b, a - b, a * b + c; with the carry flag as a further summand or not, and with the carry
-/// or borrow going there or not.
+/// d = a + b, a - b, a * b + c; with or without the carry flag as an additional summand, and with
+/// or without writing the carry or borrow to it.
 template <class T, Term term, bool In, bool Out>
 void with_carry(Warp& warp, const Instruction& in) {
   constexpr bool product = term == Term::product_lo || term == Term::product_hi;
@@ -232,7 +232,7 @@ void with_carry(Warp& warp, const Instruction& in) {
   const T* b = warp.row<T>(in.op[2]);
   const T* c = warp.row<T>(product ? in.op[3] : in.op[2]);
   const std::uint32_t lanes = warp.enabled(in);
-  // GPUs add the complement to subtract: the flag is set where nothing is borrowed.
+  // GPUs subtract by adding the complement: the flag is set if nothing is borrowed.
   constexpr std::uint32_t flip = term == Term::difference ? all_lanes : 0;
   const std::uint32_t carry_in = In ? warp.mask(carry_mask) ^ flip : 0;
   alignas(64) U result[warp_size];
@@ -279,7 +279,7 @@ void add_carries(FormTable& table) {
   add_carry_forms<Signed<U>, Term::product_hi>(table, "mad", "madc", ".hi", dot_name<Signed<U>>());
 }
 
-/// What does not ask for a sign.
+/// Operations that don't depend on the sign.
 template <class U>
 void add_wrapping(FormTable& table) {
   add_both<add<U>, U>(table, "add");

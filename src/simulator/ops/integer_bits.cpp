@@ -44,8 +44,8 @@ void not_predicate(Warp& warp, const Instruction& in) {
   warp.set_mask(in.op[0], warp.enabled(in), ~warp.mask(in.op[1]));
 }
 
-/// The eight outcomes of a table of three bits, each as a word of zeros or ones, chosen among by
-/// the bits of c, b and a in turn.
+/// The eight results of a table of three bits, each as a word of zeros or ones, selected by the
+/// bits of c, b and a in turn.
 struct LookUp {
   explicit LookUp(u32 table) {
     for (unsigned k = 0; k < 4; ++k) {
@@ -81,7 +81,7 @@ void lop3(Warp& warp, const Instruction& in) {
       });
 }
 bool not_equal(u32 a, u32 b) { return a != b; }
-/// d|p, a, b, c, immLut, q: the seventh operand's offset stands in Instruction::imm.
+/// d|p, a, b, c, immLut, q: the seventh operand's offset is in Instruction::imm.
 template <Logic logic>
 void lop3_predicate(Warp& warp, const Instruction& in) {
   alignas(64) static constexpr u32 zeros[warp_size] = {};
@@ -106,7 +106,7 @@ T shr(T a, u32 n) {
     return n < bits_of<T> ? static_cast<T>(a >> (n & (bits_of<T> - 1))) : T{0};
   }
 }
-// The funnel holds b above a.
+// The funnel has b above a.
 template <bool wrap>
 u32 funnel_left(u32 a, u32 b, u32 n) {
   const u32 shift = wrap ? n & 31 : n < 32 ? n : 32;
@@ -118,7 +118,7 @@ u32 funnel_right(u32 a, u32 b, u32 n) {
   return static_cast<u32>(((u64{b} << 32) | a) >> shift);
 }
 
-// Sums of neighbouring bits, as not every ISA counts bits of vectors.
+// Sums of neighboring bits, because not every ISA can count the bits in vectors.
 template <class T>
 u32 popc(T a) {
   constexpr auto pairs = static_cast<T>(0x5555555555555555u);
@@ -137,8 +137,8 @@ u32 clz(T a) {
   if constexpr (sizeof(T) == 4) return a == 0 ? 32 : static_cast<u32>(__builtin_clz(a | 1));
   if constexpr (sizeof(T) == 8) return a == 0 ? 64 : static_cast<u32>(__builtin_clzll(a | 1));
 }
-/// Without `shift` the position of the highest bit that is no copy of the sign, else the distance
-/// from the top to it.
+/// Without `shift`, the position of the highest bit that differs from the sign; with it, the
+/// distance from the top to that bit.
 template <class T, bool shift>
 u32 bfind(T a) {
   using U = Unsigned<T>;
@@ -158,7 +158,7 @@ T brev(T a) {
   if constexpr (sizeof(T) == 4) return __builtin_bswap32(v);
   if constexpr (sizeof(T) == 8) return __builtin_bswap64(v);
 }
-/// The position of the n-th bit that is set, from `base` upwards, or downwards for n < 0.
+/// The position of the n-th set bit, from `base` upwards, or downwards for n < 0.
 u32 fns(u32 mask, u32 base, s32 n) {
   constexpr u32 none = ~u32{0};
   if (base > 31) return none;
@@ -171,14 +171,14 @@ u32 fns(u32 mask, u32 base, s32 n) {
   return none;
 }
 
-/// `n` ones at the bottom; n may pass the width.
+/// `n` ones at the bottom; n may exceed the width.
 template <class T>
 T ones(u32 n) {
   return n < bits_of<T> ? static_cast<T>((T{1} << (n & (bits_of<T> - 1))) - 1)
                         : static_cast<T>(~T{0});
 }
-/// A position or a length of a bit field. PTX says that the low eight bits count; of 64-bit fields,
-/// which no GPU has as an instruction, all do.
+/// A position or a length of a bit field. PTX says that the low eight bits count; for 64-bit
+/// fields, which no GPU has as an instruction, all bits count.
 template <class T>
 u32 field_number(u32 n) {
   return bits_of<T> == 64 ? n : n & 0xff;
@@ -188,7 +188,7 @@ T bfe(T a, u32 b, u32 c) {
   using U = Unsigned<T>;
   const u32 length = field_number<T>(c);
   const U field = ones<U>(length);
-  // Past the top come zeros or signs.
+  // Past the top, the result has zeros or copies of the sign.
   const auto shifted = static_cast<U>(shr<T>(a, field_number<T>(b)));
   U value = shifted & field;
   if constexpr (is_signed<T>) {
@@ -223,7 +223,8 @@ T szext(T a, u32 b) {
   return static_cast<T>((static_cast<u32>(a) & ~above) | (sign ? above : 0));
 }
 
-/// Bytes of b:a by the nibbles of c; the top bit of a nibble asks for copies of the byte's sign.
+/// Bytes of b:a, selected by the nibbles of c; the top bit of a nibble selects copies of the byte's
+/// sign.
 u32 prmt(u32 a, u32 b, u32 c) {
   const u64 bytes = (u64{b} << 32) | a;
   u32 d = 0;

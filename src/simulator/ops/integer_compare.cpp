@@ -22,7 +22,7 @@ struct Less {
 };
 enum class Comparison { eq, ne, lt, le, gt, ge };
 
-/// All comparisons, made of two.
+/// All comparisons, built from two.
 template <Comparison comparison, class T>
 [[gnu::always_inline]] inline std::uint32_t compare_rows(const T* a, const T* b) {
   switch (comparison) {
@@ -41,7 +41,7 @@ template <Comparison comparison, class T>
   }
   return 0;
 }
-/// The same as a function, for forms that are not frequent.
+/// The same as a function, for less frequent forms.
 template <Comparison comparison, class T>
 [[gnu::noinline]] std::uint32_t compare(const T* a, const T* b) {
   return compare_rows<comparison>(a, b);
@@ -105,7 +105,7 @@ template <class T>
 T slct_s32(T a, T b, s32 c) {
   return c >= 0 ? a : b;
 }
-/// c is the bits of a float: what is below zero or no number selects b.
+/// c is the bits of a float: numbers below zero and NaNs select b.
 template <class T, bool ftz>
 T slct_f32(T a, T b, u32 c) {
   const u32 magnitude = c & 0x7fffffff;

@@ -11,7 +11,7 @@ D convert(S a) {
   return static_cast<D>(a);
 }
 
-/// Whether D has all values of S.
+/// Whether D can represent all values of S.
 template <class D, class S>
 inline constexpr bool holds_all = is_signed<D> == is_signed<S>
                                       ? sizeof(D) >= sizeof(S)
@@ -36,7 +36,7 @@ D convert_sat(S a) {
 
 template <class D, class S>
 void add_cvt(FormTable& table) {
-  // Only what grows asks for the sign.
+  // Only widening depends on the sign.
   using From = std::conditional_t<(sizeof(D) > sizeof(S)), S, Unsigned<S>>;
   table.add({"cvt", dot_name<D>(), dot_name<S>()}, rows<D, S>,
             Lanes<convert<Unsigned<D>, From>>::run);

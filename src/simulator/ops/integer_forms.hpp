@@ -39,7 +39,7 @@ using Wider = std::conditional_t<
     std::conditional_t<sizeof(T) == 4, std::conditional_t<is_signed<T>, s64, u64>,
                        std::conditional_t<is_signed<T>, s128, u128>>>;
 
-/// PTX's name of a type, with the point before it.
+/// PTX's name of a type, including the dot.
 template <class T>
 constexpr const char* dot_name() {
   if constexpr (sizeof(T) == 1) return is_signed<T> ? ".s8" : ".u8";
@@ -78,7 +78,7 @@ template <auto F>
 void add_lanes(FormTable& table, const char* opcode, const char* type) {
   table.add({opcode, type}, FormOf<F>::signature, FormOf<F>::run);
 }
-/// The same for the unsigned and the signed type, which do not differ.
+/// The same for the unsigned and the signed type, if they don't differ.
 template <auto F, class U>
 void add_both(FormTable& table, const char* opcode) {
   add_lanes<F>(table, opcode, dot_name<Unsigned<U>>());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Video instructions, scalar and SIMD. One function for each kind does them all: what differs is a
-// constant that the handler hands it. Only what compilers emit is made for speed.
+// Video instructions, scalar and SIMD. One function for each kind implements all of them; what
+// differs is a constant that the handler passes. Only those that compilers emit are optimized for
+// speed.
 #include <utility>
 
 #include "simulator/ops/integer_video.hpp"
@@ -24,7 +25,7 @@ bool negated(const Instruction& in, unsigned operand) {
   return ((static_cast<u32>(in.imm2) >> (4 * operand)) & 8) != 0;
 }
 
-/// The row of operand 3, where it is there.
+/// The row of operand 3, if there is one.
 const u32* third_row(Warp& warp, const Instruction& in) {
   return warp.row<u32>(in.op[3] != no_operand ? in.op[3] : in.op[2]);
 }
@@ -69,7 +70,7 @@ void vmad(Warp& warp, const Instruction& in) {
   run_mad(warp, in, what);
 }
 
-/// Elements are chosen from a and b together.
+/// Elements are selected from a and b together.
 s64 choose(u32 a, u32 b, unsigned index, unsigned elements, bool with_sign) {
   const unsigned bits = 32 / elements;
   const u32 raw = index < elements ? a : b;
@@ -107,7 +108,7 @@ u32 simd_lane(const Video& video, unsigned elements, u32 modifiers, u32 a, u32 b
   });
 }
 
-/// |a - b| of each element, or c + their sum, of unsigned elements and all of them.
+/// |a - b| for each element, or c + their sum, for unsigned elements and all of them.
 template <class E, bool accumulate>
 u32 absolute_differences(u32 a, u32 b, u32 c) {
   constexpr unsigned bits = bits_of<E>;
@@ -135,7 +136,7 @@ void simd(Warp& warp, const Instruction& in) {
   run_simd(warp, in, elements, what);
 }
 
-/// Digits of `index` in the bases given, the first the lowest.
+/// The digits of `index` in the given bases, lowest first.
 template <std::size_t n>
 struct Digits {
   constexpr Digits(unsigned index, const unsigned (&bases)[n]) {
@@ -150,7 +151,7 @@ struct Digits {
 constexpr Then scalar_then[] = {Then::none, Then::add, Then::min, Then::max};
 constexpr const char* sat_names[] = {"", ".sat"};
 
-/// Adds a form, and without a second operation also the one that merges with c.
+/// Adds a form and, if it has no second operation, also the one that merges with c.
 void add_scalar(FormTable& table, std::initializer_list<const char*> key, Then then, Handler run) {
   if (then == Then::none) table.add(key, "www", run);
   table.add(key, "wwww", run);
@@ -189,7 +190,7 @@ void add_scalar_shift(FormTable& table) {
 template <unsigned index>
 void add_scalar_set(FormTable& table) {
   constexpr Digits<4> n(index, {2, 2, 6, 4});
-  // The third operand is as signed as the first.
+  // The third operand has the same signedness as the first.
   constexpr Video video{.op = Op::set,
                         .then = scalar_then[n.digit[3]],
                         .comparison = static_cast<Comparison>(n.digit[2]),
@@ -212,7 +213,7 @@ void add_mad(FormTable& table) {
                     .shift = n.digit[4] == 0   ? 0u
                              : n.digit[4] == 1 ? 7u
                                                : 15u};
-  // The destination's type changes nothing.
+  // The destination's type makes no difference.
   for (const char* to : sign_names) {
     table.add({"vmad", to, sign_names[n.digit[0]], sign_names[n.digit[1]],
                mad.plus_one ? ".po" : "", sat_names[n.digit[3]], shifts[n.digit[4]]},

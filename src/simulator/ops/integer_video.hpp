@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What video instructions compute in one lane. GPUs have no scalar ones (vadd, vset, vmad ...): the
-// assembler makes a sequence of each, and where that and the manual of PTX part, the lane functions
-// do what the sequence does.
+// assembler replaces each by a sequence. If that sequence differs from PTX's manual, the lane
+// functions do what the sequence does.
 #pragma once
 
 #include "simulator/ops/integer_forms.hpp"
@@ -32,12 +32,12 @@ bool compares(Comparison comparison, s64 a, s64 b) {
   return false;
 }
 
-/// What an instruction does, but for its selectors.
+/// What an instruction does, except for its selectors.
 struct Video {
   Op op = Op::add;
   Then then = Then::none;
   Comparison comparison = Comparison::eq;
-  bool sat = false;  ///< beside `then`, of scalar ones
+  bool sat = false;  ///< in addition to `then`, for scalar ones
   bool wrap = false;
   bool signed_d = false;
   bool signed_a = false;
@@ -98,9 +98,9 @@ constexpr s64 shift(const Video& video, s64 a, s64 b) {
   return video.op == Op::shr ? a >> n : static_cast<s64>(static_cast<u64>(a) << n);
 }
 
-/// .sat, not always as PTX says it: a shift is cut to 34 bits and then clamped to 32, whatever part
-/// of d it goes to; what else goes to a part takes negative numbers for large ones; and what goes
-/// to the whole of a .u32 has no upper bound.
+/// .sat, which is not always as PTX describes it: a shift is truncated to 34 bits and then clamped
+/// to 32, whichever part of d it goes to; other results that go to a part treat negative numbers as
+/// large ones; and results that go to the whole of a .u32 have no upper bound.
 constexpr s64 saturate(const Video& video, unsigned bits, s64 value) {
   if (shifts(video)) {
     return clamp_to(32, video.signed_d, static_cast<s64>(static_cast<u64>(value) << 30) >> 30);
@@ -112,8 +112,8 @@ constexpr s64 saturate(const Video& video, unsigned bits, s64 value) {
   return video.signed_d ? clamp_to(32, true, value) : value < 0 ? 0 : value;
 }
 
-/// Minimum or maximum with c as .s32 or .u32. PTX compares 32 bits; here some results keep theirs,
-/// and those that do not are extended with their sign even to be compared as unsigned.
+/// The minimum or maximum with c as .s32 or .u32. PTX compares 32 bits. Here some results keep
+/// those bits; the others are sign-extended, even for unsigned comparisons.
 constexpr u32 then_choose(const Video& video, s64 value, u32 c) {
   const bool narrow = video.op == Op::add || video.op == Op::sub || (shifts(video) && video.sat);
   if (narrow) value = static_cast<s32>(value);
@@ -139,7 +139,7 @@ u32 scalar_lane(const Video& video, const Part& part_d, const Part& part_a, cons
   return (c & ~field) | (placed & field);
 }
 
-/// vmad, but for its selectors.
+/// vmad, except for its selectors.
 struct Mad {
   bool signed_a = false;
   bool signed_b = false;
@@ -148,8 +148,8 @@ struct Mad {
   unsigned shift = 0;
 };
 
-/// a * b + c, in 64 bits and then shifted. Unlike PTX's, all three are extended with their signs,
-/// even .u32; the result is unsigned where nothing in the instruction is signed.
+/// a * b + c in 64 bits, then shifted. Unlike in PTX, all three operands are sign-extended, even
+/// .u32; the result is unsigned if nothing in the instruction is signed.
 u32 mad_lane(const Mad& mad, bool minus_product, bool minus_c, s64 a, s64 b, u32 c) {
   const bool with_sign = mad.signed_a || mad.signed_b || minus_product || minus_c;
   s64 sum = s64{static_cast<s32>(a)} * static_cast<s32>(b);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The addresses of a warp's lanes, checked together: 32 of them against one window of memory, with
-// a few vector instructions, and told apart by how they lie.
+// Checks the addresses of a warp's lanes together: compares all 32 with one window of memory, using
+// a few vector instructions, and recognizes patterns in them.
 //
-// An offset into a window is in bounds where neither it nor what is left up to the last good offset
-// has its sign bit set; so the checks of all lanes are or-ed together, and looked at once.
+// An offset into a window is in bounds if neither the offset nor its distance from the last valid
+// offset has the sign bit set. So the checks of all lanes are or-ed together, and evaluated once.
 #pragma once
 
 #include <bit>
@@ -18,7 +18,8 @@
 namespace cudacore::simulator {
 namespace {  // NOLINT: internal linkage keeps the code of each ISA apart
 
-/// Lanes whose addresses are looked at together: eight, as rows of a small tile are often as short.
+/// How many lanes' addresses are checked together: eight, because the rows of a small tile are
+/// often that short.
 constexpr unsigned segment = 8;
 constexpr unsigned segments = warp_size / segment;
 
@@ -30,7 +31,7 @@ constexpr std::size_t address_vector_bytes = 32;
 constexpr std::size_t address_vector_bytes = 16;
 #endif
 
-/// Addresses of 32 or 64 bits, as many as an instruction takes, but no more than a segment.
+/// Addresses of 32 or 64 bits, as many as fit into a vector instruction, but at most one segment.
 template <class Word>
 struct AddressVector {
   static constexpr std::size_t bytes =
@@ -47,15 +48,15 @@ template <class Word>
   return bits == 0;
 }
 
-/// 0, 1, ... 7, each times a number of bytes.
+/// 0, 1, ... 7, each multiplied by a number of bytes.
 template <class Word, unsigned bytes>
 struct Steps {
   alignas(64) static constexpr Word table[segment] = {0,         bytes,     2 * bytes, 3 * bytes,
                                                       4 * bytes, 5 * bytes, 6 * bytes, 7 * bytes};
 };
 
-/// A bit for each lane, as 32-bit words that fill a lane of an AddressVector: SSE2 compares no
-/// wider.
+/// A bit for each lane, as 32-bit words that fill a lane of an AddressVector: SSE2 can't compare
+/// anything wider.
 template <class Word>
 struct LaneBits;
 template <>
@@ -68,7 +69,7 @@ struct LaneBits<std::uint64_t> {
       1, 1, 2, 2, 4, 4, 8, 8, 16, 16, 32, 32, 64, 64, 128, 128};
 };
 
-/// Whether each segment's lanes stand `bytes` apart, in order.
+/// Whether the lanes of each segment are `bytes` apart, in order.
 template <class Word, unsigned bytes>
 [[gnu::always_inline]] inline bool has_step(const Word* bases) {
   using Vector = typename AddressVector<Word>::Type;
@@ -87,14 +88,15 @@ template <class Word, unsigned bytes>
   return all_zero<Word>(different);
 }
 
-/// Bytes of a space that are contiguous on the host.
+/// The bytes of a space, which are contiguous on the host.
 struct Window {
   std::uint64_t begin = 0;
   std::uint64_t size = 0;
   std::byte* host = nullptr;
 };
 
-/// Offsets of the segments' first lanes into a window; false where one is out of it or misaligned.
+/// The offsets of the segments' first lanes in a window; false if one is outside of it or
+/// misaligned.
 template <class Word, unsigned bytes>
 [[gnu::always_inline]] inline bool check_segments(const Word* bases, std::uint64_t imm,
                                                   const Window& window, unsigned reach,
@@ -112,7 +114,7 @@ template <class Word, unsigned bytes>
   return static_cast<std::make_signed_t<Word>>(bad) >= 0 && (low & (bytes - 1)) == 0;
 }
 
-/// The same for every enabled lane; lanes that are not get some offset.
+/// The same for every enabled lane; disabled lanes get some offset.
 template <class Word, unsigned bytes>
 [[gnu::always_inline]] inline bool check_lanes(const Word* bases, std::uint64_t imm,
                                                const Window& window, std::uint32_t enabled,
@@ -166,8 +168,8 @@ template <class Visit>
   }
 }
 
-/// The window that an access of the first lane to an address falls into. False where it falls into
-/// none that is quickly found: resolve_lanes knows what to do then.
+/// The window that contains the address of the first lane. Returns false if none can be found
+/// quickly; resolve_lanes handles that case.
 template <Space space>
 [[gnu::always_inline]] inline bool find_lanes_window(const Warp& warp, const Instruction& in,
                                                      std::uint64_t address, bool write,

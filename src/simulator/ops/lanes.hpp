@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes handlers of functions of one lane: loops over rows that the compiler turns into vector
+// Makes handlers from functions of one lane: loops over rows, which the compiler turns into vector
 // code.
 //
-// A lane function must be inlinable, pure, and defined for every input, as it is also called for
-// lanes that are not enabled.
+// A lane function must be inlinable, pure, and defined for every input, because it is also called
+// for disabled lanes.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 namespace cudacore::simulator {
 namespace {  // NOLINT: internal linkage keeps the code of each ISA apart
 
-/// Bit of each lane, as a table that vectorises where a shift does not.
+/// The bit of each lane, as a table, which vectorizes where a shift does not.
 alignas(64) constexpr std::uint32_t lane_bit[warp_size] = {
     1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
     1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
@@ -48,7 +48,7 @@ struct VectorOf {
   typedef T type __attribute__((vector_size(bytes), may_alias));
 };
 
-/// d[i] = a[i] where the mask has a bit for the lane, else b[i].
+/// d[i] = a[i] if the mask has the lane's bit, else b[i].
 template <class T>
 [[gnu::always_inline]] inline void select_row(T* d, const T* a, const T* b, std::uint32_t mask) {
   if constexpr (sizeof(T) == 16) {
@@ -99,7 +99,8 @@ template <class T>
   select_row(to, from, to, lanes);
 }
 
-/// Runs `write(row)` on the row `to` if all lanes are enabled, else on a row that is then blended.
+/// Runs `write(row)` directly on the row `to` if all lanes are enabled, otherwise on a temporary
+/// row that is then blended.
 template <class T, class Write>
 [[gnu::always_inline]] inline void write_row(T* to, std::uint32_t lanes, Write write) {
   if (lanes == all_lanes) [[likely]] {
@@ -111,7 +112,7 @@ template <class T, class Write>
   }
 }
 
-/// to[i] = value(i) for the enabled lanes; with no row between.
+/// to[i] = value(i) for the enabled lanes, without a temporary row.
 template <class T, class Value>
 [[gnu::always_inline]] inline void write_each(T* to, std::uint32_t lanes, Value value) {
   if (lanes == all_lanes) [[likely]] {
@@ -190,7 +191,7 @@ struct Lanes<F> {
   }
 };
 
-/// The integer as wide as T that tells in its sign whether something holds.
+/// The integer type as wide as T, whose sign says whether a condition holds.
 template <std::size_t Bytes>
 struct SignedOf;
 template <>
@@ -274,7 +275,7 @@ template <auto F, class A, class B>
   return mask_of_signs(holds);
 }
 
-/// The elements of two vectors for which Compare holds, the first in bit 0.
+/// Which elements of two vectors satisfy Compare, the first in bit 0.
 template <class Compare, class T>
 [[gnu::always_inline]] inline std::uint32_t bits_where(typename VectorOf<T>::type x,
                                                        typename VectorOf<T>::type y) {
@@ -301,8 +302,8 @@ template <class Compare, class T>
 #endif
 }
 
-/// The same where Compare::holds(x, y) takes vectors, as in x < y: no row between.
-/// Compare::predicate says the same as an immediate of AVX-512.
+/// The same if Compare::holds(x, y) takes vectors, as in x < y, without a temporary row.
+/// Compare::predicate is the equivalent immediate for AVX-512.
 template <class Compare, class T>
 [[gnu::always_inline]] inline std::uint32_t mask_where(const T* a, const T* b) {
   using V = VectorOf<T>;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plain loads and stores. Lanes that lie side by side, or all at one place, as they mostly do, move
-// in vectors; those elsewhere one by one; and what is not in one window of memory goes the long
-// way.
+// Plain loads and stores. Lanes that are adjacent or all at one address, as is usual, move in
+// vectors; other lanes move one by one; and accesses that are not within one window of memory take
+// the slow path.
 #include <array>
 
 #include "simulator/ops/families.hpp"
@@ -24,7 +24,7 @@ template <class T>
   std::memcpy(host, &value, sizeof value);
 }
 
-/// The rows of a vector operand, or the one row of a scalar.
+/// The rows of a vector operand, or the single row of a scalar.
 template <class T, unsigned count>
 struct Rows {
   T* row[count];
@@ -78,8 +78,8 @@ template <class T, unsigned count, class Word>
   for_each_lane(enabled, [&](unsigned lane) { store_lane<T, count>(at[lane], from, lane); });
 }
 
-/// Whether addresses of a width can be looked at together: 32-bit ones count from the window's own
-/// beginning, others than those of shared and local memory are rare.
+/// Whether addresses of a width can be checked together: 32-bit ones are relative to the window's
+/// own beginning, and for spaces other than shared and local memory they are rare.
 template <Space space, class Word>
 constexpr bool has_fast_path = sizeof(Word) == 8 || space == Space::shared || space == Space::local;
 
@@ -88,11 +88,11 @@ template <Space space>
   return space == Space::local ? warp.block->local_stride : 0;
 }
 
-/// How many steps of an instruction ahead its bytes are asked for. Warps go through memory in steps
-/// of a grid, which the processor does not foresee.
+/// How many steps ahead an instruction prefetches its bytes. Warps move through memory with the
+/// stride of a grid, which the processor doesn't predict.
 constexpr std::int64_t steps_ahead = 4;
 
-/// Asks for what the instruction reads if it goes on as it did since it last ran.
+/// Prefetches what the instruction will read if it continues as it has since it last ran.
 template <unsigned bytes>
 [[gnu::always_inline]] inline void look_ahead(CachedRange& range, const std::byte* host) {
   const auto here = reinterpret_cast<std::uintptr_t>(host);
@@ -213,7 +213,7 @@ void store(Warp& warp, const Instruction& in) {
   store_each<T, count, Word>(warp, in, space, bases, enabled);
 }
 
-/// With a base of 64 bits, and of 32 in the spaces that have such addresses.
+/// With a 64-bit base and, in the spaces that have such addresses, a 32-bit base.
 using Pair = std::array<Handler, 2>;
 
 enum class Direction : std::uint8_t { load, store };

@@ -48,29 +48,29 @@ enum class Element : std::uint8_t {
   }
 }
 [[nodiscard]] constexpr bool is_integer(Element element) noexcept { return element >= Element::s8; }
-/// Elements in a register: one of 64 bits for f64, else of 32.
+/// Elements per register: a register has 64 bits for f64, otherwise 32.
 [[nodiscard]] constexpr unsigned per_register(Element element) noexcept {
   return element == Element::f64 ? 1 : 32 / bits_of(element);
 }
 
 enum class Arrangement : std::uint8_t {
-  mma_a,  ///< of mma: 8 rows to a register, 4 lanes to a row
+  mma_a,  ///< for mma: 8 rows per register, 4 lanes per row
   mma_b,
   mma_c,
-  quad_a_row,  ///< of mma.m8n8k4.f16: four products, each by two quads of lanes
+  quad_a_row,  ///< for mma.m8n8k4.f16: four products, each by two quads of lanes
   quad_a_col,
   quad_b_row,
   quad_b_col,
   quad_c_f16,
   quad_c_f32,
-  opaque,          ///< of wmma, whose fragments only wmma reads: row by row
+  opaque,          ///< for wmma, whose fragments only wmma reads: row by row
   opaque_columns,  ///< column by column
 };
 
 /// A matrix in the registers of a warp.
 struct Fragment {
   Element element;
-  std::uint8_t registers;  ///< of each lane
+  std::uint8_t registers;  ///< per lane
   std::uint16_t rows;
   std::uint16_t columns;
   Arrangement arrangement;

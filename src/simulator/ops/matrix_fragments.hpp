@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matrices out of the registers of a warp: decoded by whole registers, then put in order.
+// Reads matrices from the registers of a warp: decodes whole registers, then reorders the elements.
 #pragma once
 
 #include <array>
@@ -29,8 +29,8 @@ constexpr unsigned elements_of(const Fragment& fragment) {
   return fragment.registers * warp_size * per_register(fragment.element);
 }
 
-/// For each cell of a matrix, by rows, where it stands among the elements of the registers: those
-/// of the first register by lanes, then of the next. Of four products, those of the first.
+/// For each cell of a matrix, by rows, its position among the elements of the registers: those of
+/// the first register by lanes, then the next register. For four products, those of the first.
 template <Fragment fragment>
 constexpr auto places = [] {
   std::array<std::uint16_t, cells_of(fragment)> result{};
@@ -48,7 +48,7 @@ constexpr auto places = [] {
   return result;
 }();
 
-/// How many cells stand together, everywhere in the matrix.
+/// How many consecutive cells stay together, everywhere in the matrix.
 template <Fragment fragment>
 constexpr unsigned run_of = [] {
   for (const unsigned run : {8U, 4U, 2U}) {
@@ -61,7 +61,7 @@ constexpr unsigned run_of = [] {
   return 1U;
 }();
 
-/// Whether cells stand in the registers as in the matrix.
+/// Whether the cells have the same order in the registers as in the matrix.
 template <Fragment fragment>
 constexpr bool in_order = [] {
   for (unsigned cell = 0; cell < cells_of(fragment); ++cell) {
@@ -87,7 +87,7 @@ constexpr bool in_order = [] {
 #endif
 }
 
-/// Its exponent is f16's, less 8; its greatest number is a NaN.
+/// Its exponent is f16's, minus 8; the pattern of its largest number is a NaN.
 [[gnu::always_inline]] inline double widen_e4m3(std::uint8_t bits) noexcept {
   const std::uint32_t magnitude = bits & 0x7f;
   const std::uint32_t half = (bits & 0x80U) << 8 | magnitude << 7;
@@ -95,7 +95,7 @@ constexpr bool in_order = [] {
   return magnitude == 0x7f ? bits_as<double>(f64_nan) : value;
 }
 
-/// The elements of a register of all lanes.
+/// The elements of a register for all lanes.
 template <Element element, class Register, class To>
 [[gnu::noinline]] void decode_row(const Register* row, To* to) {
   constexpr unsigned count = warp_size * per_register(element);
@@ -105,7 +105,7 @@ template <Element element, class Register, class To>
   } else if constexpr (element == Element::bf16) {
     const auto* halves = reinterpret_cast<const std::uint16_t*>(row);
     for (unsigned i = 0; i < count; ++i) to[i] = Bf16::widen(halves[i]);
-  } else if constexpr (element == Element::tf32) {  // the last 13 bits are not read
+  } else if constexpr (element == Element::tf32) {  // the last 13 bits are ignored
     for (unsigned i = 0; i < count; ++i) to[i] = bits_as<float>(row[i] & 0xffffe000U);
   } else if constexpr (element == Element::f32) {
     for (unsigned i = 0; i < count; ++i) to[i] = bits_as<float>(row[i]);
@@ -135,7 +135,7 @@ template <Element element, class Register, class To>
   }
 }
 
-/// The elements of the registers of an operand.
+/// The elements of an operand's registers.
 template <Fragment fragment, class To>
 void decode_operand(Parts parts, unsigned operand, To* to) {
   using Register = std::conditional_t<fragment.element == Element::f64, double, std::uint32_t>;
@@ -170,7 +170,7 @@ struct Matrix {
   void read(Parts parts, unsigned operand) {
     decode_operand<fragment>(parts, operand, elements.data());
   }
-  /// The cells of one of four products, or of the one.
+  /// The cells of one of the four products, or of the only one.
   T* of(unsigned quad) {
     if constexpr (in_order<fragment>) {
       return elements.data();

@@ -41,7 +41,7 @@ Row<std::uint64_t> addresses(Parts parts, unsigned operand) {
   return result;
 }
 
-/// ldmatrix: lane 8 * i + r gives the address of row r of matrix i.
+/// ldmatrix: lane 8 * i + r provides the address of row r of matrix i.
 template <unsigned count, bool transposed, Space space, class Base>
 void load_matrices(Warp& warp, Parts parts, std::uint32_t) {
   const Row<std::uint64_t> at = addresses<Base>(parts, 1);
@@ -119,14 +119,14 @@ std::byte* cell_bytes(Warp& warp, const Instruction& in, const Transfer& transfe
   const unsigned bits = bits_of(transfer.fragment.element);
   const std::uint64_t index =
       transfer.by_column ? cell.column * stride + cell.row : cell.row * stride + cell.column;
-  // Elements of less than a byte are moved by whole registers.
+  // Elements of less than a byte are moved as whole registers.
   const unsigned unit = bits < 8 ? 32 : bits;
   shift = static_cast<unsigned>(index * bits % unit);
   return resolve(warp, in, transfer.space, base + index * bits / unit * (unit / 8), unit / 8,
                  transfer.store ? Access::write : Access::read, lane);
 }
 
-/// Each lane by an address of its own.
+/// Each lane uses its own address.
 template <class Value>
 void transfer_lanes(Warp& warp, Parts parts, const Transfer& transfer,
                     const Row<std::uint64_t>& bases) {
@@ -150,7 +150,8 @@ void transfer_lanes(Warp& warp, Parts parts, const Transfer& transfer,
                                         cell_of(fragment, lane, reg, i), shift);
           if (bytes == nullptr) return;
           if (bits < 8) {
-            // A register's elements are neighbours in memory, in the one layout they have there.
+            // A register's elements are adjacent in memory, in the only layout that they can have
+            // there.
             std::memcpy(&value, bytes, sizeof(value));
             break;
           }
@@ -169,7 +170,7 @@ void transfer_lanes(Warp& warp, Parts parts, const Transfer& transfer,
   }
 }
 
-/// The matrix turned about, between lines in memory and the order of its registers.
+/// Reorders the matrix between lines in memory and the order of its registers.
 template <class Unit>
 void turn(const std::byte* from, unsigned lines, unsigned length, std::byte* to) {
   for (unsigned line = 0; line < lines; ++line) {
@@ -192,7 +193,7 @@ void turn(const std::byte* from, unsigned lines, unsigned length, unsigned bits,
   }
 }
 
-/// The lines of the matrix in memory, one after the other, to or from `matrix`; false after a
+/// Copies the lines of the matrix in memory, one after another, to or from `matrix`; false after a
 /// fault.
 bool transfer_lines(Warp& warp, const Instruction& in, const Transfer& transfer, std::uint64_t base,
                     std::uint64_t stride, std::byte* matrix) {
@@ -212,7 +213,7 @@ bool transfer_lines(Warp& warp, const Instruction& in, const Transfer& transfer,
   return true;
 }
 
-/// All lanes by the one address and stride that they have, as PTX wants it.
+/// All lanes use the same address and stride, as PTX requires.
 template <class Value>
 void transfer_matrix(Warp& warp, Parts parts, const Transfer& transfer, std::uint64_t base,
                      std::uint64_t stride) {
@@ -247,7 +248,7 @@ void transfer_matrix(Warp& warp, Parts parts, const Transfer& transfer, std::uin
   }
 }
 
-/// The stride that all lanes have; nothing where they differ.
+/// The stride that all lanes have; nothing if they differ.
 std::optional<std::uint64_t> common_stride(Parts parts, std::uint64_t packed) {
   std::optional<std::uint64_t> common;
   for (const Part& part : parts) {

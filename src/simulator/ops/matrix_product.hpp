@@ -2,8 +2,9 @@
 //
 // Products of small matrices that a warp holds in its registers: d = a * b + c.
 //
-// Products are exact, and so is their sum but for double precision's rounding; PTX promises neither
-// an order nor a precision beyond the result's. Rows of sums are what the processor's vectors hold.
+// Products are exact, and so is their sum, except for rounding in double precision. PTX doesn't
+// guarantee an order, or more precision than the result has. The rows of sums are as long as the
+// processor's vectors.
 #pragma once
 
 #include <algorithm>
@@ -25,15 +26,15 @@ namespace {  // NOLINT: internal linkage keeps the code of each ISA apart
 
 enum class BitOperation : std::uint8_t { none, xor_popc, and_popc };
 
-/// d = a * b + c, of operands 0 to 3. Of a sparse a half of each row is there, and operands 4 and 5
-/// tell which.
+/// d = a * b + c, of operands 0 to 3. If a is sparse, half of each row is present, and operands 4
+/// and 5 say which half.
 struct Product {
   Fragment a;
   Fragment b;
   Fragment c;
   Fragment d;
   bool saturate = false;
-  BitOperation operation = BitOperation::none;  ///< elements are words of 32 bits then
+  BitOperation operation = BitOperation::none;  ///< elements are then words of 32 bits
   bool sparse = false;
 };
 
@@ -46,13 +47,13 @@ constexpr Product by_words(Product product, BitOperation operation) {
   return product;
 }
 
-/// What elements become while they are multiplied. Sums of products of whole numbers stay far below
-/// 2^24, and are exact in single precision.
+/// The type that elements have during the multiplication. Sums of products of integers stay far
+/// below 2^24, and are exact in single precision.
 template <Product product>
 using Factor = std::conditional_t<product.operation != BitOperation::none, std::uint32_t,
                                   std::conditional_t<is_integer(product.a.element), float, double>>;
 
-/// What sums are.
+/// The type of the sums.
 template <Product product>
 using Sum = std::conditional_t<is_integer(product.c.element), std::int32_t, double>;
 
@@ -63,7 +64,7 @@ using ElementOf = std::conditional_t<
     std::conditional_t<element == Element::f64, std::uint64_t,
                        std::conditional_t<element == Element::s32, std::int32_t, std::uint32_t>>>;
 
-/// a * b + c, rounded once: where the product is no exact one, in double precision, GPUs do so too.
+/// a * b + c, rounded once: if the product is not exact, in double precision, GPUs do the same.
 template <bool exact, class V>
 [[gnu::always_inline]] inline V multiply_add(V a, V b, V c) {
 #if defined(__AVX512F__)
@@ -92,8 +93,8 @@ template <bool exact, class V>
   }
 }
 
-/// sums += a * b, for each sum in the order of a's columns: row by row, some sums at a time.
-/// `from[row * depth + k]` is the row of b that a column of a sparse row is multiplied with.
+/// sums += a * b, adding to each sum in the order of a's columns: row by row, several sums at a
+/// time. `from[row * depth + k]` is the row of b that column k of a sparse row is multiplied by.
 template <class T, unsigned m, unsigned n, unsigned depth, bool exact, bool sparse>
 [[gnu::noinline]] void multiply_rows(const T* a, const T* b, T* sums, const std::uint8_t* from) {
   constexpr unsigned lanes = std::min<unsigned>(vector_bytes / sizeof(T), n);
@@ -159,7 +160,7 @@ template <BitOperation operation, unsigned m, unsigned n, unsigned depth>
   std::memcpy(to, sums, count * sizeof(double));
 }
 
-/// c and the sums of products, which are whole.
+/// c plus the sums of products, which are integers.
 template <bool saturate>
 [[gnu::noinline]] void add_whole(const float* sums, const std::int32_t* c, unsigned count,
                                  std::int32_t* to) {
@@ -176,16 +177,16 @@ template <bool saturate>
   }
 }
 
-/// The row of b for each cell of a sparse matrix: of each group of neighbours half are kept, and
-/// four bits tell which. Elements of four bits are kept by pairs, and of two of 32 bits one is kept
-/// as two halves. A lane of each four, or several, hold the bits of two rows; `selector` tells
-/// which.
+/// The row of b for each cell of a sparse matrix. Half of each group of neighbors is kept, and four
+/// bits say which. Elements of four bits are kept in pairs; of two 32-bit elements, one is kept, as
+/// two halves. One or more lanes in each group of four hold the bits of two rows; `selector` says
+/// which lanes.
 template <Fragment a>
 void find_kept(const std::uint32_t* bits, unsigned selector, std::uint8_t* from) {
   constexpr unsigned size = bits_of(a.element);
   constexpr unsigned kept = size == 32 ? 1 : size == 4 ? 4 : 2;
   constexpr unsigned groups = a.columns / kept;
-  constexpr unsigned words = groups / 4;  // of 16 bits, for a row
+  constexpr unsigned words = groups / 4;  // of 16 bits, per row
   for (unsigned row = 0; row < a.rows; ++row) {
     const unsigned lower = row / 8;
     for (unsigned group = 0; group < groups; ++group) {

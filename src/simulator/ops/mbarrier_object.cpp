@@ -7,7 +7,7 @@ namespace cudacore::simulator {
 
 namespace {
 
-// 20 bits pending, 20 bits expected, 22 bits of signed bytes, a bit for the phase.
+// 20 bits pending, 20 bits expected, 22 bits for signed bytes, one bit for the phase.
 constexpr unsigned expected_shift = 20;
 constexpr unsigned bytes_shift = 40;
 constexpr unsigned bytes_bits = 22;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// mbarrier: barriers in shared memory on which threads arrive and asynchronous copies count bytes.
+// mbarrier: barriers in shared memory, at which threads arrive and asynchronous copies count bytes.
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t object_size = 8;
 
-/// Calls use(lane, host) for each enabled lane, until it says false or an address is bad.
+/// Calls use(lane, host) for each enabled lane, until it returns false or an address is invalid.
 template <Space space, class Base, class Use>
 void for_each_object(Warp& warp, const Instruction& in, unsigned operand, Use use) {
   const std::uint32_t lanes = warp.enabled(in);

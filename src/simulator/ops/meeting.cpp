@@ -9,7 +9,7 @@
 namespace cudacore::simulator {
 namespace {
 
-/// PTX leaves open what happens then; a GPU may hang.
+/// PTX leaves this undefined; a GPU may hang.
 void fault_unnamed(Warp& warp, const Instruction& in, std::uint32_t named,
                    std::uint32_t strangers) noexcept {
   char text[96];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What lanes of a warp do together: they wait until all that take part are there, then one of them
-// does it for all. They may stand at several instructions of the same kind, and in several calls.
+// What the lanes of a warp do together: they wait until all participants have arrived, then one of
+// them does it for all. They may be at several instructions of the same kind, and in several calls.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace cudacore::simulator {
 template <class T>
 using Row = std::array<T, warp_size>;
 
-/// Lanes that stand at an instruction.
+/// Lanes that are at an instruction.
 struct Part {
   std::byte* rows;
   const Instruction* in;
@@ -52,7 +52,7 @@ struct Part {
 };
 using Parts = std::span<const Part>;
 
-/// A row of all lanes, from wherever each stands: `find(part)` is the row of a part.
+/// A row of all lanes, wherever they are: `find(part)` is the row of a part.
 template <class T, class Find>
 [[nodiscard]] Row<T> gather_rows(Parts parts, Find find) {
   alignas(64) Row<T> values;
@@ -66,10 +66,10 @@ template <class T, class Find>
   return values;
 }
 
-/// Does it, for the lanes of all parts.
+/// Does the work for the lanes of all parts.
 using Together = void (*)(Warp& warp, Parts parts, std::uint32_t members);
 
-/// Runs `together` once all lanes of `named` that live are there, or parks the lanes until then.
+/// Runs `together` once all living lanes in `named` have arrived; until then, parks the lanes.
 void meet(Warp& warp, const Instruction& in, std::uint32_t named, std::uint32_t lanes,
           Together together);
 

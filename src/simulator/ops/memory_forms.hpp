@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the keys of loads and stores are made of.
+// The parts of the keys of loads and stores.
 #pragma once
 
 #include <cstddef>
@@ -33,14 +33,15 @@ struct MemoryVector {
 };
 constexpr MemoryVector memory_vectors[] = {{"", 1}, {".v2", 2}, {".v4", 4}, {".v8", 8}};
 
-/// Whether PTX has vectors of that many elements: of up to 256 bits, eight only of 32 bits.
+/// Whether PTX has vectors of that many elements: up to 256 bits, and eight elements only if they
+/// have 32 bits.
 constexpr bool is_vector(unsigned width, unsigned vector) {
   if (vector == 0) return true;
   if (vector == 3) return width == 2;
   return width < 4;
 }
 
-/// Whether registers of 32 bits hold addresses of a space.
+/// Whether 32-bit registers can hold addresses of a space.
 template <Space space>
 constexpr bool has_narrow_addresses = space == Space::shared || space == Space::local;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// mma: products of matrices whose places in the registers PTX tells.
+// mma: products of matrices whose positions in the registers PTX specifies.
 #include <initializer_list>
 #include <string>
 
@@ -25,7 +25,7 @@ constexpr Product mma(unsigned m, unsigned n, unsigned k, Element ab, Element b,
           fragment(cd, m, n, Arrangement::mma_c), fragment(cd, m, n, Arrangement::mma_c), saturate};
 }
 
-/// Of a 16 x k matrix whose rows are half there.
+/// For a 16 x k matrix in which half of each row is present.
 constexpr Product sparse(unsigned k, Element a, Element b, Element cd, bool saturate) {
   Product product = mma(16, 8, k, a, b, cd, saturate);
   product.a.registers /= 2;
@@ -121,7 +121,7 @@ void add_mma_f64(FormTable& table, const char* shape) {
   }
 }
 
-/// With either name: the metadata that ptxas wants in order is in order here as well.
+/// Under both names: the metadata is ordered in either case, as ptxas requires.
 template <unsigned k, Element a, Element b, Element cd, bool saturate = false>
 void add_sparse(FormTable& table, const char* shape, const char* types) {
   for (const char* name : {"mma.sp.sync.aligned.", "mma.sp::ordered_metadata.sync.aligned."}) {
@@ -129,7 +129,7 @@ void add_sparse(FormTable& table, const char* shape, const char* types) {
   }
 }
 
-/// In place of operator+, which would be compiled into the objects of each instruction set.
+/// Replaces operator+, which would be compiled into the objects of each instruction set.
 std::string join(std::initializer_list<const char*> parts) {
   std::string whole;
   for (const char* part : parts) whole.append(part);

@@ -13,8 +13,8 @@ namespace {
 
 using Name = std::pair<std::string_view, std::string_view>;
 
-/// Words that belong to an instruction's name where they stand right behind it, each with a blank
-/// on either side.
+/// Words that are part of an instruction's name if they immediately follow it, each with a blank on
+/// either side.
 constexpr auto names = std::to_array<Name>({
     {"bar", " cta warp arrive red "},
     {"barrier", " cta cluster arrive red wait "},
@@ -44,7 +44,7 @@ constexpr auto names = std::to_array<Name>({
 });
 static_assert(std::ranges::is_sorted(names, {}, &Name::first));
 
-/// Kinds whose modifiers keep their order among themselves.
+/// Kinds whose modifiers keep their relative order.
 enum class Kind : std::uint8_t { other, space, layout, operation, type };
 
 /// "u32", "bf16x2", "e4m3x2", "b6x16_p32"

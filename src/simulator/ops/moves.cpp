@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Moves: of registers, of predicates, and between a register and its parts.
+// Moves: registers, predicates, and between a register and its parts.
 #include "simulator/ops/integer_forms.hpp"
 
 namespace cudacore::simulator {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loads that acquire and stores that release: a relaxed or volatile access is no dearer that way on
-// x86, and none is weaker than asked for.
+// Loads that acquire and stores that release. On x86, making relaxed or volatile accesses this
+// strict costs nothing, and none is weaker than requested.
 #include "simulator/ops/ordered_access.hpp"
 
 #include <string>

@@ -5,7 +5,7 @@
 
 namespace cudacore::simulator {
 
-/// Loads and stores that other threads may watch: .volatile, .relaxed, .acquire, .release, .mmio.
+/// Loads and stores that other threads may observe: .volatile, .relaxed, .acquire, .release, .mmio.
 void add_ordered_access(FormTable& table);
 
 }  // namespace cudacore::simulator

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a handler with the processor rounding another way than to nearest.
+// Runs a handler with a processor rounding mode other than to nearest.
 #pragma once
 
 #if defined(__x86_64__)
@@ -51,7 +51,7 @@ class RoundingScope {
 };
 #endif
 
-/// A pointer that the compiler knows nothing of: what it points to is not inlined, so that no
+/// A pointer that is opaque to the compiler: what it points to is not inlined, so that no
 /// arithmetic moves out of a RoundingScope.
 template <class F>
 [[gnu::always_inline]] inline F* opaque(F* function) noexcept {

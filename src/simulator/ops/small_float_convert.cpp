@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// cvt to and from formats of 4, 6 and 8 bits and tf32, in pairs and fours, and to f16 and bf16 with
-// .relu, .satfinite and .rs.
+// cvt to and from formats of 4, 6 and 8 bits and tf32, in pairs and groups of four, and to f16 and
+// bf16 with .relu, .satfinite and .rs.
 #include "simulator/ops/families.hpp"
 #include "simulator/ops/float_encode.hpp"
 #include "simulator/ops/half_bits.hpp"
@@ -14,7 +14,7 @@ using std::uint32_t;
 
 enum class Type : std::uint8_t { f16, bf16, e4m3, e5m2, e2m3, e3m2, e2m1, ue5m3, ue8m0, tf32 };
 
-/// What is there of a type.
+/// The properties of a type.
 struct Traits {
   const char* name;
   unsigned bits;  ///< from one value of a pair to the next
@@ -86,7 +86,7 @@ double to_value(uint32_t bits) noexcept {
   }
 }
 
-/// A row of values of so many bits, read or written as such.
+/// A row of values with that many bits, read or written as such.
 template <unsigned Bits>
 struct RowOf;
 template <>
@@ -135,7 +135,7 @@ void of_singles(Warp& warp, const Instruction& in) {
   });
 }
 
-/// d, a, b, rbits: each value has its half of the random bits.
+/// d, a, b, rbits: each value uses its half of the random bits.
 template <Type T, Fit How>
 void of_singles_at_random(Warp& warp, const Instruction& in) {
   const float* a = warp.row<float>(in.op[1]);
@@ -180,7 +180,7 @@ constexpr Fit fit(Direction direction, bool finite, bool relu, unsigned random_b
   return {direction, finite, relu, random_bits};
 }
 
-/// The modifiers of a Fit, in the order of the narrow formats: "relu" is last.
+/// The modifiers of a Fit, in the order of the narrow formats: "relu" comes last.
 template <Fit How>
 constexpr const char* modifiers() noexcept {
   if (How.finite) return How.relu ? ".satfinite.relu" : ".satfinite";
@@ -203,7 +203,7 @@ constexpr const char* rounding() noexcept {
       return ".rs";
   }
 }
-/// The same where "relu" comes first.
+/// The same, with "relu" first.
 template <Fit How>
 constexpr const char* modifiers_of_halves() noexcept {
   return How.finite && How.relu ? ".relu.satfinite" : modifiers<How>();
@@ -251,7 +251,7 @@ void add_widening_how(FormTable& table) {
 template <Type S, Type T>
 void add_widening(FormTable& table) {
   add_widening_how<S, T, fit(Direction::nearest, false, false)>(table);
-  // Values without a sign have no use for .relu.
+  // Values without a sign don't need .relu.
   if constexpr (traits_of<S>().format != nullptr && traits_of<S>().format->sign != 0) {
     add_widening_how<S, T, fit(Direction::nearest, false, true)>(table);
   }
@@ -269,7 +269,7 @@ void add_four(FormTable& table) {
   add_four_how<T, fit(Direction::random, true, true, 16)>(table, ".relu.satfinite");
 }
 
-/// What there is for all signed formats.
+/// The conversions that all signed formats have.
 template <Type T>
 void add_signed(FormTable& table) {
   add_narrow<T>(table);
@@ -278,7 +278,7 @@ void add_signed(FormTable& table) {
   add_four<T>(table);
 }
 
-// f16 and bf16 of f32.
+// f16 and bf16 from f32.
 template <Type T, Fit How>
 void add_half_pair(FormTable& table) {
   table.add({"cvt", rounding<How>(), modifiers_of_halves<How>(), traits_of<T>().name, "x2.f32"},
@@ -310,13 +310,13 @@ void add_halves(FormTable& table) {
   add_half_at_random<T, fit(Direction::random, true, true, RandomBits)>(table);
 }
 
-/// A pair rounded to nearest, of which programs are full: a loop that vectorises.
+/// A pair rounded to nearest, which is common in programs: a loop that vectorizes.
 template <class Half>
 uint32_t nearest_pair(float a, float b) noexcept {
   return static_cast<uint32_t>(Half::narrow(a)) << 16 | Half::narrow(b);
 }
 
-/// NaNs are only cut off.
+/// NaNs are just truncated.
 uint32_t away_tf32(uint32_t bits) noexcept {
   const bool finite = (bits & 0x7f800000) != 0x7f800000;
   return (finite ? bits + 0x1000 : bits) & 0xffffe000;

@@ -12,9 +12,9 @@
 namespace cudacore::simulator {
 namespace {
 
-/// Bytes of shared memory before those of a kernel: what the system keeps for itself on a GPU.
+/// Bytes of shared memory before the kernel's own: what the system reserves on a GPU.
 constexpr std::uint32_t reserved_shared = shared_begin;
-constexpr std::uint32_t most_warps = 64;  ///< of a multiprocessor
+constexpr std::uint32_t most_warps = 64;  ///< per multiprocessor
 
 const LaunchRequest& request_of(const Warp& warp) noexcept { return warp.block->grid->request(); }
 
@@ -28,7 +28,7 @@ void read_lanes(Warp& warp, const Instruction& in) {
   }
 }
 
-/// Writes a value that all lanes share to op[0].
+/// Writes a value that is the same for all lanes to op[0].
 template <class T, auto value_of>
 void read(Warp& warp, const Instruction& in) {
   const std::uint32_t lanes = warp.enabled(in);
@@ -136,7 +136,8 @@ std::uint32_t all_shared_bytes(const Warp& warp, const Instruction&) {
   return warp.block->shared_bytes + reserved_shared;
 }
 
-/// What blocks of a cooperative grid meet at stands in two environment registers, high half first.
+/// The address of the memory with which the blocks of a cooperative grid synchronize is in two
+/// environment registers, high half first.
 std::uint32_t workspace_high(const Warp& warp, const Instruction&) {
   return static_cast<std::uint32_t>(warp.block->grid->workspace() >> 32);
 }

@@ -21,7 +21,7 @@ void fill(const Part& part, unsigned operand, T value) noexcept {
   }
 }
 
-/// An operand of all lanes, from wherever each stands.
+/// An operand of all lanes, wherever they are.
 template <class T>
 Row<T> gather(Parts parts, unsigned operand) {
   return gather_rows<T>(parts, [operand](const Part& part) { return part.row<T>(operand); });
@@ -41,7 +41,7 @@ std::uint32_t lanes_with(std::uint32_t lanes, const std::uint32_t* row, std::uin
   return same & lanes;
 }
 
-/// A form with .sync: operand `named` is the row of the masks of members.
+/// A form with .sync: operand `named` is the row with the masks of members.
 template <Together exchange, unsigned named>
 void sync(Warp& warp, const Instruction& in) {
   std::uint32_t left = warp.enabled(in);
@@ -56,7 +56,7 @@ void sync(Warp& warp, const Instruction& in) {
   }
 }
 
-/// A form without .sync: among the lanes that run it.
+/// A form without .sync: applies to the lanes that run it.
 template <Together exchange>
 void at_once(Warp& warp, const Instruction& in) {
   const std::uint32_t lanes = warp.enabled(in);
@@ -181,7 +181,8 @@ std::uint32_t reduce_and(std::uint32_t a, std::uint32_t b) { return a & b; }
 std::uint32_t reduce_or(std::uint32_t a, std::uint32_t b) { return a | b; }
 std::uint32_t reduce_xor(std::uint32_t a, std::uint32_t b) { return a ^ b; }
 
-/// min and max of f32: a NaN gives way to a number unless nan, and -0 is less than +0.
+/// min and max of f32: a number takes precedence over a NaN unless nan is set, and -0 is less than
+/// +0.
 template <bool least, bool nan>
 float reduce_float(float a, float b) {
   constexpr auto canonical = std::bit_cast<float>(0x7fffffffu);
@@ -201,7 +202,7 @@ template <class T, auto F>
 void reduce(Warp&, Parts parts, std::uint32_t members) {
   const Row<T> values = gather<T>(parts, 1);
   const auto first = static_cast<unsigned>(std::countr_zero(members));
-  // One member alone is reduced with itself only where that has no effect but that of .abs.
+  // A float is first reduced with itself, which only applies .abs, even for a single member.
   T result = values[first];
   if constexpr (std::is_same_v<T, float>) result = F(result, result);
   for (unsigned lane = first + 1; lane < warp_size; ++lane) {

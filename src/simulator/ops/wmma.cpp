@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// wmma.mma: products of matrices that wmma loaded.
+// wmma.mma: products of matrices that wmma has loaded.
 #include "simulator/ops/families.hpp"
 #include "simulator/ops/matrix_forms.hpp"
 #include "simulator/ops/matrix_product.hpp"

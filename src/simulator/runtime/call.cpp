@@ -5,7 +5,7 @@
 #include <memory>
 #include <mutex>
 
-/// The simulated driver's log, the one thing here that <cuda.h> does not have.
+/// The simulated driver's log, the only function used here that is not in <cuda.h>.
 extern "C" void cudacoreSimulatorLogError(const char* message);
 
 namespace cudacore::runtime {
@@ -76,7 +76,7 @@ Result current_device(int& device) noexcept {
 Result primary_context(int device, CUcontext& context) noexcept {
   const std::scoped_lock lock(primaries().mutex);
   CUcontext& known = primaries().of_device[device];
-  // The program may have reset the device with the driver's functions.
+  // The program may have reset the device with driver functions.
   if (!is_alive(known)) {
     known = nullptr;
     const CUresult result = cuDevicePrimaryCtxRetain(&known, device);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every function of the runtime does first and last, over the driver's.
+// What every function of the runtime does at its start and end, using the driver's functions.
 #pragma once
 
 #include <cuda.h>
@@ -25,18 +25,18 @@ struct Dim3 {
   unsigned z = 1;
 };
 
-/// What the runtime keeps for each thread. It has no destructor: programs call the runtime after
-/// those of their threads.
+/// What the runtime stores for each thread. It has no destructor: programs call the runtime after
+/// their threads' destructors have run.
 struct Thread {
   int device = 0;
   CUcontext context = nullptr;  ///< the primary context that the runtime made current
   cudaError_t last_error = cudaSuccess;
-  CUcontext failed = nullptr;  ///< where the last error stays with a context: that
+  CUcontext failed = nullptr;  ///< if the last error stays with a context: that context
 };
 
 [[nodiscard]] Thread& this_thread() noexcept;
 
-/// The driver's codes are the runtime's too.
+/// The driver's codes are also valid in the runtime.
 class Result {
  public:
   Result(cudaError_t error) noexcept : error_(error) {}  // NOLINT(google-explicit-constructor)
@@ -49,24 +49,24 @@ class Result {
   cudaError_t error_;
 };
 
-/// Files an error in the driver's log, where users learn why.
+/// Logs an error in the driver's log, where users learn the reason.
 Result refuse(cudaError_t error, const std::string& why);
 
 /// cuInit, once.
 [[nodiscard]] Result initialise() noexcept;
-/// Makes a device's primary context the thread's.
+/// Makes a device's primary context current to the thread.
 [[nodiscard]] Result use_device(int device) noexcept;
-/// Sees to it that a context is current: one that the program chose with the driver's functions, or
-/// the primary one of the thread's device.
+/// Makes sure that a context is current: one that the program chose with driver functions, or the
+/// primary context of the thread's device.
 [[nodiscard]] Result use_context() noexcept;
-/// The device of the current context; the thread's where none is.
+/// The device of the current context, or the thread's device if there is none.
 [[nodiscard]] Result current_device(int& device) noexcept;
 /// The primary context of a device, kept until the device is reset.
 [[nodiscard]] Result primary_context(int device, CUcontext& context) noexcept;
-/// Whether a context has not been destroyed, as a reset does; one that is lost still is.
+/// Whether a context has not been destroyed, for example by a reset; a lost context is still alive.
 [[nodiscard]] bool is_alive(CUcontext context) noexcept;
 
-/// Keeps an error for cudaGetLastError.
+/// Stores an error for cudaGetLastError.
 cudaError_t remember(Result result) noexcept;
 
 /// A call that needs the driver, but no context: Result body().
@@ -91,15 +91,16 @@ cudaError_t call(Body&& body) noexcept {
   });
 }
 
-/// The stream that null stands for: the legacy default stream, or in programs compiled with
-/// --default-stream per-thread the thread's own.
+/// The stream that null refers to: the legacy default stream or, in programs compiled with
+/// --default-stream per-thread, the thread's own.
 class DefaultStream {
  public:
   explicit DefaultStream(CUstream stream) noexcept : stream_(stream) {}
   [[nodiscard]] CUstream operator()(CUstream stream = nullptr) const noexcept {
     return stream != nullptr ? stream : stream_;
   }
-  /// What a call that returns when its work is done gives, from how its work was queued.
+  /// The result of a call that returns when its work is done, given the result of queueing the
+  /// work.
   [[nodiscard]] Result wait(Result queued) const noexcept {
     return queued.failed() ? queued : Result(cuStreamSynchronize(stream_));
   }
@@ -111,8 +112,8 @@ class DefaultStream {
 }  // namespace cudacore::runtime
 
 /// A function of the runtime and its twin for programs with per-thread default streams, whose name
-/// ends in _ptsz or _ptds. The rest is an expression of type Result or CUresult, with `on` as the
-/// DefaultStream.
+/// ends in _ptsz or _ptds. The remaining argument is an expression of type Result or CUresult, in
+/// which `on` is the DefaultStream.
 #define CUDACORE_RUNTIME_TWINS(name, suffix, parameters, ...)        \
   cudaError_t name parameters {                                      \
     return call([&]() -> Result {                                    \

@@ -13,7 +13,7 @@ struct Descriptor {
   std::uint32_t magic;
   std::uint32_t version;
   const void* code;
-  const void* const* pieces;  ///< from version 2 on; the last is null
+  const void* const* pieces;  ///< from version 2 on; the last one is null
 };
 
 struct Header {
@@ -23,7 +23,7 @@ struct Header {
   std::uint64_t rest;
 };
 
-/// How each part of a fat binary begins.
+/// The beginning of each part of a fat binary.
 struct Part {
   std::uint16_t kind;
   std::uint16_t version;
@@ -109,8 +109,8 @@ CUresult link(const void* const* pieces, CUlibrary& library) {
   CUresult result = find_capability(capability);
   if (result == CUDA_SUCCESS) result = state.create();
   for (; result == CUDA_SUCCESS && *pieces != nullptr; ++pieces) {
-    // nvcc adds NVIDIA's library of device code, which is machine code here. What needs it is told
-    // that it can't be linked.
+    // nvcc adds NVIDIA's library of device code, which here is machine code. A program that needs
+    // it gets an error that it can't be linked.
     if (has_ptx(*pieces, capability)) result = state.add(*pieces);
   }
   return result == CUDA_SUCCESS ? state.load(library) : result;

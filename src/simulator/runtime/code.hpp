@@ -5,8 +5,8 @@
 
 namespace cudacore::runtime {
 
-/// Loads the code that a descriptor of nvcc's points to: a fat binary, or several that nvcc left to
-/// be linked when the program runs, as it does with PTX of relocatable code.
+/// Loads the code that nvcc's descriptor points to: a fat binary, or several that nvcc left to be
+/// linked at run time, as it does with PTX of relocatable code.
 [[nodiscard]] Result load_code(const void* descriptor, CUlibrary& library);
 
 }  // namespace cudacore::runtime

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies: of bytes, of boxes, of symbols, between devices. Those that wait are those that do not,
-// and a wait.
+// Copies: of bytes, of boxes, of symbols, between devices. Copies that wait are those that don't,
+// plus a wait.
 #include "simulator/runtime/programs.hpp"
 #include "simulator/runtime/types.hpp"
 
@@ -86,12 +86,12 @@ Result copy_rectangle(void* to, std::size_t to_pitch, const void* from, std::siz
   return cuMemcpy2DAsync(&copy, stream);
 }
 
-/// Kinds for copies of symbols either way.
+/// The kinds for copies of symbols, in either direction.
 bool is_kind_on_device(MemcpyKind kind) {
   return kind == MemcpyKind::device_to_device || kind == MemcpyKind::any;
 }
 
-/// The bytes of a symbol from an offset on.
+/// The bytes of a symbol, starting at an offset.
 Result part_of_symbol(const void* symbol, std::size_t offset, std::size_t size,
                       CUdeviceptr& address) {
   std::size_t whole = 0;

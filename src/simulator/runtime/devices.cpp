@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Devices: which there are, which is current, their attributes, limits and peers; the driver
-// beneath.
+// Devices: which there are, which is current, their attributes, limits and peers; also the driver.
 #include "simulator/runtime/call.hpp"
 
-/// Of <cudaProfiler.h>, which is another package's.
+/// From <cudaProfiler.h>, which is in a different package.
 extern "C" CUresult cuProfilerStart();
 extern "C" CUresult cuProfilerStop();
 
@@ -29,7 +28,7 @@ Result check_device(int device) {
 
 constexpr unsigned mapped = 8;  // cudaDeviceMapHost, which the runtime always has
 
-/// What a device is asked to be before it is first used.
+/// Sets the flags that a device will have when it is first used.
 Result set_flags(int device, unsigned flags) {
   return cuDevicePrimaryCtxSetFlags(device, flags & ~mapped);
 }
@@ -41,7 +40,7 @@ Result find_entry(const char* name, void** function, int version, cuuint64_t fla
   return result;
 }
 
-/// CUresult body(CUcontext), with the primary context of another device.
+/// CUresult body(CUcontext), with the primary context of a given device.
 template <class Body>
 Result with_peer(int device, Body&& body) {
   CUcontext peer = nullptr;
@@ -82,7 +81,7 @@ cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags) {
   });
 }
 
-/// All simulated devices are alike.
+/// All simulated devices are the same.
 cudaError_t cudaChooseDevice(int* device, const void* properties) {
   return driver_call([&]() -> Result {
     if (device == nullptr || properties == nullptr) return cudaErrorInvalidValue;
@@ -228,7 +227,7 @@ cudaError_t cudaGetDriverEntryPointByVersion_ptsz(const char* name, void** funct
   });
 }
 
-/// The driver knows no table, and refuses.
+/// The driver has no tables, and returns an error.
 cudaError_t cudaGetExportTable(const void** table, const CUuuid* id) {
   return driver_call([&] { return cuGetExportTable(table, id); });
 }

@@ -11,7 +11,7 @@ namespace {
 struct Error {
   const char* name;
   cudaError_t code;
-  const char* text;  ///< null where it is the driver's
+  const char* text;  ///< null if it is the driver's
 };
 
 constexpr std::array errors{
@@ -26,7 +26,7 @@ const Error* find(int code) noexcept {
   return found != errors.end() ? found : nullptr;
 }
 
-/// After these a context is lost for good.
+/// After these errors, a context is lost for good.
 bool is_sticky(cudaError_t error) noexcept {
   constexpr std::array lost{
       cudaErrorECCUncorrectable,    cudaErrorNvlinkUncorrectable, cudaErrorContained,
@@ -37,7 +37,7 @@ bool is_sticky(cudaError_t error) noexcept {
   return std::ranges::find(lost, error) != lost.end();
 }
 
-/// The thread's last error, without one of a context that has been reset since.
+/// The thread's last error, unless it belongs to a context that has been reset since.
 cudaError_t& last_error() noexcept {
   Thread& thread = this_thread();
   if (is_sticky(thread.last_error) && !is_alive(thread.failed)) thread.last_error = cudaSuccess;

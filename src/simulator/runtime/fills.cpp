@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory filled with one byte.
+// Filling memory with one byte.
 #include "simulator/runtime/types.hpp"
 
 namespace cudacore::runtime {
@@ -23,7 +23,7 @@ Result fill_rectangle(void* to, std::size_t pitch, int value, std::size_t width,
 Result fill_box(const PitchedPointer& to, int value, const Extent& extent, CUstream stream) {
   if (extent.width == 0 || extent.height == 0) return cudaSuccess;
   const std::size_t slice_size = to.pitch * to.height;
-  // As many fills of one slice as the depth says would never end.
+  // Filling an empty slice as many times as the depth says might never end.
   if (slice_size == 0 && extent.depth > 1) return cudaErrorInvalidValue;
   auto* slice = static_cast<std::byte*>(to.pointer);
   for (std::size_t z = 0; z < extent.depth; ++z, slice += slice_size) {

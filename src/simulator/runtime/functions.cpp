@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What kernels are: attributes, parameters, occupancy; and libraries, which programs load
-// themselves.
+// Kernels: attributes, parameters, occupancy; and libraries, which programs load themselves.
 #include "simulator/runtime/programs.hpp"
 #include "simulator/runtime/types.hpp"
 
@@ -179,7 +178,7 @@ cudaError_t cudaLibraryGetUnifiedFunction(void** function, CUlibrary library, co
   return call([&] { return cuLibraryGetUnifiedFunction(function, library, name); });
 }
 
-/// By value, as CUDA returns it.
+/// Returned by value, as in CUDA.
 ChannelFormat cudaCreateChannelDesc(int x, int y, int z, int w, int kind) {
   return {x, y, z, w, kind};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Launches of kernels and of functions of the host.
+// Launches of kernels and of host functions.
 #include <memory>
 #include <utility>
 #include <vector>
@@ -49,8 +49,8 @@ int attribute_of_device(CUdevice_attribute attribute) {
   return value;
 }
 
-/// Whether a launch that the driver found invalid is so by its grid or block, for which the runtime
-/// has a code of its own.
+/// Whether a launch that the driver rejected as invalid has an invalid grid or block, for which the
+/// runtime has a separate code.
 bool is_invalid_configuration(const Dim3& grid, const Dim3& block) {
   const auto is_wrong = [](unsigned value, CUdevice_attribute most) {
     return value == 0 || value > static_cast<unsigned>(attribute_of_device(most));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory of the device, of the host and of both; pools.
+// Device, host and managed memory; pools.
 #include <algorithm>
 #include <array>
 
@@ -13,7 +13,7 @@ namespace {
 CUdeviceptr* as_device(void** pointer) { return reinterpret_cast<CUdeviceptr*>(pointer); }
 CUdeviceptr as_device(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
 
-/// An allocation of 0 bytes is a null pointer.
+/// For an allocation of 0 bytes, the result is a null pointer.
 template <class Allocate>
 Result allocate(void** pointer, std::size_t size, Allocate&& how) {
   if (pointer == nullptr) return cudaErrorInvalidValue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The runtime's functions that are not simulated: each says so, whatever it is given. They are
-// defined here without their types, which the runtime's headers have.
+// The runtime functions that are not simulated: each one says so, whatever its arguments. They are
+// defined here without their types, which are in the runtime's headers.
 #include <atomic>
 
 #include "simulator/runtime/call.hpp"
@@ -19,7 +19,7 @@ cudaError_t refuse_not_simulated(const char* function, std::atomic<bool>& is_sai
 
 }  // namespace
 
-// C functions that look at no argument may be called with any.
+// C functions that ignore their arguments can be called with any.
 #define CUDACORE_RUNTIME_NOT_SIMULATED(name)     \
   extern "C" cudaError_t name() {                \
     static std::atomic<bool> is_said{false};     \

@@ -68,7 +68,7 @@ Result Program::set_managed() {
   for (const auto& [pointer, name] : managed_) {
     CUdeviceptr address = 0;
     const CUresult result = cuLibraryGetManaged(&address, nullptr, library_, name.c_str());
-    // One that no kernel uses is not in the code.
+    // A variable that no kernel uses is not in the code.
     if (result == CUDA_SUCCESS) *pointer = reinterpret_cast<void*>(address);
     if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_FOUND) return result;
   }
@@ -102,7 +102,7 @@ RegisteredKernel* find_registered(const void* function) {
   return found != registry().kernels.end() ? &found->second : nullptr;
 }
 
-/// A variable by its address on the host, which of a managed one is that on the device too.
+/// A variable by its host address, which for a managed variable may also be its device address.
 Variable find_variable(const void* symbol) {
   const std::shared_lock lock(registry().mutex);
   const auto& variables = registry().variables;
@@ -189,7 +189,7 @@ void __cudaRegisterManagedVar(void** handle, void** pointer, const char* /*addre
   program_of(handle)->add_managed(pointer, name);
 }
 
-/// Not simulated: registering does nothing, and use is refused.
+/// Not simulated: registering does nothing, and using it is an error.
 void __cudaRegisterHostVar(void** /*handle*/, const char* /*name*/, char* /*variable*/,
                            std::size_t /*size*/) {}
 void __cudaRegisterUnifiedTable(void** /*handle*/, void* /*table*/) {}
@@ -202,7 +202,7 @@ char __cudaInitModule(void** handle) {
 }
 
 cudaError_t __cudaGetKernel(RegisteredKernel** kernel, const void* stub) {
-  // Loaded when it is launched, whose result the program looks at.
+  // Loaded when it is launched; the program checks the result of that.
   *kernel = find_registered(stub);
   return *kernel != nullptr ? cudaSuccess : remember(cudaErrorInvalidDeviceFunction);
 }

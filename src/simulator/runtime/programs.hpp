@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What programs built by nvcc register before main: their code, and what the host's addresses of
-// its kernels and variables stand for.
+// What programs built by nvcc register before main: their code, and the host addresses of its
+// kernels and variables.
 #pragma once
 
 #include <mutex>
@@ -12,7 +12,7 @@
 
 namespace cudacore::runtime {
 
-/// One fat binary, loaded when something of it is first used.
+/// One fat binary, which is loaded when something in it is first used.
 class Program {
  public:
   explicit Program(const void* code) : code_(code) {}
@@ -42,11 +42,11 @@ class Program {
 struct RegisteredKernel {
   Program* program = nullptr;
   std::string name;
-  CUkernel kernel = nullptr;  ///< null until it is first asked for
+  CUkernel kernel = nullptr;  ///< null until first used
 };
 
 [[nodiscard]] Result kernel_of(RegisteredKernel& registered, CUkernel& kernel);
-/// The kernel of a stub on the host; or what cudaGetKernel or cudaLibraryGetKernel gave.
+/// The kernel for a stub on the host, or for the result of cudaGetKernel or cudaLibraryGetKernel.
 [[nodiscard]] Result find_kernel(const void* function, CUkernel& kernel);
 /// The same in the current context.
 [[nodiscard]] Result find_function(const void* function, CUfunction& found);

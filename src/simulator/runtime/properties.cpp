@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a device is, all at once. Compiled for each version of the runtime, whose structs differ.
+// All properties of a device at once. Compiled for each version of the runtime, because their
+// structs differ.
 #include <cstring>
 #include <initializer_list>
 
@@ -74,7 +75,7 @@ cudaError_t cudaGetDeviceProperties_v2(DeviceProperties* properties, int device)
   });
 }
 
-/// The struct of CUDA 11, with which that of 12 begins.
+/// The struct of CUDA 11, which is the beginning of the one of CUDA 12.
 cudaError_t cudaGetDeviceProperties(void* properties, int device) {
   if (properties == nullptr) return cudaGetDeviceProperties_v2(nullptr, device);
   DeviceProperties all;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The runtime's structs and enums that are not the driver's by another name, laid out as CUDA lays
-// them out.
+// The runtime's structs and enums that are not simply the driver's with another name, in CUDA's
+// layout.
 #pragma once
 
 #include <algorithm>

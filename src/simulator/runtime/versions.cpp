@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What differs between the versions of the runtime. Compiled for each.
+// What differs between the versions of the runtime. Compiled for each version.
 #include "simulator/runtime/call.hpp"
 
 namespace cudacore::runtime {
@@ -12,7 +12,7 @@ constexpr int version = CUDACORE_RUNTIME_MAJOR == 12 ? 12090 : 13000;
 
 CUdeviceptr as_device(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
 
-/// Where a device is, or the host for -1.
+/// A device as a location; the host for -1.
 [[maybe_unused]] CUmemLocation location_of(int device) {
   CUmemLocation location{};
   location.type = device == CU_DEVICE_CPU ? CU_MEM_LOCATION_TYPE_HOST : CU_MEM_LOCATION_TYPE_DEVICE;
@@ -93,7 +93,7 @@ cudaError_t cudaEventElapsedTime_v2(float* milliseconds, CUevent start, CUevent 
   return call([&] { return cuEventElapsedTime(milliseconds, start, end); });
 }
 
-// The runtime's first names for devices.
+// The runtime's original names for devices.
 cudaError_t cudaDeviceReset();
 cudaError_t cudaThreadExit() { return cudaDeviceReset(); }
 cudaError_t cudaThreadSynchronize() {
@@ -111,7 +111,7 @@ cudaError_t cudaThreadGetCacheConfig(CUfunc_cache* config) {
 cudaError_t cudaThreadSetCacheConfig(CUfunc_cache config) {
   return call([&] { return cuCtxSetCacheConfig(config); });
 }
-// Every device has doubles.
+// Every device supports doubles.
 cudaError_t cudaSetDoubleForDevice(double* /*value*/) { return cudaSuccess; }
 cudaError_t cudaSetDoubleForHost(double* /*value*/) { return cudaSuccess; }
 
