@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs what fills a column: the C program, or a peer's worker, each in a process of its own."""
+"""Runs the programs that fill a column: the C program or a peer's worker, in separate processes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ C_NAME = "cudacore_bench_c"
 
 
 def find_c_binary(given: Path | None) -> Path | None:
-    """Return the C program: as given, from the environment, a build folder, or PATH."""
+    """Return the C program: the given one, or from the environment, a build folder, or PATH."""
     if given is not None:
         return given
     from_environment = os.environ.get("CUDACORE_BENCH_C")
@@ -39,7 +39,7 @@ def find_c_binary(given: Path | None) -> Path | None:
 
 
 def run_c(command: list[str], rows: list[Row]) -> dict[str, Cell]:
-    """Run the C program over the rows; every row gets a cell, if only one that says why not."""
+    """Run the rows in the C program; every row gets a cell, which may only say why it failed."""
     text = to_text(rows)
     try:
         done = subprocess.run(
@@ -59,7 +59,7 @@ def run_c(command: list[str], rows: list[Row]) -> dict[str, Cell]:
 
 
 def c_info(command: list[str]) -> dict[str, str]:
-    """Return what the C program says of the driver and NVRTC; empty where it cannot."""
+    """Return what the C program reports about the driver and NVRTC; empty if it can't."""
     try:
         done = subprocess.run([*command, "--info"], capture_output=True, text=True, check=True)
         info = json.loads(done.stdout)
@@ -69,7 +69,7 @@ def c_info(command: list[str]) -> dict[str, str]:
 
 
 def run_worker(peer: str, rows: list[Row]) -> tuple[dict[str, Cell], dict[str, object]]:
-    """Time a peer in a process of its own; return its cells and what else it reported."""
+    """Time a peer in a separate process; return its cells and what else it reported."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "rows.jsonl"
         command = [sys.executable, str(HERE / "worker.py"), "--peer", peer]
@@ -103,7 +103,7 @@ def run_worker(peer: str, rows: list[Row]) -> tuple[dict[str, Cell], dict[str, o
 
 
 def merge_c(before: dict[str, Cell], after: dict[str, Cell]) -> dict[str, Cell]:
-    """Keep the run with the lower median of each row, and how far the other was above it."""
+    """Keep the run with the lower median for each row, and how far the other one was above it."""
     merged = {}
     for name, first in before.items():
         second = after.get(name, first)

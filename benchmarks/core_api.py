@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of cuda.core's API: one program, which cuda.core and cudacore both run."""
+"""The rows for cuda.core's API: one program, which both cuda.core and cudacore run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KIBIBYTE = 1 << 10
 
 
 class Session:
-    """A device, a stream and what the rows share, in either library."""
+    """A device, a stream and everything else that the rows share, in either library."""
 
     def __init__(self, api: ModuleType, make_argument: Callable[[str, Any], object]) -> None:
         self.api: Any = api
@@ -32,7 +32,7 @@ class Session:
         self.stream.sync()
 
     def kernel(self, parameters: int) -> Any:
-        """Return the empty kernel with so many parameters."""
+        """Return the empty kernel with this many parameters."""
         program = self.api.Program(empty_kernel(parameters), "c++", self.options)
         return program.compile("cubin").get_kernel("empty")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times one statement: batches of a tight loop, drained, untimed, in between."""
+"""Times one statement in batches of a tight loop; the device is drained in between, untimed."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def numbered(values: list[object]) -> tuple[str, dict[str, object]]:
 
 
 def build_loop(case: Case) -> Callable[[int], int]:
-    """Return a function that runs the statement n times and gives the nanoseconds it took.
+    """Return a function that runs the statement n times and returns the nanoseconds it took.
 
-    The statement stands in the loop as a user writes it, its names local variables: no call is
-    added to it.
+    The statement is in the loop as a user would write it, with local variables as its names: no
+    call is added to it.
     """
     parameters = "".join(f", {name}" for name in case.names)
     source = (
@@ -60,7 +60,7 @@ def build_loop(case: Case) -> Callable[[int], int]:
 
 
 def measure(case: Case, batch: int, batches: int) -> Result:
-    """Time a case; the median and the least are over batches, in nanoseconds for one call."""
+    """Time a case; return the median and minimum over all batches, in nanoseconds per call."""
     loop = build_loop(case)
     warm_up = max(2, batches // 20)
     samples: list[float] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernels that every peer compiles, and the numbers their parameters get."""
+"""The kernels that every peer compiles, and the values of their parameters."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Says what the numbers were taken on."""
+"""Describes the machine that the numbers were measured on."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PACKAGES = (
 
 
 def wheel_nvrtc() -> str:
-    """Return the NVRTC of NVIDIA's wheels, which the Python peers prefer; empty where none is."""
+    """Return the NVRTC of NVIDIA's wheels, which the Python peers prefer; empty if none."""
     spec = find_spec("nvidia")
     roots = spec.submodule_search_locations if spec is not None else None
     for root in roots or ():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rows that time whole processes: import, and cold process to first result."""
+"""The rows that time whole processes: import, and a cold process up to its first result."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def wall_ns(command: list[str], environment: dict[str, str] | None = None) -> tu
 
 
 def cold_wall_ns(command: list[str]) -> int:
-    """Run a saxpy with every cache on disk empty; return its wall time in nanoseconds.
+    """Run a saxpy with all caches on disk empty; return its wall time in nanoseconds.
 
     Raises
     ------
@@ -81,9 +81,9 @@ def summary(samples: list[float]) -> dict[str, object]:
 
 
 def import_cell(peer: str, samples: int, budget_s: float) -> dict[str, object]:
-    """Time `import` in fresh interpreters, alternating with bare ones, over those.
+    """Time `import` in new interpreters, alternating with bare ones; return the difference.
 
-    Stops after `budget_s` seconds, so that a slow import costs fewer samples, not more time.
+    Stops after `budget_s` seconds, so that a slow import means fewer samples, not more time.
     """
     bare: list[float] = []
     full: list[float] = []
@@ -107,7 +107,7 @@ def import_cell(peer: str, samples: int, budget_s: float) -> dict[str, object]:
 def cold_cells(
     peers: list[str], c_command: list[str] | None, samples: int
 ) -> dict[str, dict[str, object]]:
-    """Time fresh processes that compile and run saxpy, each column in turn."""
+    """Time new processes that compile and run saxpy, each column in turn."""
     commands = {
         peer: [sys.executable, str(HERE / "cold" / COLD_SCRIPTS[peer])]
         for peer in peers

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cuda.core: typed NumPy scalars, made outside the timed loop, since it takes no Python float."""
+"""cuda.core: typed NumPy scalars, made outside of the timed loop; it accepts no Python float."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def make_argument(kind: str, buffer: object) -> object:
-    """Return a buffer for a pointer, else a NumPy scalar of the parameter's type."""
+    """Return a buffer for a pointer, otherwise a NumPy scalar of the parameter's type."""
     return {
         "float*": buffer,
         "int": np.int32(INT),

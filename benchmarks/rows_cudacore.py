@@ -10,7 +10,7 @@ from kernels import DOUBLE, FLOAT, INT, LAUNCH_COUNTS, THREADS
 
 
 def make_argument(kind: str, buffer: object) -> object:
-    """Return a buffer for a pointer, else a Python number."""
+    """Return a buffer for a pointer, otherwise a Python number."""
     return {"float*": buffer, "int": INT, "float": FLOAT, "double": DOUBLE}[kind]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CuPy: RawKernel with typed NumPy scalars, made outside the timed loop; its own memory pool."""
+"""CuPy: RawKernel with typed NumPy scalars, made outside of the timed loop; its own memory pool."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch: what it has beside kernels of its own; its memory and its streams come from pools."""
+"""PyTorch: everything except user-defined kernels; its memory and its streams come from pools."""
 
 from __future__ import annotations
 

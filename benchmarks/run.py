@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times cudacore beside C, cuda.core, CuPy and PyTorch, in one run, and prints one table.
+"""Times cudacore, C, cuda.core, CuPy and PyTorch in one run, and prints one table.
 
-Each column is measured in a fresh process. The exit status is 1 where a row of cudacore fails.
+Each column is measured in a new process. The exit status is 1 if a row of cudacore fails.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def say(text: str) -> None:
 
 
 class Run:
-    """One run: what was asked for, and what has been found so far."""
+    """One run: what was requested, and the results so far."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.quick: bool = options.quick
@@ -152,7 +152,7 @@ class Run:
                 self.failures.append(f"{where}: {error}")
 
     def header(self) -> str:
-        """Return the machine, one fact a line."""
+        """Return the description of the machine, one fact per line."""
         lines = []
         for key, value in self.machine.items():
             if isinstance(value, dict):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rows: what each is called, how often it is timed, and which row of C is its floor."""
+"""The rows: their names, how often they are timed, and which row of C is the baseline."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 from kernels import LAUNCH_COUNTS
 
-# How a peer is named on the command line: the module of its rows and what a user imports.
+# The name of a peer on the command line: the module with its rows, and what a user imports.
 PEERS = {
     "cudacore": ("rows_cudacore", "cudacore"),
     "cuda.core": ("rows_cuda_core", "cuda.core"),
@@ -68,7 +68,7 @@ PROCESS_ROWS = ("import", "cold")
 
 
 def chosen_rows(patterns: list[str], *, quick: bool) -> list[Row]:
-    """Return the rows whose names match, with fewer batches where `quick`.
+    """Return the rows whose names match, with fewer batches if `quick`.
 
     Raises
     ------
@@ -93,5 +93,5 @@ def chosen_rows(patterns: list[str], *, quick: bool) -> list[Row]:
 
 
 def to_text(rows: list[Row]) -> str:
-    """Return the rows as `name:batch:batches`, joined by commas, as the workers and C take them."""
+    """Return the rows as `name:batch:batches`, joined by commas, for the workers and C."""
     return ",".join(f"{row.name}:{row.batch}:{row.batches}" for row in rows)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lays the results side by side."""
+"""Prints the results side by side."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ ABSENT = "-"
 
 
 def number(cell: Cell | None, key: str) -> float | None:
-    """Return a cell's number, None where it has none."""
+    """Return a cell's number; None if it has none."""
     value = cell.get(key) if cell is not None else None
     return float(value) if isinstance(value, (int, float)) else None
 
 
 def duration(nanoseconds: float | None) -> str:
-    """Return three digits and a unit."""
+    """Return a duration as three digits and a unit."""
     if nanoseconds is None:
         return ABSENT
     value = nanoseconds

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times the rows of one peer in a process of its own; writes one line of JSON for each.
+"""Times the rows of one peer in a separate process; writes one line of JSON for each.
 
-A line for each row, written when it is done, so that a crash costs only what comes after it.
+Each row's line is written when the row is done, so that a crash only loses what comes after it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def write(out: TextIO, **line: object) -> None:
 
 
 def loaded_nvrtc() -> str:
-    """Return the path of the NVRTC in this process, empty where there is none."""
+    """Return the path of the NVRTC in this process; empty if there is none."""
     try:
         maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -49,7 +49,7 @@ def prepare(peer: str) -> dict[str, Setup]:
 
 
 def run_peer(peer: str, rows: str, out: TextIO) -> None:
-    """Time the rows, given as `name:batch:batches`, and write what came of each."""
+    """Time the rows, given as `name:batch:batches`, and write the result of each."""
     top_level = PEERS[peer][1]
     try:
         importlib.import_module(top_level)

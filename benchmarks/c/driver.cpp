@@ -9,7 +9,7 @@ namespace bench {
 
 namespace {
 
-// The functions' prototypes have not changed since this version, so a 12.x driver serves as well.
+// The functions' prototypes have not changed since this version, so a 12.x driver works as well.
 constexpr int kPrototypes = 12000;
 
 std::string loader_error() {
@@ -24,7 +24,7 @@ std::shared_ptr<void> open_library(const std::string& name) {
   if (handle == nullptr) {
     throw std::runtime_error("cannot open " + name + ": " + loader_error());
   }
-  // Unloading a driver while its threads run is not safe.
+  // It is not safe to unload a driver while its threads run.
   return {handle, [](void*) {}};
 }
 

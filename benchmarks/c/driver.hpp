@@ -11,7 +11,7 @@ namespace bench {
 /// The functions of the driver API that the rows call, from libcuda.so.1.
 class Driver {
  public:
-  /// @throw std::runtime_error where the library or a function is missing.
+  /// @throw std::runtime_error if the library or a function is missing.
   Driver();
 
   decltype(&::cuInit) init = nullptr;
@@ -42,7 +42,7 @@ class Driver {
   decltype(&::cuLaunchKernel) launch_kernel = nullptr;
   decltype(&::cuLaunchKernelEx) launch_kernel_ex = nullptr;
 
-  /// Throws std::runtime_error that names the call where `result` is an error.
+  /// Throws std::runtime_error that names the call if `result` is an error.
   void check(CUresult result, const char* call) const {
     if (result != CUDA_SUCCESS) [[unlikely]] {
       fail(result, call);
@@ -60,7 +60,7 @@ class Driver {
 [[nodiscard]] std::shared_ptr<void> open_library(const std::string& name);
 
 /// The address of `symbol` in an opened library.
-/// @throw std::runtime_error where it has none.
+/// @throw std::runtime_error if the library lacks it.
 [[nodiscard]] void* symbol_address(void* library, const char* symbol);
 
 }  // namespace bench

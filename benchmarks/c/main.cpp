@@ -142,7 +142,7 @@ void print_info(bench::Session& session) {
               json_text(session.nvrtc().description()).c_str());
 }
 
-// A row that fails does not take the others along: its entry says why.
+// If a row fails, the others still run, and its entry says why.
 int print_rows(const std::vector<bench::Row>& rows, bench::Session& session) {
   int failures = 0;
   const char* separator = "{\n";

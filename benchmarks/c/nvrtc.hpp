@@ -11,7 +11,7 @@ namespace bench {
 /// NVRTC, opened at run time.
 class Nvrtc {
  public:
-  /// Opens `path`, or, where it is empty, the first that the loader or the toolkit has.
+  /// Opens `path` or, if it is empty, the first NVRTC of the loader or the toolkit.
   /// @throw std::runtime_error that lists what was tried.
   explicit Nvrtc(const std::string& path);
 

@@ -16,12 +16,12 @@ constexpr unsigned kThreads = 32;
 constexpr std::size_t kMebibyte = std::size_t{1} << 20;
 constexpr std::size_t kKibibyte = std::size_t{1} << 10;
 
-// The mix that benchmarks/kernels.py gives the Python peers.
+// The mix of types that benchmarks/kernels.py gives the Python peers.
 const char* parameter_type(std::size_t count, std::size_t index) {
   return count <= kFour.size() ? kFour.at(index) : kCycle.at(index % kCycle.size());
 }
 
-/// Values for an empty kernel's parameters, and the pointers to them that a launch wants.
+/// Values for an empty kernel's parameters, and the pointers to them that a launch needs.
 struct Arguments {
   Arguments(std::size_t count, CUdeviceptr pointer) : values(count), pointers(count) {
     for (std::size_t i = 0; i < count; ++i) {
@@ -230,7 +230,7 @@ constexpr const char* kSaxpy =
 Case compile(Session& session) {
   const Nvrtc& nvrtc = session.nvrtc();
   const int arch = session.arch();
-  // A source of its own each time: no cache of anybody's can answer.
+  // Different source each time, so that no cache can provide the result.
   const auto counter = std::make_shared<std::uint64_t>(0);
   const auto run = [=, &nvrtc](std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) {
@@ -279,7 +279,7 @@ int Session::arch() {
 CUstream Session::stream() {
   if (stream_ == nullptr) {
     const Driver& api = driver();
-    // The process ends with the benchmark: the driver takes everything back then.
+    // Not destroyed: the process ends with the benchmark, and the driver releases everything.
     CUcontext context = nullptr;
     api.check(api.primary_retain(&context, device()), "cuDevicePrimaryCtxRetain");
     api.check(api.set_current(context), "cuCtxSetCurrent");

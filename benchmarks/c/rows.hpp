@@ -14,8 +14,8 @@
 
 namespace bench {
 
-/// What a row times: `run` does the work n times, `settle` drains the device, untimed, between
-/// batches.
+/// What a row times: `run` does the work n times; `settle` drains the device between batches,
+/// untimed.
 struct Case {
   std::function<void(std::size_t n)> run;
   std::function<void()> settle;
@@ -27,7 +27,8 @@ struct Counts {
   std::size_t batches;
 };
 
-/// One context and one non-blocking stream, and the libraries, each opened when first needed.
+/// One context and one non-blocking stream, and the libraries, each of which is opened on first
+/// use.
 class Session {
  public:
   /// `nvrtc_path` may be empty; `arch` overrides the device's (90 for sm_90).
@@ -54,7 +55,7 @@ class Session {
   CUstream stream_ = nullptr;
 };
 
-/// A row: its name, how often it is timed unless told otherwise, and how it is prepared.
+/// A row: its name, how often it is timed by default, and how it is prepared.
 struct Row {
   std::string name;
   Counts counts;
@@ -64,7 +65,7 @@ struct Row {
 /// Every row.
 [[nodiscard]] std::vector<Row> all_rows();
 
-/// saxpy from nothing to a printed result: compile, load, copy, launch, copy back, print.
+/// saxpy from start to printed result: compile, load, copy, launch, copy back, print.
 void print_saxpy(Session& session);
 
 }  // namespace bench

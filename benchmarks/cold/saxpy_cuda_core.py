@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""saxpy from a fresh process to a printed result: cuda.core."""
+"""saxpy from a new process to a printed result: cuda.core."""
 
 import numpy as np
 from cuda.core import (

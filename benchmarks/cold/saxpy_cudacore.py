@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""saxpy from a fresh process to a printed result: cudacore."""
+"""saxpy from a new process to a printed result: cudacore."""
 
 from array import array
 

@@ -25,7 +25,7 @@ __global__ void matmul(int n, const float* a, const float* b, float* c) {
   c[row * n + column] = sum;
 }
 
-// 256 threads to a block; one sum of each block.
+// 256 threads per block; one sum for each block.
 extern "C" __global__ void reduce(int n, const float* x, float* sums) {
   __shared__ float shared[256];
   float sum = 0;

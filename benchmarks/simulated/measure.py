@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs kernels on the simulated device in this process, as the environment sets it up.
+"""Runs kernels on the simulated device in this process, as configured by the environment.
 
-Prints JSON: for each kernel its thread instructions, where they are counted, and seconds: by the
-clock, and of processor time, which other programs on the machine disturb less.
+Prints JSON: for each kernel, the number of thread instructions, if counted, and seconds, both by
+the clock and of processor time, which other programs on the machine disturb less.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ COUNTING = os.environ.get("CUDACORE_SIMULATOR_COUNT") == "1"
 
 
 class Work(NamedTuple):
-    """A launch of some hundred million thread instructions, and how to see that it was right."""
+    """A launch with some hundred million thread instructions, and how to check its result."""
 
     name: str
     run: Callable[[], object]
@@ -137,14 +137,14 @@ class Bench:
         yield self.search(1 << 20, 1 << 19)
 
     def products(self, repeats: int) -> dict[str, object]:
-        """Multiply-adds of the matrix instructions, by what they multiply."""
+        """Return the multiply-adds of the matrix instructions, by operand type."""
         names = tuple(f"mma<{name}>" for name in ("F16", "Bf16", "Tf32", "S8"))
         options = ProgramOptions(arch="sm_90")
         code = Program(PRODUCTS.read_text(), "c++", options).compile("ptx", names)
         blocks, steps, n = 8, 1024, 256
         sums = self.device.allocate(4 * 128 * blocks, stream=self.stream)
         result: dict[str, object] = {}
-        # Each sum is of steps / 4 products: 1 * 0.5, or 2 * 3.
+        # Each sum has steps / 4 products: 1 * 0.5, or 2 * 3.
         for name, depth, a, b, kind, each in (
             ("F16", 16, 0x3C003C00, 0x38003800, "f", 0.5),
             ("Bf16", 16, 0x3F803F80, 0x3F003F00, "f", 0.5),
@@ -171,7 +171,7 @@ class Bench:
         return result
 
     def holds(self, buffer: Buffer, code: str, value: float) -> bool:
-        """Tell whether all elements are that."""
+        """Return whether all elements have this value."""
         return set(self.download(buffer, code)) == {value}
 
     def time(self, work: Work, repeats: int) -> dict[str, object]:
@@ -205,7 +205,7 @@ class Bench:
         return 1e6 * best / launches
 
     def growth(self) -> list[tuple[int, float]]:
-        """Nanoseconds for each thread, from a million threads to a billion."""
+        """Return the nanoseconds per thread, from a million threads to a billion."""
         buffer = self.device.allocate(1 << 20, stream=self.stream)
         kernel = self.kernel("touch")
         out = []
@@ -218,7 +218,7 @@ class Bench:
         return out
 
     def live_allocations(self, threads: int = 1 << 18) -> list[tuple[int, float]]:
-        """Nanoseconds of a load through a pointer to any of ever more live allocations."""
+        """Return the nanoseconds for a load through a pointer, with ever more live allocations."""
         out = self.device.allocate(4 * threads, stream=self.stream)
         kernel = self.kernel("follow")
         buffers: list[Buffer] = []
@@ -241,7 +241,7 @@ class Bench:
         return result
 
     def load_megabytes_per_second(self) -> float:
-        """PTX that is loaded into the context: parsed, linked, decoded."""
+        """Return how fast PTX is loaded into the context: parsed, linked, decoded."""
         body = "".join(
             f"template __global__ void part<{i}>(float*, const float*, int);\n" for i in range(300)
         )
@@ -274,7 +274,7 @@ template <int n> __global__ void part(float* out, const float* in, int count) {
 
 
 def instructions() -> int:
-    """Thread instructions that this process has run, where it counts them."""
+    """Return how many thread instructions this process has run, if it counts them."""
     if not COUNTING:
         return 0
     function = ctypes.CDLL(cudacore.driver_library()[1]).cudacoreSimulatorThreadInstructions
@@ -283,7 +283,7 @@ def instructions() -> int:
 
 
 def main(what: str) -> None:
-    """Print what was measured: "kernels", "products" or "others"."""
+    """Print the measurements: "kernels", "products" or "others"."""
     bench = Bench()
     if what == "kernels":
         repeats = 1 if COUNTING else 9

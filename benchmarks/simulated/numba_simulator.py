@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the tiled product and the reduction on numba's simulator (NUMBA_ENABLE_CUDASIM=1).
 
-Prints JSON: seconds and thread counts. numba runs a thread of the host for each CUDA thread, so the
-problems are small; what is compared is the time for one thread and step.
+Prints JSON: seconds and thread counts. numba runs a host thread for each CUDA thread, so the
+problems are small; the time per thread and step is compared.
 """
 
 from __future__ import annotations

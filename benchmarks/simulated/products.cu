@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products of matrices by the matrix instructions: mma on registers alone, and a whole product by
-// wmma, which loads its matrices too.
+// Products of matrices with the matrix instructions: mma using only registers, and a complete
+// product with wmma, which also loads its matrices.
 #include <mma.h>
 
 using Registers = unsigned[4];
@@ -44,7 +44,7 @@ struct S8 {
   }
 };
 
-// All elements of a, and those of b, are the same; one value of each warp's sums is kept.
+// All elements of a are the same, and so are those of b; one value of each warp's sums is kept.
 template <class Type>
 __global__ void mma(int steps, unsigned a_bits, unsigned b_bits, unsigned* sums) {
   const Registers a{a_bits, a_bits, a_bits, a_bits};
@@ -59,7 +59,7 @@ __global__ void mma(int steps, unsigned a_bits, unsigned b_bits, unsigned* sums)
   sums[blockIdx.x * blockDim.x + threadIdx.x] = c[threadIdx.x % 4][0];
 }
 
-// A warp for each 16 x 16 tile of c: a is stored by rows, b by columns.
+// One warp for each 16 x 16 tile of c: a is stored by rows, b by columns.
 extern "C" __global__ void wmma_matmul(int n, const half* a, const half* b, float* c) {
   using namespace nvcuda::wmma;
   fragment<accumulator, 16, 16, 16, float> sum;

@@ -19,12 +19,12 @@ from typing import Any
 
 HERE = Path(__file__).parent
 CORES = len(os.sched_getaffinity(0))
-#: G thread instructions a second that a core with AVX2 must reach.
+#: Billions of thread instructions per second that a core with AVX2 must reach.
 WANTED = {"saxpy": 1.0, "matmul_16": 1.0, "mandelbrot": 3.0}
 
 
 def measure(what: str, **variables: str) -> dict[str, Any]:
-    """Run measure.py in a process of its own."""
+    """Run measure.py in a separate process."""
     named = {f"CUDACORE_SIMULATOR_{name.upper()}": value for name, value in variables.items()}
     result = subprocess.run(
         [sys.executable, str(HERE / "measure.py"), what],
@@ -36,7 +36,7 @@ def measure(what: str, **variables: str) -> dict[str, Any]:
 
 
 def numba(python: str) -> dict[str, Any] | None:
-    """Run numba's simulator; None where it is not installed."""
+    """Run numba's simulator; return None if it is not installed."""
     result = subprocess.run(
         [python, str(HERE / "numba_simulator.py")],
         check=False,
@@ -50,7 +50,7 @@ def numba(python: str) -> dict[str, Any] | None:
 
 
 def isas() -> list[str]:
-    """Instruction sets that this processor has, as the simulator names them."""
+    """Return the instruction sets that this processor has, with the simulator's names."""
     if platform.machine() != "x86_64":
         return ["baseline"]
     flags = Path("/proc/cpuinfo").read_text()
@@ -59,13 +59,13 @@ def isas() -> list[str]:
 
 
 def better(a: dict[str, Any], b: dict[str, Any]) -> dict[str, Any]:
-    """The best times of two measurements of a kernel."""
+    """Return the best times of two measurements of a kernel."""
     times = {key: min(a[key], b[key]) for key in ("seconds", "processor_seconds")}
     return {**a, **times, "right": a["right"] and b["right"]}
 
 
 def measure_settings() -> dict[str, dict[str, Any]]:
-    """All kernels by setting: twice, so that what else the machine does hits not one alone."""
+    """Measure all kernels in each setting twice, so that a disturbance doesn't affect just one."""
     settings = [(isa, 1) for isa in isas()]
     for cores in sorted({2, CORES} - {1}):
         if cores <= CORES:
@@ -82,7 +82,7 @@ def measure_settings() -> dict[str, dict[str, Any]]:
 def print_rates(
     title: str, rows: dict[str, dict[str, Any]], counts: dict[str, Any], clock: str
 ) -> None:
-    """Thread instructions a second, by kernel and setting."""
+    """Print thread instructions per second, by kernel and setting."""
     print(title)
     for name, row in rows.items():
         rates = (counts[kernel]["instructions"] / row[kernel][clock] / 1e9 for kernel in counts)
@@ -90,7 +90,7 @@ def print_rates(
 
 
 def print_kernels(rows: dict[str, dict[str, Any]], counts: dict[str, Any]) -> None:
-    """What kernels reach, and what a second core adds."""
+    """Print what kernels reach, and what a second core adds."""
     print(" " * 28 + "".join(f"{name:>12}" for name in counts))
     wanted = "".join(f"{WANTED.get(name, ''):>12}" for name in counts)
     print("at least, avx2 on one core".ljust(28) + wanted)
@@ -109,7 +109,7 @@ def print_kernels(rows: dict[str, dict[str, Any]], counts: dict[str, Any]) -> No
 
 
 def print_products(rows: dict[str, dict[str, Any]]) -> None:
-    """Multiply-adds of the matrix instructions on one core."""
+    """Print multiply-adds of the matrix instructions on one core."""
     names = list(next(iter(rows.values())))
     print("\nG multiply-adds a second of processor time, on one core (at least 2)")
     print(" " * 12 + "".join(f"{name:>21}" for name in names))

@@ -13,7 +13,7 @@
 
 namespace cudacore::testing {
 
-/// Makes the library look for NVIDIA's wheels below $CUDACORE_TEST_WHEELS, a site-packages folder.
+/// Makes the library look for NVIDIA's wheels in $CUDACORE_TEST_WHEELS, a site-packages folder.
 /// Must run before the first search.
 inline void use_test_wheels() {
   system::set_wheel_roots([] {
@@ -37,8 +37,8 @@ class CompilerTest : public ::testing::Test {
   }
 };
 
-/// The message of the exception of type E that `call` raises; empty, and a failure, where it raises
-/// none.
+/// The message of the exception of type E that `call` throws. If it throws none, the test fails,
+/// and the message is empty.
 template <typename E, typename F>
 std::string message_of(F&& call) {
   try {
@@ -50,7 +50,7 @@ std::string message_of(F&& call) {
   return {};
 }
 
-/// Whether `text` contains `part`, with both in the message where it does not.
+/// Whether `text` contains `part`; the failure message shows both.
 inline ::testing::AssertionResult contains(const std::string& text, const std::string& part) {
   if (text.find(part) != std::string::npos) return ::testing::AssertionSuccess();
   return ::testing::AssertionFailure() << '"' << part << "\" is not in:\n" << text;

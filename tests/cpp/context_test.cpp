@@ -44,7 +44,7 @@ class ContextTest : public ::testing::Test {
     system::set_log_hook(nullptr);
   }
 
-  /// One that no other test has seen, current.
+  /// A context that no other test has seen, made current.
   Context foreign(int device = 0) {
     FakeDriver::set_current(fake.create_context(device));
     return Context::current();
@@ -75,7 +75,7 @@ TEST_F(ContextTest, PrimaryIsRetainedOnce) {
   EXPECT_EQ(Device(3).context(), first);
   EXPECT_EQ(fake.count("cuDevicePrimaryCtxRetain"), 1);
   EXPECT_EQ(first.device(), Device(3));
-  EXPECT_EQ(FakeDriver::current(), nullptr);  // looking changes nothing
+  EXPECT_EQ(FakeDriver::current(), nullptr);  // checking changes nothing
 }
 
 TEST_F(ContextTest, CurrentFallsBackToDeviceZero) {
@@ -483,7 +483,7 @@ TEST_F(Waiting, EventsThatWereClosedIdleAreUsedAgain) {
 
 TEST_F(Waiting, EventsThatMayBeInUseAreNotUsedAgain) {
   const Context context = Device(0).context();
-  stream.record().close();  // perhaps not reached yet
+  stream.record().close();  // may not have been reached yet
   EXPECT_EQ(fake.count("cuEventDestroy"), 1);
   Event event = stream.record();
   event.sync();
@@ -491,7 +491,7 @@ TEST_F(Waiting, EventsThatMayBeInUseAreNotUsedAgain) {
   event.close();
   EXPECT_EQ(fake.count("cuEventDestroy"), 2);
   Event shown(context, {});
-  EXPECT_NE(shown.handle(), nullptr);  // whoever has it may record it
+  EXPECT_NE(shown.handle(), nullptr);  // any code that has it may record it
   shown.close();
   EXPECT_EQ(fake.count("cuEventDestroy"), 3);
   std::vector<Event> many;

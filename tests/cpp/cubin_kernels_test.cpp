@@ -37,7 +37,7 @@ struct Field {
   bool pointer = false;
 };
 
-/// The .nv.info section of a kernel, as ptxas writes it: parameters last to first, among other
+/// The .nv.info section of a kernel, as ptxas writes it: parameters from last to first, among other
 /// records.
 Bytes info_section(const std::vector<Field>& fields, bool wide) {
   Bytes bytes;
@@ -62,7 +62,7 @@ struct TestKernel {
   Bytes info;
 };
 
-/// A cubin with everything that tells of parameters, and no code.
+/// A cubin with everything that describes parameters, and no code.
 Bytes make_cubin(const std::vector<TestKernel>& kernels) {
   struct Section {
     std::string name;
@@ -207,7 +207,7 @@ void read_whatever(std::span<const std::byte> bytes) {
 TEST(CubinKernelsTest, SurvivesTruncation) {
   const Bytes cubin = sample();
   for (std::size_t size = 0; size < cubin.size(); ++size) {
-    // A copy of just that size lets a sanitizer see a read past the end.
+    // A copy of exactly that size lets a sanitizer detect a read past the end.
     const Bytes cut(cubin.begin(), cubin.begin() + static_cast<std::ptrdiff_t>(size));
     EXPECT_THROW((void)kernels_in_cubin(cut), std::invalid_argument);
   }

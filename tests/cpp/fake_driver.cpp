@@ -17,7 +17,7 @@ namespace {
 
 thread_local CUcontext current_context = nullptr;
 
-/// Leaves the next test with the real driver.
+/// Restores the real driver for the next test.
 class Uninstall : public ::testing::EmptyTestEventListener {
  public:
   void OnTestEnd(const ::testing::TestInfo& /*info*/) override {
@@ -25,7 +25,7 @@ class Uninstall : public ::testing::EmptyTestEventListener {
   }
 };
 
-/// Takes the events that were closed and wait to be handed out again.
+/// Takes the closed events that wait to be reused.
 std::vector<CUevent> take_idle_events() {
   std::vector<CUevent> taken;
   for (const auto& context : handle::known_contexts()) {

@@ -15,7 +15,7 @@
 
 namespace cudacore::testing {
 
-/// What the last cuLaunchKernelEx was given.
+/// The arguments of the last cuLaunchKernelEx.
 struct FakeLaunch {
   CUlaunchConfig config{};
   std::vector<CUlaunchAttribute> attributes;
@@ -31,55 +31,57 @@ struct FakeKernel {
   std::vector<std::size_t> parameter_sizes{};
 };
 
-/// A driver made of a table of functions that keep a ledger of live handles, write down every call
-/// and fail the one they are told to. Device 0 has all features, device 1 neither pools nor
-/// clusters nor cooperative launches; both show the limits of an H200.
+/// A driver that is a table of functions. They keep track of live handles, record every call, and
+/// fail calls on request. Device 0 has all features; device 1 has no pools, clusters or cooperative
+/// launches; both have the limits of an H200.
 ///
-/// One for the process, like the real one: contexts live on from test to test.
+/// There is one per process, as with the real driver: contexts survive from test to test.
 class FakeDriver {
  public:
   static constexpr int devices = 4;
 
-  /// The driver, installed, with its ledger checked, no faults, and no context current.
+  /// Installs the driver, checks that no handles are left, removes faults, and leaves no context
+  /// current.
   static FakeDriver& fresh();
   static FakeDriver& get();
 
   [[nodiscard]] const driver::DriverApi& table() const { return table_; }
   [[nodiscard]] driver::DriverApi& table() { return table_; }
 
-  /// Makes the k-th call from now on (counted from 1) fail, or every one from the k-th on.
+  /// Makes the k-th call from now on (counted from 1) fail, or every call from the k-th on.
   void fail_call(int k, CUresult code, bool sticky = false);
-  /// Makes every call of a function fail, as named in the driver's documentation.
+  /// Makes every call of a function fail; the name is the one in the driver's documentation.
   void fail_function(const std::string& name, CUresult code);
   void clear_faults();
-  /// Whether a fault has struck since fail_call() or fail_function().
+  /// Whether a fault has occurred since fail_call() or fail_function().
   [[nodiscard]] bool fired() const;
-  /// Where it struck first.
+  /// Where it occurred first.
   [[nodiscard]] std::string fired_function() const;
 
-  /// The end of all contexts, as by a reset of the simulated device: primary ones are made anew.
+  /// Ends all contexts, like a reset of the simulated device: primary contexts are then created
+  /// anew.
   void end_contexts();
 
-  /// Handles that were made and not destroyed; a primary context is none.
+  /// How many handles exist, not counting primary contexts.
   [[nodiscard]] int live();
   [[nodiscard]] int live(const std::string& kind) const;
-  /// Handles destroyed twice, or never made.
+  /// How many handles were destroyed twice, or never existed.
   [[nodiscard]] int misuses() const;
   [[nodiscard]] std::vector<std::string> calls() const;
   [[nodiscard]] int count(const std::string& function) const;
   void forget_calls();
 
-  /// A context as another library would make it.
+  /// Creates a context the way another library would.
   [[nodiscard]] CUcontext create_context(int device);
   [[nodiscard]] static CUcontext current();
   static void set_current(CUcontext context);
 
-  /// How many queries will still say CUDA_ERROR_NOT_READY.
+  /// How many more queries return CUDA_ERROR_NOT_READY.
   std::atomic<int> queries_until_ready{0};
   /// Keeps cuCtxSynchronize from returning.
   std::atomic<bool> busy{false};
   FakeLaunch last_launch;
-  /// Streams on which memory was released, in order.
+  /// The streams on which memory was released, in order.
   std::vector<CUstream> free_streams;
 
  private:
@@ -93,7 +95,7 @@ class FakeDriver {
     std::string function;
   };
 
-  /// What a call begins with: writes it down and says whether it fails.
+  /// Called at the start of each call: records it and returns whether it fails.
   CUresult enter(const char* function);
   void add(const std::string& kind, const void* handle);
   bool remove(const std::string& kind, const void* handle);
@@ -114,7 +116,7 @@ class FakeDriver {
   std::map<std::pair<CUmemoryPool, int>, std::uint64_t> pool_attributes_;
 };
 
-/// Points the table at functions that work on FakeDriver::get().
+/// Points the table at functions that use FakeDriver::get().
 void fill_table(driver::DriverApi& table);
 
 }  // namespace cudacore::testing

@@ -81,8 +81,8 @@ const char* name_of(CUresult result) {
 
 }  // namespace
 
-/// The functions of the table. Those that destroy do so even when they are told to fail, as the
-/// driver does: their failures are those of earlier work.
+/// The functions of the table. Those that destroy something do so even if they are told to fail,
+/// like the real driver: their failures are those of earlier work.
 struct FakeCalls {
   static FakeDriver& fake() { return FakeDriver::get(); }
 

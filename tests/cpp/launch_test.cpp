@@ -184,7 +184,7 @@ TEST_F(Launch, ShapesAreCheckedAgainstTheDevice) {
   EXPECT_EQ(refused<std::invalid_argument>({.grid = {0, 1, 1}}),
             "plain: a grid of 0 x 1 x 1 has no work: every extent must be at least 1");
   EXPECT_THROW(launch(stream, {.block = {1, 0, 1}}, plain), std::invalid_argument);
-  // Each extent is allowed, and the product overflows 32 bits.
+  // Each extent is allowed, but the product overflows 32 bits.
   EXPECT_NE(refused<std::invalid_argument>({.block = {1024, 1024, 64}}).find("67108864 threads"),
             std::string::npos);
 }
@@ -210,7 +210,7 @@ TEST_F(Launch, SharedMemoryIsOptedInToOnce) {
       "plain: 232448 bytes of dynamic and 1024 of static shared memory for each block are too "
       "much: device 0 (Fake GPU) allows 232448 together");
   EXPECT_THROW(launch(stream, {.shmem_size = std::size_t{1} << 32}, plain), std::invalid_argument);
-  // A limit that the user lowers is opted in to again.
+  // If the user lowers a limit, a launch opts in again.
   plain.set_attribute(KernelAttribute::max_dynamic_shared_size_bytes, 1000, device);
   launch(stream, {.shmem_size = 2000}, plain);
   EXPECT_EQ(fake_plain.dynamic_shmem, 232448 - 1024);

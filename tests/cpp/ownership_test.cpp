@@ -130,7 +130,8 @@ std::vector<Operation> operations() {
   };
 }
 
-/// Fails the first call of the operation, then the second, and so on until none is left to fail.
+/// Fails the first call of the operation, then the second, and so on, until no call is left to
+/// fail.
 void fail_everywhere(const Operation& operation, CUresult code, bool sticky) {
   for (int k = 1;; ++k) {
     ASSERT_LT(k, 500) << operation.name << " never ends";
@@ -144,7 +145,7 @@ void fail_everywhere(const Operation& operation, CUresult code, bool sticky) {
       EXPECT_EQ(error.code(), static_cast<int>(code)) << operation.name << ": " << error.what();
       EXPECT_NE(std::string(error.what()).find(error.function() + " failed"), std::string::npos);
     } catch (const TypeMismatchError& error) {
-      // To this function, the code says that there are no more parameters.
+      // For this function, the code means that there are no more parameters.
       threw = true;
       EXPECT_EQ(fake.fired_function(), "cuKernelGetParamInfo") << error.what();
     }
@@ -174,7 +175,8 @@ class FailEverywhere : public ::testing::TestWithParam<CUresult> {
 
 TEST_P(FailEverywhere, NothingLeaks) {
   for (const Operation& operation : operations()) {
-    // Attributes are read now, and kept: to them, CUDA_ERROR_INVALID_VALUE means "not known to me".
+    // Attributes are read now and cached: for them, CUDA_ERROR_INVALID_VALUE means "unknown to this
+    // driver".
     FakeDriver::fresh();
     operation.run();
     fail_everywhere(operation, GetParam(), false);
@@ -307,7 +309,7 @@ TEST_F(Ownership, FailuresOfDeletersAreReported) {
             "cuStreamDestroy failed while an object was released: CUDA_ERROR_INVALID_VALUE (1)");
 }
 
-/// A resource of the user's own, which fails.
+/// A user-defined resource, which fails.
 class Failing final : public MemoryResource {
  public:
   Buffer allocate(std::size_t size, const std::optional<Stream>& stream) override {

@@ -18,7 +18,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 Slot slot(ParamKind kind, std::uint32_t size) { return {.kind = kind, .size = size}; }
 
-/// The bytes that a packing left behind, with a guard after the room that each parameter has.
+/// The bytes that packing wrote, followed by a guard after the space that each parameter has.
 struct Bytes {
   static constexpr std::size_t room = 8;
   std::array<unsigned char, 24> data{};
@@ -61,7 +61,7 @@ TEST_P(IntegerSize, HoldsExactlyItsRange) {
     EXPECT_EQ(pack_signed(slot(kind, size), lowest), PackResult::ok);
     EXPECT_EQ(pack_unsigned(slot(kind, size), highest), PackResult::ok);
   }
-  if (size == 8) return;  // nothing is beyond
+  if (size == 8) return;  // nothing comes after it
   EXPECT_EQ(pack_signed(sint, lowest - 1), PackResult::overflow);
   EXPECT_EQ(pack_unsigned(uint, highest + 1), PackResult::overflow);
   for (const ParamKind kind : {ParamKind::integer, ParamKind::opaque}) {
@@ -99,7 +99,7 @@ TEST(PackInteger, BecomesWhatTheParameterDeclares) {
 }
 
 TEST(PackInteger, RoundsOnceToBfloat16) {
-  // Just above a tie: a rounding to double first would make it the tie, and then go down.
+  // Just above a tie: rounding to double first would make it the tie, and then round down.
   const std::uint64_t value = (std::uint64_t{0x101} << 55) + 1;
   Bytes bytes;
   EXPECT_EQ(pack_integer(slot(ParamKind::bfloat16, 2), value, false, bytes.get()), PackResult::ok);
@@ -254,7 +254,7 @@ double value_of(std::uint16_t bits, int exponent_bits, int mantissa_bits) {
   return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
-/// Every finite value, and the ways between it and its successor.
+/// Every finite value, and points between it and its successor.
 void check_all(std::uint16_t (*round)(double), int exponent_bits, int mantissa_bits) {
   const unsigned first_infinite = ((1U << exponent_bits) - 1) << mantissa_bits;
   for (unsigned sign : {0U, 0x8000U}) {
@@ -263,7 +263,7 @@ void check_all(std::uint16_t (*round)(double), int exponent_bits, int mantissa_b
       const auto above = static_cast<std::uint16_t>(encoded + 1);
       const double value = value_of(encoded, exponent_bits, mantissa_bits);
       ASSERT_EQ(round(value), encoded);
-      // One past the largest finite value encodes what infinity stands in for.
+      // One past the largest finite value is encoded like infinity.
       const double next = value_of(above, exponent_bits, mantissa_bits);
       const double middle = value + (next - value) / 2;
       ASSERT_EQ(round(middle), (encoded & 1) == 0 ? encoded : above) << std::hex << encoded;

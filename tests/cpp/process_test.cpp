@@ -24,7 +24,7 @@ namespace {
 
 using testing::FakeDriver;
 
-/// Runs a function in a forked child, which ends as the function says.
+/// Runs a function in a forked child; returns the child's exit status.
 int in_child(const std::function<int()>& function) {
   std::fflush(nullptr);
   const pid_t child = fork();
@@ -94,7 +94,7 @@ TEST_F(Process, DeletersDoNothingInTheChild) {
 }
 
 TEST_F(Process, DeletersDoNothingOnTheWayOut) {
-  // Run by a process of its own, since a forked child is refused for another reason.
+  // Runs in a separate process, because a forked child is rejected for another reason.
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {

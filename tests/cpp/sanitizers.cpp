@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the sanitizers run: NVIDIA's compilers are not built for them, and are overlooked.
+// Options for the sanitizers: NVIDIA's compilers are not built for them, and are ignored.
 
 extern "C" {
 
@@ -8,8 +8,8 @@ extern "C" {
 [[gnu::visibility("default")]] const char* __lsan_default_suppressions();
 [[gnu::visibility("default")]] const char* __tsan_default_suppressions();
 
-// The leak check takes a thread-local block at the start of a page for one that an old glibc laid
-// out, and now and then crashes on it (google/sanitizers, issue 1322).
+// The leak check mistakes a thread-local block at the start of a page for one that an old glibc
+// laid out, and occasionally crashes on it (google/sanitizers, issue 1322).
 const char* __asan_default_options() { return "intercept_tls_get_addr=0"; }
 
 const char* __lsan_default_suppressions() { return "leak:libnvJitLink\nleak:libnvrtc\n"; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any text as a C++ type, a declaration, a name or a mangled symbol.
+// Reads any text as a C++ type, a declaration, a name or a mangled symbol.
 #include "signature/cxx_type.hpp"
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as a cubin whose kernels are listed.
+// Reads any bytes as a cubin, and lists its kernels.
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as a fat binary, or as one entry of it.
+// Reads any bytes as a fat binary, or as one entry of it.
 #include "simulator/api/fat_binary.hpp"
 
 #include <cstddef>
@@ -17,7 +17,7 @@ void read(const std::vector<std::uint8_t>& code) {
     return;
   }
   std::memcpy(&magic, code.data(), sizeof(magic));
-  // A descriptor holds an address, which nothing can check.
+  // A descriptor contains an address, which cannot be checked.
   if (magic == 0x466243b1 || !cudacore::simulator::is_fat_binary(code.data(), code.size())) {
     return;
   }
@@ -29,7 +29,7 @@ void read(const std::vector<std::uint8_t>& code) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   read({data, data + size});
-  // A header that fits, so that entries are reached without guessing sizes.
+  // A valid header, so that entries are reached without guessing sizes.
   std::vector<std::uint8_t> wrapped = {0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0};
   const std::uint64_t body = size;
   wrapped.resize(16);

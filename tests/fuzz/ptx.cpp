@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any text as a program of the simulated device.
+// Reads any text as a program for the simulated device.
 #include <cstddef>
 #include <cstdint>
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any text as PTX whose kernels are listed.
+// Reads any text as PTX, and lists its kernels.
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>

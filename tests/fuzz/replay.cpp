@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gives a fuzzer the files of a folder, where libFuzzer, which makes inputs of its own, is not
-// there.
+// Runs a fuzzer on the files of a folder, for builds without libFuzzer, which generates inputs.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -18,7 +17,7 @@ int main(int count, char** arguments) {
     for (const auto& entry : std::filesystem::directory_iterator(arguments[i])) {
       std::ifstream file(entry.path(), std::ios::binary);
       const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
-      std::fprintf(stderr, "%s\n", entry.path().c_str());  // the last one printed is the culprit
+      std::fprintf(stderr, "%s\n", entry.path().c_str());  // the last one printed failed
       static_cast<void>(LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()),
                                                bytes.size()));
       ++replayed;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any text as a declared signature, as source that names parameters, and as a name to find.
+// Reads any text as a declared signature, as source that names parameters, and as a name to find.
 #include "cudacore/signature.hpp"
 
 #include <cstddef>

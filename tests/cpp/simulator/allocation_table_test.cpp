@@ -30,7 +30,7 @@ TEST(AllocationTable, AgreesWithAMapWhileItGrowsAndShrinks) {
   AllocationTable table;
   Reference reference;
   std::uint64_t id = 0;
-  for (const int inserts : {9, 5, 1, 8, 2}) {  // of ten steps
+  for (const int inserts : {9, 5, 1, 8, 2}) {  // out of ten steps
     for (int step = 0; step < 4000; ++step) {
       const std::uint64_t address = random() % 4096 * 16;
       if (static_cast<int>(random() % 10) < inserts) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every form of atom and red against a model, and what is done about addresses and order.
+// Every form of atom and red against a model, and forms for addresses and ordering.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -44,7 +44,7 @@ std::string operation_of(const Words& words) {
   return "";
 }
 
-/// Small whole numbers in a type's own form, which sums keep exact.
+/// Small integers in a type's own representation, whose sums are exact.
 Value number(const std::string& type, int value) {
   const auto f = static_cast<float>(value);
   if (type == "f32") return std::bit_cast<std::uint32_t>(f);
@@ -72,7 +72,7 @@ Value masked(Value value, std::size_t width) {
   return width >= 8 ? value : value & ((Value{1} << (8 * width)) - 1);
 }
 
-/// What stands in memory after an operation on small numbers a and b.
+/// The contents of memory after an operation on small numbers a and b.
 int model(const std::string& operation, int a, int b, bool is_unsigned) {
   const auto ua = static_cast<unsigned>(a);
   const auto ub = static_cast<unsigned>(b);
@@ -135,7 +135,7 @@ TEST(Atomics, EveryFormDoesWhatItSaysLaneByLane) {
     std::byte* const host = is_shared ? around.block().shared : memory.host;
     const std::uint64_t begin = is_shared ? shared_begin : is_narrow ? low.address : memory.address;
     for (const std::uint32_t lanes : interesting_masks(random)) {
-      // Three places, which lanes share.
+      // Three locations, which the lanes share.
       std::array<std::array<int, 8>, 3> expected{};
       for (unsigned p = 0; p < 3; ++p) {
         for (unsigned k = 0; k < count; ++k) {
@@ -178,7 +178,7 @@ TEST(Atomics, EveryFormDoesWhatItSaysLaneByLane) {
         for (unsigned k = 0; k < count; ++k) {
           const Value wanted = masked(number(type, expected[p][k]), width);
           const Value found = read(host + (p * count + k) * width, width);
-          const bool zero = expected[p][k] == 0 && !is_whole(type);  // -0 is as good
+          const bool zero = expected[p][k] == 0 && !is_whole(type);  // -0 is also correct
           ASSERT_TRUE(found == wanted || zero) << "place " << p << " element " << k;
         }
       }
@@ -205,7 +205,7 @@ TEST(Atomics, EveryFormDoesWhatItSaysLaneByLane) {
   }
 }
 
-/// Runs a form on one lane, with a value in memory; gives what stands there then.
+/// Runs a form on one lane, with a value in memory; returns the new contents.
 template <class T>
 T run_on(Surroundings& around, std::string_view key, std::string_view signature, T in_memory,
          T operand, bool shared = false) {
@@ -242,7 +242,7 @@ TEST(Atomics, SumsRoundToNearestEven) {
   EXPECT_EQ(run_on<float>(around, "red.global.add.f32", "mw", 1.0f, 0x1p-24f), 1.0f);
   EXPECT_EQ(run_on<float>(around, "red.global.add.f32", "mw", 1.0f + 0x1p-23f, 0x1p-24f),
             1.0f + 0x1p-22f);
-  // 2048 + 1 is between two values of f16; 256 + 1 between two of bf16.
+  // 2048 + 1 is between two values of f16; 256 + 1 is between two values of bf16.
   EXPECT_EQ(run_on<std::uint16_t>(around, "red.global.add.f16", "mh", 0x6800, 0x3c00), 0x6800);
   EXPECT_EQ(run_on<std::uint16_t>(around, "red.global.add.bf16", "mh", 0x4380, 0x3f80), 0x4380);
   EXPECT_EQ(run_on<std::uint16_t>(around, "red.global.add.f16", "mh", 0x0001, 0x0001), 0x0002)

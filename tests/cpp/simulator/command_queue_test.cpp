@@ -28,7 +28,7 @@ class Step final : public Work {
   std::size_t cost_;
 };
 
-/// Work that ends when told.
+/// Work that ends on request.
 class Held final : public Work {
  public:
   struct Gate {
@@ -56,7 +56,7 @@ class Held final : public Work {
   std::shared_ptr<Gate> gate_;
 };
 
-/// Comes back until it is told to stop.
+/// Asks to be called again until it is told to stop.
 class Spin final : public Work {
  public:
   explicit Spin(std::atomic<bool>& stop) : stop_(stop) {}

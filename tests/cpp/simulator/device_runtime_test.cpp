@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// printf, assert, malloc and free of kernels.
+// printf, assert, malloc and free in kernels.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -18,7 +18,7 @@ std::string bytes_of(const std::string& name, const std::string& text) {
   return ptx + "0};\n";
 }
 
-/// A kernel of one thread that prints a format; `store` fills [%rd10] to [%rd10+63].
+/// A kernel with one thread that prints a format; `store` fills [%rd10] to [%rd10+63].
 struct Printing {
   Printing(const std::string& format, const std::string& store)
       : kernel(bytes_of("format", format) + bytes_of("word", "word") +

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Devices, contexts and what is current to a thread. There are two devices.
+// Devices, contexts, and which context is current to a thread. There are two devices.
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -27,7 +27,7 @@ const testing::Environment* const two_devices =
 
 class DriverContext : public DriverTest {};
 
-/// A value that an enumeration does not have.
+/// A value that an enumeration doesn't have.
 template <class Enum>
 Enum no_such(int value) {
   return static_cast<Enum>(value);
@@ -50,7 +50,7 @@ CUcontext current() {
   return context;
 }
 
-/// Runs code in a process of its own that has not called cuInit; true must come of it.
+/// Runs code, which must return true, in a separate process that has not called cuInit.
 template <class Code>
 void expect_in_new_process(Code&& code) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
@@ -214,7 +214,7 @@ TEST_F(DriverContext, DestroyedOnesAreTold) {
     ASSERT_EQ(cuCtxDestroy_v2(other), CUDA_SUCCESS);
     seen = cuCtxSynchronize();
   }).join();
-  EXPECT_EQ(seen, CUDA_ERROR_INVALID_CONTEXT);  // it was popped where it was destroyed
+  EXPECT_EQ(seen, CUDA_ERROR_INVALID_CONTEXT);  // it was popped when it was destroyed
   EXPECT_EQ(cuCtxGetId(other, &id), CUDA_ERROR_CONTEXT_IS_DESTROYED);
   EXPECT_EQ(cuCtxSetCurrent(other), CUDA_ERROR_CONTEXT_IS_DESTROYED);
   EXPECT_EQ(cuCtxDestroy_v2(other), CUDA_ERROR_CONTEXT_IS_DESTROYED);
@@ -327,7 +327,7 @@ TEST(DriverConfigurationDeathTest, NonsenseOfTheEngineIsRefused) {
     for (const char* value : {"", "0", "-1", "1025", "99999999999999999999", "2.5", "all", "2x"}) {
       if (!refuses("CUDACORE_SIMULATOR_THREADS", value)) return false;
     }
-    // What the host chose is no reason not to look.
+    // The variables are checked even if the host has chosen the devices.
     return cudacoreSimulatorConfigure(1, 9, 0, 1U << 30U) == CUDA_SUCCESS &&
            refuses("CUDACORE_SIMULATOR_THREADS", "0") && refuses("CUDACORE_SIMULATOR_ISA", "mmx") &&
            refuses("CUDACORE_SIMULATOR_ISA", "") && refuses("CUDACORE_SIMULATOR_COUNT", "yes") &&

@@ -163,7 +163,7 @@ TEST(DriverLogs, CallbacksAndFiles) {
 }
 
 TEST(DriverHandles, AreToldApart) {
-  // Tables never give their memory back: handles of the past must stay readable.
+  // Tables never free their memory: old handles must stay readable.
   static HandleTable<CUstream, int> table{12};
   const CUstream first = table.insert(std::make_shared<int>(1));
   const CUstream second = table.insert(std::make_shared<int>(2));
@@ -179,7 +179,7 @@ TEST(DriverHandles, AreToldApart) {
 }
 
 TEST(DriverHandles, AnOldHandleStaysWrong) {
-  // Tables never give their memory back: handles of the past must stay readable.
+  // Tables never free their memory: old handles must stay readable.
   static HandleTable<CUstream, int> table{12};
   const CUstream old = table.insert(std::make_shared<int>(0));
   (void)table.erase(old);
@@ -192,7 +192,7 @@ TEST(DriverHandles, AnOldHandleStaysWrong) {
 }
 
 TEST(DriverHandles, ManyThreads) {
-  // Tables never give their memory back: handles of the past must stay readable.
+  // Tables never free their memory: old handles must stay readable.
   static HandleTable<CUstream, int> table{12};
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {

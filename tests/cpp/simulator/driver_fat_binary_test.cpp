@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fat binaries put together by hand: which code is taken from them, and how damage is told.
+// Handmade fat binaries: which code is taken from them, and how damage is reported.
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint64_t lz4_flag = 0x2000;
 constexpr std::uint64_t zstd_flag = 0x8000;
 constexpr std::size_t unknown_size = std::numeric_limits<std::size_t>::max();
-// Offsets in a fat binary of one piece.
+// Offsets in a fat binary with one piece.
 constexpr std::size_t size_at = 8;
 constexpr std::size_t piece_header_size_at = 16 + 4;
 constexpr std::size_t piece_size_at = 16 + 8;
@@ -33,7 +33,7 @@ class DriverFatBinary : public DriverTest {
     std::string ptx;
     return take_ptx(bytes.data(), bytes.size(), target, ptx);
   }
-  /// The ".target" of what a device of a compute capability takes.
+  /// The ".target" of the PTX that a device of a compute capability takes.
   static std::string target_taken(const FatBinary& from, int major, int minor) {
     std::string ptx;
     const std::string bytes = from.bytes();
@@ -169,7 +169,7 @@ TEST_F(DriverFatBinary, TakesNoMemoryForASizeThatIsOnlySaid) {
     EXPECT_EQ(take(FatBinary().add(ptx_kind, 75, little, flag, most).bytes()),
               CUDA_ERROR_INVALID_IMAGE);
     EXPECT_NE(newest_log().find("a size can't be"), std::string::npos) << newest_log();
-    const std::string much(std::size_t{16} << 20U, 'x');  // it could be
+    const std::string much(std::size_t{16} << 20U, 'x');  // as large as it could be
     EXPECT_NE(take(FatBinary().add(ptx_kind, 75, much, flag, most).bytes()), CUDA_SUCCESS);
   }
   EXPECT_LT(peak_kilobytes() - before, 512 << 10U);

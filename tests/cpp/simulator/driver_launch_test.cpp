@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Launches and occupancy: what runs, and what is refused with which code.
+// Launches and occupancy: what runs, and what is rejected with which code.
 #include <array>
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@
 namespace cudacore::simulator {
 namespace {
 
-/// A value that an enumeration does not have.
+/// A value that an enumeration doesn't have.
 template <class Enum>
 Enum no_such(int value) {
   return static_cast<Enum>(value);
@@ -94,7 +94,7 @@ TEST_F(DriverLaunch, ParametersReachTheKernel) {
   std::uint32_t value = 100;
   std::array<void*, 2> values{&address, &value};
   ASSERT_EQ(launch(find("store"), {2, 1, 1}, {64, 1, 1}, 0, values.data()), CUDA_SUCCESS);
-  value = 7;  // the launch has its copy
+  value = 7;  // the launch has its own copy
   struct {
     CUdeviceptr address;
     std::uint32_t value;
@@ -153,7 +153,7 @@ TEST_F(DriverLaunch, ShapesPastTheLimitsAreRefused) {
   EXPECT_EQ(launch(find("bounded"), {}, {256, 1, 1}), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(launch(find("required"), {}, {32, 1, 1}), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(launch(find("required"), {}, {64, 1, 1}), CUDA_SUCCESS);
-  EXPECT_EQ(launch(find("required"), {}, {}), CUDA_SUCCESS);  // stands for what it requires
+  EXPECT_EQ(launch(find("required"), {}, {}), CUDA_SUCCESS);  // means the shape that it requires
   EXPECT_EQ(launch(empty, {}, {}, 49153), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cuFuncSetAttribute(empty, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 60000),
             CUDA_SUCCESS);
@@ -178,7 +178,7 @@ TEST_F(DriverLaunch, Clusters) {
   EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
 }
 
-/// What an H100 answers, driver 580.
+/// As answered by an H100 with driver 580.
 TEST_F(DriverLaunch, GridsMayCountClusters) {
   constexpr const char* counts = R"(
 .version 9.0

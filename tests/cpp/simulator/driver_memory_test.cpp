@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory through the driver's functions: allocations, copies, fills, pointers.
+// Memory, through the driver's functions: allocations, copies, fills, pointers.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -81,7 +81,7 @@ TEST_F(DriverMemory, CopiesOfAllSizes) {
     std::vector<std::uint8_t> back(size);
     ASSERT_EQ(cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(back.data()), two, size, stream),
               CUDA_SUCCESS);
-    EXPECT_EQ(back, bytes) << size;  // to pageable memory: complete
+    EXPECT_EQ(back, bytes) << size;  // to pageable memory, so it is complete
   }
 }
 
@@ -357,7 +357,7 @@ TEST_F(DriverMemory, HostMemoryStaysWhileOthersWorkOnIt) {
   EXPECT_EQ(cuStreamWaitValue32(stream, managed, 5, CU_STREAM_WAIT_VALUE_EQ), CUDA_SUCCESS);
   EXPECT_EQ(cuMemcpyDtoDAsync_v2(copied, managed, 8, stream), CUDA_SUCCESS);
   EXPECT_EQ(cuMemcpyHtoDAsync_v2(copied + 8, pinned, mib - 8, stream), CUDA_SUCCESS);
-  // Frees wait for the work of their own context alone.
+  // Freeing waits only for the work of the memory's own context.
   ASSERT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
   EXPECT_EQ(cuMemFreeHost(pinned), CUDA_SUCCESS);
   EXPECT_EQ(cuMemFree_v2(managed), CUDA_SUCCESS);
@@ -381,7 +381,7 @@ TEST_F(DriverMemory, IsFreedWhileItsContextEnds) {
     const CUdeviceptr pointer = allocate(64);
     ASSERT_EQ(cuCtxPopCurrent_v2(&other), CUDA_SUCCESS);
     std::thread end([&] { EXPECT_EQ(cuCtxDestroy_v2(other), CUDA_SUCCESS); });
-    // Who comes late finds nothing to free.
+    // Later calls find nothing to free.
     for (const CUresult result : {cuMemFreeHost(pinned), cuMemFree_v2(pointer)}) {
       EXPECT_TRUE(result == CUDA_SUCCESS || result == CUDA_ERROR_INVALID_VALUE) << result;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loading code: modules, libraries, linking, and how what can't be loaded is told.
+// Loading code: modules, libraries, linking, and the errors for code that cannot be loaded.
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -61,7 +61,7 @@ constexpr const char* caller = R"(
 }
 )";
 
-/// A value that an enumeration does not have.
+/// A value that an enumeration doesn't have.
 template <class Enum>
 Enum no_such(int value) {
   return static_cast<Enum>(value);

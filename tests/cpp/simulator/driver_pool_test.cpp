@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pools: what they count and keep, and when their memory is free again.
+// Pools: what they count and keep, and when their memory becomes free again.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -112,7 +112,7 @@ TEST_F(DriverPool, FullPoolWaitsForFreesUnderWay) {
   opener.join();
   EXPECT_EQ(cuMemPoolDestroy(pool), CUDA_SUCCESS);
   EXPECT_EQ(cuMemAllocFromPoolAsync(&first, 1, pool, stream), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_EQ(cuMemsetD8Async(second, 1, 40 * mib, stream), CUDA_SUCCESS);  // lives on
+  EXPECT_EQ(cuMemsetD8Async(second, 1, 40 * mib, stream), CUDA_SUCCESS);  // stays alive
   EXPECT_EQ(cuMemFreeAsync(second, stream), CUDA_SUCCESS);
   EXPECT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Streams, events and host functions through the driver's functions.
+// Streams, events and host functions, through the driver's functions.
 #include <array>
 #include <atomic>
 #include <chrono>

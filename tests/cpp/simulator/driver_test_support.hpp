@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A context to call the driver's functions in, and work that lasts until it is told to end.
+// A context in which to call the driver's functions, and work that lasts until it is told to end.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 namespace cudacore::simulator {
 
-/// A context of its own, current to the thread of the test.
+/// A new context, current to the thread of the test.
 class DriverTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -34,7 +34,7 @@ class DriverTest : public testing::Test {
     EXPECT_EQ(cuEventCreate(&event, flags), CUDA_SUCCESS);
     return event;
   }
-  /// As a kernel that goes wrong would.
+  /// Breaks it as a failing kernel would.
   void break_context(CUresult error) {
     registry().contexts.find(context)->fail(error, "broken by a test");
   }
@@ -52,7 +52,7 @@ inline std::string newest_log() {
   return log.substr(log.rfind('\n') + 1);
 }
 
-/// Holds a stream back until it is opened, at the latest with its end.
+/// Blocks a stream until it is opened, or destroyed.
 class Gate {
  public:
   explicit Gate(CUstream stream) {
@@ -63,7 +63,7 @@ class Gate {
                                   CU_STREAM_WAIT_VALUE_EQ),
               CUDA_SUCCESS);
   }
-  // The word stays: to free it would wait for all work. It ends with the context.
+  // The word is not freed, because that would wait for all work. It is freed with the context.
   ~Gate() { open(); }
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs kernels given as PTX, or as instructions made by hand, on the simulator's workers.
+// Runs kernels, given as PTX or as handmade instructions, on the simulator's workers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,7 +28,8 @@ class Kernel {
  public:
   static constexpr std::size_t values = 4096;
 
-  /// The PTX of functions, and the body of the kernel "k", whose parameters are `out` and `n`.
+  /// The PTX of functions, and of the kernel "k" with this body, whose parameters are `out` and
+  /// `n`.
   static std::string text(std::string_view functions, std::string_view body) {
     std::string ptx(".version 8.6\n.target sm_90\n.address_size 64\n");
     ptx += functions;
@@ -78,7 +79,7 @@ class Kernel {
     return done.get_future().get();
   }
 
-  /// Runs it, and gives what it wrote.
+  /// Runs it, and returns what it wrote.
   std::vector<std::uint32_t> results(Dim3 grid, Dim3 block, std::uint32_t n = 0) {
     const std::optional<Fault> fault = run(grid, block, n);
     EXPECT_FALSE(fault.has_value()) << fault->message;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads that wait for one another: barriers, warps, clusters, grids; and what they can't wait
-// for.
+// Threads that wait for each other: barriers, warps, clusters, grids; and what they can't wait for.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -33,7 +32,7 @@ TEST(ExecutionWaits, BarrierWithResults) {
   }
 }
 
-/// Warp 0 produces in rounds what warp 1 consumes: two barriers of 64 threads.
+/// Warp 0 produces in rounds what warp 1 consumes, with two barriers of 64 threads.
 TEST(ExecutionWaits, NamedBarriersOfSomeWarps) {
   Kernel kernel(R"(
     .shared .align 4 .b32 value;
@@ -187,7 +186,7 @@ TEST(ExecutionWaits, TilesOfOneWarp) {
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], i / 8 * 64 + 28) << i;
 }
 
-/// As cooperative groups do it.
+/// The way cooperative groups do it.
 TEST(ExecutionWaits, CooperativeGridsSynchronise) {
   std::string body = R"(
     mov.u32 %r6, %envreg2; mov.u32 %r7, %envreg1; mov.b64 %rd5, {%r6, %r7};
@@ -238,7 +237,7 @@ TEST(ExecutionWaits, NanosleepLetsOthersRun) {
   EXPECT_EQ(kernel.results({1, 1, 1}, {128, 1, 1})[0], 1u);
 }
 
-/// Every thread sleeps n times, for 900 us and as many more as its number.
+/// Every thread sleeps n times, for 900 us plus its own number.
 constexpr const char* sleeps = R"(
     mov.u32 %r10, 0; mad.lo.u32 %r11, %r2, 1000, 900000;
     LOOP: setp.ge.u32 %p1, %r10, %r1; @%p1 bra END;
@@ -264,7 +263,7 @@ TEST(ExecutionWaits, NanosleepTakesAMillisecondAtMost) {
   EXPECT_LT(time, std::chrono::seconds(2));
 }
 
-/// Twice as many blocks as may be in progress: one after the other, they would take 3 seconds.
+/// Twice as many blocks as may be in progress: one after another, they would take 3 seconds.
 TEST(ExecutionWaits, BlocksSleepSideBySide) {
   Kernel kernel(sleeps);
   kernel.request().resident_blocks = 16;
@@ -285,8 +284,8 @@ TEST(ExecutionWaits, SleepersTakeNoProcessorTime) {
   EXPECT_LT(taken, time / 2);
 }
 
-/// Lanes of a warp, warps of a block and blocks of a cluster that do not sleep go on, and what
-/// sleeps wakes while they work.
+/// Lanes of a warp, warps of a block and blocks of a cluster that don't sleep continue, and
+/// sleepers wake while the others work.
 TEST(ExecutionWaits, OthersGoOnWhileSomeSleep) {
   for (const unsigned sleeper : {0u, 31u, 32u, 64u}) {
     Kernel kernel(R"(
@@ -302,7 +301,7 @@ TEST(ExecutionWaits, OthersGoOnWhileSomeSleep) {
   }
 }
 
-/// A block that sleeps may wait for one that is not started.
+/// A sleeping block may wait for one that has not started.
 TEST(ExecutionWaits, SleepersLetBlocksStart) {
   Kernel kernel(R"(
     red.global.add.u32 [%rd1], 1;
@@ -313,7 +312,7 @@ TEST(ExecutionWaits, SleepersLetBlocksStart) {
   EXPECT_FALSE(fault) << fault->message;
 }
 
-/// Sleepers and threads at a barrier: it is complete when they have woken.
+/// Sleepers and threads at a barrier: the barrier completes when the sleepers have woken.
 TEST(ExecutionWaits, SleepersAreNoDeadlock) {
   Kernel kernel(R"(
     setp.lt.u32 %p1, %r2, 40; @%p1 nanosleep.u32 300000;
@@ -332,7 +331,7 @@ TEST(ExecutionWaits, EndlessSleepIsCancelled) {
   EXPECT_EQ(fault->kind, FaultKind::cancelled);
 }
 
-/// A kernel that sleeps holds up no other, however few workers there are.
+/// A sleeping kernel doesn't block others, no matter how few workers there are.
 TEST(ExecutionWaits, KernelsRunBesideSleepingOnes) {
   Kernel sleeping("LOOP: nanosleep.u32 1000000; bra LOOP;");
   Kernel working("st.global.u32 [%rd3], 1; ret;");

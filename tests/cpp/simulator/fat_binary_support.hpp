@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fat binaries put together by hand.
+// Handmade fat binaries.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class FatBinary {
   FatBinary& add(std::uint16_t kind, std::uint32_t architecture, std::string code,
                  std::uint64_t flags = 0, std::uint64_t whole_size = 0) {
     const auto compressed_size = static_cast<std::uint32_t>(flags != 0 ? code.size() : 0);
-    code.resize((code.size() + 8) / 8 * 8);  // a null byte at least
+    code.resize((code.size() + 8) / 8 * 8);  // at least one null byte
     append<std::uint16_t>(pieces_, kind);
     append<std::uint16_t>(pieces_, 0x101);
     append<std::uint32_t>(pieces_, 64);

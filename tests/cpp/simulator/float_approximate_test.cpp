@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The .approx and .full forms, against the bounds that PTX gives, and their special values.
+// The .approx and .full forms: accuracy compared with the bounds in PTX, and special values.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -35,7 +35,7 @@ double exact(const std::string& name, double a, double b) {
   return a / b;
 }
 
-/// How far a result may be from the exact one.
+/// How far a result may be from the exact value.
 double bound(const FloatOpcode& opcode, const std::string& element, double a, double want) {
   const std::string& name = opcode.name();
   if (element == "f16") return std::max(std::abs(want) * 0x1p-9, 0x1p-24);
@@ -71,7 +71,7 @@ void check_approximate(const Form& form, std::mt19937_64& random) {
         const std::uint64_t b_bits =
             one.operands().size() > 2 ? get(one, 2, lane) >> shift & mask : 0;
         const std::uint64_t got_bits = get(one, 0, lane) >> shift & mask;
-        // Of double precision with .ftz only the upper half is looked at.
+        // For double precision with .ftz, only the upper half is compared.
         const bool upper = element == "f64" && flush;
         const double a = value_of(upper ? a_bits >> 32 << 32 : a_bits, kind, flush);
         double b = value_of(b_bits, kind, flush);
@@ -117,7 +117,7 @@ TEST(FloatApproximate, StaysWithinBounds) {
   });
 }
 
-/// The same bits, whatever the processor.
+/// The same bits on every processor.
 TEST(FloatApproximate, IsTheSameOnEveryIsa) {
   FormTable first;
   add_float_approximate<Isa::baseline>(first);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every cvt that has a floating-point type on a side, against exact arithmetic.
+// Every cvt from or to a floating-point type, compared with exact arithmetic.
 #include <gtest/gtest.h>
 
 #include "simulator/float_ops_test_support.hpp"
@@ -53,7 +53,7 @@ std::uint64_t to_whole(const Number& number, WholeKind kind, Toward toward, unsi
   return (0 - static_cast<std::uint64_t>(size)) & mask;
 }
 
-/// A NaN that keeps what it can of its bits.
+/// A NaN that keeps as many of its bits as possible.
 std::uint64_t keep_nan(std::uint64_t bits, const FloatKind& from, const FloatKind& to) {
   const std::uint64_t fraction = bits & ((std::uint64_t{1} << from.mantissa) - 1);
   const std::uint64_t moved = to.mantissa >= from.mantissa
@@ -86,7 +86,7 @@ std::optional<std::uint64_t> expected_convert(const FloatOpcode& opcode, const F
     if (!whole || !toward) return std::nullopt;
     return to_whole(number, *whole, *toward, from_kind->bits);
   }
-  // Moves, and NaNs that double precision hands on.
+  // Moves, and NaNs that double precision passes on.
   const auto toward = integral(opcode);
   const bool bare = opcode.parts.size() == 3;
   if (bare && (from == to ? from_kind->bits > 16 : from == "bf16" && to == "f32")) {
@@ -108,7 +108,7 @@ std::optional<std::uint64_t> expected_convert(const FloatOpcode& opcode, const F
   return pack(number, *to_kind, end);
 }
 
-/// Values of formats of 4 to 8 bits, f16, bf16 and tf32, in pairs and fours.
+/// Values of formats of 4 to 8 bits, f16, bf16 and tf32, in pairs and groups of four.
 std::uint64_t narrow(const Number& number, const std::string& type, const Ending& end) {
   if (type == "ue8m0") {
     if (number.is_nan()) return 0xff;
@@ -182,7 +182,7 @@ TEST(FloatConvert, SmallFormatsAreExactlyRounded) {
   });
 }
 
-/// Random bits move a value to either of its neighbours: none to the one towards zero, all of them
+/// Random bits move a value to either of its neighbors: all zeros to the one towards zero, all ones
 /// to the one away from it.
 TEST(FloatConvert, StochasticRoundingLiesBetweenNeighbours) {
   for_each_isa([](FormTable& table, Isa isa) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Floating-point instructions by exact arithmetic on whole numbers and one rounding at the end.
+// Floating-point instructions, computed with exact integer arithmetic and one rounding at the end.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@ namespace cudacore::simulator::testing {
 
 __extension__ using Exact = unsigned __int128;
 
-/// A binary format. `top` is the greatest finite number's bits; what lies above it is infinity (if
-/// there is one) and NaN.
+/// A binary format. `top` is the bits of the largest finite number; above it are infinity (if there
+/// is one) and NaN.
 struct FloatKind {
   std::string_view name;
   unsigned bits = 0;
@@ -51,7 +51,7 @@ inline const FloatKind* float_kind(std::string_view name) {
   return nullptr;
 }
 
-/// A number: magnitude * 2^exponent, and a bit more where `sticky`.
+/// A number: magnitude * 2^exponent, and slightly more if `sticky`.
 struct Number {
   enum class Class : std::uint8_t { finite, infinite, nan };
   Class what = Class::finite;
@@ -93,14 +93,14 @@ inline int width_of(Exact value) {
   return width;
 }
 
-/// The whole multiple of 2^lowest next to a finite number.
+/// The multiple of 2^lowest closest to a finite number.
 inline Exact round_at(const Number& number, int lowest, Toward toward) {
   const int shift = lowest - number.exponent;
   if (shift <= 0) return number.magnitude << -shift;
   const Exact kept = shift < 128 ? number.magnitude >> shift : 0;
   const Exact rest = shift < 128 ? number.magnitude - (kept << shift) : number.magnitude;
   const bool inexact = rest != 0 || number.sticky;
-  const Exact half = shift <= 128 ? Exact{1} << (shift - 1) : 0;  // beyond, none is a half
+  const Exact half = shift <= 128 ? Exact{1} << (shift - 1) : 0;  // beyond that, nothing is a half
   const bool above = half != 0 && (rest > half || (rest == half && number.sticky));
   const bool tie = half != 0 && rest == half && !number.sticky;
   switch (toward) {
@@ -183,7 +183,8 @@ inline Number sum(Number a, Number b, Toward toward) {
   }
   if (a.is_zero()) return b;
   if (b.is_zero()) return a;
-  // The one with the higher lead goes as far up as it can; the other loses what falls below.
+  // The number with the higher leading bit is shifted up as far as possible; the other loses the
+  // bits that fall below.
   if (a.exponent + width_of(a.magnitude) < b.exponent + width_of(b.magnitude)) std::swap(a, b);
   const int up = 126 - width_of(a.magnitude);
   a.magnitude <<= up;
@@ -249,7 +250,7 @@ inline Number square_root(Number a) {
   return result;
 }
 
-/// -1, 0, 1, or nothing where either is NaN.
+/// -1, 0, 1, or nothing if either is NaN.
 inline std::optional<int> order(const Number& a, const Number& b) {
   if (a.is_nan() || b.is_nan()) return std::nullopt;
   const auto rank = [](const Number& n) { return n.is_infinite() ? (n.negative ? -1 : 1) : 0; };

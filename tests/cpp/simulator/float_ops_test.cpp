@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Single, double and half precision arithmetic and comparisons, against exact arithmetic.
+// Arithmetic and comparisons in single, double and half precision, compared with exact arithmetic.
 #include <gtest/gtest.h>
 
 #include "simulator/float_ops_test_support.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 using namespace testing;
 
-/// Double precision hands on NaNs of its operands; the others have one.
+/// Double precision passes on its operands' NaNs; the others have only one NaN.
 std::uint64_t finish(const Number& result, const FloatKind& kind, const Ending& end,
                      std::initializer_list<std::uint64_t> operands) {
   if (result.is_nan() && kind.name == "f64") {

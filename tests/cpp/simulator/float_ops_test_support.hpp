@@ -25,7 +25,7 @@
 
 namespace cudacore::simulator::testing {
 
-/// A key in its parts.
+/// A key, split into its parts.
 struct FloatOpcode {
   std::vector<std::string> parts;
 
@@ -97,8 +97,8 @@ inline std::uint64_t interesting_value(const std::string& type, std::mt19937_64&
 }
 
 using Inputs = std::vector<std::uint64_t>;
-/// What becomes of a lane's inputs (by operand; the places of results hold what was there); bit 1
-/// is the second predicate. Nothing: the test does not know the form.
+/// The expected result for a lane's inputs (by operand; the places of results hold the old
+/// contents); bit 1 is the second predicate. Nothing: the test doesn't know the form.
 using Expected = std::optional<std::uint64_t> (*)(const FloatOpcode&, const Form&, const Inputs&);
 
 inline bool is_result(const OneInstruction& one, std::size_t i) {
@@ -165,7 +165,7 @@ inline void check_form(const Form& form, Expected expected, std::mt19937_64& ran
   }
 }
 
-/// Tests an empty table for each ISA that this machine has.
+/// Tests an empty table for each ISA of this machine.
 template <class Test>
 void for_each_isa(Test test) {
   for (const Isa isa : available_isas()) {

@@ -16,7 +16,7 @@
 namespace cudacore::simulator {
 namespace {
 
-/// Memory of variables, with addresses that the host can't read.
+/// Memory for variables, with addresses that the host can't read.
 class Memory {
  public:
   [[nodiscard]] Image::Allocate giver() {
@@ -152,7 +152,7 @@ End:
     if (k.opcodes[i] == "bra") branches.push_back(&k.code[i]);
   }
   ASSERT_EQ(branches.size(), 2u);
-  // The label stands before the read of %tid.x that the addition needs.
+  // The label comes before the read of %tid.x that the addition needs.
   EXPECT_EQ(k.opcodes[branches[0]->imm], "add.u32");
   EXPECT_EQ(k.opcodes[branches[0]->imm - 1], "ld.param.u32");
   EXPECT_EQ(branches[0]->guard_flip, 0u);
@@ -201,7 +201,7 @@ TEST_F(ImageTest, SharesRowsOfRegistersWhoseLivesDoNotMeet) {
   add.u32 %r4, %r3, %r3;
 })");
   const Function& k = *image->find_entry("k");
-  EXPECT_NE(k.code[1].op[0], k.code[1].op[1]);  // a source that dies here is no destination
+  EXPECT_NE(k.code[1].op[0], k.code[1].op[1]);  // a source that ends here is not the destination
   EXPECT_EQ(k.code[2].op[0], k.code[0].op[0]);
 }
 
@@ -227,7 +227,7 @@ L:
   const std::uint32_t r4 = k.code[5].op[0];
   EXPECT_NE(r1, r2);
   EXPECT_NE(r1, r4);
-  // Lanes that the guard holds back keep what they had a turn before.
+  // Lanes that the guard excludes keep their value from the previous turn.
   EXPECT_NE(r3, r1);
   EXPECT_NE(r3, r2);
   EXPECT_NE(r3, r4);
@@ -296,7 +296,7 @@ TEST_F(ImageTest, LinksModules) {
   EXPECT_EQ(callee.name, "twice");
   const std::uint32_t* list = call->list + call->op[0];
   EXPECT_EQ(list[0], 1u);
-  EXPECT_EQ(list[2], 0u);  // the callee's, from where its parameters begin
+  EXPECT_EQ(list[2], 0u);  // the callee's, relative to the start of its parameters
   EXPECT_EQ(list[3], 16u);
   EXPECT_EQ(list[4], 1u);
   EXPECT_EQ(list[5], 0u);
@@ -479,7 +479,7 @@ TEST_F(ImageTest, RefusesNewerVersionsAndTargets) {
   EXPECT_NE(load_all({module_of(body, "sm_100f", "8.8")}), nullptr);
 }
 
-/// Window address that a kernel's first mov gets.
+/// The window address that a kernel's first mov gets.
 std::uint32_t first_address(const Function& function) {
   std::uint64_t value = 0;
   std::memcpy(&value,
@@ -583,7 +583,7 @@ TEST_F(ImageTest, WidensAndNarrowsValues) {
 })");
   const Function& k = *image->find_entry("k");
   ASSERT_EQ(k.code.size(), 6u);
-  // Loaded to a row of bytes, then extended; cut off, then stored.
+  // Loaded into a row of bytes, then extended; truncated, then stored.
   EXPECT_EQ(k.code[2].op[1], k.code[1].op[0]);
   EXPECT_EQ(k.code[3].op[1], k.code[2].op[0]);
   EXPECT_EQ(k.code[4].imm, 4u);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What integer instructions do, lane by lane and as the manual of PTX says it, but where GPUs agree
-// on something else: bit by bit, in integers that never overflow. Slow on purpose.
+// What integer instructions do, lane by lane and as PTX's manual says, except where GPUs agree on
+// something else: bit by bit, with integers that never overflow. Slow on purpose.
 #pragma once
 
 #include <algorithm>
@@ -104,7 +104,7 @@ inline bool combines(const Opcode& opcode, bool holds, bool with) {
   return holds;
 }
 
-/// Sums and products. Results are cut to the destination by the caller.
+/// Sums and products. The caller truncates results to the destination.
 inline std::optional<Outcome> arithmetic(const Opcode& opcode, const std::vector<Wide>& in,
                                          bool carry) {
   const std::string& name = opcode.name();
@@ -155,7 +155,7 @@ inline std::optional<Outcome> arithmetic(const Opcode& opcode, const std::vector
   if (name == "div") return one(v(1) == 0 ? -1 : v(0) / v(1));
   if (name == "rem") return one(v(1) == 0 ? -1 : v(0) % v(1));
   if (name == "abs") return one(v(0) < 0 ? -v(0) : v(0));
-  // Packed types, as in "s8x4", and whole ones.
+  // Packed types, as in "s8x4", and plain ones.
   for (const std::string& part : opcode.parts) {
     const std::size_t x = part.find('x');
     IntegerType element = type;
@@ -283,7 +283,7 @@ inline std::optional<Outcome> bits(const Opcode& opcode, const std::vector<Wide>
     }
     return one(~Wide{0});
   }
-  // Where a field is and how long: of 64-bit ones, more than the low eight bits count on a GPU.
+  // A field's position and length: for 64-bit fields, more than the low eight bits count on a GPU.
   const Wide field_number = width == 64 ? 0xffffffff : 0xff;
   if (name == "bfe") {
     const Wide at = in[1] & field_number;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every form of the integer families, on every ISA of this machine, against the reference.
+// Every form of the integer families, on every ISA of this machine, compared with the reference.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -36,7 +36,7 @@ void add_integer_families(FormTable& table) {
   add_moves<isa>(table);
 }
 
-/// The integer families alone, for each ISA that this machine has.
+/// Only the integer families, for each ISA of this machine.
 const std::map<Isa, std::unique_ptr<FormTable>>& integer_tables() {
   static const auto tables = [] {
     std::map<Isa, std::unique_ptr<FormTable>> made;
@@ -64,7 +64,7 @@ const std::map<Isa, std::unique_ptr<FormTable>>& integer_tables() {
   return tables;
 }
 
-/// How many operands, from the first, are results.
+/// How many of the first operands are results.
 std::size_t result_count(const Form& form) {
   return form.signature.find('|') == std::string::npos ? 1 : 2;
 }
@@ -114,7 +114,7 @@ void write_all(OneInstruction& one, const State& state) {
   one.carry() = state.carry;
 }
 
-/// Floats at the borders of what a comparison with zero tells apart.
+/// Floats around the limits that matter when comparing with zero.
 std::uint32_t interesting_float(std::mt19937_64& random) {
   constexpr std::uint32_t values[] = {0,          1,          0x007fffff, 0x00800000,
                                       0x7f7fffff, 0x7f800000, 0x7f800001, 0x7fc00000};
@@ -162,7 +162,7 @@ State random_state(const Form& form, std::mt19937_64& random) {
   return state;
 }
 
-/// What the reference makes of a state, for all lanes; nothing where it does not know the form.
+/// The reference's result for a state, for all lanes; nothing if it doesn't know the form.
 std::optional<State> expected(const Form& form, const State& before,
                               const testing::VideoSelectors& selectors) {
   const Opcode opcode(form.key);
@@ -218,7 +218,7 @@ std::string hex(Wide value) {
   return text;
 }
 
-/// Compares every lane of every operand: those enabled with `after`, the others with `before`.
+/// Compares every lane of every operand: enabled lanes with `after`, the others with `before`.
 ::testing::AssertionResult agrees(OneInstruction& one, const State& before, const State& after,
                                   std::uint32_t enabled) {
   for (std::size_t i = 0; i < before.operands.size(); ++i) {
@@ -252,7 +252,7 @@ TEST(IntegerOps, EveryFormAgreesWithTheReference) {
   EXPECT_GT(first.all().size(), 1000u);
   for (const Form* form : first.all()) {
     SCOPED_TRACE(form->key + " " + form->signature);
-    // The forms that are many are made of few parts.
+    // Families with many forms are built from few parts.
     const bool one_of_many = form->key[0] == 'v' || form->key.starts_with("set.");
     for (unsigned round = 0; round < (one_of_many ? 4u : 12u); ++round) {
       const State before = random_state(*form, random);
@@ -318,7 +318,7 @@ TEST(IntegerOps, DestinationMayBeASource) {
   }
 }
 
-// Small widths are tried whole.
+// Small widths are tested exhaustively.
 TEST(IntegerOps, QuotientsOf16BitsAreExact) {
   std::mt19937_64 random(22);
   for (const auto& [isa, table] : integer_tables()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What video instructions do, with selectors on their operands. GPUs have no scalar ones: the
-// assembler makes sequences of them, which do not always do what the manual of PTX says.
+// assembler replaces them by sequences, which don't always do what PTX's manual says.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct VideoSelectors {
   std::array<std::string, 4> text;
   std::array<bool, 4> negated{};
 
-  /// Nothing where one is not of the instruction.
+  /// Nothing if a selector doesn't belong to the instruction.
   [[nodiscard]] std::optional<std::uint32_t> modifiers(std::string_view mnemonic) const {
     std::array<ptx::Operand, 4> operands;
     for (std::size_t i = 0; i < operands.size(); ++i) {
@@ -114,7 +114,7 @@ inline SignedWide video_value(const Opcode& opcode, std::string_view operation, 
   return *elementary(operation, a, b);
 }
 
-/// .sat of scalar instructions, as the sequences that assemblers make of them do it.
+/// .sat of scalar instructions, as implemented by the assembler's sequences.
 inline SignedWide video_saturated(std::string_view operation, bool is_signed, unsigned size,
                                   SignedWide value) {
   if (operation == "shl" || operation == "shr") {
@@ -127,7 +127,7 @@ inline SignedWide video_saturated(std::string_view operation, bool is_signed, un
   return value < 0 ? most : std::min(value, most);
 }
 
-/// The second operation of scalar instructions, as those sequences do it.
+/// The second operation of scalar instructions, as implemented by those sequences.
 inline SignedWide video_second(const Opcode& opcode, std::string_view operation, bool is_signed,
                                SignedWide value, Wide c) {
   if (opcode.has("add")) return value + static_cast<SignedWide>(c);
@@ -155,7 +155,7 @@ inline Outcome video_scalar(const Opcode& opcode, std::string_view operation,
   if (to.empty()) return Outcome{{static_cast<Wide>(value)}, false};
   const unsigned at = size * static_cast<unsigned>(to[1] - '0');
   const Wide field = ((Wide{1} << size) - 1) << at;
-  // What goes to .h1 does not move there.
+  // A value for .h1 is not moved there.
   const Wide placed = to == "h1" ? static_cast<Wide>(value) : static_cast<Wide>(value) << at;
   return Outcome{{(in[2] & ~field) | (placed & field)}, false};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every form of ld, ldu and st: each way that addresses may lie, with each kind of mask, and every
-// way that an access may be wrong.
+// Every form of ld, ldu and st: every address pattern, with every kind of mask, and every kind of
+// invalid access.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -73,7 +73,7 @@ constexpr Layout layouts[] = {
     [](unsigned, std::mt19937_64& random) { return static_cast<unsigned>(random() % 15); },
 };
 
-/// A place for the bytes of a form's space: its first address, and where the bytes of a lane are.
+/// Memory in a form's space: its first address, and where the bytes of a lane are.
 struct Place {
   std::uint64_t address = 0;
   std::function<std::byte*(unsigned lane)> host;
@@ -107,7 +107,7 @@ std::byte* element(OneInstruction& instruction, const Access& access, unsigned k
          lane * access.width;
 }
 
-/// What 32 lanes of the largest access take.
+/// The size of 32 lanes of the largest access.
 constexpr std::size_t room_bytes = 1024;
 
 class LoadStore : public ::testing::TestWithParam<Isa> {};
@@ -116,7 +116,7 @@ TEST_P(LoadStore, EveryFormMovesTheBytesOfItsLanes) {
   std::mt19937_64 random(11);
   Surroundings around;
   const Allocation memory = around.allocate(room_bytes);
-  // The same bytes where 32 bits reach them.
+  // The same bytes, at an address that 32 bits can hold.
   Allocation low = memory;
   low.address = 0x20000;
   AddressSpace::instance().insert(low);
@@ -220,7 +220,7 @@ TEST_P(LoadStore, EveryFormFaultsWhereOneLaneIsOutsideByAByte) {
           ASSERT_FALSE(around.fault()) << "a lane that is not enabled";
         }
       }
-      // A whole row that runs out of bounds with its last lane.
+      // A complete row that runs out of bounds with its last lane.
       for (unsigned i = 0; i < warp_size; ++i) {
         set_address(instruction, access, i, past - (31 - i) * access.bytes());
       }
@@ -242,7 +242,7 @@ TEST_P(LoadStore, EveryFormFaultsWhereOneLaneIsOutsideByAByte) {
   }
 }
 
-/// Runs a form whose lanes are all at one address, and gives what it faulted with.
+/// Runs a form whose lanes are all at one address, and returns the fault.
 std::optional<Fault> run_at(Surroundings& around, Isa isa, std::string_view key,
                             std::string_view signature, std::uint64_t address) {
   OneInstruction instruction(isa, key, signature);

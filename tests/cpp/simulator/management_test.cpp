@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The management library: which devices there are, and how wrong questions are answered.
+// The management library: which devices there are, and how it responds to invalid calls.
 #include "simulator/api/management.hpp"
 
 #include <array>

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t mib = std::size_t{1} << 20;
 
-/// Whether the host may read a byte: asked of the kernel, which says so with no signal.
+/// Whether the host may read a byte. The operating system's kernel answers that without a signal.
 bool is_readable(std::uint64_t address) {
   std::array<int, 2> ends{};
   if (pipe(ends.data()) != 0) ADD_FAILURE() << "no pipe";
@@ -100,7 +100,7 @@ TEST(AddressSpace, FindsAmongManyAsFastAsAmongFew) {
     }
     return best;
   };
-  // 400 times as many; a search that looked at each would take that much longer.
+  // 400 times as many: a linear search would take that much longer.
   EXPECT_LT(time(200'000), 60 * time(500));
 }
 
@@ -150,7 +150,7 @@ TEST(DeviceMemory, IsFullAtItsCapacityWhateverTheSizes) {
   while (const auto piece = memory.allocate(256)) pieces.push_back(piece->address);
   EXPECT_EQ(pieces.size(), mib / 256);
   EXPECT_EQ(memory.available(), 0u);
-  // Every second one is free: there is room for half, though no more than 256 bytes lie together.
+  // Every other piece is free: half of the memory, but no more than 256 contiguous bytes.
   for (std::size_t i = 0; i < pieces.size(); i += 2) EXPECT_TRUE(memory.free(pieces[i]));
   EXPECT_EQ(memory.available(), mib / 2);
   for (std::size_t i = 0; i < pieces.size() / 2; ++i) EXPECT_TRUE(memory.allocate(200));
@@ -164,7 +164,7 @@ TEST(DeviceMemory, HoldsFreedPiecesBackUntilTheyAreNeeded) {
   EXPECT_EQ(memory.available(), memory.capacity()) << "a quarantined piece counts as free";
   EXPECT_NE(memory.allocate(2 * mib)->address, first.address);
   EXPECT_EQ(AddressSpace::instance().erased(first.address + 5)->id, first.id);
-  // All of it can be had at once nevertheless.
+  // Nevertheless, all of it can be allocated at once.
   DeviceMemory other(0, 8 * mib);
   for (int i = 0; i < 100; ++i) {
     const auto whole = other.allocate(8 * mib);

@@ -25,7 +25,7 @@
 
 namespace cudacore::simulator {
 
-/// A grid that is never run: what handlers ask for, and what they report.
+/// A grid that never runs: what handlers query, and where they report faults.
 struct GridForTests {
   static std::shared_ptr<Grid> make(LaunchRequest request) {
     return std::shared_ptr<Grid>(new Grid(std::move(request), nullptr));  // NOLINT: private
@@ -39,7 +39,7 @@ struct GridForTests {
 
 namespace testing {
 
-/// Two blocks of a cluster, of 64 threads each, on a device with memory of its own.
+/// Two blocks of a cluster, with 64 threads each, on a device with its own memory.
 class Surroundings {
  public:
   static constexpr std::uint32_t threads = 64;
@@ -78,7 +78,7 @@ class Surroundings {
     frame_.local_top = local_begin;
   }
 
-  /// Lets an instruction run as a warp of block 0.
+  /// Makes an instruction run as a warp of block 0.
   void place(OneInstruction& instruction, std::uint32_t warp_index = 0) {
     Warp& warp = instruction.warp();
     warp.block = &blocks_[0];

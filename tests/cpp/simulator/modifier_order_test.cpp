@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Modifiers in other orders than the manual's.
+// Modifiers in orders other than the manual's.
 #include "simulator/ops/modifier_order.hpp"
 
 #include <gtest/gtest.h>
@@ -17,13 +17,13 @@ TEST(ModifierOrder, IsTheSameForWhatMeansTheSame) {
   EXPECT_EQ(in_one_order("fma.rn.f16x2.relu"), in_one_order("fma.rn.relu.f16x2"));
   EXPECT_EQ(in_one_order("atom.add.global.u32"), in_one_order("atom.global.add.u32"));
   EXPECT_EQ(in_one_order("ret"), "ret");
-  // What the order tells.
+  // The order matters.
   EXPECT_NE(in_one_order("cvt.rn.f32.s32"), in_one_order("cvt.rn.s32.f32"));
   EXPECT_NE(in_one_order("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32"),
             in_one_order("wmma.mma.sync.aligned.col.row.m16n16k16.f32.f32"));
   EXPECT_NE(in_one_order("cp.async.bulk.shared::cluster.global"),
             in_one_order("cp.async.bulk.global.shared::cluster"));
-  // What belongs to the name.
+  // These belong to the name.
   EXPECT_NE(in_one_order("mul.wide.u32"), in_one_order("mul.u32.wide"));
   EXPECT_NE(in_one_order("mbarrier.arrive.expect_tx.shared.b64"),
             in_one_order("mbarrier.arrive.shared.expect_tx.b64"));
@@ -57,12 +57,12 @@ TEST(ModifierOrder, LeadsToTheForm) {
   EXPECT_TRUE(opcodes.find("mbarrier.arrive.release.cta.b64").known);
   EXPECT_FALSE(opcodes.find("cvta.param.to.u64").known);
   EXPECT_TRUE(opcodes.find("cvta.to.u64.param").known);
-  // In a frame only the width counts.
+  // In a frame only the width matters.
   EXPECT_FALSE(opcodes.find("st.v2.param.b32").in_frame.empty());
   EXPECT_FALSE(opcodes.find("st.param.b32.v2").in_frame.empty());
 }
 
-/// Two forms in one order would be one to a program that writes another.
+/// If two forms had the same canonical order, a program with another order could get either.
 TEST(ModifierOrder, TellsFormsApart) {
   std::map<std::string, std::string> keys;
   for (const Form* form : form_table(Isa::baseline)->all()) {

@@ -35,11 +35,11 @@ using Row = std::array<T, warp_size>;
 /// One operand of a signature.
 struct Operand {
   char kind = 'w';        ///< b h w x q p m n i l
-  unsigned elements = 0;  ///< of a vector; 0: no vector
-  bool paired = false;    ///< stood after '|'
-  bool optional = false;  ///< stood after '?'
+  unsigned elements = 0;  ///< of a vector; 0: not a vector
+  bool paired = false;    ///< follows a '|'
+  bool optional = false;  ///< follows a '?'
 
-  /// Bytes of each lane.
+  /// Bytes per lane.
   [[nodiscard]] std::size_t width() const {
     switch (kind) {
       case 'b':
@@ -88,8 +88,8 @@ inline std::vector<Isa> available_isas() {
   return isas;
 }
 
-/// A warp with a frame of its own that runs a form. Every operand has a place for 16 rows, so that
-/// rows of any width and vectors fit; masks stand at their beginning.
+/// A warp with its own frame that runs a form. Every operand has space for 16 rows, so that rows of
+/// any width and vectors fit; masks are at the beginning of that space.
 class OneInstruction {
  public:
   static constexpr std::size_t max_operands = 7;
@@ -100,7 +100,7 @@ class OneInstruction {
 
   explicit OneInstruction(const Form& form)
       : form_(&form), operands_(operands_of(form.signature)), frame_(lines) {
-    std::memset(frame_.data(), 0x5a, lines * sizeof(Line));  // what a handler must not leave
+    std::memset(frame_.data(), 0x5a, lines * sizeof(Line));  // what a handler must replace
     warp_.rows = frame_.front().bytes.data();
     warp_.mask(true_mask) = all_lanes;
     warp_.mask(carry_mask) = 0;
@@ -120,7 +120,7 @@ class OneInstruction {
     in_.list = list_.data();
   }
 
-  /// @throws std::invalid_argument where the table has no such form.
+  /// @throws std::invalid_argument if the table has no such form.
   OneInstruction(Isa isa, std::string_view key, std::string_view signature)
       : OneInstruction(form_of(isa, key, signature)) {}
 
@@ -143,7 +143,7 @@ class OneInstruction {
   [[nodiscard]] std::uint32_t& carry() { return warp_.mask(carry_mask); }
   /// The constant that is operand i ('i').
   void set_immediate(std::size_t i, std::uint32_t value) { set_operand(i, value); }
-  /// Lets operand i be the same register as operand j.
+  /// Makes operand i the same register as operand j.
   void alias(std::size_t i, std::size_t j) { set_operand(i, offset(j)); }
   /// Leaves out operand i ('?').
   void leave_out(std::size_t i) { set_operand(i, no_operand); }
@@ -189,8 +189,8 @@ class OneInstruction {
   Instruction in_;
 };
 
-/// Integers that find mistakes: extremes, small ones, single bits, bytes and halves at their
-/// limits, and any.
+/// Integers that are likely to reveal mistakes: extremes, small ones, single bits, limits of bytes
+/// and halves, and random ones.
 template <class T>
 [[nodiscard]] T interesting(std::mt19937_64& random) {
   static_assert(std::is_integral_v<T>);
@@ -224,7 +224,7 @@ template <class T>
   return row;
 }
 
-/// Lanes to run with: all, none, one, half of them, and any.
+/// Lanes to run with: all, none, one, half of them, and random ones.
 [[nodiscard]] inline std::vector<std::uint32_t> interesting_masks(std::mt19937_64& random) {
   return {
       all_lanes, 0, 1, 0x80000000u, 0x0000ffffu, 0x55555555u, static_cast<std::uint32_t>(random())};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs that were damaged at random: each still loads, or is refused with line and column.
+// Randomly damaged programs: each one still loads, or is rejected with line and column.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -95,7 +95,7 @@ constexpr std::array<std::string_view, 40> words{
     "0f7F8", ".func", ".align", "\"",
 };
 
-/// Damages text in one to three places, always alike for one seed.
+/// Damages text in one to three places; the same seed always gives the same result.
 class Mutation {
  public:
   explicit Mutation(unsigned seed) : random_(seed) {}
@@ -156,7 +156,7 @@ class Mutation {
 };
 
 TEST(PtxMutation, LoadsOrIsRefusedWithItsPlace) {
-  // What concerns the text as a whole has no place in it.
+  // Errors about the text as a whole have no position.
   const std::regex told(R"((line \d+, column \d+: .+)|(.*\.(target|version|address_size) .*))");
   std::size_t loaded = 0;
   std::size_t refused = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PTX text becomes modules.
+// Parsing PTX text into modules.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -28,7 +28,7 @@ std::unique_ptr<Module> parse_module(std::string_view rest) {
   return std::move(modules.front());
 }
 
-/// A module with one entry that has a few registers, and this as its body.
+/// A module with one entry that has a few registers and this body.
 std::unique_ptr<Module> parse_body(std::string_view body) {
   return parse_module(
       ".global .align 4 .u32 table[4];\n.extern .shared .align 16 .b8 dynamic[];\n"
@@ -42,7 +42,7 @@ const Function& entry_of(const Module& module) { return module.functions.back();
 
 const Instruction& first_of(const Module& module) { return entry_of(module).instructions.at(0); }
 
-/// Keeps the module of a single instruction, and gives its operands.
+/// Keeps the module of a single instruction, and returns its operands.
 class Operands {
  public:
   explicit Operands(std::string_view instruction) : module_(parse_body(instruction)) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is not PTX is refused where it stands, and no text does harm.
+// Invalid PTX is rejected at the right position, and no text does harm.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -41,7 +41,7 @@ constexpr std::string_view sample =
     "  st.global.v4.f32 [%rd1], v;\n  tex.1d.v4.f32.s32 {%r1,%r2,%r3,%r4}, [table, {%r1}];\n"
     "done:\n  ret;\n}\n.section .debug_str { $L_s: .b8 1 { } }\n";
 
-/// The error of a text behind the header, with lines counted behind it too.
+/// The error of a text after the header; lines are counted from after the header, too.
 std::string error_of(std::string_view rest) {
   try {
     static_cast<void>(parse(std::string(header) + std::string(rest)));
@@ -60,7 +60,7 @@ std::string error_in(std::string_view body) {
       std::string(body) + "\n}");
 }
 
-/// A text may be PTX or not; it may not do anything else but be refused.
+/// A text may be PTX or not; if it is not, it must be rejected, and nothing else may happen.
 void try_to_parse(std::string_view text) {
   try {
     static_cast<void>(parse(text));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The structs of the simulated runtime against those of CUDA's own headers, where those are whole:
-// the wheels have them in two packages.
+// Compares the structs of the simulated runtime with those in CUDA's own headers, if these are
+// complete: the wheels have them in two packages.
 #include <gtest/gtest.h>
 
 #if __has_include(<crt/host_defines.h>) && __has_include(<driver_types.h>)

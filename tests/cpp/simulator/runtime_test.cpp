@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The CUDA runtime over the simulated driver, called as the code that nvcc makes calls it: a fat
-// binary is registered with its kernels and variables, and their addresses on the host stand for
-// them.
+// The CUDA runtime on the simulated driver, called the way that nvcc's code calls it: a fat binary
+// is registered with its kernels and variables, and their host addresses represent them.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -107,7 +106,7 @@ constexpr const char* program_ptx = R"(.version 8.0
 }
 )";
 
-// What nvcc would make of the kernel and the variables on the host.
+// What nvcc would generate on the host for the kernel and the variables.
 char scale_stub;
 char factor_shadow;
 char calls_shadow;
@@ -167,7 +166,7 @@ class Runtime : public testing::Test {
   }
   void TearDown() override { EXPECT_EQ(cudaDeviceReset(), cudaSuccess); }
 
-  /// Whether each value is its index, times so much.
+  /// Whether each value is its index times a factor.
   void expect_scaled(unsigned by) {
     std::vector<unsigned> values(count);
     ASSERT_EQ(
@@ -408,7 +407,7 @@ TEST_F(Runtime, DevicesAndKernelsTellWhatTheyAre) {
   EXPECT_EQ(cudaGetDeviceCount(&devices), cudaSuccess);
   EXPECT_GE(devices, 1);
   EXPECT_EQ(cudaSetDevice(devices), cudaErrorInvalidDevice);
-  std::array<char, 1008> properties{};  // of 13
+  std::array<char, 1008> properties{};  // the size in CUDA 13
   EXPECT_EQ(cudaGetDeviceProperties(properties.data(), 0), cudaSuccess);
   EXPECT_NE(std::string_view(properties.data()).find("simulated"), std::string_view::npos);
   FunctionAttributes attributes{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compiles a kernel, says what is in it, and, where there is a device, launches it and checks the
+// Compiles a kernel, prints what is in it and, if there is a device, launches it and checks the
 // sum. Succeeds with and without a device.
 
 #include <array>
@@ -27,7 +27,7 @@ __global__ void scale_and_sum(const T* values, int count, T factor, T* sum) {
 
 constexpr const char* kernel_name = "scale_and_sum<float>";
 
-/// All devices; none where the driver is missing.
+/// All devices; none if the driver is missing.
 std::vector<cudacore::Device> find_devices() {
   try {
     return cudacore::Device::all();
@@ -85,7 +85,7 @@ int run() {
     return EXIT_SUCCESS;
   }
 
-  // Small whole numbers, so that floats add up exactly in any order.
+  // Small integers, so that sums of floats are exact in any order.
   std::vector<float> values(1000);
   std::iota(values.begin(), values.end(), 1.0F);
   const float expected = 2 * 500500.0F;
