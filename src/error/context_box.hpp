@@ -104,8 +104,7 @@ struct ContextBox {
 
   CUcontext context = nullptr;
   int device = 0;
-  unsigned long long id =
-      0;  ///< cuCtxGetId: distinguishes a context from its successor after a reset
+  unsigned long long id = 0;  ///< cuCtxGetId: differs from that of its successor after a reset
   DeviceLimits limits;
   LaunchHistory history;
   std::atomic<bool> lost{false};

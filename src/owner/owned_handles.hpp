@@ -30,8 +30,7 @@ class MemoryResource;
 namespace cudacore::handle {
 
 struct StreamBox {
-  std::shared_ptr<ContextBox>
-      context;  ///< null: the current one, whichever it is (the default streams)
+  std::shared_ptr<ContextBox> context;  ///< null: the current one (for the default streams)
   CUstream stream = nullptr;
   bool owned = false;
   std::shared_ptr<void> owner;
@@ -56,8 +55,7 @@ struct EventBox {
   bool blocking = false;
   std::atomic<std::uint64_t> records{0};  ///< how many times it was recorded
   std::atomic<std::uint64_t> reached{0};  ///< how many of these records are known to be done
-  std::atomic<bool> is_shared{
-      false};  ///< code outside of this library has the handle, and may record it
+  std::atomic<bool> is_shared{false};     ///< other code has the handle, and may record it
   EventBox() = default;
   EventBox(const EventBox&) = delete;
   EventBox& operator=(const EventBox&) = delete;
