@@ -27,14 +27,10 @@ void add_integer_compare(FormTable& table);
 template <Isa>
 void add_integer_convert(FormTable& table);
 template <Isa>
-void add_integer_simd(FormTable& table);
-template <Isa>
 void add_moves(FormTable& table);
 // Floating-point numbers.
 template <Isa>
 void add_float_arithmetic(FormTable& table);
-template <Isa>
-void add_float_rounded(FormTable& table);
 template <Isa>
 void add_half_arithmetic(FormTable& table);
 template <Isa>
@@ -50,6 +46,9 @@ template <Isa>
 void add_load_store(FormTable& table);
 
 // Compiled once.
+void add_integer_simd(FormTable& table);
+void add_float_rounded(FormTable& table);
+void add_float_set(FormTable& table);
 void add_frame_access(FormTable& table);  ///< parameters of device functions
 void add_atomics(FormTable& table);
 void add_address_forms(FormTable& table);  ///< cvta, isspacep, mapa, prefetch, fences, alloca ...

@@ -15,8 +15,7 @@ void add_direction(FormTable& table, const char* rounding) {
 
 }  // namespace
 
-template <>
-void add_float_rounded<this_isa>(FormTable& table) {
+void add_float_rounded(FormTable& table) {
   add_direction<Rounding::rz>(table, ".rz");
   add_direction<Rounding::rm>(table, ".rm");
   add_direction<Rounding::rp>(table, ".rp");

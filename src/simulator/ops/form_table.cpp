@@ -33,10 +33,8 @@ void add_lane_families(FormTable& table) {
   add_integer_bits<isa>(table);
   add_integer_compare<isa>(table);
   add_integer_convert<isa>(table);
-  add_integer_simd<isa>(table);
   add_moves<isa>(table);
   add_float_arithmetic<isa>(table);
-  add_float_rounded<isa>(table);
   add_half_arithmetic<isa>(table);
   add_float_approximate<isa>(table);
   add_float_compare<isa>(table);
@@ -63,6 +61,9 @@ void add_families(FormTable& table, Isa isa) {
     default:
       throw std::logic_error("no forms for this ISA");
   }
+  add_integer_simd(table);
+  add_float_rounded(table);
+  add_float_set(table);
   add_frame_access(table);
   add_atomics(table);
   add_address_forms(table);

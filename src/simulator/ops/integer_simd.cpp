@@ -265,8 +265,7 @@ void add_all(FormTable& table, std::integer_sequence<unsigned, i...>) {
 
 }  // namespace
 
-template <>
-void add_integer_simd<this_isa>(FormTable& table) {
+void add_integer_simd(FormTable& table) {
   add_all(table, std::make_integer_sequence<unsigned, 320>{});
 }
 

@@ -41,9 +41,10 @@ Row<std::uint64_t> addresses(Parts parts, unsigned operand) {
   return result;
 }
 
-/// ldmatrix: lane 8 * i + r provides the address of row r of matrix i.
-template <unsigned count, bool transposed, Space space, class Base>
-void load_matrices(Warp& warp, Parts parts, std::uint32_t) {
+/// ldmatrix: lane 8 * i + r gives the address of row r of matrix i.
+template <class Base>
+[[gnu::noinline]] void load_tiles(Warp& warp, Parts parts, unsigned count, bool transposed,
+                                  Space space) {
   const Row<std::uint64_t> at = addresses<Base>(parts, 1);
   for (unsigned matrix = 0; matrix < count; ++matrix) {
     Tile tile;
@@ -55,7 +56,7 @@ void load_matrices(Warp& warp, Parts parts, std::uint32_t) {
       std::memcpy(tile[row].data(), bytes, sizeof(tile[row]));
     }
     Row<std::uint32_t> values;
-    if constexpr (transposed) {
+    if (transposed) {
       for (unsigned lane = 0; lane < warp_size; ++lane) {
         values[lane] =
             held(tile, lane, 0, true) | static_cast<std::uint32_t>(held(tile, lane, 1, true)) << 16;
@@ -68,8 +69,9 @@ void load_matrices(Warp& warp, Parts parts, std::uint32_t) {
   }
 }
 
-template <unsigned count, bool transposed, Space space, class Base>
-void store_matrices(Warp& warp, Parts parts, std::uint32_t) {
+template <class Base>
+[[gnu::noinline]] void store_tiles(Warp& warp, Parts parts, unsigned count, bool transposed,
+                                   Space space) {
   const Row<std::uint64_t> at = addresses<Base>(parts, 0);
   for (unsigned matrix = 0; matrix < count; ++matrix) {
     const Row<std::uint32_t> values = gather_rows<std::uint32_t>(
@@ -87,6 +89,15 @@ void store_matrices(Warp& warp, Parts parts, std::uint32_t) {
       std::memcpy(bytes, tile[row].data(), sizeof(tile[row]));
     }
   }
+}
+
+template <unsigned count, bool transposed, Space space, class Base>
+void load_matrices(Warp& warp, Parts parts, std::uint32_t) {
+  load_tiles<Base>(warp, parts, count, transposed, space);
+}
+template <unsigned count, bool transposed, Space space, class Base>
+void store_matrices(Warp& warp, Parts parts, std::uint32_t) {
+  store_tiles<Base>(warp, parts, count, transposed, space);
 }
 
 void transpose(Warp&, Parts parts, std::uint32_t) {
@@ -263,10 +274,11 @@ std::optional<std::uint64_t> common_stride(Parts parts, std::uint64_t packed) {
   return common;
 }
 
-template <Transfer transfer, class Base>
-void move_fragment(Warp& warp, Parts parts, std::uint32_t members) {
-  constexpr Fragment fragment = transfer.fragment;
-  using Value = std::conditional_t<fragment.element == Element::f64, std::uint64_t, std::uint32_t>;
+/// Not inlined, as a great many forms use it.
+template <class Value, class Base>
+[[gnu::noinline]] void move_fragment(Warp& warp, Parts parts, std::uint32_t members,
+                                     const Transfer& transfer) {
+  const Fragment& fragment = transfer.fragment;
   const Row<std::uint64_t> bases = addresses<Base>(parts, transfer.store ? 0 : 1);
   const auto stride = common_stride(parts, transfer.by_column ? fragment.rows : fragment.columns);
   const bool one_place =
@@ -277,6 +289,12 @@ void move_fragment(Warp& warp, Parts parts, std::uint32_t members) {
   } else {
     transfer_lanes<Value>(warp, parts, transfer, bases);
   }
+}
+template <Transfer transfer, class Base>
+void move(Warp& warp, Parts parts, std::uint32_t members) {
+  constexpr bool wide = transfer.fragment.element == Element::f64;
+  using Value = std::conditional_t<wide, std::uint64_t, std::uint32_t>;
+  move_fragment<Value, Base>(warp, parts, members, transfer);
 }
 
 /// Runs for the whole warp.
@@ -311,11 +329,13 @@ void add_tiles(FormTable& table) {
   add_tiles_in<count, true, Space::generic>(table, "");
 }
 
-template <Fragment fragment, bool by_column, Space space, bool store>
-void add_transfer_in(FormTable& table, const char* matrix, const char* shape,
-                     const char* space_text, const char* type) {
-  constexpr Transfer transfer{fragment, by_column, space, store};
-  const char* layout = by_column ? ".col" : ".row";
+/// With a base of 64 bits, and of 32 in the spaces that have such addresses.
+void add_transfer_with(FormTable& table, const Transfer& transfer, const char* matrix,
+                       const char* shape, const char* space_text, const char* type, Handler wide,
+                       Handler narrow) {
+  const Fragment& fragment = transfer.fragment;
+  const bool store = transfer.store;
+  const char* layout = transfer.by_column ? ".col" : ".row";
   std::string vector(1, static_cast<char>('0' + fragment.registers));
   vector += fragment.element == Element::f64 ? 'x' : 'w';
   const auto add = [&](const char* base, Handler handler) {
@@ -324,10 +344,17 @@ void add_transfer_in(FormTable& table, const char* matrix, const char* shape,
                space_text, type},
               signature.c_str(), handler);
   };
-  add("m", &run<move_fragment<transfer, std::uint64_t>>);
-  if constexpr (has_narrow_addresses<space>) {
-    add("n", &run<move_fragment<transfer, std::uint32_t>>);
-  }
+  add("m", wide);
+  if (narrow != nullptr) add("n", narrow);
+}
+template <Fragment fragment, bool by_column, Space space, bool store>
+void add_transfer_in(FormTable& table, const char* matrix, const char* shape,
+                     const char* space_text, const char* type) {
+  constexpr Transfer transfer{fragment, by_column, space, store};
+  Handler narrow = nullptr;
+  if constexpr (has_narrow_addresses<space>) narrow = &run<move<transfer, std::uint32_t>>;
+  add_transfer_with(table, transfer, matrix, shape, space_text, type,
+                    &run<move<transfer, std::uint64_t>>, narrow);
 }
 
 template <Fragment fragment, bool by_column, bool store>

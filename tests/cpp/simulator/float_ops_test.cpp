@@ -179,7 +179,7 @@ TEST(FloatOps, ArithmeticIsExactlyRounded) {
   for_each_isa([](FormTable& table, Isa isa) {
     with_isa(isa, [&table]<Isa I>() {
       add_float_arithmetic<I>(table);
-      add_float_rounded<I>(table);
+      add_float_rounded(table);
     });
     check_forms(table, expected_arithmetic, 24);
   });

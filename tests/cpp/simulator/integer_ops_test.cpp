@@ -32,7 +32,7 @@ void add_integer_families(FormTable& table) {
   add_integer_bits<isa>(table);
   add_integer_compare<isa>(table);
   add_integer_convert<isa>(table);
-  add_integer_simd<isa>(table);
+  add_integer_simd(table);
   add_moves<isa>(table);
 }
 
