@@ -13,12 +13,13 @@ namespace cudacore::driver {
 
 namespace {
 
-enum class Need { required, optional };
+enum class Presence { required, optional };
 
 template <typename Function>
-void resolve(const SharedLibrary& library, const char* name, Need need, Function*& function) {
+void resolve(const SharedLibrary& library, const char* name, Presence presence,
+             Function*& function) {
   function = reinterpret_cast<Function*>(library.symbol(name));
-  if (function == nullptr && need == Need::required) {
+  if (function == nullptr && presence == Presence::required) {
     throw NotSupportedError("NVRTC at " + library.path.string() + " has no function " + name +
                                 "; install a newer one: " + pip_command("nvidia-cuda-nvrtc"),
                             0, {}, name);
@@ -35,7 +36,7 @@ NvrtcApi open_nvrtc() {
   NvrtcApi api;
   api.path = library.path;
 #define CUDACORE_NVRTC_SYMBOL(name, need, wait, result, parameters) \
-  resolve(library, #name, Need::need, api.name);
+  resolve(library, #name, Presence::need, api.name);
 #include "driver/nvrtc_symbols.def"
 #undef CUDACORE_NVRTC_SYMBOL
 #ifdef CUDACORE_CHECK_GIL

@@ -13,6 +13,7 @@
 #include "signature/cxx_text.hpp"
 #include "signature/cxx_type.hpp"
 #include "signature/kernel_templates.hpp"
+#include "signature/signature_layout.hpp"
 
 namespace cudacore {
 namespace {
@@ -264,8 +265,6 @@ bool is_extern_c(std::string_view text, std::size_t i, std::size_t extern_block)
   };
   return !has("template") && !has("static") && (has("extern") || extern_block < i);
 }
-
-bool is_measured(const Param& param) { return param.type.empty() || param.type.front() == '.'; }
 
 /// Uses the types of `params` where only bytes were known, unless one of them contradicts the
 /// bytes.

@@ -14,11 +14,6 @@
 namespace cudacore {
 namespace {
 
-/// Whether the size comes from PTX, a cubin or the driver, and not from the name of a type.
-bool is_measured(const Param& param) noexcept {
-  return param.type.empty() || param.type.front() == '.';
-}
-
 bool is_bytes(ParamKind kind) noexcept {
   return kind == ParamKind::opaque || kind == ParamKind::structure;
 }

@@ -9,4 +9,9 @@ namespace cudacore {
 /// first one of unknown size.
 void lay_out(Signature& signature) noexcept;
 
+/// Whether the size comes from PTX, a cubin or the driver, and not from the name of a type.
+[[nodiscard]] inline bool is_measured(const Param& param) noexcept {
+  return param.type.empty() || param.type.front() == '.';
+}
+
 }  // namespace cudacore

@@ -11,7 +11,7 @@ namespace cudacore::simulator {
 namespace {
 
 constexpr unsigned most_registers = 255;
-constexpr unsigned register_granularity = 8;
+constexpr unsigned register_step = 8;
 constexpr unsigned portable_cluster_blocks = 8;
 constexpr unsigned most_cluster_blocks = 16;
 
@@ -25,8 +25,7 @@ unsigned FunctionOnDevice::max_threads() const noexcept {
 
 unsigned FunctionOnDevice::registers() const noexcept {
   const unsigned threads = (max_threads() + warp_size - 1) / warp_size * warp_size;
-  const unsigned fit =
-      device.registers_per_block / threads / register_granularity * register_granularity;
+  const unsigned fit = device.registers_per_block / threads / register_step * register_step;
   return std::min({std::max(entry.registers, 8U), std::max(fit, 8U), most_registers});
 }
 

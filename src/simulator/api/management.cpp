@@ -72,7 +72,7 @@ nvmlReturn_t device_call(nvmlDevice_t device, const void* output, Body&& body) n
 
 /// Writes the handle of the device for which the condition holds.
 template <class Condition>
-nvmlReturn_t find_device(nvmlDevice_t* device, Condition&& condition) noexcept {
+nvmlReturn_t find_handle(nvmlDevice_t* device, Condition&& condition) noexcept {
   return system_call(device, [&](const Configuration& configuration) {
     for (int i = 0; i < static_cast<int>(configuration.devices); ++i) {
       if (!condition(i)) continue;
@@ -208,13 +208,13 @@ nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned index, nvmlDevice_t* device)
 
 nvmlReturn_t nvmlDeviceGetHandleByUUID(const char* uuid, nvmlDevice_t* device) {
   if (uuid == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
-  return find_device(device, [&](int physical) { return format_uuid(uuid_of(physical)) == uuid; });
+  return find_handle(device, [&](int physical) { return format_uuid(uuid_of(physical)) == uuid; });
 }
 
 nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char* id, nvmlDevice_t* device) {
   const int bus = id != nullptr ? parse_pci_bus(id) : -1;
   if (bus < 0) return NVML_ERROR_INVALID_ARGUMENT;
-  return find_device(device, [&](int physical) { return pci_bus(physical) == bus; });
+  return find_handle(device, [&](int physical) { return pci_bus(physical) == bus; });
 }
 
 nvmlReturn_t nvmlDeviceGetIndex(nvmlDevice_t device, unsigned* index) {

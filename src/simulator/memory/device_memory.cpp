@@ -27,7 +27,7 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) no
 
 std::byte* at(std::uint64_t address) noexcept { return reinterpret_cast<std::byte*>(address); }
 
-std::uint64_t number(const std::byte* address) noexcept {
+std::uint64_t address_of(const std::byte* address) noexcept {
   return reinterpret_cast<std::uint64_t>(address);
 }
 
@@ -49,7 +49,7 @@ DeviceMemory::DeviceMemory(int device, std::size_t capacity)
     throw std::system_error(errno, std::generic_category(), "memory of a simulated device");
   }
   reservation_ = static_cast<std::byte*>(mapping);
-  addresses_ = at(round_up(number(reservation_), huge_page));
+  addresses_ = at(round_up(address_of(reservation_), huge_page));
   bytes_ = addresses_ + span_;
   void* bytes = mmap(bytes_, span_, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
@@ -61,7 +61,7 @@ DeviceMemory::DeviceMemory(int device, std::size_t capacity)
   // Kernels access memory with large strides, so page tables for small pages would not fit into the
   // caches. If this fails, the pages stay small, which is slower.
   static_cast<void>(madvise(bytes_, span_, MADV_HUGEPAGE));
-  add_free(number(addresses_), span_);
+  add_free(address_of(addresses_), span_);
 }
 
 DeviceMemory::~DeviceMemory() {
@@ -87,7 +87,7 @@ std::optional<Allocation> DeviceMemory::allocate(std::size_t size, std::size_t a
   Allocation allocation;
   allocation.address = *address;
   allocation.size = size;
-  allocation.host = bytes_ + (*address - number(addresses_));
+  allocation.host = bytes_ + (*address - address_of(addresses_));
   allocation.device = device_;
   allocation.kind = MemoryKind::device;
   allocation.read_only = read_only;
@@ -118,7 +118,7 @@ std::size_t DeviceMemory::available() const {
 }
 
 bool DeviceMemory::contains(std::uint64_t address) const noexcept {
-  return address - number(addresses_) < span_;
+  return address - address_of(addresses_) < span_;
 }
 
 void DeviceMemory::release_oldest() {
@@ -131,9 +131,9 @@ void DeviceMemory::release_oldest() {
 void DeviceMemory::release(std::uint64_t address, std::size_t size) {
   if (size >= page_release) {
     // If this fails, we keep the pages, which does no harm.
-    std::byte* first = bytes_ + (round_up(address, largest_page) - number(addresses_));
+    std::byte* first = bytes_ + (round_up(address, largest_page) - address_of(addresses_));
     std::byte* last =
-        bytes_ + ((address + size) / largest_page * largest_page - number(addresses_));
+        bytes_ + ((address + size) / largest_page * largest_page - address_of(addresses_));
     static_cast<void>(madvise(first, static_cast<std::size_t>(last - first), MADV_DONTNEED));
   }
   const auto after = free_.lower_bound(address);

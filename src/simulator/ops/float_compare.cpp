@@ -11,7 +11,7 @@ template <Combine With>
 [[gnu::always_inline]] inline void set_pair(Warp& warp, const Instruction& in, std::uint32_t p,
                                             std::uint32_t q) noexcept {
   const std::uint32_t lanes = warp.enabled(in);
-  // Both results are there before c is overwritten.
+  // Both results are computed before c is overwritten.
   const std::uint32_t first = combine<With>(p, warp, in, 4);
   const std::uint32_t second = combine<With>(q, warp, in, 4);
   warp.set_mask(in.op[1], lanes, second);

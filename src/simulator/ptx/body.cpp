@@ -12,8 +12,6 @@
 namespace cudacore::simulator::ptx {
 namespace {
 
-constexpr std::uint64_t largest_32 = std::numeric_limits<std::uint32_t>::max();
-
 std::optional<Linkage> linkage_of(Directive directive) noexcept {
   switch (directive) {
     case Directive::external:

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulator/ptx/functions.hpp"
 
-#include <limits>
 #include <string>
 #include <utility>
 
 namespace cudacore::simulator::ptx {
-namespace {
-
-constexpr std::uint64_t largest_32 = std::numeric_limits<std::uint32_t>::max();
-
-}  // namespace
+namespace {}  // namespace
 
 void FunctionParser::parse(bool is_entry, Linkage linkage) {
   Function function;

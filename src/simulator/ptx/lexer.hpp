@@ -4,12 +4,16 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
 #include "simulator/ptx/module.hpp"
 
 namespace cudacore::simulator::ptx {
+
+/// What fits 32 bits.
+inline constexpr std::uint64_t largest_32 = std::numeric_limits<std::uint32_t>::max();
 
 struct Token {
   enum class Kind : std::uint8_t {
