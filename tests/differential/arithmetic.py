@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Items of instructions whose result depends on their operands alone."""
+"""Items for instructions whose result depends only on their operands."""
 
 import re
 import zlib
@@ -15,7 +15,7 @@ _TYPE = re.compile(
 _WIDTHS = {"b": 1, "h": 2, "w": 4, "x": 8, "q": 16}
 _SLOT = re.compile(r"([|?]*)(\d*)([a-z])")
 
-#: Bounds of the PTX manual, relative and absolute, of each result; where a result is relative to
+#: The bounds in PTX's manual, relative and absolute, for each result. If a result is relative to
 #: the true value, a subnormal one may be flushed.
 _TINY = 2.0**-126
 _BOUNDS = {
@@ -158,7 +158,7 @@ def types_of(key: str) -> list[str]:
 
 
 def _kinds(key: str, operands: list[Operand]) -> list[str]:
-    """What each operand means; "" for an integer as wide as it is."""
+    """Return what each operand means; "" for an integer as wide as the operand."""
     mnemonic = key.partition(".")[0]
     types = types_of(key)
     first = types[0] if types else ""
@@ -214,7 +214,7 @@ def _kinds(key: str, operands: list[Operand]) -> list[str]:
 
 
 def _register(kind: str, width: str, key: str) -> str:
-    """The type to declare a register of."""
+    """Return the type with which to declare a register."""
     if width == "b" and (key.startswith("mov") or _wants_bytes(key)):
         return "b8"
     if width == "p":
@@ -225,7 +225,7 @@ def _register(kind: str, width: str, key: str) -> str:
 
 
 def _wants_bytes(key: str) -> bool:
-    """Whether ptxas takes registers of 8 bits alone, where wider ones will mostly do."""
+    """Return whether ptxas accepts only 8-bit registers; mostly, wider ones will do."""
     return "e2m1x2" in key or (key.startswith("cvt") and "bf16" in types_of(key))
 
 
@@ -261,7 +261,7 @@ def lanes_of(key: str) -> int:
 
 
 def group_of(key: str) -> str:
-    """The family that a form's results are kept and told with."""
+    """Return the family under which a form's results are stored and reported."""
     mnemonic = key.partition(".")[0]
     if key in _BOUNDS or key.startswith(_SINES):
         return "approximate"
@@ -303,7 +303,7 @@ def items_of(key: str, signature: str) -> Iterator[Item]:
 
 
 def opcode_of(key: str) -> str:
-    """The key as PTX wants it."""
+    """Return the opcode that PTX requires for the key."""
     return key
 
 
@@ -345,7 +345,7 @@ def _write(key: str, operands: list[Operand], lanes: int, variant: str) -> tuple
         lines.append("setp.ne.b32 %guard, %odd, 0;")
         lines += _preset(mnemonic, result)
     if carries:
-        # A carry in of both kinds.
+        # Carry-in of both kinds.
         lines.append("<b32:cf>")
         lines.append("shl.b32 %cf, %thread, 31;")
         lines.append("add.cc.u32 %cf, %cf, %cf;")
@@ -393,18 +393,19 @@ def _write(key: str, operands: list[Operand], lanes: int, variant: str) -> tuple
 
 
 def _preset(mnemonic: str, result: Operand) -> Iterator[str]:
-    """Fill a register that a guarded write may leave as it is."""
+    """Fill a register that a guarded write may leave unchanged."""
     if result.width == "p":
         yield "setp.eq.b32 %v0, %odd, %odd;"
         return
     if result.count:
-        # Registers of 8 bits take no number.
+        # An 8-bit register can't be set to a number.
         for part in range(result.count):
             opcode = "cvt.u8.u32" if result.width == "b" else f"mov.b{8 * _WIDTHS[result.width]}"
             yield f"{opcode} %v0_{part}, {'%odd' if result.width == 'b' else 42 + part};"
         return
     kind = _register(result.kind, result.width, "")
-    # ptxas makes the float of a set from an integer, guard or not: only zero stays what it is.
+    # ptxas computes the float of a set from an integer, with or without guard: only zero stays
+    # unchanged.
     zero = mnemonic == "set" and result.kind in ("f16", "bf16", "f32")
     if kind[0] == "f":
         digits = "d4045000000000000" if kind == "f64" else "f00000000" if zero else "f42280000"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Items of asynchronous copies and of mbarriers."""
+"""Items for asynchronous copies and for mbarriers."""
 
 import re
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ Made = Iterator[tuple[str, Lines, list[Output]]]
 
 
 def _address(signature_letter: str, name: str, symbol: str, each: int = 0) -> Lines:
-    """A register that has the shared address of a symbol, or of the thread's part of it."""
+    """Put the shared address of a symbol, or of the thread's part of it, into a register."""
     bits = 32 if signature_letter == "n" else 64
     lines = [f"<b{bits}:{name}>", f"mov.u{bits} %{name}, {symbol};"]
     if each:
@@ -54,7 +54,7 @@ def _address(signature_letter: str, name: str, symbol: str, each: int = 0) -> Li
 
 
 def _wait(parity: str = "0") -> Lines:
-    """Until a phase of the object is complete."""
+    """Wait until a phase of the object is complete."""
     return [
         "<b32:watched>", "<pred:done>", "mov.u32 %watched, object;", "WAIT:",
         f"mbarrier.try_wait.parity.shared.b64 %done, [%watched], {parity};", "@!%done bra WAIT;",
@@ -74,7 +74,7 @@ def _finish() -> Lines:
 
 
 def _fill(symbol: str, kind: str, slot: int, width: int = 16) -> Lines:
-    """The thread's part of shared memory, from the arena."""
+    """Fill the thread's part of shared memory from the arena."""
     return [
         f"<b{8 * width}:filled>", "<b32:place>", f"mov.u32 %place, {symbol};",
         f"mad.lo.u32 %place, %thread, {width}, %place;",
@@ -181,7 +181,7 @@ def _bulk(key: str, signature: str) -> Made:
     letters = signature.replace("w", "")
     lines += [*_address(letters[0], "to", "to_bytes"), *_address(letters[0], "object_at", "object")]
     if ".global" in key:
-        lines += ["<b64:source>", "add.u64 %source, #,b128:0#;"]  # Of the first thread.
+        lines += ["<b64:source>", "add.u64 %source, #,b128:0#;"]  # For the first thread.
     else:
         lines += _address(letters[0], "source", "from_bytes")
     opcode = key.replace(".shared.", ".shared::cta.")
@@ -261,7 +261,7 @@ def _store_async(key: str, signature: str) -> Made:
 
 
 def _mbarrier(key: str, signature: str) -> Made:
-    """One object for the block; all threads count on it."""
+    """One object per block, on which all threads count."""
     if key == "mbarrier.pending_count.b64":
         lines = [
             *_initialise(64),
@@ -321,7 +321,7 @@ def _mbarrier(key: str, signature: str) -> Made:
             counts.append(", 2")
         for count in counts:
             total = 64 * (2 if count == ", 2" else 1)
-            # Two phases; where threads drop out, the second expects none of theirs.
+            # Two phases; if threads drop out, the second expects no arrivals from them.
             extra = 1 if drop or partial else 0
             use = [*body, *_initialise(total + extra)]
             state = "_" if remote else "%state"
@@ -363,7 +363,7 @@ def _mbarrier(key: str, signature: str) -> Made:
 
 
 def _scoped(key: str) -> str:
-    """With the scopes that the key left out: PTX wants one after an order."""
+    """Return the opcode with the scopes that the key left out: PTX requires one after an order."""
     words: list[str] = []
     for word in key.split("."):
         words.append(word)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether two devices agree, by what PTX promises of each result."""
+"""Compares the results of two devices, according to what PTX guarantees for each result."""
 
 import math
 import struct
@@ -10,8 +10,8 @@ from .values import values
 
 _FORMATS = {"f32": (32, 23), "f64": (64, 52), "f16": (16, 10), "bf16": (16, 7)}
 
-#: Absolute errors that PTX allows sin.approx and cos.approx, by the largest argument; farther out
-#: it promises nothing.
+#: The absolute errors that PTX allows for sin.approx and cos.approx, by the largest argument;
+#: beyond that, it guarantees nothing.
 _SINE = ((2 * math.pi, 2.0**-20.5), (100 * math.pi, 2.0**-14.7))
 
 
@@ -35,7 +35,7 @@ def value_of(kind: str, bits: int) -> float:
 
 
 def _ordinal(kind: str, bits: int) -> int:
-    """Neighbours differ by one."""
+    """Return an integer such that neighboring values differ by one."""
     width, _ = _FORMATS[kind]
     sign = 1 << (width - 1)
     return -(bits ^ sign) if bits & sign else bits
@@ -43,7 +43,7 @@ def _ordinal(kind: str, bits: int) -> int:
 
 @dataclass
 class Agreement:
-    """How results of an item compare."""
+    """The result of comparing an item."""
 
     values: int = 0
     same: int = 0
@@ -53,7 +53,7 @@ class Agreement:
 
 
 def compare(item: Item, expected: bytes, actual: bytes) -> Agreement:
-    """Tell how far apart the outputs of an item are; `wrong` names the first that is too far."""
+    """Compare the outputs of an item; `wrong` names the first difference that is too large."""
     agreement = Agreement()
     expected, actual = canonical(item, expected), canonical(item, actual)
     for output in item.outputs:
@@ -63,7 +63,7 @@ def compare(item: Item, expected: bytes, actual: bytes) -> Agreement:
 
 
 def canonical(item: Item, output: bytes) -> bytes:
-    """Make the same of all outputs that differ only in what is not compared."""
+    """Map all outputs that differ only in what is not compared to the same bytes."""
     kept = bytearray(output)
     for array in item.outputs:
         begin, end = array.offset, array.offset + array.width * array.count
@@ -76,7 +76,7 @@ def canonical(item: Item, output: bytes) -> bytes:
 
 
 def _modes(item: Item, output: Output) -> list[str]:
-    """The mode of each element."""
+    """Return the mode of each element."""
     rule, _, slot = output.mode.partition(".")
     if rule != "sine":
         return [output.mode] * output.count
@@ -84,7 +84,7 @@ def _modes(item: Item, output: Output) -> list[str]:
     for bits in values("f32", int(slot), item.lanes):
         argument = abs(value_of("f32", bits))
         bound = next((bound for most, bound in _SINE if argument <= most), None)
-        # Of an infinity or a NaN there is no sine.
+        # Infinities and NaNs have no sine.
         beyond = "skip" if math.isfinite(argument) else "nan.f32"
         modes.append(beyond if bound is None else f"approx.f32:0:{bound!r}")
     return modes
@@ -139,7 +139,7 @@ def _close(mode: str, want: int, got: int) -> tuple[bool, int]:
         x, y = value_of(base, a), value_of(base, b)
         relative, absolute = (float(bound) for bound in bounds)
         if math.isinf(x) or math.isinf(y):
-            # One overflows where the other just does not.
+            # One overflows and the other just doesn't.
             largest = value_of(base, _largest(base))
             x, y = (max(-largest, min(largest, z)) for z in (x, y))
         # Each may be that far from the true result.

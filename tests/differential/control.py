@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Items of branches, calls, barriers, fences, addresses, and what else steers a kernel."""
+"""Items for branches, calls, barriers, fences, addresses, and other control instructions."""
 
 from collections.abc import Callable, Iterator
 
@@ -12,7 +12,7 @@ Lines = list[str]
 _KEEP = "st.global.b32 [@4+0@], %d;"
 _WORD = [Output(0, 4, LANES)]
 
-#: Instructions that change nothing a kernel sees: they are run, and the kernel goes on.
+#: Instructions that change nothing a kernel can observe: the kernel runs them and continues.
 _SILENT = {
     "nanosleep.u32": "nanosleep.u32 20;",
     "pmevent": "pmevent 1;",
@@ -187,7 +187,7 @@ def _leave(key: str) -> Callable[[str], Iterator[tuple[str, Lines]]]:
 
 
 def _bar(key: str) -> Callable[[str], Iterator[tuple[str, Lines]]]:
-    """Through the words of the block: each thread reads one that another wrote."""
+    """Uses the words of the block: each thread reads one that another thread wrote."""
 
     def make(signature: str) -> Iterator[tuple[str, Lines]]:
         start = [
@@ -268,7 +268,7 @@ def _map(key: str) -> Callable[[str], Iterator[tuple[str, Lines]]]:
     return make
 
 
-#: A variable of each space, and what to write into it first.
+#: A variable in each space, and what to write into it first.
 _VARIABLES = {
     "global": ("", "add.u64 %base, @4,0@;"),
     "shared": ("", "mov.u64 %base, block_words;"),
@@ -356,7 +356,7 @@ def _silent(text: str) -> Callable[[str], Iterator[tuple[str, Lines]]]:
 
 
 def _hint(key: str) -> Callable[[str], Iterator[tuple[str, Lines]]]:
-    """prefetch, discard, applypriority: of the thread's line of 128 bytes."""
+    """prefetch, discard, applypriority: for the thread's line of 128 bytes."""
 
     def make(signature: str) -> Iterator[tuple[str, Lines]]:
         local = ".local" in key
@@ -365,7 +365,7 @@ def _hint(key: str) -> Callable[[str], Iterator[tuple[str, Lines]]]:
         if local:
             lines += [".local .align 128 .b8 variable[128];", f"mov.u{bits} %at, variable;"]
         else:
-            # Of a line past the results.
+            # For a line after the results.
             lines += ["add.u64 %base, @=,512@;", "and.b64 %at, %base, -128;"]
         opcode = key
         if key.startswith("applypriority"):

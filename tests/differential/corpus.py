@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All kernels of the corpus, made of the simulator's forms and of the programs."""
+"""All kernels of the corpus, made from the simulator's forms and from the programs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,13 +10,13 @@ from .excluded import NEWER, why_excluded
 from .forms import Form
 from .items import Item, Kernel, kernels_of
 
-#: Each knows some mnemonics, and makes items of their forms.
+#: Each family knows some mnemonics, and makes items for their forms.
 _FAMILIES: tuple[ModuleType, ...] = (
     arithmetic, memory, exchange, registers, control, asynchronous, matrix,
 )  # fmt: skip
 
 
-#: What results are kept by.
+#: The groups that results are stored by.
 GROUPS = (
     "approximate", "async", "atom", "barriers", "calls", "cluster", "control", "cvt", "exchange",
     "float", "half", "integer", "load", "mbarrier", "mma", "mov", "param", "red", "registers",
@@ -27,7 +27,7 @@ GROUPS = (
 @dataclass
 class Corpus:
     items: list[Item] = field(default_factory=list)
-    #: Forms that no GPU here runs, and why.
+    #: Forms that no GPU here can run, and why.
     excluded: dict[Form, str] = field(default_factory=dict)
     #: Forms that nothing covers: there must be none.
     unknown: list[Form] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Corpus:
 
 
 def newer_kernels(corpus: Corpus) -> list[Kernel]:
-    """Kernels of forms that only newer GPUs run; they read and write as the others do."""
+    """Return kernels for forms that only newer GPUs run; they read and write like the others."""
     items: list[Item] = []
     for (key, signature), reason in corpus.excluded.items():
         mnemonic = key.partition(".")[0]

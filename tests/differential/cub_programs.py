@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CUB's block and warp primitives, in each algorithm, for several types."""
+"""CUB's block and warp primitives, with each algorithm, for several types."""
 
 import struct
 from collections.abc import Iterator
@@ -79,7 +79,8 @@ def _scan() -> Iterator[Run]:
         sums = list(accumulate(items, lambda a, b: _add(kind, a, b)))
         most = list(accumulate(items, max))
         zero = tuple(0 for _ in items[0])
-        # The first result of an exclusive scan is its initial value, each thread's own first item.
+        # The first result of an exclusive scan is its initial value, which is each thread's own
+        # first item.
         exclusive = [items[0], *most[:-1]]
         out = [zero, *sums[:-1], *sums, *most, *exclusive]
         total = sums[-1]
@@ -115,7 +116,7 @@ def _sort() -> Iterator[Run]:
     ):  # fmt: skip
         count = threads * each
         source = _TYPES[kind][0]
-        # Floats with zeros of both signs are equal to Python, but not to a radix.
+        # To Python, zeros of both signs are equal, but not to a radix sort.
         yield Run(
             f"radix_sort<{kind}, {threads}, {each}>", (f"{source}*{count}",),
             (f"{_plain(kind)}*{2 * count}",), threads,
@@ -129,7 +130,7 @@ def _sort() -> Iterator[Run]:
             reference=lambda i, kind=kind: [_sorted(kind, i[0]), None],
         )  # fmt: skip
     for kind, source in (("float", "f32"), ("double", "f64"), ("__half", "f16")):
-        # With NaNs, infinities and denormals.
+        # With NaNs, infinities and subnormals.
         yield Run(f"radix_sort<{kind}, 64, 4>", (f"{source}*256",), (f"{source}*512",), 64)
     for begin, end in ((0, 8), (5, 23), (31, 32)):
         mask = (1 << end) - (1 << begin)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Items of what lanes of a warp do together."""
+"""Items for what the lanes of a warp do together."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ def knows(mnemonic: str, key: str) -> bool:
     return mnemonic in _KNOWN or key == "bar.warp.sync"
 
 
-#: The whole warp; and the odd lanes while the even ones are elsewhere.
+#: The whole warp; and only the odd lanes, while the even ones are elsewhere.
 _GROUPS = {"all": ("", "0xffffffff"), "odd": ("@%odd ", "0xaaaaaaaa")}
 _ODD = ["<pred:odd>", "<b32:bit>", "and.b32 %bit, %thread, 1;", "setp.ne.b32 %odd, %bit, 0;"]
 
@@ -56,7 +56,7 @@ def _shuffle(key: str, guard: str, mask: str) -> Bodies:
             lines += ["ld.global.b32 %a, [#b32:0#];", "ld.global.b32 %b, [#lane:1#];"]
             source = lane
             if guard:
-                # From odd lanes only: others' values are undefined.
+                # Only from odd lanes: other lanes' values are undefined.
                 lines.append("or.b32 %b, %b, 1;" if ".idx" in key else "and.b32 %b, %b, 30;")
                 source = lane if lane == "%b" else "3" if ".idx" in key else "2"
             store, output = _keep_word("d")
@@ -123,7 +123,7 @@ def _elect(key: str, guard: str, mask: str) -> Bodies:
         "st.global.b32 [@4+0@], %n;",
         f"st.global.b32 [@4+{4 * LANES}@], %d;",
     ]
-    # How many are elected is promised, which is not.
+    # The number of elected lanes is guaranteed; which lane it is, is not.
     return {"": (lines, [Output(0, 4, LANES), Output(4 * LANES, 4, LANES, "skip")])}
 
 

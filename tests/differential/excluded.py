@@ -11,11 +11,11 @@ OLDER = "taken by no GPU since sm_70"
 LENIENT = "ptxas 13.0 knows no such form: the simulated device takes more"
 
 _RULES: tuple[tuple[str, str, str], ...] = (
-    # What the decoder makes.
+    # Made only by the decoder.
     (r"(ld|st)\.frame\b", "", INTERNAL),
     (r"resize\.", "", INTERNAL),
     (r"special\.(local|dynamic_shared|%local|%dynamic_shared|%param_base)$", "", INTERNAL),
-    # Newer GPUs, or a newer PTX than the driver's.
+    # Only on newer GPUs, or in newer PTX than the driver's.
     (r"(add|sub|mul|fma)\..*f32x2$", "", NEWER),
     (r"(add|sub|fma)\..*f32\.b?f16$", "", NEWER),
     (r"(min|max)\..*f32$", "^wwww$", NEWER),
@@ -53,13 +53,13 @@ _RULES: tuple[tuple[str, str, str], ...] = (
     (r"set\..*\.[us]16\.f(32|64)$", "", LENIENT),
     (r"set\..*\.(f16\.bf16|f32\.b?f16)$", "", LENIENT),
 )
-#: With one of these in its key, a form's address may have 32 bits.
+#: If the key contains one of these, a form's address may have 32 bits.
 _WINDOWS = re.compile(r"shared|local|const|param")
 _COMPILED = tuple((re.compile(key), re.compile(sig), why) for key, sig, why in _RULES)
 
 
 def why_excluded(key: str, signature: str) -> str:
-    """The reason, or "" for a form that the corpus runs."""
+    """Return the reason, or "" for a form that the corpus runs."""
     for key_rule, signature_rule, reason in _COMPILED:
         if key_rule.match(key) and signature_rule.search(signature):
             return reason

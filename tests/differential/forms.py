@@ -12,7 +12,7 @@ _NOT_FOUND = 500
 
 @cache
 def forms() -> tuple[Form, ...]:
-    """Ask the simulator's library, whatever driver is in use: key and signature of each."""
+    """Query the simulator's library, whichever driver is in use: key and signature of each form."""
     library = ctypes.CDLL(cudacore.simulator.library())
     form = library.cudacoreSimulatorForm
     form.argtypes = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a GPU computed, by item: one compressed file for each family."""
+"""What a GPU computed, by item: one compressed file per family."""
 
 import json
 import lzma
@@ -17,7 +17,7 @@ class Result:
 
 
 def save(family: str, results: dict[str, Result], folder: Path = FOLDER) -> int:
-    """Write a family's file; returns its size."""
+    """Write a family's file; return its size."""
     index = [[name, result.digest, len(result.output)] for name, result in results.items()]
     head = json.dumps(index, separators=(",", ":")).encode()
     body = b"".join(result.output for result in results.values())

@@ -48,12 +48,11 @@ class Item:
     text: str
     outputs: list[Output]
     lanes: int = 128
-    #: What it needs beside its own block: module-scope declarations.
+    #: What it needs outside of its own block: module-scope declarations.
     module: str = ""
     #: The items of a group share a kernel.
     group: str = ""
-    #: A kernel of its own, with this launch.
-    #: Bytes of a third parameter, `extra`.
+    #: A separate kernel, with this launch. `extra`: the bytes of a third parameter.
     extra: bytes = b""
     grid: int = 1
     cluster: int = 0
@@ -74,7 +73,7 @@ class Item:
 
     @functools.cached_property
     def digest(self) -> int:
-        """Of what is run on what: golden data of anything else is stale."""
+        """Return a digest of what runs on which input: golden data with another digest is stale."""
         inputs = [
             f"{kind} {slot} {arena(self.lanes).digest(kind, int(slot))}"
             for _, kind, slot in _INPUT.findall(self.text)
@@ -120,7 +119,7 @@ def text_of(item: Item, place: int, dialect: Dialect) -> str:
 
 
 def kernel_text(kernel: Kernel, dialect: Dialect) -> str:
-    """The PTX of a module with one kernel: `run(input, output)`."""
+    """Return the PTX of a module with one kernel: `run(input, output)`."""
     first = kernel.items[0]
     modules = dict.fromkeys(item.module for item in kernel.items if item.module)
     extra = f", .param .align 32 .b8 extra[{len(first.extra)}]" if first.extra else ""
@@ -152,7 +151,7 @@ def _number(version: str) -> tuple[int, ...]:
 
 
 def kernels_of(items: Sequence[Item], most: int = 24) -> list[Kernel]:
-    """Put items of a group together, in their order."""
+    """Combine items of a group, in order."""
     kernels: list[Kernel] = []
     current: dict[object, Kernel] = {}
     counts: dict[str, int] = {}

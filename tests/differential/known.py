@@ -10,5 +10,5 @@ _COMPILED = tuple((re.compile(name), why) for name, why in _RULES)
 
 
 def why_different(item: str) -> str:
-    """Say why an item may differ; "" where it must not."""
+    """Return why an item may differ; "" if it must not."""
     return next((why for name, why in _COMPILED if name.match(item)), "")

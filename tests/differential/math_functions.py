@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-#: Function of one float: inputs beside the special values, ulps as float and as double.
+#: Functions of one float: inputs in addition to the special values, ulps as float and as double.
 UNARY: dict[str, tuple[str, float, float]] = {
     "acos": ("unit", 2, 2), "acosh": ("positive", 4, 3), "asin": ("unit", 2, 2),
     "asinh": ("wide", 3, 3), "atan": ("wide", 2, 2), "atanh": ("unit", 3, 2),
@@ -36,7 +36,7 @@ TERNARY: dict[str, tuple[str, float, float]] = {
     "norm3d": ("wide", 3, 2),
     "rnorm3d": ("wide", 2, 1),
 }
-#: Near their zeros these are only so far away absolutely.
+#: Near their zeros, only the absolute error is bounded.
 ABSOLUTE: dict[str, tuple[float, float]] = {
     "j0": (2.2e-6, 5e-12), "j1": (2.2e-6, 5e-12), "y0": (2.2e-6, 5e-12), "y1": (2.2e-6, 5e-12),
     "lgamma": (5e-6, 1e-14), "normcdfinv": (1e-6, 1e-15), "erfcinv": (1e-6, 1e-15),
@@ -44,7 +44,7 @@ ABSOLUTE: dict[str, tuple[float, float]] = {
 
 
 def reference(name: str) -> Callable[..., float] | None:
-    """Python's function for CUDA's, if it has one."""
+    """Return Python's function for CUDA's, if there is one."""
     own: dict[str, Callable[..., float]] = {
         "exp10": lambda x: math.pow(10.0, x), "rsqrt": lambda x: 1 / math.sqrt(x),
         # CPython 3.10 has neither root nor power.
@@ -62,7 +62,7 @@ def reference(name: str) -> Callable[..., float] | None:
     return getattr(math, name, None)
 
 
-#: Functions whose parameters or results are not all of one type: F is float or double.
+#: Functions whose parameters and results don't all have the same type: F is float or double.
 OTHERS = """
 s32 ilogb(F)
 s64 llrint(F)
@@ -81,8 +81,8 @@ F norm4d(wide.F, wide.F, wide.F, wide.F)
 F rnorm4d(wide.F, wide.F, wide.F, wide.F)
 """
 
-#: With ulps and, as these are near zero only so far away absolutely, the wider of the two: what
-#: CUDA documents, and for __tanf what that makes of a sine by a cosine.
+#: With ulps and, because only the absolute error is bounded near zero, the wider of the two: what
+#: CUDA documents, and for __tanf what follows for a sine divided by a cosine.
 FLOAT_INTRINSICS = """
 f32 __fdividef(tame.f32, positive.f32) 2
 f32 __expf(tame.f32) 6

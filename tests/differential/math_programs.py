@@ -72,7 +72,7 @@ class Call:
 
 
 def _reference(call: Call) -> Reference | None:
-    """The results that Python computes, in double; a NaN where it knows none."""
+    """Return the results that Python computes, in double precision; NaN if it can't."""
     name = call.name if call.result == "f64" else call.name.removesuffix("f")
     function = known.reference(name)
     if function is None or call.result not in ("f32", "f64"):
@@ -96,7 +96,7 @@ def _reference(call: Call) -> Reference | None:
 
 
 def _parse(text: str, **names: str) -> Iterator[Call]:
-    """Read lines of ``result name(arguments) ulps absolute``."""
+    """Parse lines of ``result name(arguments) ulps absolute``."""
     for line in text.strip().splitlines():
         for mode in _MODES if re.search(r"_R\b", line) else ("",):
             changed = re.sub(r"_R\b", f"_{mode}", line)
@@ -113,7 +113,7 @@ def _parse(text: str, **names: str) -> Iterator[Call]:
 
 
 def _functions(kind: str, *, fast: bool = False) -> Iterator[Call]:
-    """All functions as `kind`; fast ones with tame arguments only."""
+    """Yield all functions with `kind`; fast ones only with tame arguments."""
     suffix = "f" if kind == "f32" else ""
     for arity, table in enumerate((known.UNARY, known.BINARY, known.TERNARY), 1):
         for name, (inputs, single, double) in table.items():
@@ -121,7 +121,7 @@ def _functions(kind: str, *, fast: bool = False) -> Iterator[Call]:
             absolute = known.ABSOLUTE.get(name, (0, 0))[kind == "f64"]
             tame = (f"{inputs}.{kind}",) * arity
             if fast:
-                # Where functions are approximated, near zero only the absolute error is bounded.
+                # For approximate functions, only the absolute error is bounded near zero.
                 yield Call(name + suffix, kind, _gentle(name, arity, kind), max(ulps, 400), 2e-6)
             else:
                 yield Call(name + suffix, kind, (kind,) * arity, ulps, absolute, (tame,))
@@ -220,7 +220,7 @@ def _typed(text: str, kind: str) -> str:
 
 
 def _operators(name: str, *, fast: bool = False) -> Module:
-    """Arithmetic by operators; as ptxas may fuse a mul with a sub, NVRTC forbids it here."""
+    """Arithmetic with operators; NVRTC prevents ptxas from fusing a mul with a sub here."""
     runs: list[Run] = []
     kinds = ("f32",) if fast else ("f32", "f64")
     for kind in kinds:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Items of matrix instructions: fragments from the arena, products and transfers."""
+"""Items for matrix instructions: fragments from the arena, products and transfers."""
 
 import itertools
 import re
@@ -65,9 +65,9 @@ def _item(
 
 
 def elements_of(key: str) -> list[str]:
-    """Of d, a, b and c."""
+    """Return the elements of d, a, b and c."""
     words = [word for word in key.split(".") if word in _ELEMENTS]
-    if len(words) == 2:  # wmma of f16: d and c alone.
+    if len(words) == 2:  # wmma with f16: only d and c.
         return [words[0], "f16", "f16", words[1]]
     return words
 
@@ -77,12 +77,12 @@ def _exact(kind: str) -> str:
 
 
 def _selectors(key: str, element: str) -> range:
-    """Which lanes of four may hold what tells of a sparse matrix: none of a dense one."""
+    """Return which of four lanes may hold the metadata of a sparse matrix; none for a dense one."""
     if ".sp" not in key:
         return range(1)
     shape = _SHAPE.search(key)
     assert shape is not None
-    # Bits for a row: four for each group that keeps some of its elements.
+    # Bits per row: four for each group that keeps some of its elements.
     group = {4: 8, 8: 4, 16: 4, 32: 2}[_BITS[element]]
     return range(64 // (4 * int(shape[3]) // group))
 
@@ -134,7 +134,8 @@ def _keep(
         mode = "bits"
         if variant == "random" and element in ("f16", "f32", "f64"):
             kind = "f16x2" if element == "f16" else element
-            # Sums of products of magnitude about one: the order and the width of the sum are open.
+            # Sums of products with a magnitude of about one: the order and the precision of the sum
+            # are undefined.
             epsilon = {"f16": 2.0**-10, "f32": 2.0**-21, "f64": 2.0**-51}[element]
             mode = f"approx.{kind}:{epsilon!r}:{depth * epsilon!r}"
         outputs.append(Output(at, size, LANES, mode))
@@ -150,7 +151,7 @@ def _wmma(key: str, signature: str) -> Iterator[Item]:
     shape = _SHAPE.search(key)
     assert shape is not None
     m, n, k = (int(size) for size in shape.groups())
-    # A GPU would not say where a store with a stride ends: its rows lie apart, in nobody's memory.
+    # A store with a stride must not affect the gaps between its rows, which a GPU doesn't check.
     variants = ("plain",) if what == "store" else ("plain", "stride")
     if what == "mma":
         d, a, b, c = elements_of(key)
@@ -189,7 +190,7 @@ def _wmma(key: str, signature: str) -> Iterator[Item]:
 def _product_for(
     role: str, element: str, shape: tuple[int, int, int], layout: str
 ) -> tuple[tuple[str, str, str, str], str]:
-    """The product that a fragment is used in."""
+    """Return the product that a fragment is used in."""
     m, n, k = shape
     size = f"m{m}n{n}k{k}"
     head = "wmma.mma.sync.aligned.{a}.{b}."
@@ -229,7 +230,7 @@ def registers_of(which: str, element: str, shape: tuple[int, int, int]) -> int:
     return rows * columns * _BITS[element] // 32 // 32
 
 
-#: Where the matrices lie in the tile.
+#: Where the matrices are in the tile.
 _PLACES = {"a": 0, "b": 4096, "c": 8192, "d": 12288}
 
 
@@ -244,7 +245,7 @@ def _product(
 ) -> tuple[list[str], list[Output]]:
     m, n, k = shape
     lines = ["bar.warp.sync 0xffffffff;"]
-    # Fill the tile with elements, a line of 32 threads' words at a time.
+    # Fill the tile with elements, one line of 32 threads' words at a time.
     lines += ["<b32:at, word>", "<b64:wide>", "<b32:base>"]
     lines += ["mov.u32 %base, tile;", "mad.lo.u32 %at, %thread, 4, %base;"]
     dimensions = {"a": (m, k), "b": (k, n), "c": (m, n), "d": (m, n)}
@@ -272,7 +273,7 @@ def _product(
         for i in range((size + 127) // 128):
             lines.append(f"ld.global.b32 %word, [#{kind}:{i % 8 + 8 * 'abc'.index(which)}#];")
             lines.append(f"st.shared.b32 [%at+{_PLACES[which] + 128 * i}], %word;")
-    # Global loads read the output, where the tile is copied to.
+    # Global loads read the output, to which the tile is copied.
     used = any(space == ".global" for _, space, _ in special.values())
     lines.append("bar.warp.sync 0xffffffff;")
     d_size = dimensions["d"][0 if layouts[2] == "row" else 1] * leading["d"] * _BITS[kinds[0]] // 8
@@ -315,7 +316,7 @@ def _product(
     if used and "d" not in special:
         outputs.append(Output(copy_at, 4, 1024, "skip"))
     if strided and "d" in special:
-        # Between the lines lies what was there before.
+        # Between the lines is what was there before.
         lead = leading["d"]
         inner = dimensions["d"][1 if layouts[2] == "row" else 0]
         outputs = [
@@ -366,7 +367,7 @@ def _tiles(key: str, signature: str) -> Iterator[Item]:
     if ".shared" not in key:
         lines.append("cvta.shared.u64 %base, %base;")
     lines.append("bar.warp.sync 0xffffffff;")
-    # Each lane has a line of 16 bytes; lines are not in order.
+    # Each lane has a line of 16 bytes; the lines are not in order.
     lines += [
         "mul.lo.u32 %line, %thread, 5;",
         "and.b32 %line, %line, 31;",
@@ -408,9 +409,9 @@ def _tiles(key: str, signature: str) -> Iterator[Item]:
 
 
 def values(kind: str, slot: int, lanes: int) -> list[int]:
-    """Registers of elements: small whole numbers, whose products are exact, or random ones.
+    """Return registers of elements: small integers, whose products are exact, or random ones.
 
-    Or, of a sparse matrix, which of each group of elements are kept.
+    For a sparse matrix, also which elements of each group are kept.
     """
     if kind.startswith("kept"):
         random = Random(f"{kind} {slot} {lanes}")
@@ -452,7 +453,7 @@ def _element(element: str, variant: str, random: Random) -> int:
         return half
     if element == "e5m2":
         return half >> 8
-    # e4m3 by its table: small numbers only.
+    # e4m3 from its table: only small numbers.
     if number == 0:
         return 0
     sign = 0x80 if number < 0 else 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Items of loads, stores and atomics, in every space: each thread at a place of its own."""
+"""Items for loads, stores and atomics, in every space: each thread has its own place."""
 
 import zlib
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from .items import Item, Output
 from .values import Random
 
-LANES = 40  # A whole warp and a part of one.
+LANES = 40  # A complete warp and a part of one.
 _WIDTHS = {"b": 1, "h": 2, "w": 4, "x": 8, "q": 16}
 _SCOPES = ("cta", "gpu", "sys", "cluster")
 _SPACES = ("global", "shared", "shared::cluster", "local", "const", "param", "frame")
@@ -25,7 +25,7 @@ def knows(mnemonic: str, key: str) -> bool:
 
 
 class Access:
-    """A key taken apart."""
+    """A key, split into its parts."""
 
     def __init__(self, key: str, signature: str) -> None:
         words = key.split(".")
@@ -43,7 +43,7 @@ class Access:
         self.bytes = self.width * self.vector
 
     def opcode(self) -> str:
-        """With the scope and the .noftz that the key left out."""
+        """Return the opcode with the scope and the .noftz that the key left out."""
         words: list[str] = []
         scopes = _SCOPES[:1] if "shared" in self.space else _SCOPES
         for word in self.key.split("."):
@@ -70,7 +70,7 @@ def _register(kind: str, width: int) -> str:
 
 
 class Place:
-    """Where in a space the thread's bytes lie: how to get the address, and fill and read them."""
+    """Where in a space the thread's bytes are: how to get the address, and fill and read them."""
 
     def __init__(self, access: Access, space: str) -> None:
         self.access = access
@@ -102,7 +102,7 @@ class Place:
             self.lines.append(f"add.u{bits} %base, %base, %step;")
 
     def plain(self) -> tuple[str, str]:
-        """Opcodes of a plain load and store there."""
+        """Return the opcodes of a plain load and store there."""
         space = f".{self.back}" if self.access.space else ""
         return f"ld{space}", f"st{space}"
 
@@ -110,7 +110,7 @@ class Place:
 def _spaces(access: Access) -> list[str]:
     if access.space:
         return [access.space]
-    # PTX has vector atomics of global memory alone.
+    # PTX has vector atomics only for global memory.
     vector_atomic = access.mnemonic in ("atom", "red") and access.vector > 1
     if access.order.startswith("mmio") or vector_atomic:
         return ["global"]
@@ -143,7 +143,7 @@ def items_of(key: str, signature: str) -> Iterator[Item]:
 
 
 def _fill(access: Access, place: Place, prefix: str, kind: str = "") -> list[str]:
-    """Put the arena's bytes where the thread's place is."""
+    """Copy the arena's bytes to the thread's place."""
     bits = 8 * access.bytes
     names = access.names(prefix)
     register = f"b{8 * max(access.width, 2)}"
@@ -305,7 +305,7 @@ def _atomic(access: Access, place: Place, returns: bool) -> tuple[str, list[Outp
 
 
 def _contended(access: Access, place: Place, returns: bool) -> tuple[str, list[Output]]:
-    """All threads at four places: the order must not matter."""
+    """All threads use four places: the order must not matter."""
     width = access.width
     bits = 8 * width
     base = 32 if access.narrow else 64
@@ -326,7 +326,7 @@ def _contended(access: Access, place: Place, returns: bool) -> tuple[str, list[O
     lines += [f"@%first {store}.b{bits} [%base], %r;", "bar.sync 0;"]
     counts = access.operation in ("inc", "dec")
     if counts:
-        # Their order is of no matter where all operands of a place are the same.
+        # Their order doesn't matter if all operands for a place are the same.
         lines += ["<b64:from, back>", f"add.u64 %from, #,{access.kind}:4#;"]
         lines += ["sub.s32 %b, %four, %thread;", f"mul.wide.s32 %back, %b, {width};"]
         lines += ["add.u64 %from, %from, %back;", f"ld.global.b{bits} %b, [%from];"]

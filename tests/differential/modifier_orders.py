@@ -26,7 +26,7 @@ from .items import Item, text_of
 
 FILE = Path(__file__).parent / "golden" / "modifier_orders.xz"
 
-#: Words that stand for each other: one instruction of each mix of them is tried.
+#: Interchangeable words: one instruction for each combination is tried.
 _CLASSES = (
     "eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan",
     "add min max inc dec exch cas and or xor",
@@ -40,13 +40,13 @@ _CLASSES = (
 )
 _CLASS_OF = {word: words for words in _CLASSES for word in words.split()}
 _TYPE = re.compile(r"(pred|(b|u|s|f|bf|tf|e|ue)\d(.*\d)?)$")
-#: Of these the words tell instructions apart.
+#: For these, the words distinguish instructions.
 _NAMED = ("mul", "mad", "madc", "mul24", "mad24", "dp2a", "clmad", "cp")
 _MOST_ORDERS = 30
 _ALL_ORDERS_UP_TO = 4
 _BATCH = 60
 
-#: Modifiers that make no difference to the simulated device, of which its forms have none.
+#: Modifiers that make no difference to the simulated device, and which its forms don't have.
 _HINTED = (
     Item(
         "ld hinted",
@@ -113,13 +113,13 @@ def _orders(opcode: str) -> Iterable[str]:
     types = [word for word in words if _TYPE.match(word)]
     for order in indices:
         now = [words[i] for i in order]
-        # With its types in another order it would be another instruction.
+        # With its types in another order, it would be a different instruction.
         if now != words and [word for word in now if _TYPE.match(word)] == types:
             yield ".".join([mnemonic, *now])
 
 
 def spellings(items: Iterable[Item]) -> list[Spelling]:
-    """The spellings to ask for, of one instruction of each shape."""
+    """Return the spellings to try, for one instruction of each shape."""
     seen: set[object] = set()
     found: dict[tuple[str, str], Spelling] = {}
     for item in items:
@@ -138,7 +138,7 @@ def all_items() -> list[Item]:
 
 
 def module_of(batch: Sequence[Spelling]) -> tuple[str, list[int]]:
-    """A module with a kernel `run<i>` for each spelling, and the line where each begins."""
+    """Return a module with a kernel `run<i>` for each spelling, and the line where each begins."""
     first = batch[0].item
     extra = f", .param .align 32 .b8 extra[{len(first.extra)}]" if first.extra else ""
     lines = [".version 8.8", f".target {first.target}", ".address_size 64"]
@@ -165,7 +165,7 @@ def module_of(batch: Sequence[Spelling]) -> tuple[str, list[int]]:
 
 
 def batches(all_of: Iterable[Spelling], size: int = _BATCH) -> Iterator[list[Spelling]]:
-    """Spellings that may share a module."""
+    """Yield groups of spellings that may share a module."""
     groups: dict[tuple[str, str, int], list[Spelling]] = {}
     for spelling in all_of:
         item = spelling.item
@@ -176,7 +176,7 @@ def batches(all_of: Iterable[Spelling], size: int = _BATCH) -> Iterator[list[Spe
 
 
 def load() -> dict[tuple[str, str], tuple[str, bool]]:
-    """What was recorded: by opcode and spelling, the item's name and whether ptxas takes it."""
+    """Return what was recorded: by opcode and spelling, the item and whether ptxas accepts it."""
     recorded: dict[tuple[str, str], tuple[str, bool]] = {}
     for line in lzma.decompress(FILE.read_bytes()).decode().splitlines():
         name, opcode, written, taken = line.split("\t")
@@ -185,7 +185,7 @@ def load() -> dict[tuple[str, str], tuple[str, bool]]:
 
 
 def _refused(ptxas: str, batch: list[Spelling], folder: str) -> set[int]:
-    """Which of a batch ptxas refuses; all, where it takes not all and names none."""
+    """Return which of a batch ptxas rejects; all of them if it rejects the batch and names none."""
     text, begins = module_of(batch)
     path = Path(folder) / "module.ptx"
     path.write_text(text)
@@ -207,7 +207,7 @@ def _ask(ptxas: str, batch: list[Spelling], folder: str) -> Iterator[tuple[Spell
     for i in refused:
         yield batch[i], False
     rest = [spelling for i, spelling in enumerate(batch) if i not in refused]
-    if refused and rest:  # A later stage may refuse what an earlier one took.
+    if refused and rest:  # A later stage may reject what an earlier one accepted.
         yield from _ask(ptxas, rest, folder)
     else:
         for spelling in rest:
@@ -225,7 +225,8 @@ def main() -> int:
             for batch in batches(spellings(all_items()))
             for answer in _ask(ptxas, batch, folder)
         )
-    # An instruction that ptxas does not know in the manual's order says nothing of orders.
+    # If ptxas doesn't know an instruction in the manual's order, it says nothing about other
+    # orders.
     known = {s.opcode for s, taken in answers.items() if taken and s.written == s.opcode}
     lines = [
         "\t".join((s.item.name, s.opcode, s.written, str(int(taken))))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is kept of programs: the PTX of each module, and what a GPU computed with it.
+"""What is stored for programs: the PTX of each module, and what a GPU computed with it.
 
-An output is kept as one checksum for each 256 bytes; a part on which the simulated device's bits
-differ (or may) is kept as it is.
+An output is stored as one checksum per 256 bytes; a part in which the simulated device's bits
+differ (or may differ) is stored as it is.
 """
 
 import json
@@ -44,7 +44,7 @@ def load_ptx(name: str, folder: Path = FOLDER) -> CompiledModule | None:
 
 @dataclass
 class KeptOutput:
-    """The output of a run: checksums of its parts, and the parts that are kept as they are."""
+    """The output of a run: checksums of its parts, and the parts that are stored as they are."""
 
     digest: int
     size: int
@@ -52,7 +52,7 @@ class KeptOutput:
     parts: dict[int, bytes] = field(default_factory=dict)
 
     def expected(self, actual: bytes) -> tuple[bytes, list[int]]:
-        """What the GPU computed, where it is kept or `actual` is the same; and the other parts."""
+        """Return what the GPU computed, if stored or the same as `actual`; and the other parts."""
         result = bytearray(actual)
         wrong: list[int] = []
         for index, total in enumerate(self.sums):
@@ -66,7 +66,7 @@ class KeptOutput:
 
 
 def keep(digest: int, output: bytes, simulated: bytes | None) -> KeptOutput:
-    """Keep what a GPU computed; raw, where another device's result has other bits."""
+    """Store what a GPU computed; uncompressed where another device's result has other bits."""
     kept = KeptOutput(digest, len(output))
     for index, begin in enumerate(range(0, len(output), PART)):
         part = output[begin : begin + PART]

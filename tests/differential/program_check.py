@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a program computed what Python computes, and what a GPU did."""
+"""Whether a program computed what Python computes, and what a GPU computed."""
 
 import math
 import struct
@@ -17,7 +17,7 @@ _CODES = {"f32": "<f", "f64": "<d"}
 
 
 def wrong_by_reference(run: Run, output: bytes) -> str:
-    """Tell the first result that is not what Python computes; "" where all are."""
+    """Return the first result that differs from Python's; "" if all agree."""
     if run.reference is None:
         return ""
     for kind, array, expected in zip(
@@ -53,10 +53,10 @@ def _too_far(run: Run, kind: str, expected: bytes, actual: bytes) -> str:
     results = [value for (value,) in struct.iter_unpack(_CODES[kind], actual)]
     largest = 1.7976931348623157e308 if kind == "f64" else 3.4028234663852886e38
     for index, (want, got) in enumerate(zip(wanted, results, strict=True)):
-        # Python raises where the result is an infinity or a NaN.
+        # Python raises an exception if the result is an infinity or a NaN.
         if math.isnan(want) or want == got or (abs(want) >= largest * 0.9999999 and want * got > 0):
             continue
-        # One more ulp for Python's own.
+        # One more ulp for Python's own error.
         bound = max(run.ulps * _ulp(kind, want), absolute) + _ulp(kind, want)
         if not abs(want - got) <= bound:
             ulps = abs(want - got) / _ulp(kind, want)
@@ -65,7 +65,7 @@ def _too_far(run: Run, kind: str, expected: bytes, actual: bytes) -> str:
 
 
 def against_gpu(run: Run, kept: KeptOutput, output: bytes) -> Agreement:
-    """Compare a run's output with what is kept of a GPU's."""
+    """Compare a run's output with what is stored of a GPU's."""
     if kept.size != len(output):
         return Agreement(wrong=f"{len(output)} bytes of output, not {kept.size}")
     expected, wrong = kept.expected(output)

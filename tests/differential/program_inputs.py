@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes into programs: the corpus's values, and tamer ones for sums and for functions."""
+"""Inputs for programs: the corpus's values, and tamer ones for sums and for functions."""
 
 import math
 import struct
@@ -24,13 +24,13 @@ def _floats(kind: str, count: int, random: Random, draw: Callable[[Random], floa
 
 
 def _unit(random: Random) -> float:
-    """From -1 to 1, of 24 bits."""
+    """Return a number from -1 to 1, with 24 bits."""
     return (random.below(2**24) - 2**23) / 2.0**23
 
 
 @cache
 def array(kind: str, count: int, slot: int) -> bytes:
-    """Make an input: ``f32``, or with what it is to be before it, ``eighths.f32``."""
+    """Make an input: ``f32``, or with a property in front, ``eighths.f32``."""
     what, _, base = kind.rpartition(".")
     random = Random(f"{kind} {count} {slot}")
     if base == "pair":
@@ -52,6 +52,6 @@ def array(kind: str, count: int, slot: int) -> bytes:
         "positive": lambda r: abs(_unit(r)) * 50 + 1e-3,
         "tame": lambda r: _unit(r) * 3,
         "wide": lambda r: math.ldexp(_unit(r), r.below(40) - 20),
-        "whole": lambda r: float(r.below(64) - 32) / 2,  # Many are special to gamma.
+        "whole": lambda r: float(r.below(64) - 32) / 2,  # Many are special cases for gamma.
     }
     return _floats(base, count, random, draws[what])

@@ -41,7 +41,7 @@ class LoadedModule:
         return self._code.get_kernel(self._compiled.names[name])
 
     def run(self, run: Run) -> bytes:
-        """The outputs, one after the other as `run.arrays` says; what is not written is 0."""
+        """Return the outputs, one after another as in `run.arrays`; what is not written is 0."""
         stream = self._device.default_stream
         inputs = []
         for data in run.input_bytes():
@@ -50,7 +50,7 @@ class LoadedModule:
             inputs.append(buffer)
         output = bytearray(run.size)
         config = LaunchConfig(
-            grid=run.grid // max(run.cluster, 1),  # In clusters, where there are some.
+            grid=run.grid // max(run.cluster, 1),  # In clusters, if there are any.
             block=run.block,
             cluster=run.cluster or None,
             shmem_size=run.shared,

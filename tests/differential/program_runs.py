@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What programs are made of: a module of CUDA C++, and the runs of its kernels."""
+"""The parts of programs: a module of CUDA C++, and the runs of its kernels."""
 
 import functools
 import zlib
@@ -12,7 +12,7 @@ from .program_inputs import array, width_of
 
 FOLDER = Path(__file__).parent / "programs"
 
-#: From the input arrays, as bytes, to the output arrays; None where not known.
+#: From the input arrays, as bytes, to the output arrays; None if unknown.
 Reference = Callable[[list[bytes]], list[bytes | None]]
 
 
@@ -33,7 +33,7 @@ class Run:
     cooperative: bool = False
     shared: int = 0
     reference: Reference | None = field(default=None, compare=False, repr=False)
-    #: Of `reference`: how many units in the last place it may be away.
+    #: How many units in the last place the result may differ from `reference`.
     ulps: float = 0
 
     @property
@@ -43,7 +43,7 @@ class Run:
 
     @functools.cached_property
     def arrays(self) -> list[Output]:
-        """The outputs, one after the other."""
+        """Return the outputs, one after another."""
         arrays: list[Output] = []
         offset = 0
         for text in self.outputs:
@@ -86,7 +86,7 @@ def _split(text: str) -> tuple[str, int]:
 
 @dataclass(frozen=True)
 class Module:
-    """A module: ``programs/<file>.cu``, or a text of its own, compiled by NVRTC."""
+    """A module: ``programs/<file>.cu``, or another text, compiled by NVRTC."""
 
     name: str
     runs: tuple[Run, ...]
@@ -94,7 +94,7 @@ class Module:
     text: str = ""
     arch: str = "sm_90"
     options: tuple[tuple[str, object], ...] = ()
-    #: What it is about, in the report.
+    #: What it tests, for the report.
     subject: str = ""
 
     @functools.cached_property

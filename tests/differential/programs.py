@@ -80,7 +80,7 @@ class Program:
         return bytes(output)
 
     def differs(self, expected: bytes, actual: bytes) -> str:
-        """Where it does, or ""."""
+        """Return where it differs, or ""."""
         mode = self._settings.get("mode", "bits")
         width = 8 if "f64" in mode else 4
         outputs = [Output(0, width, len(expected) // width, mode)]

@@ -43,7 +43,7 @@ def _all_of(corpus: Corpus, family: str) -> Sequence[Item | Program]:
 
 
 def _recorded(corpus: Corpus, family: str) -> dict[str, golden.Result]:
-    """What golden data of a family is not stale."""
+    """Return the golden data of a family that is not stale."""
     known = golden.load(family)
     return {
         one.name: known[one.name]
@@ -80,7 +80,7 @@ def main() -> int:
     if options.changed:
         families = [family for family in families if not _is_complete(corpus, family)]
     start = time.monotonic()
-    # Most of the time goes into the driver's compiler.
+    # The driver's compiler takes most of the time.
     with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
         recorded = pool.map(lambda family: _record(family, options), families)
         for family, (fresh, problems) in zip(families, recorded, strict=True):
@@ -97,7 +97,7 @@ def main() -> int:
     return 1 if failed else 0
 
 
-#: A kernel that runs longer than this hangs.
+#: A kernel that runs longer than this is considered to hang.
 _PATIENCE = 40.0
 
 
@@ -155,7 +155,7 @@ def _record(family: str, options: argparse.Namespace) -> tuple[dict[str, golden.
 
 
 def _watch(child: "subprocess.Popen[bytes]", path: Path) -> int | None:
-    """Wait for a child that goes on writing; None for one that hung and was killed."""
+    """Wait for a child that keeps writing; return None for one that hung and was killed."""
     size, since = -1, time.monotonic()
     while True:
         try:
@@ -194,14 +194,14 @@ def _work(corpus: Corpus, family: str, skip: set[str], known: set[str], path: Pa
             else:
                 try:
                     results[runnable.name] = golden.Result(runnable.digest, runnable.run(device))
-                except Exception as error:  # Told, and the others go on.
+                except Exception as error:  # Reported, and the others continue.
                     problems.append(f"{runnable.name}: {_short(error)}")
             if device.context.is_lost:
                 if isinstance(runnable, Kernel) and "/" not in runnable.name:
                     tell("lost")
                 else:
                     tell("end", results, problems)
-                # Its state cannot be torn down in order.
+                # Its state cannot be torn down in an orderly way.
                 os._exit(0)
             tell("end", results, problems)
         tell("complete")
@@ -228,7 +228,7 @@ def _run_kernel(
             if len(kernel.items) == 1:
                 problems.append(f"{kernel.items[0].name} ({dialect}): {_short(error)}")
                 return
-            # One by one, to find which it is.
+            # One by one, to find out which one it is.
             if cudacore.Device(0).context.is_lost:
                 return
             for item in kernel.items:

@@ -21,7 +21,7 @@ from . import program_archive
 from .library_programs import modules
 from .program_runner import LoadedModule
 
-#: Seconds that a module may take.
+#: How many seconds a module may take.
 _PATIENCE = 60.0
 
 
@@ -72,7 +72,7 @@ def _work(name: str, ptx: Path, folder: Path) -> int:
     for run in module.runs:
         try:
             results[run.name] = (run.digest, loaded.run(run))
-        except cudacore.CUDAError as error:  # Told, and the others go on.
+        except cudacore.CUDAError as error:  # Reported, and the others continue.
             problems += 1
             print(f"{name}: {run.name}: {' '.join(str(error).split())[:400]}")
             if device.context.is_lost:

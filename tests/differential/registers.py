@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Items of special registers, in a launch of two clusters of two blocks."""
+"""Items for special registers, in a launch of two clusters of two blocks."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from .items import Item, Output
 LANES = 40
 BLOCKS = 4
 
-#: Those whose value the launch alone decides.
+#: Those whose value depends only on the launch.
 _SAME = (
     "tid", "ntid", "ctaid", "nctaid", "laneid", "lanemask_", "clusterid", "nclusterid",
     "cluster_", "is_explicit_cluster", "warpid", "dynamic_smem_size",

@@ -22,11 +22,11 @@ class Runner:
         self._stream.close()
 
     def run(self, kernel: Kernel, dialect: Dialect) -> dict[str, bytes]:
-        """Load and run a kernel; returns the output of each of its items, by name."""
+        """Load and run a kernel; return the output of each of its items, by name."""
         first = kernel.items[0]
         function = ObjectCode.from_ptx(kernel_text(kernel, dialect).encode()).get_kernel("run")
         config = LaunchConfig(
-            grid=first.grid // max(first.cluster, 1),  # In clusters, where there are some.
+            grid=first.grid // max(first.cluster, 1),  # In clusters, if there are any.
             block=kernel.lanes,
             cluster=first.cluster or None,
             is_cooperative=first.cooperative,
@@ -48,7 +48,7 @@ class Runner:
     def _input(self, lanes: int) -> Buffer:
         found = self._inputs.get(lanes)
         data = bytes(arena(lanes).bytes) or bytes(16)
-        if found is None or found.size < len(data):  # it grows with the items that are made
+        if found is None or found.size < len(data):  # it grows as more items are made
             found = self._inputs[lanes] = self._device.allocate(len(data), stream=self._stream)
             found.copy_from(data, stream=self._stream)
             self._stream.sync()
@@ -56,6 +56,6 @@ class Runner:
 
 
 def run_item(runner: Runner, item: Item, dialect: Dialect) -> bytes:
-    """Run an item in a kernel of its own."""
+    """Run an item in a separate kernel."""
     kernel = Kernel(item.name, [item], [0], (item.size + 31) // 16 * 16)
     return runner.run(kernel, dialect)[item.name]

@@ -7,7 +7,7 @@ from itertools import accumulate
 
 from .program_runs import Module, Run, module
 
-#: Scopes of cuda::atomic_ref; what the threads of a block do is the same in each.
+#: Scopes of cuda::atomic_ref; the threads of a block do the same in each.
 _SCOPES = ("thread_scope_block", "thread_scope_device", "thread_scope_system")
 _ATOMS = (("int", "s32"), ("unsigned", "u32"), ("long long", "s64"), ("u64", "u64"),
           ("short", "s16"), ("unsigned char", "u8"))  # fmt: skip

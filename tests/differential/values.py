@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes into instructions: for each type, special values and random ones, always the same.
+"""Inputs for instructions: for each type, special values and random ones, always the same.
 
-An arena holds an array for each type and operand; thread i of a kernel reads element i. The first
-lanes pair the most special values of one operand with those of the next.
+An arena contains an array for each type and operand; thread i of a kernel reads element i. The
+first lanes pair the most special values of one operand with those of the next.
 """
 
 import struct
@@ -14,7 +14,7 @@ _MASK = 2**64 - 1
 
 
 class Random:
-    """SplitMix64: the same numbers on every machine and in every Python."""
+    """SplitMix64: the same numbers on every machine and in every version of Python."""
 
     def __init__(self, seed: str) -> None:
         self._state = zlib.crc32(seed.encode()) * 0x9E3779B97F4A7C15 & _MASK
@@ -59,7 +59,7 @@ _SINGLES = (
     3.14159265, -1.5707963, 88.7, 128.5, -126.5, -149, -150, 1e-30, 1e30, 2.0**127, 2.0**-127,
 )  # fmt: skip
 
-#: The few that meet each other in every pair, and others that matter to some instruction.
+#: A few values that are combined in every pair, and others that matter to some instruction.
 _FLOATS: dict[str, tuple[int, int, list[int], list[int]]] = {
     "f32": (
         32, 23,
@@ -151,7 +151,7 @@ _SMALL_WIDTHS = dict.fromkeys(("shift", "position", "selector", "nth", "lane", "
 
 
 def size_of(kind: str) -> int:
-    """Bytes of a value."""
+    """Return the size of a value in bytes."""
     if kind.startswith(("exact_", "random_", "kept")):
         return 8 if kind.endswith("f64") else 4
     if kind in _SMALL_WIDTHS:
@@ -168,7 +168,7 @@ def size_of(kind: str) -> int:
     return _BYTES[kind.lstrip("busf")]
 
 
-#: Bytes that a small float takes in a packed operand; of e2m1, two share one.
+#: How many bytes a small float takes in a packed operand; two e2m1 share one.
 _MINI = {"e4m3": 1, "e5m2": 1, "e2m3": 1, "e3m2": 1, "ue8m0": 1, "ue5m3": 1, "e2m1": 1}
 
 
@@ -182,7 +182,7 @@ def _parts(kind: str) -> tuple[str, int]:
 def values(kind: str, slot: int, lanes: int) -> list[int]:
     """Make operand `slot` of a kind for that many lanes."""
     if kind.startswith(("exact_", "random_", "kept")):
-        from . import matrix  # Which has its own, and needs this module.
+        from . import matrix  # It has its own values, and imports this module.
 
         return matrix.values(kind, slot, lanes)
     random = Random(f"{kind} {slot} {lanes}")
@@ -221,7 +221,7 @@ def _fill(
     pairs = min(len(core) ** 2, lanes * 9 // 16)
     for lane in range(lanes):
         if lane < pairs:
-            # Operands 0 and 1 count through all pairs; others jump about.
+            # Operands 0 and 1 run through all pairs; others jump around.
             turn = (lane + 5 * part) % len(core) ** 2
             if digit == 0:
                 yield core[turn % len(core)]
@@ -243,7 +243,7 @@ def pack(kind: str, numbers: list[int]) -> bytes:
 
 
 class Arena:
-    """The input of all kernels of a number of lanes; grows while kernels are written."""
+    """The input of all kernels with a number of lanes; grows while kernels are written."""
 
     def __init__(self, lanes: int) -> None:
         self.lanes = lanes
@@ -252,7 +252,7 @@ class Arena:
         self._digests: dict[tuple[str, int], int] = {}
 
     def offset(self, kind: str, slot: int) -> int:
-        """Where the array of an operand begins."""
+        """Return where the array of an operand begins."""
         key = (kind, slot)
         found = self._offsets.get(key)
         if found is None:

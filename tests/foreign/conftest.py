@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the foreign programs share. None of them may import cudacore."""
+"""Fixtures for the foreign programs. None of the programs may import cudacore."""
 
 from collections.abc import Iterator
 

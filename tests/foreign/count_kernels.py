@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many kernels of PTX files the simulated device loads.
+"""Counts how many kernels of PTX files the simulated device loads.
 
     CUDACORE_DRIVER=simulator python tests/foreign/count_kernels.py FOLDER ...
 
-counts each folder's kernels, and prints why the others don't load. The files come from
-`nvcc -ptx`; what they are for must run on the device
+counts the kernels in each folder, and prints why the others don't load. The files come from
+`nvcc -ptx`; the device must support the architecture they are for
 (CUDACORE_SIMULATOR_COMPUTE_CAPABILITY).
 """
 
@@ -19,7 +19,7 @@ _ENTRY = re.compile(r"^\s*(?:\.visible |\.weak )?\s*\.entry\s+([\w$%]+)", re.MUL
 
 
 def _refusal(code: ObjectCode, name: str) -> str:
-    """Why a kernel does not load; nothing where it does."""
+    """Return why a kernel doesn't load; empty if it does."""
     try:
         code.get_kernel(name)
     except CUDAError as error:

@@ -24,8 +24,8 @@ import types
 import cudacore
 import pytest
 
-# Files, and tests in others: of what cudacore doesn't have, of what no user of cuda.core sees, or
-# of words.
+# Files, and individual tests, about features that cudacore lacks, internals that no user of
+# cuda.core sees, or the wording of messages.
 LEFT_OUT = {
     "cython": "insides",
     "example_tests": "examples need CuPy",
@@ -63,7 +63,7 @@ LEFT_OUT = {
     "test_utils_dlpack.py": "StridedMemoryView",
     "test_utils_enum_explanations_helpers.py": "insides",
 }
-# What errors of such tests say.
+# What the errors of such tests contain.
 REASONS = {
     "docs/cuda_core.md": "",
     "libNVVM": "NVVM IR",
@@ -78,7 +78,7 @@ class MissingError(Exception):
 
 
 def reason_of(error: BaseException) -> str | None:
-    """Say why a test that ended in this error is not counted; None where it is."""
+    """Return why a test that ended in this error is not counted; None if it is."""
     text = str(error)
     if isinstance(error, MissingError):
         return text
@@ -93,7 +93,7 @@ def reason_of(error: BaseException) -> str | None:
 
 
 modules: set[str] = set()  # of the checkout's cuda.core
-used: list[str] = []  # stand-ins that the running test used
+used: list[str] = []  # placeholders that the running test used
 running: list[bool] = []  # empty while pytest collects
 
 
@@ -104,7 +104,7 @@ def use(name: str) -> None:
 
 
 class Missing(type):
-    """The type of stand-ins: attributes are stand-ins too; calling one inside a test ends it."""
+    """The type of placeholders: attributes are placeholders too; calling one ends the test."""
 
     def __getattr__(cls, name: str) -> "Missing":
         if name == "__args__":
@@ -143,7 +143,7 @@ def bindings(name: str) -> types.ModuleType:
     return importlib.import_module(f"cuda.bindings.{name}")
 
 
-# The few private names that the tests themselves are written with.
+# The few private names that the tests themselves use.
 PRIVATE = {
     "_SynchronousMemoryResource": lambda: cudacore.SynchronousMemoryResource,
     "_decide_nvjitlink_or_driver": lambda: lambda: False,
@@ -163,7 +163,7 @@ PLACES = [cudacore, cudacore.typing]
 
 
 class CudaCore(types.ModuleType):
-    """``cuda.core`` or a module of it."""
+    """``cuda.core`` or one of its modules."""
 
     __path__: tuple[str, ...] = ()
 
@@ -173,7 +173,7 @@ class CudaCore(types.ModuleType):
                 return cudacore.__version__
             raise AttributeError(name)
         if f"{self.__name__}.{name}" in modules:
-            raise AttributeError(name)  # Python imports it then
+            raise AttributeError(name)  # Python then imports it
         if self.__name__.startswith("cuda.core.system"):
             return getattr(cudacore.system, name, None) or stand_in(name)
         for place in PLACES:
@@ -184,7 +184,7 @@ class CudaCore(types.ModuleType):
         return value
 
     def __setattr__(self, name: str, value: object) -> None:
-        """A test that patches cuda.core's insides is not counted either."""
+        """A test that patches cuda.core's internals is not counted either."""
         if running and not isinstance(value, types.ModuleType) and not name.startswith("__"):
             used.append(f"{self.__name__}.{name}")
         super().__setattr__(name, value)
@@ -204,7 +204,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 class Tally:
-    """Counts tests: passed, failed, skipped, or of something missing."""
+    """Counts tests: passed, failed, skipped, or about something missing."""
 
     def __init__(self, root: pathlib.Path) -> None:
         self.root = root
@@ -276,7 +276,7 @@ COLUMNS = ("passed", "failed", "missing", "skipped")
 
 
 def raises(*args, match=None, **kwargs):
-    """Leave out what a message must be like: cudacore's are its own."""
+    """Ignore what a message must match: cudacore has its own messages."""
     return raises_as_told(*args, **kwargs)
 
 
@@ -290,7 +290,7 @@ def main(checkout: str, arguments: list[str]) -> int:
         name = source.relative_to(root).with_suffix("")
         modules.add(".".join(name.parts).removesuffix(".__init__"))
     if cudacore.simulator.is_enabled():
-        # cuda.bindings asks for libcuda.so.1 by name, and is given what is loaded.
+        # cuda.bindings requests libcuda.so.1 by name, and gets the one that is loaded.
         ctypes.CDLL(cudacore.simulator.driver_folder() + "/libcuda.so.1")
     sys.meta_path.insert(0, Finder())
     pytest.raises = raises

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driver API through cuda.bindings from the registry."""
+"""The driver API through cuda.bindings from PyPI."""
 
 import ctypes
 import pathlib
@@ -53,7 +53,7 @@ extern "C" __global__ void count() { atomicAdd(&counter, 1); }
 
 
 def ok(answer):
-    """What a call gave, without its code, which has to be success."""
+    """Return the result of a call without its code, which must be success."""
     result, *values = answer
     assert result == type(result)(0), result
     return values[0] if len(values) == 1 else tuple(values)
@@ -91,7 +91,7 @@ def module(context):
 
 @pytest.fixture
 def arrays(context):
-    """Three arrays of 1000 numbers on the device: 0 to 999, halves, and nothing yet."""
+    """Three arrays of 1000 numbers on the device: 0 to 999, halves, and uninitialized."""
     left, right = np.arange(1000, dtype=np.float32), np.full(1000, 0.5, np.float32)
     pointers = [ok(cu.cuMemAlloc(4000)) for _ in range(3)]
     ok(cu.cuMemcpyHtoD(pointers[0], left.ctypes.data, 4000))
@@ -412,7 +412,7 @@ def test_what_is_not_simulated_says_so(context, call):
 
 
 def test_an_illegal_address_sticks_and_names_its_place(context):
-    """In a process of its own, whose driver's log it alone writes."""
+    """In a separate process, which alone writes to its driver's log."""
     finished = subprocess.run(
         [sys.executable, __file__], check=False, capture_output=True, text=True, timeout=60
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cuda.core from the registry, as its documentation uses it."""
+"""cuda.core from PyPI, used as in its documentation."""
 
 import ctypes
 
@@ -40,7 +40,7 @@ SCALE = 'extern "C" __global__ void scale(float* x, float by) { x[threadIdx.x] *
 
 
 def pinned(count, dtype):
-    """Pinned memory and an array of the host over it."""
+    """Pinned memory and a host array that shows it."""
     buffer = LegacyPinnedMemoryResource().allocate(count * np.dtype(dtype).itemsize)
     return buffer, np.from_dlpack(buffer).view(dtype)
 
@@ -248,7 +248,7 @@ def test_dynamic_shared_memory(stream, compile_ptx):
 
 
 def test_a_cluster_reads_its_other_blocks_shared_memory(stream, compile_ptx):
-    # Without cooperative groups, whose headers the toolkit brings.
+    # Without cooperative groups, whose headers come with the toolkit.
     kernel = compile_ptx(
         r"""extern "C" __global__ void neighbours(unsigned* out) {
               __shared__ unsigned mine;
@@ -406,7 +406,7 @@ def test_a_decorated_function_takes_arrays(stream):
 
 
 def test_linked_ptx_of_two_sources(stream, compile_ptx):
-    """nvJitLink makes PTX of LTO-IR; that of PTX would be a cubin."""
+    """nvJitLink makes PTX from LTO IR; from PTX it would make a cubin."""
     main, other = (
         Program(
             source,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fat binaries that NVIDIA's nvFatbin made, loaded as cuda.core and cuda.bindings load them."""
+"""Fat binaries made by NVIDIA's nvFatbin, loaded through cuda.core and cuda.bindings."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ MODES = ["-compress=false", "-compress-mode=speed", "-compress-mode=balance", "-
 
 
 def fat_binary(ptx=(), cubin=(), options=()):
-    """A fat binary of the source, with code for the architectures."""
+    """Make a fat binary from the source, with code for the architectures."""
     handle = nvfatbin.create([*options], len(options))
     try:
         for kind, architectures in (("ptx", ptx), ("cubin", cubin)):

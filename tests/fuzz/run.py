@@ -26,7 +26,7 @@ LIMITS = ["-timeout=20", "-rss_limit_mb=4096", "-max_len=65536", "-print_final_s
 
 
 def write_programs(folder: Path) -> None:
-    """Write the differential tests' programs, each a file."""
+    """Write the differential tests' programs, one file each."""
     folder.mkdir()
     with lzma.open(GOLDEN, "rt") as file:
         for i, (_, ptx, *_) in enumerate(json.load(file)):
@@ -34,7 +34,7 @@ def write_programs(folder: Path) -> None:
 
 
 def run(fuzzer: Path, seconds: int, programs: Path, keep: Path) -> tuple[str, bool]:
-    """Fuzz for that long; returns what to print, and whether nothing crashed."""
+    """Fuzz for that long; return what to print, and whether nothing crashed."""
     name = fuzzer.name.removeprefix("fuzz_")
     with tempfile.TemporaryDirectory() as found:
         seeds = [str(HERE / "corpus" / name)]
@@ -56,7 +56,7 @@ def run(fuzzer: Path, seconds: int, programs: Path, keep: Path) -> tuple[str, bo
             capture_output=True,
             text=True,
             errors="replace",
-            # Memory that a sanitizer would refuse is refused by operator new as well.
+            # If a sanitizer would refuse an allocation, operator new refuses it as well.
             env=os.environ | {"ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1"},
         )
     runs = [line.split()[-1] for line in done.stderr.splitlines() if "number_of_executed" in line]
@@ -66,7 +66,7 @@ def run(fuzzer: Path, seconds: int, programs: Path, keep: Path) -> tuple[str, bo
 
 
 def main() -> int:
-    """Run the fuzzers of a build side by side; returns the exit status."""
+    """Run the fuzzers of a build side by side; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build", type=Path)
     parser.add_argument("names", nargs="*")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check that each source file says its licence in its first lines; takes paths, or asks git."""
+"""Check that each source file names its license in its first lines; takes paths, or asks git."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ SUFFIXES = {".c", ".cpp", ".hpp", ".def", ".map", ".cu", ".py", ".pyi", ".cmake"
 
 
 def is_source(path: Path) -> bool:
-    """Whether the file is one that says its licence."""
+    """Return whether the file must name its license."""
     return path.suffix in SUFFIXES or path.name == "CMakeLists.txt" or path.parts[:1] == (".ci",)
 
 
 def says_licence(path: Path) -> bool:
-    """Whether the line stands first, or second below what must stand first."""
+    """Return whether the line comes first, or second after a line that must come first."""
     with path.open() as file:
         return any(LINE in line for _, line in zip(range(2), file, strict=False))
 
 
 def main() -> int:
-    """Print each file without the line; returns the exit status."""
+    """Print each file without the line; return the exit status."""
     given = (
         sys.argv[1:]
         or subprocess.run(

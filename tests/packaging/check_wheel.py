@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check what a wheel and an sdist contain, and that the installed wheel needs no other package.
 
-Run by the interpreter of a virtual environment that has the wheel and pip alone.
+Run this with the interpreter of a virtual environment that contains only the wheel and pip.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-#: What the package cannot do without.
+#: What the package cannot work without.
 IN_WHEEL = ("__init__.py", "__main__.py", "_core.pyi", "_mandelbrot.cu", "py.typed", "simulator.py",
             "system.py", "lib/libcudacore_sim.so", "lib/driver/libcuda.so.1",
             "lib/driver/libnvidia-ml.so.1", "lib/driver/libcudart.so.12",
@@ -25,7 +25,7 @@ WHEEL_LIMIT = 6_000_000
 
 
 def wheel_errors(wheel: Path) -> list[str]:
-    """What is wrong with the files of the wheel."""
+    """Yield what is wrong with the files of the wheel."""
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     errors = [f"lacks cudacore/{name}" for name in IN_WHEEL if f"cudacore/{name}" not in names]
@@ -42,7 +42,7 @@ def wheel_errors(wheel: Path) -> list[str]:
 
 
 def sdist_errors(sdist: Path) -> list[str]:
-    """What is wrong with the files of the sdist."""
+    """Yield what is wrong with the files of the sdist."""
     with tarfile.open(sdist) as archive:
         tops = {Path(name).parts[1] for name in archive.getnames() if "/" in name}
     errors = [f"lacks {name}" for name in IN_SDIST if name not in tops]
@@ -51,7 +51,7 @@ def sdist_errors(sdist: Path) -> list[str]:
 
 
 def import_errors() -> list[str]:
-    """What is wrong with the installed package."""
+    """Yield what is wrong with the installed package."""
     others = {
         distribution.metadata["Name"]
         for distribution in importlib.metadata.distributions()
@@ -75,7 +75,7 @@ def import_errors() -> list[str]:
 
 
 def main() -> int:
-    """Print what is wrong; returns the exit status."""
+    """Print what is wrong; return the exit status."""
     wheel, sdist = map(Path, sys.argv[1:])
     errors = [*wheel_errors(wheel), *sdist_errors(sdist), *import_errors()]
     for error in errors:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every test may ask for; the `device` fixture alone decides what needs a device."""
+"""Fixtures for all tests; only the `device` fixture determines what needs a device."""
 
 import ctypes
 import gc
@@ -37,7 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_left_out] = []
     choice = config.getoption("--device") or ("gpu" if has_gpu() else "simulator")
     if choice == "simulator":
-        # In the environment, so that programs that tests start have it too.
+        # In the environment, so that programs that tests start get it too.
         os.environ["CUDACORE_DRIVER"] = "simulator"
         os.environ["CUDACORE_SIMULATOR_DEVICES"] = "2"
     else:
@@ -50,7 +50,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def has_gpu() -> bool:
-    """Whether NVIDIA's driver shows a GPU; asked elsewhere, as this process takes one driver."""
+    """Return whether NVIDIA's driver shows a GPU; asks another process, since this one uses one
+    driver."""
     script = "import cudacore; cudacore.system.get_num_devices() or exit(1)"
     environment = os.environ | {"CUDACORE_DRIVER": "native"}
     return not subprocess.run(
@@ -109,7 +110,7 @@ def device() -> Device:
 
 @pytest.fixture
 def stream(device: Device) -> Iterator[Stream]:
-    """A stream of its own, idle and closed at the end."""
+    """A new stream, which is idle and closed at the end."""
     stream = device.create_stream()
     yield stream
     if not stream.is_closed:
@@ -119,7 +120,7 @@ def stream(device: Device) -> Iterator[Stream]:
 
 @pytest.fixture
 def pinned(device: Device) -> Iterator[Callable[[int], Buffer]]:
-    """Makes zeroed host memory that kernels can write and the test can read at once."""
+    """Allocates zeroed host memory that kernels can write and the test can read at once."""
     assert device.device_id == 0
     resource = LegacyPinnedMemoryResource()
     buffers: list[Buffer] = []
@@ -148,7 +149,7 @@ __global__ void gate(volatile int* flag) {
 
 
 class Gate:
-    """Holds a stream back until it is opened; after 10 s it gives up and fails the test."""
+    """Blocks a stream until it is opened; after 10 s it gives up and fails the test."""
 
     def __init__(self, kernel: Kernel, flag: Buffer) -> None:
         self._kernel = kernel
@@ -169,7 +170,7 @@ class Gate:
 
 @pytest.fixture(scope="session")
 def gate_kernel(device: Device) -> Kernel:
-    """Loaded, like the driver's own fill, before any gate is shut: loading waits for the device."""
+    """Loaded, like the driver's own fill, before any gate closes: loading waits for the device."""
     kernel = build(GATE).get_kernel("gate")
     with device.allocate(64) as buffer:
         buffer.fill(1)
@@ -180,8 +181,8 @@ def gate_kernel(device: Device) -> Kernel:
 
 @pytest.fixture
 def gate(gate_kernel: Kernel, pinned: Callable[[int], Buffer], device: Device) -> Iterator[Gate]:
-    """Opened at the end in any case, so that no failed test hangs the next."""
-    gc.collect()  # modules that earlier tests left: unloading one waits for the device
+    """Always opened at the end, so that a failed test doesn't hang the next one."""
+    gc.collect()  # modules left by earlier tests: unloading one waits for the device
     gate = Gate(gate_kernel, pinned(4))
     yield gate
     gate.open()

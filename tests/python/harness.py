@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests share beside fixtures: compiling in one line, scripts in a process of their own."""
+"""What tests share besides fixtures: compiling in one line, scripts in separate processes."""
 
 import ctypes
 import os
@@ -19,7 +19,7 @@ ARCH = "sm_90"
 PACKAGE = Path(cudacore.__file__).parent
 ROOT = Path(__file__).parents[2]
 
-#: An empty file of one of these names, found first, hides the library from the system loader.
+#: An empty file with one of these names, found first, hides the library from the system loader.
 SONAMES = {
     "driver": ("libcuda.so.1", "libcuda.so"),
     "NVRTC": ("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"),
@@ -28,7 +28,7 @@ SONAMES = {
 
 
 def cubin(source: str, *names: str, **options: object) -> ObjectCode:
-    """Compile for ARCH; touches no driver."""
+    """Compile for ARCH; doesn't touch a driver."""
     return Program(source, "c++", {"arch": ARCH, **options}).compile("cubin", names)
 
 
@@ -46,13 +46,13 @@ def build(source: str, *names: str, options: ProgramOptions | None = None) -> Ob
 
 
 def host_bytes(buffer: Buffer) -> bytes:
-    """Read memory that the host can reach; the caller has synchronised."""
+    """Read memory that the host can access; the caller must have synchronized."""
     assert buffer.is_host_accessible
     return ctypes.string_at(buffer.handle, buffer.size)
 
 
 def environment(changes: Mapping[str, str | None] | None = None) -> dict[str, str]:
-    """Build this process's environment with variables changed, or taken out where None."""
+    """Copy this process's environment, with variables changed, or removed if None."""
     merged: dict[str, str | None] = {**os.environ, **(changes or {})}
     return {name: value for name, value in merged.items() if value is not None}
 
@@ -65,7 +65,7 @@ def run(
     cwd: Path | None = None,
     timeout: float = 120,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a script in an interpreter of its own."""
+    """Run a script in a new interpreter."""
     return subprocess.run(
         [sys.executable, *flags, "-c", textwrap.dedent(script), *arguments],
         check=False,
@@ -80,15 +80,15 @@ def run(
 def run_cleanly(
     script: str, *arguments: str, env: Mapping[str, str | None] | None = None, timeout: float = 120
 ) -> str:
-    """Run a script that must end well and say nothing on standard error; returns its output."""
+    """Run a script that must succeed and write nothing to standard error; return its output."""
     result = run(script, *arguments, env=env, timeout=timeout)
     assert (result.returncode, result.stderr) == (0, "")
     return result.stdout
 
 
-#: Ends a script with whether cudacore used the driver in it. The process's maps would not tell:
-#: NVRTC and nvJitLink open libcuda by themselves. But a child may use CUDA only where cudacore had
-#: not before the fork.
+#: Ends a script with whether cudacore used the driver in it. The process's maps don't show that,
+#: because NVRTC and nvJitLink open libcuda themselves. But a child may use CUDA only if cudacore
+#: had not used it before the fork.
 TELL_WHETHER_DRIVER_WAS_USED = """
 import os, warnings
 import cudacore
@@ -122,7 +122,7 @@ def hide(folder: Path, *libraries: str) -> dict[str, str | None]:
 
 
 def copy_package(folder: Path) -> Path:
-    """Copy cudacore alone, away from every wheel; returns the folder to put on sys.path."""
+    """Copy only cudacore, without any wheels; return the folder to put on sys.path."""
     target = folder / "cudacore"
     shutil.copytree(PACKAGE, target, ignore=shutil.ignore_patterns("__pycache__"))
     core = Path(cudacore._core.__file__)
@@ -132,7 +132,7 @@ def copy_package(folder: Path) -> Path:
 
 
 def nvcc(folder: Path, *arguments: str) -> None:
-    """Run nvcc in a folder, without the sanitizer that a build's tests may be run under."""
+    """Run nvcc in a folder, without the sanitizer that the tests may be running under."""
     env = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     made = subprocess.run(
         ["nvcc", *arguments], check=False, cwd=folder, capture_output=True, text=True, env=env

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What errors say to somebody who comes from another library, or has mistyped a word."""
+"""Advice in errors for users who come from another library, or who mistyped a word."""
 
 from collections.abc import Callable
 from typing import Any

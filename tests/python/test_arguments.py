@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every kind of argument for every kind of parameter: what arrives, and what is refused."""
+"""Every kind of argument for every kind of parameter: what arrives, and what is rejected."""
 
 import ctypes
 import gc
@@ -37,7 +37,7 @@ INTEGERS = {**SIGNED, **UNSIGNED}
 
 
 class Store:
-    """Sends an argument through a kernel and says which bytes arrived."""
+    """Passes an argument through a kernel and returns the bytes that arrived."""
 
     def __init__(self, code: ObjectCode, stream: Stream, pinned: Callable[[int], Buffer]) -> None:
         self._code, self._stream, self._pinned = code, stream, pinned
@@ -234,7 +234,7 @@ def test_managed_and_pinned_buffers_are_pointers(store: Store, pinned: Any) -> N
     assert store("pointer", buffer) == buffer.handle.to_bytes(8, "little")
 
 
-#: parameter → values of a wrong type, with the name that a message must give them
+#: parameter → values of a wrong type, with the type name that a message must contain
 REFUSED: dict[str, tuple[tuple[Any, str], ...]] = {
     "int": ((1.0, "float"), (True, "bool"), (None, "None"), (1j, "complex"), ("1", "str"),
             (b"1234", "bytes"), (np.int64(1), "int64"), (np.uint32(1), "uint32"),
@@ -358,7 +358,7 @@ def test_types_are_not_kept_for_ever(stream: Stream, pinned: Callable[[int], Buf
 
 
 class TestUnmangledKernels:
-    """Which parameters are pointers, which a C name does not tell, comes from the source."""
+    """A C name doesn't show which parameters are pointers, so that comes from the source."""
 
     SOURCE = """
         extern "C" __global__ void add(const float* __restrict__ a, float* c, size_t n, double x) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Buffers as ranges of memory: length, slices, and what the host sees of them."""
+"""Buffers as ranges of memory: length, slices, and views on the host."""
 
 import ctypes
 import gc
@@ -15,7 +15,7 @@ DATA = bytes(range(256)) * 4
 
 
 class Counting(MemoryResource):
-    """Pinned memory; says what came back, and on which stream."""
+    """Pinned memory; records what was returned, and on which stream."""
 
     is_device_accessible = True
     is_host_accessible = True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Host callbacks: Python functions in a stream's order."""
+"""Host callbacks: Python functions in stream order."""
 
 import gc
 import threading
@@ -155,7 +155,7 @@ def wait_until(is_so: Callable[[], bool]) -> bool:
 
 
 class Counting(MemoryResource):
-    """Counts what is out."""
+    """Counts how many buffers are in use."""
 
     def __init__(self, inner: MemoryResource) -> None:
         super().__init__()

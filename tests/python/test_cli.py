@@ -12,7 +12,7 @@ import cudacore
 import pytest
 from harness import environment, hide
 
-#: An image that the simulated device draws at once.
+#: An image that the simulated device draws quickly.
 SMALL = ("--width", "160", "--height", "100", "--iterations", "100")
 
 
@@ -29,7 +29,7 @@ def call(
 def without_gpu(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> subprocess.CompletedProcess[str]:
-    """A run for NVIDIA's driver, asked for by name, where there is none."""
+    """A run that requests NVIDIA's driver by name, on a machine without it."""
     folder = tmp_path_factory.mktemp("run")
     result = call(folder, env=hide(folder / "hidden", "driver"))
     assert [path.name for path in folder.iterdir()] == ["hidden"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ObjectCode.save and .load, and what pickles hold."""
+"""ObjectCode.save and .load, and what pickles contain."""
 
 import os
 import pickle
@@ -178,7 +178,7 @@ def test_saved_file_has_the_usual_mode(codes: dict[str, ObjectCode], tmp_path: P
 
 @pytest.mark.parametrize("kind", ["cubin", "ptx", "ltoir"])
 def test_pickle_leaves_the_source_out(codes: dict[str, ObjectCode], kind: str) -> None:
-    code = pickle.loads(pickle.dumps(codes[kind]))  # a copy of its own
+    code = pickle.loads(pickle.dumps(codes[kind]))  # a separate copy
     assert not code.pickle_source
     assert SECRET.encode() not in pickle.dumps(codes[kind])
 

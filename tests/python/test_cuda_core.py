@@ -41,7 +41,7 @@ FILL = 'extern "C" __global__ void fill(float* p, float v) { p[threadIdx.x] = v;
 
 
 class Borrowing(MemoryResource):
-    """As cuda.core's users write them: no super().__init__(), and a stream that must be given."""
+    """As cuda.core's users write them: no super().__init__(), and a required stream."""
 
     def __init__(self, inner: MemoryResource) -> None:
         self.inner = inner

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory resources whose __init__ is called late, twice or never, and classes that derive so."""
+"""Memory resources whose __init__ is called late, twice or never, and classes derived this way."""
 
 import copy
 import pickle
@@ -118,7 +118,7 @@ class Mine(MemoryResource):
     is_host_accessible = False
     device_id: Any = 0
 
-    def __init__(self) -> None:  # MemoryResource's own may be left out
+    def __init__(self) -> None:  # calling MemoryResource's own is optional
         pass
 
 

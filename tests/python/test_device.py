@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Device: what a GPU is, and what is made from it."""
+"""Device: its properties, and what is made from it."""
 
 import pickle
 import re
@@ -235,7 +235,7 @@ def test_versions(device: Device) -> None:
 
 
 def current_device() -> int:
-    """The ordinal of the current device."""
+    """Return the ordinal of the current device."""
     return Device().device_id
 
 
@@ -251,7 +251,7 @@ def test_with_makes_a_device_current_for_a_while(device: Device) -> None:
                 assert current_device() == 1
             assert current_device() == 0
         assert current_device() == 1
-        device.set_current()  # what is done inside ends with it
+        device.set_current()  # changes made inside end with the block
     assert current_device() == 0
 
 
@@ -276,7 +276,7 @@ def test_with_is_of_one_thread(device: Device) -> None:
 
 @pytest.mark.multi_gpu
 def test_with_leaves_a_thread_as_it_was(device: Device) -> None:
-    """Where no context was current, none is afterwards."""
+    """If no context was current before, none is afterwards."""
     assert device.device_id == 0
     said = run_cleanly("""
         import ctypes, cudacore

@@ -26,7 +26,7 @@ class Block(NamedTuple):
 
 
 def blocks(page: Path) -> list[Block]:
-    """The fenced ```python blocks of a page, with what the comment on the line before says."""
+    """Return the fenced ```python blocks of a page, with what the comment above each says."""
     found: list[Block] = []
     lines = page.read_text().splitlines()
     number = 0
@@ -60,13 +60,13 @@ def run_page(page: Path, *, with_device: bool) -> None:
             elif ">>>" in block.code:
                 run_doctest(block.code, f"{page.name}:{block.line}", namespace)
             else:
-                # Line numbers as in the page, so that a failure points at it.
+                # Use the page's line numbers, so that a failure points at the page.
                 tree = ast.parse("\n" * (block.line - 1) + block.code, str(page))
                 exec(compile(tree, str(page), "exec"), namespace)
 
 
 def run_alone(text: str, name: str) -> None:
-    """Run a doctest where no driver was asked for or used yet."""
+    """Run a doctest in a process in which no driver was requested or used yet."""
     script = f"""
 import doctest
 test = doctest.DocTestParser().get_doctest({text!r}, {{}}, {name!r}, {name!r}, 0)
@@ -110,7 +110,7 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
 
 
 def documented() -> Iterator[tuple[str, Any]]:
-    """Everything public that can have a docstring, by its dotted name."""
+    """Yield everything public that can have a docstring, by its dotted name."""
     yield "cudacore", cudacore
     yield "cudacore.system", cudacore.system
     yield "cudacore.simulator", cudacore.simulator
@@ -133,7 +133,7 @@ EXAMPLES = {
     for name, value in DOCUMENTED.items()
     if ">>>" in (text := inspect.getdoc(value) or "")
 }
-#: Examples that show an exception, a device or what is made from one.
+#: Examples that involve an exception, a device or something made from one.
 NEEDS_DEVICE = re.compile(
     r"\b(Device\(|device\b|stream\b|buffer\b|kernel\b|launch\(|event\b|get_kernel|system\.|"
     r"_STREAM\b|MemoryResource|driver_library|num_devices)"

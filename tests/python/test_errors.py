@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The exceptions: what each is a kind of, what it carries, what it says."""
+"""The exceptions: their base classes, their attributes and their messages."""
 
 import copy
 import pickle

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""After fork: the child is told so, and harms nothing."""
+"""After fork: the child gets an error, and does no harm."""
 
 import subprocess
 import sys

@@ -23,7 +23,7 @@ from harness import build, run_cleanly
 
 
 class Owner:
-    """Anything that an object keeps alive, and that can hold the object."""
+    """Anything that an object keeps alive, and that can refer to the object."""
 
     held: Any = None
 
@@ -288,7 +288,7 @@ def test_cycle_of_a_derived_class(device: Device, stream: Stream, kind: str) -> 
 
 
 def test_collector_runs_while_others_work(device: Device) -> None:
-    """Shares come and go without the GIL while the collector counts."""
+    """References come and go without the GIL while the collector counts."""
     pool = DeviceMemoryResource(device, {})
     failures: list[Exception] = []
     done = threading.Event()

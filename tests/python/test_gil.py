@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may block lets the GIL go: a host callback that wants it never stops its own stream."""
+"""Calls that may block release the GIL, so a host callback never stalls its own stream."""
 
 from cudacore import Device
 from harness import run
 
-# No thread takes the GIL by itself: a callback runs only where a call lets it go.
+# No thread takes the GIL automatically: a callback runs only if a call releases it.
 PRELUDE = """
 import faulthandler, os, sys
 faulthandler.dump_traceback_later(100, exit=True)
@@ -102,7 +102,7 @@ def finishes(body: str) -> None:
 
 def test_full_queue_behind_a_callback(device: Device) -> None:
     assert device.device_id == 0
-    # A queue has room for some thousand entries.
+    # A queue has room for a thousand or so entries.
     finishes(
         "\n".join(
             f"behind_a_callback({name!r}, lambda: {call}, 3000)" for name, call in QUEUED.items()

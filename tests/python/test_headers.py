@@ -43,7 +43,7 @@ SOURCES = {
 }
 
 
-#: The wheels that bring them, by NVRTC's major version.
+#: The wheels that contain them, by NVRTC's major version.
 WHEELS = {
     12: ("nvidia-cuda-runtime-cu12", "nvidia-cuda-cccl-cu12"),
     13: ("nvidia-cuda-runtime", "nvidia-cuda-cccl"),
@@ -53,7 +53,7 @@ TOOLKIT = Path("/usr/local/cuda/include/cuda.h")
 
 @pytest.fixture(scope="session")
 def cuda_headers() -> None:
-    """CUDA's headers lie where they are found with no variable set; on CI they always do."""
+    """CUDA's headers are found without setting a variable; on CI they always are."""
     major = cudacore.nvrtc_library()[0][0]
     version = f"#define CUDA_VERSION {major}"
     toolkit = TOOLKIT.exists() and version in TOOLKIT.read_text(errors="replace")
@@ -132,7 +132,7 @@ def test_missing_header_is_named() -> None:
 
 
 class TestOfC:
-    """C's own headers come from memory, with no toolkit and no option."""
+    """C's own headers come from memory, without a toolkit or an option."""
 
     SOURCES: ClassVar = {
         "stdint.h": "int64_t a = INT64_MAX; uint8_t b = UINT8_C(7); static_assert(sizeof(a) == 8);",
@@ -201,7 +201,7 @@ class TestProgrammaticLaunch:
 
 
 class TestAdvice:
-    """It names only what there is."""
+    """Advice names only what exists."""
 
     def message(self, header: str) -> str:
         with pytest.raises(CompileError) as caught:
@@ -255,7 +255,7 @@ class TestAdvice:
 
 
 def make_headers(folder: Path, version: int, *files: str) -> Path:
-    """Lay out a folder of headers of a version of CUDA, 13000 for 13.0."""
+    """Create a folder with the headers of a CUDA version, 13000 for 13.0."""
     for name in ("cuda_runtime_api.h", *files):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         text = f"#define CUDART_VERSION {version}\n" if name == "cuda_runtime_api.h" else ""
@@ -264,10 +264,10 @@ def make_headers(folder: Path, version: int, *files: str) -> Path:
 
 
 class TestSearch:
-    """Where CUDA's headers are taken from, with NVRTC in a place of its own."""
+    """Where CUDA's headers are taken from, with NVRTC in a different place."""
 
     def search(self, tmp_path: Path) -> list[str]:
-        """Ask in a process that finds NVRTC apart from its wheel's headers."""
+        """Run the search in a process that finds NVRTC apart from its wheel's headers."""
         (major, minor), path = cudacore.nvrtc_library()
         library = tmp_path / "alone" / "lib"
         library.mkdir(parents=True)
@@ -288,7 +288,7 @@ class TestSearch:
             print(*cudacore.include_directories(), sep="\\n")
         """
         env = {**NO_TOOLKIT, "CUDA_PATH": str(tmp_path / "toolkit"), "CONDA_PREFIX": None}
-        # Where it is installed beside NVIDIA's wheels, a copy of cudacore is asked.
+        # cudacore may be installed next to NVIDIA's wheels, so use a copy of it.
         package = copy_package(tmp_path / "package")
         env["PYTHONPATH"] = str(package)
         (wheel / "nvidia").mkdir(parents=True, exist_ok=True)

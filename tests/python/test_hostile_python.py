@@ -97,7 +97,7 @@ class Hostile:
 
 
 class Objects(SimpleNamespace):
-    """What a call works on, and what hostile code does to it."""
+    """The objects that a call uses, and what hostile code does to them."""
 
     device: Device
     resource: MemoryResource
@@ -108,7 +108,7 @@ class Objects(SimpleNamespace):
     event: Event
     kernel: Kernel
     held: list[Any]
-    safe: Stream  #: what stays open: an address of a closed one is the caller's mistake
+    safe: Stream  #: stays open: using the address of a closed one is the caller's mistake
     safe_buffer: Buffer
 
     def close_all(self) -> None:
@@ -126,7 +126,7 @@ class Objects(SimpleNamespace):
 
 
 class OwnResource(MemoryResource):
-    """Written in Python, over another."""
+    """Written in Python, based on another resource."""
 
     def __init__(self, inner: MemoryResource) -> None:
         super().__init__()
@@ -257,7 +257,7 @@ CALLS: dict[str, Callable[[Objects, Hostile], object]] = {
         o.kernel.attributes, "preferred_shared_memory_carveout", h.index(-1)
     ),
 }
-if sys.version_info < (3, 12):  # __buffer__ is new there
+if sys.version_info < (3, 12):  # __buffer__ is new in that version
     for unknown in ("copy_from, host", "copy_to, host", "fill, value"):
         del CALLS[unknown]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `import cudacore` costs and what it must leave alone."""
+"""What `import cudacore` costs and what it must not touch."""
 
 import importlib.metadata
 import re
@@ -16,7 +16,8 @@ HEAVY = ("numpy", "ctypes", "subprocess", "asyncio", "inspect", "importlib.metad
 
 
 def test_import_is_quick() -> None:
-    # Processor time, and the best of a few runs, so that a busy machine does not fail it.
+    # Measures processor time, and takes the best of several runs, so that it passes on a busy
+    # machine.
     script = """
         import time
         start = time.process_time()
@@ -92,7 +93,7 @@ def test_public_name_says_it_is_of_cudacore(name: str) -> None:
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="older ones cannot run code in another")
 def test_other_interpreters_of_the_process_are_refused() -> None:
-    # Before 3.13 the module is private, and isolated interpreters refuse cudacore by themselves.
+    # Before 3.13 the module is private, and isolated interpreters refuse cudacore automatically.
     script = """
 try:
     import _xxsubinterpreters as interpreters

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""inspect.signature and help work on everything public, and say what the stub says."""
+"""inspect.signature and help work on everything public, and agree with the stub."""
 
 import ast
 import inspect
@@ -37,7 +37,7 @@ class Case(NamedTuple):
 
 
 def stub_of(module: str) -> ast.Module:
-    """The stub of the extension, or the source of a Python module, which is its own."""
+    """Return the stub of the extension, or the source of a Python module, which is its own stub."""
     path = PACKAGE / ("_core.pyi" if module in {"cudacore", "cudacore._core"} else "")
     if path == PACKAGE:
         path = PACKAGE / f"{module.rpartition('.')[2]}.py"
@@ -49,7 +49,7 @@ def declared_in(body: list[ast.stmt], name: str) -> list[ast.FunctionDef]:
 
 
 def classes_of(module: str, name: str) -> Iterator[ast.ClassDef]:
-    """A class of a stub, and its bases there in the order in which Python looks."""
+    """Yield a class of a stub, and its bases in method resolution order."""
     (node,) = [
         node
         for node in stub_of(module).body
@@ -138,7 +138,8 @@ def parameters_of(node: ast.FunctionDef, takes_self: bool) -> list[Parameter]:
 
 
 def declared_parameters(case: Case) -> list[Parameter]:
-    """What a stub declares; of overloads, each parameter with the default that one of them has."""
+    """Return what a stub declares; for overloads, each parameter with the default that one of them
+    has."""
     if isinstance(case.declared[0], str):
         return [Parameter(str(name), Kind.POSITIONAL_OR_KEYWORD) for name in case.declared]
     forms = [parameters_of(node, case.takes_self) for node in case.declared]
@@ -151,7 +152,7 @@ def declared_parameters(case: Case) -> list[Parameter]:
 
 def shown_parameters(case: Case) -> list[Parameter]:
     shown = list(inspect.signature(case.found).parameters.values())
-    is_bound = isinstance(case.found, type) or inspect.ismethod(case.found)  # a class method is
+    is_bound = isinstance(case.found, type) or inspect.ismethod(case.found)  # as a class method is
     skipped = case.takes_self and not is_bound
     return [Parameter(each.name, each.kind, each.default) for each in shown[skipped:]]
 
@@ -165,7 +166,7 @@ def test_the_public_callables_are_found() -> None:
 def test_signature_equals_the_stub(name: str) -> None:
     case = CASES[name]
     if not case.declared and case.found.__module__ == "cudacore.typing":
-        assert inspect.signature(case.found)  # Enum's and Protocol's own
+        assert inspect.signature(case.found)  # those of Enum and Protocol
         return
     assert case.declared, f"the stub lacks {name}"
     if name == "MemoryResource" and sys.version_info < (3, 11):

@@ -33,7 +33,7 @@ def test_interrupt_ends_a_wait(
         sent.append(time.perf_counter())
         os.kill(os.getpid(), signal.SIGINT)
 
-    # The gate opens by itself in the end: a wait that hears nothing fails and does not hang.
+    # The gate eventually opens anyway, so that a wait that ignores Ctrl-C fails instead of hanging.
     rescue = threading.Timer(5, gate.open)
     rescue.start()
     thread = threading.Thread(target=interrupt)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said where the driver, NVRTC or nvJitLink is missing: every place tried, and the cure."""
+"""Errors when the driver, NVRTC or nvJitLink is missing: every place tried, and how to fix it."""
 
 import sys
 from pathlib import Path
@@ -36,12 +36,12 @@ except cudacore.{error} as error:
 
 @pytest.fixture
 def alone(tmp_path: Path) -> Path:
-    """A folder with cudacore and nothing else."""
+    """A folder that contains only cudacore."""
     return copy_package(tmp_path / "alone")
 
 
 def report(library: str, alone: Path, folder: Path) -> tuple[list[str], str]:
-    """The places tried and the message, in a process where the library cannot be found."""
+    """Return the places tried and the message, in a process that cannot find the library."""
     places = {"CUDA_PATH": str(folder / "toolkit"), "CONDA_PREFIX": str(folder / "conda")}
     env = {**hide(folder / "hidden", *SONAME), **places}
     script = PRELUDE + REPORT.format(call=CALLS[library], error=ERRORS[library])
@@ -153,7 +153,7 @@ def test_library_already_loaded_is_used() -> None:
 
 
 def test_wheel_roots_follow_the_interpreter(alone: Path) -> None:
-    # A package that lies elsewhere still finds the wheels of the interpreter that imports it.
+    # A package in a different place still finds the wheels of the interpreter that imports it.
     script = PRELUDE + "print(cudacore.nvrtc_library()[1])"
     result = run(script, str(alone), env=environment({"PYTHONPATH": None}))
     assert (result.returncode, result.stderr) == (0, "")

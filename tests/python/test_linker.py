@@ -23,7 +23,7 @@ __global__ void apply(float* x, int n) { x[n] = twice(x[n]); }
 """
 CALLEE = "__device__ float twice(float x) { return 2.0f * x; }"
 
-#: field → (expected type, values that nvJitLink takes, what it needs beside it)
+#: field → (expected type, values that nvJitLink accepts, other fields that it needs)
 OPTIONS: dict[str, tuple[str, tuple[Any, ...], dict[str, Any]]] = {
     "name": ("str", ("mine",), {}),
     "arch": ("str", ("sm_90",), {}),
@@ -126,7 +126,7 @@ def test_undefined_symbol_is_named() -> None:
 
 @pytest.mark.parametrize("kind", ["cubin", "ptx", "ltoir"])
 def test_defined_twice_is_an_error(kind: str) -> None:
-    # In a process of its own: nvJitLink 13.5 may crash on it.
+    # In a separate process: nvJitLink 13.5 may crash on this.
     script = """
         import sys, cudacore
         lto = sys.argv[1] == "ltoir"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kernel that goes wrong: who is named, what later calls say, and how fast."""
+"""A kernel that fails: which kernel is named, what later calls say, and how fast."""
 
 import json
 
@@ -56,7 +56,7 @@ LATER = {
 
 
 def after(kernel: str, *uses: str) -> list[tuple[str, str, str, float]]:
-    """What a sync, then each use, say in a process whose context the kernel has killed."""
+    """Return what a sync, then each use, says in a process whose context the kernel destroyed."""
     calls = ", ".join(f"say(lambda: {use})" for use in ("stream.sync()", *uses))
     script = PRELUDE + (
         f"innocent[1, 1, stream](buffer)\n"
@@ -84,7 +84,7 @@ def test_error_names_the_kernels_since_the_last_sync(device: Device, kernel: str
 def test_error_gives_advice(device: Device) -> None:
     assert device.device_id == 0
     [(_, text, _, _)] = after("bad_address")
-    # The simulated device names the access by itself.
+    # The simulated device itself names the access.
     advice = "bad_address(int*)" if cudacore.simulator.is_enabled() else "compute-sanitizer"
     assert advice in text
     assert "process" in text

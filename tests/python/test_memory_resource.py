@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory resources: one suite that all of them pass, and what is each one's own."""
+"""Memory resources: one suite that all of them pass, and tests for individual resources."""
 
 import gc
 import itertools
@@ -29,7 +29,7 @@ from harness import build, run
 
 
 class Recording(MemoryResource):
-    """A resource written in Python, over another one."""
+    """A resource written in Python, based on another one."""
 
     def __init__(self, inner: MemoryResource) -> None:
         super().__init__()
@@ -59,7 +59,7 @@ class Recording(MemoryResource):
         return self.inner.device_id
 
 
-#: How each is made, and whether it is reached by the host, is managed, is a pool.
+#: How to make each, and whether it is host-accessible, managed, and a pool.
 MAKERS: dict[str, tuple[Callable[[], MemoryResource], bool, bool, bool]] = {
     "device": (lambda: DeviceMemoryResource(0), False, False, True),
     "own pool": (lambda: DeviceMemoryResource(0, {"max_size": 1 << 28}), False, False, True),
@@ -234,7 +234,7 @@ class TestPool:
             pool.attributes.release_threshold = value
 
     def test_trim_gives_memory_back(self, pool: Any, stream: Stream) -> None:
-        # The driver keeps up to one chunk of 32 MiB whatever it is told.
+        # The driver keeps up to one chunk of 32 MiB regardless of the settings.
         kept, big = 32 << 20, 48 << 20
         threshold = pool.attributes.release_threshold
         pool.attributes.release_threshold = 2**64 - 1

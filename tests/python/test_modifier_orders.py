@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modifiers are taken in the orders in which ptxas takes them, and in no other."""
+"""Modifiers are accepted in the orders that ptxas accepts, and in no other."""
 
 import sys
 from pathlib import Path
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.simulator_only(reason="the recorded answers are ptxas's
 
 @pytest.fixture(scope="module")
 def recorded() -> dict[bool, list[Spelling]]:
-    """Spellings by whether ptxas takes them."""
+    """Return the spellings by whether ptxas accepts them."""
     items = {item.name: item for item in all_items()}
     found: dict[bool, list[Spelling]] = {True: [], False: []}
     for (opcode, written), (name, taken) in load().items():
@@ -25,7 +25,7 @@ def recorded() -> dict[bool, list[Spelling]]:
 
 
 def _loads(batch: list[Spelling]) -> str:
-    """What loading says against a batch."""
+    """Return the error for loading a batch, if there is one."""
     text, _ = module_of(batch)
     try:
         ObjectCode.from_ptx(text.encode()).get_kernel("run0")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Out of memory is an error like any other: said well, and survived."""
+"""Out of memory is an error like any other: the message is clear, and the program can continue."""
 
 from collections.abc import Callable
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the caller's own code raises inside of a call comes through, Ctrl-C too."""
+"""Exceptions that the caller's own code raises inside a call are passed on, including Ctrl-C."""
 
 import mmap
 import sys

@@ -141,7 +141,7 @@ def test_source_of_wrong_type(code: object) -> None:
 
 
 def test_lone_name_expression_is_one_name() -> None:
-    # A string is a sequence of strings, too: taken letter by letter, it would fail strangely.
+    # A string is also a sequence of strings: taken letter by letter, it would fail strangely.
     assert "axpy<float>" in cubin(AXPY, "axpy<float>").kernels
     code = Program(AXPY, "c++", {"arch": ARCH}).compile("ptx", "axpy<float>")
     assert set(code.symbol_mapping) == {"axpy<float>"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ProgramOptions: every field, its type, and what NVRTC says to it."""
+"""ProgramOptions: every field, its type, and how NVRTC responds to it."""
 
 import io
 import os
@@ -23,7 +23,7 @@ class Field(NamedTuple):
     since: tuple[int, int] = (12, 0)  #: the first NVRTC that knows the flag
 
 
-# {tmp} stands for the test's own folder.
+# {tmp} is the test's own folder.
 FIELDS = (
     Field("name", "str", ("mine.cu",)),
     Field("arch", "str", ("sm_80", "sm_90", "compute_90")),
@@ -85,7 +85,7 @@ FIELDS = (
     Field("options", "str", ("--use_fast_math", ["-default-device", "-w"])),
 )  # fmt: skip
 
-#: Two fields make LTO IR, and NVRTC 12 traces no assembling of cubins.
+#: Two fields require LTO IR, and NVRTC 12 doesn't trace assembling cubins.
 TARGETS = {"gen_opt_lto": "ltoir", "link_time_optimization": "ltoir", "fdevice_time_trace": "ptx"}
 
 BY_NAME = {field.name: field for field in FIELDS}
@@ -100,7 +100,7 @@ def identify(value: object) -> str:
 
 
 def fill(value: Any, folder: Path) -> Any:
-    """Put the test's folder where a value asks for it."""
+    """Replace the placeholder in a value by the test's folder."""
     if isinstance(value, str):
         return value.replace("{tmp}", str(folder))
     if isinstance(value, list):
@@ -117,7 +117,7 @@ def test_there_are_57_fields() -> None:
     assert len(BY_NAME) == 57
 
 
-#: What is shown of fields that are not None at first.
+#: The values of fields whose default is not None.
 UNSET = {"name": "default_program"}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signature: a C++ parameter list, read, laid out and printed."""
+"""Signature: a C++ parameter list, parsed, laid out and printed."""
 
 import contextlib
 
@@ -191,7 +191,7 @@ def test_deep_nesting_is_no_stack_overflow(text: str, depth: int) -> None:
     assert len(signature) <= 1
 
 
-#: What a hostile name may be full of; `N` times what stands in the middle.
+#: What a hostile name may be full of: the middle is repeated `N` times.
 ENDLESS = {
     "groups": [("f<a", open_, close) for open_, close in ("()", "[]", "{}", "<>")],
     "parameters": [("f(int ", open_ + close, "") for open_, close in ("()", "[]", "{}", "<>")],
@@ -206,7 +206,7 @@ ENDLESS = {
 @pytest.mark.parametrize("kind", ENDLESS)
 @pytest.mark.timeout(200)
 def test_long_names_take_linear_time_and_no_stack(kind: str, count: int) -> None:
-    # Quadratic time would be hours.
+    # Quadratic time would take hours.
     code = ObjectCode.from_ptx(ONE_KERNEL)
     for begin, piece, close in ENDLESS[kind]:
         text = begin + piece * count + close * count + {"<": ">", "(": ")"}.get(begin[1:2], "")
@@ -218,7 +218,7 @@ def test_long_names_take_linear_time_and_no_stack(kind: str, count: int) -> None
 
 
 def test_nested_values_take_no_exponential_time() -> None:
-    # Each level is read as a type first, and then as a value.
+    # Each level is parsed as a type first, and then as a value.
     text = "f<" + "g<" * 60 + "int*h" + ">*h" * 60 + ">"
     with pytest.raises(ValueError, match="no kernel"):
         ObjectCode.from_ptx(ONE_KERNEL).signature(text)

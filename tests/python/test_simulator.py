@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulated device: how it is asked for, and what it is then. All in other processes."""
+"""The simulated device: how to request it, and how it is configured. All in other processes."""
 
 import re
 import subprocess
@@ -11,7 +11,7 @@ import cudacore
 import pytest
 from harness import ROOT, environment, run, run_cleanly
 
-#: As if nobody had asked for any driver.
+#: As if no driver had been requested.
 UNASKED: dict[str, str | None] = {
     "CUDACORE_DRIVER": None,
     "CUDACORE_SIMULATOR_DEVICES": None,
@@ -363,7 +363,7 @@ def run(code):
 
 
 class TestFatBinary:
-    """``ObjectCode.from_fatbin`` on the simulated device, which takes the PTX out of it."""
+    """``ObjectCode.from_fatbin`` on the simulated device, which extracts the PTX."""
 
     def test_takes_the_newest_ptx_that_runs(self) -> None:
         said = output(FAT_BINARY + "run(fat_binary(ptx(75), ptx(86), ptx(100)))")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels that go wrong on the simulated device: each says where. All in other processes."""
+"""Kernels that fail on the simulated device: each error says where. All in other processes."""
 
 import json
 import re
@@ -41,7 +41,7 @@ class Fault(NamedTuple):
     says: str
 
 
-#: A kernel of the entry's name; the line that fails is marked. AT stands for its place.
+#: A kernel with the entry's name; the failing line is marked. AT stands for its position.
 FAULTS = {
     "write": Fault(
         """__global__ void write(int* p, int n) {
@@ -115,7 +115,7 @@ FAULTS = {
         r"of 4096 bytes",
     ),
     "tile": Fault(
-        # In one line: compilers differ in which line of a statement they name.
+        # On one line, because compilers differ in which line of a statement they name.
         "__global__ void tile(unsigned* p) {\n  unsigned a[8];\n"
         '  asm volatile("wmma.load.a.sync.aligned.row.m16n16k16.global.f16 '
         '{%0, %1, %2, %3, %4, %5, %6, %7}, [%8], 16;" : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), '
@@ -203,7 +203,7 @@ __global__ void endless(int* p) { *p = f(p, 0); }""",
 
 
 def expected(fault: Fault) -> str:
-    """What it says, with AT replaced by the marked line."""
+    """Return the expected message, with AT replaced by the marked line."""
     lines = fault.source.splitlines()
     marked = [number for number, line in enumerate(lines, 1) if line.endswith("// here")]
     return fault.says.replace("AT ", rf"at PTX line \d+ \(\S*bad\.cu:{sum(marked)}\) ")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the simulated device loads, what it refuses, and in which words."""
+"""What the simulated device loads, what it rejects, and with which message."""
 
 import ctypes
 from collections.abc import Callable
@@ -36,13 +36,13 @@ def load(body: str, target: str = "sm_90", version: str = "8.6") -> Kernel:
 
 
 def entry(*lines: str) -> str:
-    """A kernel whose first line is the text's sixth."""
+    """Make a kernel whose first line is the text's sixth."""
     return "\n".join([".visible .entry k()", "{", *lines, "}"])
 
 
 @pytest.fixture
 def answer(device: Device, stream: Stream, pinned: Callable[[int], Buffer]) -> Callable[..., int]:
-    """What a kernel ``k`` writes to its only parameter."""
+    """Return what a kernel ``k`` writes to its only parameter."""
     assert device.device_id == 0
 
     def ask(code: ObjectCode) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starting afresh on the simulated device, by hand and by the fixture. All in other processes."""
+"""Resetting the simulated device, directly and with the fixture. All in other processes."""
 
 import subprocess
 import sys
@@ -244,7 +244,7 @@ print(works())
 
 
 def test_other_threads_may_be_calling_the_driver() -> None:
-    """By its C functions, which run side by side."""
+    """Through its C functions, which run side by side."""
     script = """
 import ctypes, pathlib, time
 driver = ctypes.CDLL(str(pathlib.Path(cudacore.simulator.driver_folder(), "libcuda.so.1")))

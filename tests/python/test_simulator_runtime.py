@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The CUDA runtimes, 12 and 13, that lie beside the simulated driver."""
+"""The CUDA runtimes, 12 and 13, that come with the simulated driver."""
 
 import re
 import shutil
@@ -42,7 +42,7 @@ def test_functions_have_the_version_that_programs_ask_for(major):
 
 @pytest.mark.parametrize("major", MAJORS)
 def test_each_has_the_struct_of_its_own_version(major):
-    """Where a member lies tells that those before it have their sizes."""
+    """A member's position shows that the members before it have the right sizes."""
     offsets = {
         12: {"major": 360, "multiProcessorCount": 388, "clusterLaunch": 772, "size": 1032},
         13: {"major": 360, "multiProcessorCount": 384, "clusterLaunch": 748, "size": 1008},
@@ -75,7 +75,7 @@ PTX = """
 .visible .entry bad() { .reg .b64 %at; mov.u64 %at, 8; st.global.u32 [%at], 1; ret; }
 """
 
-#: The runtime and the driver beneath, with two kernels.
+#: The runtime and the driver below it, with two kernels.
 PRELUDE = f"""
 import ctypes, threading
 runtime = ctypes.CDLL({str(FOLDER / "libcudart.so.13")!r})
@@ -242,7 +242,7 @@ int main() {
 }
 """)
     nvcc(tmp_path, "-w", "-cudart", "shared", "-arch=compute_75", "-o", "program", "program.cu")
-    # What is freed is overwritten: whoever still uses it is found out.
+    # Freed memory is overwritten, so that any later use of it is noticed.
     env = environment({"LD_LIBRARY_PATH": str(FOLDER), "MALLOC_PERTURB_": "165"})
     ran = subprocess.run(
         [str(tmp_path / "program")],

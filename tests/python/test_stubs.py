@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The type stubs say what the module has."""
+"""The type stubs agree with the module."""
 
 import subprocess
 import sys
@@ -9,8 +9,8 @@ import pytest
 from cudacore import _missing
 from harness import PACKAGE
 
-#: What no stub can say: pybind11's metaclass, and what EnumMeta makes of a string's constructor. A
-#: kernel can be called only to be told that it needs a shape.
+#: What no stub can express: pybind11's metaclass, and how EnumMeta changes a string's constructor.
+#: Calling a kernel directly only raises the error that it needs a shape.
 ALLOWED = r"""
 cudacore\._core\.Kernel\.__call__
 cudacore\._core\.\w*Memory(Resource|PoolAttributes)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Any object from any thread, with no set_current anywhere."""
+"""Any object from any thread, without any set_current."""
 
 import gc
 import threading

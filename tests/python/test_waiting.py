@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C is heard in calls that wait inside the driver or the compiler, and loses nothing."""
+"""Ctrl-C works in calls that wait inside the driver or the compiler, and nothing is lost."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ from harness import ARCH
 
 
 def interrupted(call: Callable[[], object], after: float = 0.2) -> float:
-    """Seconds from a Ctrl-C to the KeyboardInterrupt that a call raises."""
+    """Return the seconds from a Ctrl-C to the KeyboardInterrupt that a call raises."""
     sent: list[float] = []
 
     def interrupt() -> None:
@@ -58,7 +58,7 @@ def test_copy_from_pageable_memory(device: Device, stream: Stream, gate: Any) ->
     rescue = threading.Timer(5, gate.open)
     rescue.start()
     assert interrupted(lambda: buffer.copy_from(source, stream=stream)) < 0.1
-    buffer[: 1 << 20].copy_from(bytes(1 << 20), stream=stream)  # is staged, and does not wait
+    buffer[: 1 << 20].copy_from(bytes(1 << 20), stream=stream)  # is staged, and doesn't wait
     assert not stream.is_done
     rescue.cancel()
     gate.open()
@@ -96,7 +96,7 @@ def source_of(kernels: int, seed: int) -> str:
 
 
 def test_compile() -> None:
-    """Each source is new, for NVRTC keeps what it has compiled."""
+    """Each source is new, because NVRTC caches what it has compiled."""
 
     def program(kernels: int, seed: int) -> Program:
         return Program(source_of(kernels, seed), "c++", {"arch": ARCH})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors about wrong calls name the function, the argument, what it may be and what was given."""
+"""Errors about wrong calls name the function, the argument, its valid values and the given one."""
 
 import ctypes
 import os
