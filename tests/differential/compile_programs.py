@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles the programs whose kept PTX is missing or stale, with the NVRTC at hand.
+"""Compiles the programs whose stored PTX is missing or stale, with the installed NVRTC.
 
     python -m differential.compile_programs [--library libnvrtc.so] [--include FOLDER ...]
 
-from tests/. The PTX is for a GPU's driver to load: take an NVRTC that is no newer than it.
+Run this from tests/. A GPU's driver must load the PTX, so use an NVRTC that is not newer than it.
 """
 
 import argparse

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Items: what is tried of one form; and kernels, each of which runs many of them.
+"""Items: the tests of one form. Kernels: each of them runs many items.
 
-The text of an item is a PTX block of its own. It reads element `tid` of arrays in the arena and
-writes into its own part of the output. In it
+The text of an item is a separate PTX block. It reads element `tid` of arrays in the arena and
+writes to its own part of the output. In this text,
     #f32:1#   is the address of this thread's element of the arena's array for operand 1, an f32;
-    @4+16@    is the address of this thread's element of 4 bytes of the array that begins at byte 16
-              of the item's output;
-    @=+16@    is the address of byte 16 of the item's output, for all threads the same;
-              With a comma for the first +, or after the first #, it is two operands of an add;
-    <f32:a>   declares register %a of type .f32, or .b32 in the dialect that types no registers;
-    ~f32      is .f32 in an instruction that only moves it, or .b32 in that dialect.
+    @4+16@    is the address of this thread's 4-byte element of the array that begins at byte 16 of
+              the item's output;
+    @=+16@    is the address of byte 16 of the item's output, the same for all threads;
+              with a comma instead of the first +, or after the first #, it becomes two operands of
+              an add;
+    <f32:a>   declares register %a of type .f32, or .b32 in the dialect with untyped registers;
+    ~f32      is .f32 in an instruction that only moves a value, or .b32 in that dialect.
 """
 
 import functools
@@ -29,10 +30,10 @@ DIALECTS: tuple[Dialect, ...] = ("typed", "untyped")
 class Output:
     """An array in the output of an item, and how two devices' results are compared.
 
-    modes: "bits"; "nan.<type>": bits, but a NaN equals any other; "approx.<type>:<relative>:
-    <absolute>": each result is that close to the true one, by the wider of the two; "sine.<slot>":
-    as close as sin.approx and cos.approx are, by the argument in that operand's array, an f32;
-    "sorted": bits, in whatever order the threads came; "skip".
+    modes: "bits"; "nan.<type>": bits, but all NaNs are equal; "approx.<type>:<relative>:
+    <absolute>": each result is within these bounds of the true one, using the wider of the two;
+    "sine.<slot>": within the bounds of sin.approx and cos.approx for the argument, an f32, in that
+    operand's array; "sorted": bits, in whatever order the threads wrote them; "skip".
     """
 
     offset: int

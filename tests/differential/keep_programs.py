@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes golden data of what `record_programs` wrote, with the simulated device at hand.
+"""Makes golden data from the output of `record_programs`, using the simulated device.
 
     CUDACORE_DRIVER=simulator python -m differential.keep_programs FOLDER
 
-from tests/. Where both computed the same bits only a checksum is kept.
+Run this from tests/. Where both devices computed the same bits, only a checksum is stored.
 """
 
 import argparse

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""In which orders an assembler takes the modifiers of each instruction.
+"""The orders in which an assembler accepts the modifiers of each instruction.
 
     python -m differential.modifier_orders
 
-from tests/ asks ptxas, which must be on the path, and keeps what it says; tests ask the simulated
-device the same.
+run from tests/, tries them with ptxas, which must be on the path, and stores the results. The tests
+try the same with the simulated device.
 """
 
 import itertools

@@ -18,10 +18,10 @@ Reference = Callable[[list[bytes]], list[bytes | None]]
 
 @dataclass(frozen=True)
 class Run:
-    """A kernel's launch: its parameters point to the inputs and then to the outputs.
+    """A launch of a kernel, whose parameters point to the inputs and then to the outputs.
 
-    An array is written ``kind*count``; an output may say how close it is: ``f32*128~1e-6~1e-38``
-    (relative and absolute), or ``f32*128~nan`` for the same bits, but any NaN.
+    An array is written ``kind*count``. An output may have a tolerance: ``f32*128~1e-6~1e-38``
+    (relative and absolute), or ``f32*128~nan`` for the same bits, but with any NaN.
     """
 
     kernel: str

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole programs: the CUDA C++ in programs/, and the PTX that NVRTC made of it.
+"""Whole programs: the CUDA C++ in programs/, and the PTX that NVRTC made from it.
 
     python -m differential.programs
 
-compiles them all again, with the NVRTC at hand, into golden/programs_ptx.xz; no GPU is needed. The
-PTX is kept, as two devices must run the very same. A program's second line says how it is launched.
+recompiles all of them, with the installed NVRTC, into golden/programs_ptx.xz; no GPU is needed. The
+PTX is stored because two devices must run exactly the same code. A program's second line says how
+to launch it.
 """
 
 import json

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the corpus on a GPU and keeps what it computed.
+"""Runs the corpus on a GPU and stores the results.
 
     python -m differential.record FOLDER [--family NAME ...] [--changed] [--forms FILE]
 
-from tests/. With --changed it runs only what the golden data lacks or was recorded otherwise, and
-writes the families that this alters, whole. Each family runs in a process of its own, in both
-dialects, which must agree; a kernel that does not load or that fails is named, and the others go
-on.
+Run this from tests/. With --changed, it runs only items whose golden data is missing or stale, and
+rewrites the affected families completely. Each family runs in a separate process, in both dialects,
+which must agree. If a kernel doesn't load or fails, it is reported, and the others continue.
 """
 
 import argparse

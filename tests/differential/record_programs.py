@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the kept PTX of the programs on a GPU and writes all that they computed.
+"""Runs the stored PTX of the programs on a GPU and writes the results.
 
     python -m differential.record_programs FOLDER [--module NAME ...]
 
-from tests/. `keep_programs` makes golden data of it. Each module runs in a process of its own; what
-does not load, fails or hangs is named, and the others go on.
+Run this from tests/. `keep_programs` makes golden data from the results. Each module runs in a
+separate process; if one doesn't load, fails or hangs, it is reported, and the others continue.
 """
 
 import argparse

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints how well the device at hand agrees with the recorded GPU, as a table of Markdown.
+"""Prints how well the current device agrees with the recorded GPU, as a Markdown table.
 
 python -m differential.report
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints what programs were run, and how well the device at hand agrees with the recorded GPU.
+"""Prints which programs were run, and how well the current device agrees with the recorded GPU.
 
 python -m differential.report_programs
 """

@@ -3,10 +3,11 @@
 
 usage: cuda_core_suite.py CHECKOUT [PYTEST ARGUMENT ...]
 
-CHECKOUT is a clone of NVIDIA/cuda-python. The interpreter has cudacore, cuda-bindings, numpy and
-pytest. Every import from ``cuda.core`` is answered from cudacore. The class of an error counts, its
-words don't, nor do those of a repr. Not counted is a test of what cudacore lacks, of cuda.core's
-insides, or of what the simulated device cannot run: each of these ends in an error that says so.
+CHECKOUT is a clone of NVIDIA/cuda-python. The interpreter must have cudacore, cuda-bindings, numpy
+and pytest. Every import from ``cuda.core`` is redirected to cudacore. The class of an error must
+match, but not its wording, nor that of a repr. Tests of features that cudacore lacks, of internals
+of cuda.core, or of what the simulated device cannot run are not counted: each ends in an error
+that says so.
 """
 
 import collections

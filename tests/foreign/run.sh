@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Programs written against NVIDIA's cuda.core and cuda.bindings, one in C, and one of the CUDA runtime,
-# on the simulated device: they know nothing of cudacore, whose folder of the simulated driver is all
-# they get.
+# Runs programs for NVIDIA's cuda.core and cuda.bindings, one in C, and one for the CUDA runtime, on the
+# simulated device. They know nothing about cudacore; they only get the folder with its simulated
+# driver.
 #
 # usage: run.sh PYTHON FOLDER
 #   PYTHON  an interpreter that has cudacore
-#   FOLDER  where the virtual environment of the programs is made
+#   FOLDER  where to create the virtual environment for the programs
 set -euo pipefail
 (($# == 2)) || {
   echo "usage: $0 PYTHON FOLDER" >&2
@@ -22,7 +22,7 @@ driver=$("$python" -m cudacore simulator-path)
   exit 1
 }
 unset PYTHONPATH CUDACORE_DRIVER
-# Not a child of PYTHON's environment: cudacore must not be there to help.
+# Not a child of PYTHON's environment, because cudacore must not be available.
 base=$("$python" -c 'import sys; print(getattr(sys, "_base_executable", sys.executable))')
 "$base" -m venv --clear "$work"
 "$work/bin/python" -m pip install --quiet --disable-pip-version-check \
@@ -33,10 +33,10 @@ base=$("$python" -c 'import sys; print(getattr(sys, "_base_executable", sys.exec
 }
 
 export LD_LIBRARY_PATH=$driver CUDACORE_SIMULATOR_DEVICES=2 CUDACORE_SIMULATOR_MEMORY='1 GiB'
-# A pytest that collects nothing fails. The options of cudacore's own tests are not for these.
+# pytest fails if it collects nothing. The options of cudacore's own tests don't apply here.
 "$work/bin/python" -m pytest --quiet -c /dev/null --rootdir . -p no:cacheprovider .
 
-# The C program is linked with a stub of libcuda, as a toolkit's: it finds the real one when it runs.
+# The C program is linked with a stub of libcuda, as with a toolkit: it finds the real one at run time.
 readonly cc=${CC:-gcc}
 "$cc" -std=c11 -Wall -Wextra -Werror -c -o "$work/driver_program.o" driver_program.c
 nm --undefined-only "$work/driver_program.o" | awk '$2 ~ /^cu/ { print "void " $2 "(void) {}" }' |
@@ -44,7 +44,7 @@ nm --undefined-only "$work/driver_program.o" | awk '$2 ~ /^cu/ { print "void " $
 "$cc" -o "$work/driver_program" "$work/driver_program.o" -L"$work" -lcuda
 "$work/driver_program" vector_add.ptx
 
-# The program of the CUDA runtime finds one that is not NVIDIA's. Only nvcc can build it.
+# The program for the CUDA runtime finds a runtime that isn't NVIDIA's. Only nvcc can build the program.
 if command -v nvcc >/dev/null; then
   nvcc -std=c++17 -cudart shared -gencode arch=compute_80,code=compute_80 \
     -o "$work/runtime_program" runtime_program.cu

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Let each fuzzer of a build look for inputs that crash what reads them.
+"""Let each fuzzer of a build look for inputs that crash the code that reads them.
 
 python tests/fuzz/run.py BUILD [--seconds 30] [--jobs 2] [--keep FOLDER] [NAME ...]
 
-An input that crashes is written to FOLDER, and belongs into tests/fuzz/corpus once it is mended.
+An input that causes a crash is written to FOLDER. After the fix, add it to tests/fuzz/corpus.
 """
 
 from __future__ import annotations

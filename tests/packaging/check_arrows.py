@@ -3,7 +3,7 @@
 
     python -> bindings -> compile -> runtime -> launch -> signature, owner -> error -> driver
 
-The simulator is a library of its own, which knows none of these and none of which knows it.
+The simulator is a separate library: it includes none of these, and none of these include it.
 
 Without options, reads the sources alone. ``--archive`` and ``--extension`` look into what was built
 from them as well.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 
-#: The rooms right below each, whose headers and those of the rooms below them it may include.
+#: The rooms directly below each. A room may include their headers, and those of all rooms below.
 BELOW: dict[str, tuple[str, ...]] = {
     "driver": (),
     "error": ("driver",),
@@ -36,7 +36,7 @@ BELOW: dict[str, tuple[str, ...]] = {
     "simulator": (),
 }
 
-#: The public headers that each room implements. The others hold no more than declarations.
+#: The public headers that each room implements. The others contain only declarations.
 IMPLEMENTS = {
     "signature": {"signature.hpp"},
     "runtime": {
@@ -56,14 +56,14 @@ IMPLEMENTS = {
     "compile": {"linker.hpp", "linker_options.def", "program.hpp", "program_options.def"},
 }
 
-#: The same within the simulator, whose rooms are folders below it.
+#: The same within the simulator, whose rooms are its subfolders.
 SIMULATOR_MAY_INCLUDE = {
     "ptx": set[str](),
     "memory": set[str](),
     "engine": {"memory", "ops", "ptx"},
     "ops": {"engine", "memory"},
     "api": {"engine", "memory", "ops"},
-    "runtime": set[str](),  # over the functions of cuda.h alone
+    "runtime": set[str](),  # uses only the functions of cuda.h
 }
 
 COMMENT_OR_TEXT = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"', re.DOTALL)
@@ -78,7 +78,7 @@ LIBRARY_SYMBOL = re.compile(r"_*(cu(da)?[A-Z]|nvrtc[A-Z]|nvJitLink)\w*")
 
 
 def sources(folder: Path) -> Iterator[Path]:
-    """All C++ files below a folder."""
+    """Yield all C++ files in a folder and its subfolders."""
     for path in sorted(folder.rglob("*")):
         if path.suffix in {".cpp", ".hpp", ".def"}:
             yield path
@@ -91,7 +91,7 @@ def included(text: str) -> Iterator[tuple[str, str]]:
 
 
 def public_header_errors(root: Path) -> Iterator[str]:
-    """What is wrong with the headers that users include."""
+    """Yield what is wrong with the headers that users include."""
     folder = root / "include" / "cudacore"
     for path in sources(folder):
         for bracket, header in included(path.read_text()):
@@ -108,7 +108,7 @@ def at_or_below(room: str) -> set[str]:
 
 
 def public_errors(root: Path) -> Iterator[str]:
-    """What is wrong with what is known of the public headers."""
+    """Yield what is wrong with the list of public headers."""
     known = {name for names in IMPLEMENTS.values() for name in names}
     known |= {"cudacore.hpp", "error.hpp", "handles.hpp"}
     for path in sources(root / "include" / "cudacore"):
@@ -117,14 +117,14 @@ def public_errors(root: Path) -> Iterator[str]:
 
 
 def unknown_rooms(root: Path) -> Iterator[str]:
-    """Name the folders of src that this check does not know."""
+    """Yield the folders of src that this check doesn't know."""
     for folder in sorted((root / "src").iterdir()):
         if folder.is_dir() and folder.name not in BELOW:
             yield f"src/{folder.name}: a room that this check does not know"
 
 
 def include_errors(name: Path, room: str, text: str) -> Iterator[str]:
-    """What is wrong with the includes of a file."""
+    """Yield what is wrong with the includes of a file."""
     visible = at_or_below(room)
     for bracket, header in included(text):
         first, slash, rest = header.partition("/")
@@ -139,20 +139,20 @@ def include_errors(name: Path, room: str, text: str) -> Iterator[str]:
 
 
 def room_errors(root: Path) -> Iterator[str]:
-    """What is wrong with the includes and calls of each room."""
+    """Yield what is wrong with the includes and calls of each room."""
     for room in BELOW:
         for path in sources(root / "src" / room):
             name = path.relative_to(root)
             text = path.read_text()
             yield from include_errors(name, room, text)
             code = COMMENT_OR_TEXT.sub(" ", text)
-            if room not in {"driver", "simulator"}:  # which defines what it would resolve
+            if room not in {"driver", "simulator"}:  # defines what others resolve
                 for call in sorted({match[1] for match in RESOLVES.finditer(code)}):
                     yield f"{name}: calls {call}: only src/driver resolves symbols"
 
 
 def simulator_errors(root: Path) -> Iterator[str]:
-    """What is wrong with the includes of the simulator's rooms."""
+    """Yield what is wrong with the includes of the simulator's rooms."""
     folder = root / "src" / "simulator"
     for room, others in SIMULATOR_MAY_INCLUDE.items():
         for path in sources(folder / room):
@@ -167,7 +167,7 @@ def simulator_errors(root: Path) -> Iterator[str]:
 
 
 def isa_errors(objects: Iterable[Path]) -> Iterator[str]:
-    """What is wrong with objects that are compiled for one instruction set.
+    """Yield what is wrong with objects that are compiled for one instruction set.
 
     The linker keeps one copy of a weak symbol, whichever object it comes from: one that was
     compiled for AVX-512 would then run on processors without it.
@@ -184,17 +184,17 @@ def isa_errors(objects: Iterable[Path]) -> Iterator[str]:
 
 
 def symbols(binary: Path, *flags: str) -> set[str]:
-    """List the names that nm prints, without their versions."""
+    """Return the names that nm prints, without their versions."""
     result = subprocess.run(
         ["nm", "--format=posix", *flags, str(binary)], check=True, capture_output=True, text=True
     )
-    # "archive.a[member.o]:" stands between the members of an archive.
+    # "archive.a[member.o]:" separates the members of an archive.
     lines = (line.split() for line in result.stdout.splitlines() if not line.endswith(":"))
     return {words[0].partition("@")[0] for words in lines if words}
 
 
 def archive_errors(archive: Path) -> Iterator[str]:
-    """What is wrong with the symbols of the core library."""
+    """Yield what is wrong with the symbols of the core library."""
     names = symbols(archive)
     if not any("cudacore" in name for name in names):
         yield f"{archive}: has no symbol of cudacore: is it the core library?"
@@ -205,7 +205,7 @@ def archive_errors(archive: Path) -> Iterator[str]:
 
 
 def extension_errors(extension: Path) -> Iterator[str]:
-    """What is wrong with the symbols of the extension module."""
+    """Yield what is wrong with the symbols of the extension module."""
     undefined = symbols(extension, "--dynamic", "--undefined-only")
     for name in sorted(filter(LIBRARY_SYMBOL.fullmatch, undefined)):
         yield f"{extension}: needs {name}: nothing is linked against CUDA"
@@ -216,7 +216,7 @@ def extension_errors(extension: Path) -> Iterator[str]:
 
 
 def main() -> int:
-    """Print what is wrong; returns the exit status."""
+    """Print what is wrong; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--archive", type=Path, help="libcudacore.a")
     parser.add_argument("--extension", type=Path, help="_core.*.so")

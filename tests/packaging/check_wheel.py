@@ -25,7 +25,7 @@ WHEEL_LIMIT = 6_000_000
 
 
 def wheel_errors(wheel: Path) -> list[str]:
-    """Yield what is wrong with the files of the wheel."""
+    """Return what is wrong with the files of the wheel."""
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     errors = [f"lacks cudacore/{name}" for name in IN_WHEEL if f"cudacore/{name}" not in names]
@@ -42,7 +42,7 @@ def wheel_errors(wheel: Path) -> list[str]:
 
 
 def sdist_errors(sdist: Path) -> list[str]:
-    """Yield what is wrong with the files of the sdist."""
+    """Return what is wrong with the files of the sdist."""
     with tarfile.open(sdist) as archive:
         tops = {Path(name).parts[1] for name in archive.getnames() if "/" in name}
     errors = [f"lacks {name}" for name in IN_SDIST if name not in tops]
@@ -51,7 +51,7 @@ def sdist_errors(sdist: Path) -> list[str]:
 
 
 def import_errors() -> list[str]:
-    """Yield what is wrong with the installed package."""
+    """Return what is wrong with the installed package."""
     others = {
         distribution.metadata["Name"]
         for distribution in importlib.metadata.distributions()
