@@ -40,7 +40,9 @@ void bind_context(py::module_& module) {
       .def(
           "create_stream",
           [](const Context& self, py::handle options) {
-            return [self, chosen = to_stream_options(options)] { return Stream(self, chosen); };
+            return [self, chosen = to_options<StreamOptions>(options)] {
+              return Stream(self, chosen);
+            };
           },
           py::arg("options") = py::none(),
           "Makes a stream of this context (cuStreamCreateWithPriority).\n\n"

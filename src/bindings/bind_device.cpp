@@ -21,18 +21,6 @@ struct DeviceProperties {
   Device device;
 };
 
-}  // namespace cudacore::bindings
-
-namespace pybind11::detail {
-
-template <>
-struct type_caster<cudacore::bindings::DeviceProperties>
-    : cudacore::bindings::HeapCaster<cudacore::bindings::DeviceProperties> {};
-
-}  // namespace pybind11::detail
-
-namespace cudacore::bindings {
-
 namespace {
 
 constexpr char properties_made[] = "Device.properties";
@@ -87,7 +75,7 @@ py::object set_current(const PyDevice& self, py::handle context) {
 
 Stream create_stream(const PyDevice& self, py::handle object, py::handle options) {
   if (object.is_none()) {
-    return without_gil([device = self.device, chosen = to_stream_options(options)] {
+    return without_gil([device = self.device, chosen = to_options<StreamOptions>(options)] {
       return device.create_stream(chosen);
     });
   }
@@ -109,7 +97,7 @@ PyObject* create_event(PyObject* self, PyObject* const* args, Py_ssize_t count, 
     static constexpr const char* keywords[] = {"options"};
     py::handle options = Py_None;
     parse_keywords("Device.create_event", keywords, {&options, 1}, 1, args, count, names);
-    const EventOptions chosen = to_event_options(options);
+    const auto chosen = to_options<EventOptions>(options);
     return make_object(get_if<PyDevice>(self)->device.create_event(chosen));
   });
 }
@@ -402,8 +390,7 @@ void bind_device(py::module_& module) {
       .def(
           "__reduce__",
           [](const PyDevice& self) {
-            return py::make_tuple(py::handle(reinterpret_cast<PyObject*>(heap_type<PyDevice>)),
-                                  py::make_tuple(self.device.id()));
+            return py::make_tuple(type_of<PyDevice>(), py::make_tuple(self.device.id()));
           },
           quick)
       .def(

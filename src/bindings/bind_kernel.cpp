@@ -25,21 +25,6 @@ struct KernelOccupancy {
   Kernel kernel;
 };
 
-}  // namespace cudacore::bindings
-
-namespace pybind11::detail {
-
-template <>
-struct type_caster<cudacore::bindings::KernelAttributes>
-    : cudacore::bindings::HeapCaster<cudacore::bindings::KernelAttributes> {};
-template <>
-struct type_caster<cudacore::bindings::KernelOccupancy>
-    : cudacore::bindings::HeapCaster<cudacore::bindings::KernelOccupancy> {};
-
-}  // namespace pybind11::detail
-
-namespace cudacore::bindings {
-
 namespace {
 
 constexpr char kernel_made[] = "ObjectCode.get_kernel() or Kernel.from_handle()";

@@ -38,10 +38,10 @@ PyObject* create(PyTypeObject* /*type*/, PyObject* args, PyObject* kwargs) {
   return guarded([&] {
     static constexpr const char* keywords[] = {"options"};
     py::handle options = Py_None;
-    refuse_fields(heap_type<LinkerOptions>, "Linker", keywords, kwargs);
+    refuse_fields(type_of<LinkerOptions>(), "Linker", keywords, kwargs);
     parse_keywords("Linker", keywords, {&options, 1}, py::tuple().ptr(), kwargs);
     return make_object<PyLinker>({std::make_shared<Linker>(
-        to_inputs(py::reinterpret_borrow<py::tuple>(args)), to_linker_options(options))});
+        to_inputs(py::reinterpret_borrow<py::tuple>(args)), to_options<LinkerOptions>(options))});
   });
 }
 

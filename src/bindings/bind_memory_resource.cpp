@@ -9,6 +9,7 @@
 #include "bindings/gil.hpp"
 #include "bindings/instance.hpp"
 #include "bindings/keywords.hpp"
+#include "bindings/option_value.hpp"
 #include "bindings/options.hpp"
 #include "bindings/pool_attributes.hpp"
 #include "bindings/values.hpp"
@@ -343,9 +344,8 @@ void bind_pool_base(py::module_& module, const py::metaclass& metaclass) {
 }
 
 py::object preferred_location(const ManagedMemoryResource& self) {
-  static constexpr const char* names[] = {nullptr, "device", "host", "host_numa"};
   const ManagedMemoryResourceOptions& options = self.options();
-  const char* name = names[static_cast<std::size_t>(options.preferred_location_type)];
+  const char* name = name_of(options.preferred_location_type);
   return name == nullptr ? py::object(py::none())
                          : py::object(py::make_tuple(
                                name, options.preferred_location
@@ -357,7 +357,9 @@ py::object preferred_location(const ManagedMemoryResource& self) {
 template <typename T>
 auto make_device_pool(py::handle id, py::handle options) {
   return [of = to_device(id),
-          chosen = to_device_pool_options(options)]() -> std::shared_ptr<DeviceMemoryResource> {
+          chosen = options.is_none() ? std::nullopt
+                                     : std::optional(to_options<DeviceMemoryResourceOptions>(
+                                           options))]() -> std::shared_ptr<DeviceMemoryResource> {
     return std::make_shared<T>(of, chosen);
   };
 }
@@ -394,7 +396,7 @@ void bind_pools(py::module_& module, const py::metaclass& metaclass) {
       "    The driver has no host pools; use `LegacyPinnedMemoryResource`.");
   pinned.def_init(
       [](py::handle options) {
-        return [chosen = to_pinned_pool_options(options)] {
+        return [chosen = to_options<PinnedMemoryResourceOptions>(options)] {
           return std::make_shared<PinnedMemoryResource>(chosen);
         };
       },
@@ -413,7 +415,7 @@ void bind_pools(py::module_& module, const py::metaclass& metaclass) {
       "NotSupportedError\n    The driver is older than 13.0.");
   managed.def_init(
       [](py::handle options) {
-        return [chosen = to_managed_pool_options(options)] {
+        return [chosen = to_options<ManagedMemoryResourceOptions>(options)] {
           return std::make_shared<ManagedMemoryResource>(chosen);
         };
       },

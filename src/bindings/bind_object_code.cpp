@@ -19,7 +19,6 @@
 #include "bindings/errors.hpp"
 #include "bindings/gil.hpp"
 #include "bindings/keywords.hpp"
-#include "bindings/options_field.hpp"
 #include "bindings/values.hpp"
 
 namespace cudacore::bindings {

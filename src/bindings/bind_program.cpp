@@ -79,7 +79,7 @@ PyObject* create(PyTypeObject* /*type*/, PyObject* args, PyObject* kwargs) {
   return guarded([&]() -> PyObject* {
     static constexpr const char* keywords[] = {"code", "code_type", "options"};
     std::array<py::handle, 3> values = {py::handle(), py::handle(), Py_None};
-    refuse_fields(heap_type<ProgramOptions>, "Program", keywords, kwargs);
+    refuse_fields(type_of<ProgramOptions>(), "Program", keywords, kwargs);
     parse_keywords("Program", keywords, values, args, kwargs);
     const auto& [code, code_type, options] = values;
     if (!code || !code_type) {
@@ -87,8 +87,8 @@ PyObject* create(PyTypeObject* /*type*/, PyObject* args, PyObject* kwargs) {
                            (code ? "code_type" : "code") + "'");
     }
     const SourceType type = to_source_type(code_type);
-    return make_object<PyProgram>(
-        {std::make_shared<Program>(to_source(code, type), type, to_program_options(options))});
+    return make_object<PyProgram>({std::make_shared<Program>(to_source(code, type), type,
+                                                             to_options<ProgramOptions>(options))});
   });
 }
 

@@ -46,7 +46,7 @@ PyObject* record(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObje
       record_again(self, values[0].ptr());
       return Py_NewRef(values[0].ptr());
     }
-    const EventOptions options = to_event_options(values[1]);
+    const auto options = to_options<EventOptions>(values[1]);
     const Borrowed<Stream> stream(self);
     return make_object([&] {
       const ReleaseGil release;

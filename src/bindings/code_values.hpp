@@ -49,20 +49,3 @@ using PyLinker = Closable<Linker>;
 [[nodiscard]] std::string_view to_string(ParamKind kind) noexcept;
 
 }  // namespace cudacore::bindings
-
-namespace pybind11::detail {
-
-template <>
-struct type_caster<cudacore::Param> : cudacore::bindings::HeapCaster<cudacore::Param> {};
-template <>
-struct type_caster<cudacore::Signature> : cudacore::bindings::HeapCaster<cudacore::Signature> {};
-template <>
-struct type_caster<cudacore::ObjectCode> : cudacore::bindings::HeapCaster<cudacore::ObjectCode> {};
-template <>
-struct type_caster<cudacore::bindings::PyProgram>
-    : cudacore::bindings::HeapCaster<cudacore::bindings::PyProgram> {};
-template <>
-struct type_caster<cudacore::bindings::PyLinker>
-    : cudacore::bindings::HeapCaster<cudacore::bindings::PyLinker> {};
-
-}  // namespace pybind11::detail

@@ -68,6 +68,11 @@ struct HeapObject {
 template <typename T>
 inline PyTypeObject* heap_type = nullptr;
 
+template <typename T>
+[[nodiscard]] py::handle type_of() noexcept {
+  return reinterpret_cast<PyObject*>(heap_type<T>);
+}
+
 /// What calling an object that holds a T does; null where it cannot be called.
 template <typename T>
 inline vectorcallfunc heap_call = nullptr;
@@ -330,6 +335,18 @@ class HeapClass : public py::object {
         quick);
   }
 
+  /// __replace__, which copy.replace() calls, by a function that changes fields of a value.
+  template <typename Change>
+  HeapClass& def_replace(Change change) {
+    return def(
+        "__replace__",
+        [change](T self, const py::kwargs& changes) {
+          change(self, changes);
+          return self;
+        },
+        quick, "A copy with some fields changed; what copy.replace() calls.");
+  }
+
   template <typename Function, typename... Extra>
   HeapClass& def_static(const char* name, Function&& function, const Extra&... extra) {
     py::cpp_function made(with_policy<Extra...>(std::forward<Function>(function)), py::name(name),
@@ -404,3 +421,11 @@ PyObject* refuse_new(PyTypeObject* type, PyObject* /*args*/, PyObject* /*kwargs*
 }
 
 }  // namespace cudacore::bindings
+
+namespace pybind11::detail {
+
+template <typename T>
+struct type_caster<T, std::enable_if_t<cudacore::bindings::is_held<T>>>
+    : cudacore::bindings::HeapCaster<T> {};
+
+}  // namespace pybind11::detail

@@ -3,6 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <iterator>
@@ -13,7 +14,7 @@
 
 #include "bindings/errors.hpp"
 #include "bindings/heap_type.hpp"
-#include "bindings/options_field.hpp"
+#include "bindings/option_value.hpp"
 #include "bindings/suggestion.hpp"
 #include "bindings/values.hpp"
 
@@ -23,44 +24,37 @@ namespace cudacore::bindings {
 
 /// A field of the option struct T.
 template <typename T>
-struct Field {
-  FieldSpec spec;
-  const char* type;
-  py::object (*get)(const T&, const FieldSpec&);
-  void (*set)(T&, py::handle, const FieldSpec&);
+struct Option {
+  OptionSpec spec;
+  const char* expected;
+  py::object (*get)(const T&, const OptionSpec&);
+  void (*set)(T&, py::handle, const OptionPlace&);
   bool (*same)(const T&, const T&);
 };
 
-template <typename T>
-struct MemberOf;
-template <typename T, typename V>
-struct MemberOf<V T::*> {
-  using Owner = T;
-  using Value = V;
-};
-
-template <auto member>
-[[nodiscard]] constexpr auto make_field(const FieldSpec& spec) {
-  using Owner = typename MemberOf<decltype(member)>::Owner;
-  using Codec = FieldCodec<typename MemberOf<decltype(member)>::Value>;
-  return Field<Owner>{spec, Codec::type,
-                      [](const Owner& self, const FieldSpec& where) {
-                        const auto value = self.*member;  // Python code may run while it is shown
-                        if constexpr (requires { Codec::show(value, where); }) {
-                          return Codec::show(value, where);
-                        } else {
-                          return Codec::show(value);
-                        }
-                      },
-                      [](Owner& self, py::handle object, const FieldSpec& where) {
-                        self.*member = Codec::parse(object, where);
-                      },
-                      [](const Owner& a, const Owner& b) { return a.*member == b.*member; }};
+template <auto member, typename T, typename V>
+constexpr Option<T> make_option(const OptionSpec& spec, V T::* /*member*/) {
+  return {spec, expected_values<V>,
+          [](const T& self, const OptionSpec& where) {
+            const V value = self.*member;  // Python code may run while it is shown
+            return show_option(value, where);
+          },
+          [](T& self, py::handle object, const OptionPlace& place) {
+            V value{};
+            read_option(object, place, value);
+            self.*member = std::move(value);
+          },
+          [](const T& a, const T& b) { return a.*member == b.*member; }};
 }
 
-/// What makes T an option class: `qualified_name` ("cudacore.StreamOptions"), `name`, `summary`,
-/// `example`, `tool` (what the flags are for), `positional`, and the array `fields`; `set_defaults`
-/// where Python shows other defaults than the struct's.
+template <auto member>
+[[nodiscard]] constexpr auto option(const OptionSpec& spec) {
+  return make_option<member>(spec, member);
+}
+
+/// What makes T an option class: `qualified_name` ("cudacore.StreamOptions"), `summary`, `example`
+/// and the array `fields`; `tool`, what the fields are flags of, which are given by name alone, or
+/// ""; and `set_defaults` if Python shows other defaults than the struct's.
 template <typename T>
 struct OptionTable;
 
@@ -74,24 +68,17 @@ class OptionClass {
     static std::array<std::string, std::size(Table::fields)> docs;
     static std::array<PyGetSetDef, std::size(Table::fields)> definitions;
     for (std::size_t i = 0; i < definitions.size(); ++i) {
-      const Field<T>& field = Table::fields[i];
-      docs[i] = std::string(field.type) + ": " + field_doc(field.spec, Table::tool);
+      const Option<T>& field = Table::fields[i];
+      docs[i] = std::string(field.expected) + ": " + describe_option(field.spec, Table::tool);
       definitions[i] = {field.spec.name, &get, &set, docs[i].c_str(),
-                        const_cast<Field<T>*>(&field)};
+                        const_cast<Option<T>*>(&field)};
       type.attr(field.spec.name) =
           py::reinterpret_steal<py::object>(PyDescr_NewGetSet(heap_type<T>, &definitions[i]));
     }
     type.def("__repr__", &repr, quick)
-        .def("__eq__", &equals, py::arg("other"), py::pos_only(), py::is_operator(), quick)
+        .def_equality(&equals)
         .def("__reduce__", &reduce, quick)
-        .def(
-            "__replace__",
-            [](const T& self, const py::kwargs& changes) {
-              T changed = self;
-              set_all(changed, changes);
-              return changed;
-            },
-            quick, "A copy with some fields changed; what copy.replace() calls.");
+        .def_replace(&set_all);
     type.attr("__hash__") = py::none();
     return type;
   }
@@ -106,15 +93,15 @@ class OptionClass {
       set_all(options,
               is_dict ? copy_of(object) : py::dict(py::reinterpret_borrow<py::object>(object)));
     } else if (!object.is_none()) {
-      throw py::type_error("options must be " + std::string(Table::name) +
-                           ", a mapping of its fields, or None, not " +
-                           Py_TYPE(object.ptr())->tp_name);
+      throw py::type_error("options must be " + std::string(name) +
+                           ", a mapping of its fields, or None, not " + type_name(object));
     }
     return options;
   }
 
  private:
   using Table = OptionTable<T>;
+  static constexpr const char* name = &Table::qualified_name[sizeof("cudacore.") - 1];
 
   static T defaults() {
     T options{};
@@ -124,12 +111,12 @@ class OptionClass {
     return options;
   }
 
-  static const Field<T>& find(py::handle key) {
+  static const Option<T>& find(py::handle key) {
     if (PyUnicode_Check(key.ptr()) == 0) {
-      throw py::type_error("the fields of " + std::string(Table::name) + " are named by str, not " +
-                           Py_TYPE(key.ptr())->tp_name);
+      throw py::type_error("the fields of " + std::string(name) + " are named by str, not " +
+                           type_name(key));
     }
-    for (const Field<T>& field : Table::fields) {
+    for (const Option<T>& field : Table::fields) {
       if (PyUnicode_CompareWithASCIIString(key.ptr(), field.spec.name) == 0) {
         return field;
       }
@@ -137,20 +124,23 @@ class OptionClass {
     std::vector<std::string> aliases;
     std::vector<Candidate> names;
     aliases.reserve(std::size(Table::fields));
-    for (const Field<T>& field : Table::fields) {
+    for (const Option<T>& field : Table::fields) {
       aliases.push_back(std::string(field.spec.flag) + " " + field.spec.aliases);
       names.push_back({field.spec.name, aliases.back()});
     }
-    const auto name = key.cast<std::string>();
-    throw py::type_error(std::string(Table::name) + " has no field '" + name + "'" +
-                         did_you_mean(name, names));
+    const auto wanted = key.cast<std::string>();
+    throw py::type_error(std::string(name) + " has no field '" + wanted + "'" +
+                         did_you_mean(wanted, names));
+  }
+
+  static void set_field(T& options, const Option<T>& field, py::handle value) {
+    field.set(options, value, {name, field.spec, field.expected});
   }
 
   /// `values` must be nobody else's: their conversion runs Python code.
   static void set_all(T& options, const py::dict& values) {
     for (const auto& [key, value] : values) {
-      const Field<T>& field = find(key);
-      field.set(options, value, field.spec);
+      set_field(options, find(key), value);
     }
   }
 
@@ -158,21 +148,20 @@ class OptionClass {
     return guarded([&]() -> PyObject* {
       T options = defaults();
       const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(args));
-      const std::size_t limit = Table::positional ? std::size(Table::fields) : 0;
+      const std::size_t limit = *Table::tool == '\0' ? std::size(Table::fields) : 0;
       if (count > limit) {
-        throw py::type_error(std::string(Table::name) + " takes " +
+        throw py::type_error(std::string(name) + " takes " +
                              (limit == 0 ? "keyword arguments only"
                                          : "at most " + std::to_string(limit) + " arguments") +
                              ", but " + std::to_string(count) + (limit == 0 ? " positional" : "") +
                              (count == 1 ? " was given" : " were given"));
       }
       for (std::size_t i = 0; i < count; ++i) {
-        const Field<T>& field = Table::fields[i];
+        const Option<T>& field = Table::fields[i];
         if (kwargs != nullptr && PyDict_GetItemString(kwargs, field.spec.name) != nullptr) {
-          throw py::type_error(std::string(Table::name) + " was given '" + field.spec.name +
-                               "' twice");
+          throw py::type_error(std::string(name) + " was given '" + field.spec.name + "' twice");
         }
-        field.set(options, PyTuple_GET_ITEM(args, static_cast<Py_ssize_t>(i)), field.spec);
+        set_field(options, field, PyTuple_GET_ITEM(args, static_cast<Py_ssize_t>(i)));
       }
       if (kwargs != nullptr) {
         set_all(options, copy_of(kwargs));
@@ -183,29 +172,28 @@ class OptionClass {
 
   static PyObject* get(PyObject* self, void* closure) {
     return guarded([&] {
-      const auto& field = *static_cast<const Field<T>*>(closure);
+      const auto& field = *static_cast<const Option<T>*>(closure);
       return field.get(*get_if<T>(self), field.spec).release().ptr();
     });
   }
 
   static int set(PyObject* self, PyObject* value, void* closure) {
-    const auto& field = *static_cast<const Field<T>*>(closure);
-    if (value == nullptr) {
-      PyErr_Format(PyExc_AttributeError, "%s.%s cannot be deleted", Table::name, field.spec.name);
-      return -1;
-    }
-    PyObject* done = guarded([&] {
-      field.set(*get_if<T>(self), value, field.spec);
+    const PyObject* done = guarded([&] {
+      const auto& field = *static_cast<const Option<T>*>(closure);
+      if (value == nullptr) {
+        throw py::attribute_error(std::string(name) + "." + field.spec.name + " cannot be deleted");
+      }
+      set_field(*get_if<T>(self), field, value);
       return Py_None;
     });
     return done == nullptr ? -1 : 0;
   }
 
   /// The fields that differ from their defaults.
-  static py::dict set_fields(const T& self) {
+  static py::dict changed_fields(const T& self) {
     static const T unset = defaults();
     py::dict values;
-    for (const Field<T>& field : Table::fields) {
+    for (const Option<T>& field : Table::fields) {
       if (!field.same(self, unset)) {
         values[field.spec.name] = field.get(self, field.spec);
       }
@@ -214,9 +202,9 @@ class OptionClass {
   }
 
   static std::string repr(const T& self) {
-    std::string text = std::string(Table::name) + "(";
+    std::string text = std::string(name) + "(";
     std::string_view separator;
-    for (const auto& [key, value] : set_fields(self)) {
+    for (const auto& [key, value] : changed_fields(self)) {
       text +=
           std::string(separator) + std::string(py::str(key)) + "=" + std::string(py::repr(value));
       separator = ", ";
@@ -224,41 +212,32 @@ class OptionClass {
     return text + ")";
   }
 
-  static py::object equals(const T& self, py::handle object) {
-    const T* other = get_if<T>(object.ptr());
-    if (other == nullptr) {
-      return py::reinterpret_borrow<py::object>(Py_NotImplemented);
-    }
-    for (const Field<T>& field : Table::fields) {
-      if (!field.same(self, *other)) {
-        return py::bool_(false);
-      }
-    }
-    return py::bool_(true);
+  static bool equals(const T& a, const T& b) {
+    return std::all_of(std::begin(Table::fields), std::end(Table::fields),
+                       [&](const Option<T>& field) { return field.same(a, b); });
   }
 
   /// pickle and copy set each item of the state's second half as an attribute.
   static py::tuple reduce(const T& self) {
-    const py::handle type(reinterpret_cast<PyObject*>(heap_type<T>));
-    return py::make_tuple(type, py::tuple(), py::make_tuple(py::none(), set_fields(self)));
+    return py::make_tuple(type_of<T>(), py::tuple(),
+                          py::make_tuple(py::none(), changed_fields(self)));
   }
 
   static std::string full_doc() {
     const T unset = defaults();
-    std::string signature = Table::positional ? "" : "*, ";
+    std::string signature = *Table::tool == '\0' ? "" : "*, ";
     std::string parameters;
     std::string_view separator;
-    for (const Field<T>& field : Table::fields) {
+    for (const Option<T>& field : Table::fields) {
       const std::string value = py::repr(field.get(unset, field.spec));
       signature += std::string(separator) + field.spec.name + "=" + value;
       separator = ", ";
-      parameters += std::string(field.spec.name) + " : " + field.type + ", default " + value +
-                    "\n    " + field_doc(field.spec, Table::tool) + "\n";
+      parameters += std::string(field.spec.name) + " : " + field.expected + ", default " + value +
+                    "\n    " + describe_option(field.spec, Table::tool) + "\n";
     }
-    return with_signature(Table::name, signature, Table::summary) +
+    return with_signature(name, signature, Table::summary) +
            "\n\nEvery field is an attribute too, and checked when it is set. A list or dict that "
-           "is "
-           "read is\na copy: assign to the field to change it.\n\nParameters\n----------\n" +
+           "is read is\na copy: assign to the field to change it.\n\nParameters\n----------\n" +
            parameters +
            "\nRaises\n------\nTypeError\n    For an unknown field, or a value of the wrong type.\n"
            "ValueError\n    For a value out of range.\n\nExamples\n--------\n" +

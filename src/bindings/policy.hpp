@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "bindings/gil.hpp"
+#include "bindings/held_types.hpp"
 
 // Whether a bound function may block, which each says where it is bound:
 //
@@ -28,23 +29,14 @@ struct InParts {};
 inline constexpr Quick quick;
 inline constexpr InParts in_parts;
 
-/// Passes a T between pybind11 functions and heap objects; see heap_type.hpp.
-template <typename T>
-struct HeapCaster;
-
-template <typename T>
-inline constexpr bool is_heap_value =
-    std::is_base_of_v<HeapCaster<std::remove_cvref_t<T>>,
-                      py::detail::make_caster<std::remove_cvref_t<T>>>;
-
 template <typename T>
 inline constexpr bool is_python = std::is_base_of_v<py::handle, std::remove_cvref_t<T>>;
 
 /// What is held of an argument while the GIL is away: a copy of what lies in a Python object, which
 /// another thread may close meanwhile. Objects of pybind11's classes live as long as the call.
 template <typename T>
-using Share = std::conditional_t<is_heap_value<T> || !std::is_lvalue_reference_v<T>,
-                                 std::remove_cvref_t<T>, T>;
+using Share =
+    std::conditional_t<is_held<T> || !std::is_lvalue_reference_v<T>, std::remove_cvref_t<T>, T>;
 
 /// Runs `work` without the GIL, and ends it there too.
 template <typename Work>
@@ -62,7 +54,7 @@ auto lets_gil_go(Function function, Result (* /*signature*/)(Args...)) {
     static_assert(!(is_python<Args> || ...) && !is_python<Result>,
                   "Python objects need the GIL: return a lambda to run without it, or say quick or "
                   "in_parts");
-    static_assert(!((is_heap_value<Args> && std::is_lvalue_reference_v<Args> &&
+    static_assert(!((is_held<Args> && std::is_lvalue_reference_v<Args> &&
                      !std::is_const_v<std::remove_reference_t<Args>>) ||
                     ...),
                   "what changes an object needs the GIL");

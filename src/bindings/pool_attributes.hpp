@@ -21,11 +21,3 @@ struct PoolAttributes {
 void bind_pool_attributes(py::module_& module);
 
 }  // namespace cudacore::bindings
-
-namespace pybind11::detail {
-
-template <>
-struct type_caster<cudacore::bindings::PoolAttributes>
-    : cudacore::bindings::HeapCaster<cudacore::bindings::PoolAttributes> {};
-
-}  // namespace pybind11::detail

@@ -93,6 +93,11 @@ py::object attribute_or_none(py::handle object, const char* name) {
   return py::none();
 }
 
+bool is_mapping(py::handle object) {
+  return py::isinstance<py::dict>(object) ||
+         (PyMapping_Check(object.ptr()) != 0 && !attribute_or_none(object, "keys").is_none());
+}
+
 py::dict copy_of(py::handle dict) {
   auto copy = py::reinterpret_steal<py::dict>(PyDict_Copy(dict.ptr()));
   if (!copy) {

@@ -123,6 +123,8 @@ void leave_stream(const ObjectOf<Stream>& stream);
 
 /// An attribute, None where the object has none. What reading it raises comes through.
 [[nodiscard]] py::object attribute_or_none(py::handle object, const char* name);
+/// Whether an object has items by key: a dict, or anything with keys().
+[[nodiscard]] bool is_mapping(py::handle object);
 /// A copy of a dict, which conversions of its values, in Python, cannot change.
 [[nodiscard]] py::dict copy_of(py::handle dict);
 
@@ -152,27 +154,3 @@ void bind_simulator(py::module_& module);
 void bind_system(py::module_& module);
 
 }  // namespace cudacore::bindings
-
-namespace pybind11::detail {
-
-template <>
-struct type_caster<cudacore::bindings::PyDevice>
-    : cudacore::bindings::HeapCaster<cudacore::bindings::PyDevice> {};
-template <>
-struct type_caster<cudacore::Context> : cudacore::bindings::HeapCaster<cudacore::Context> {};
-template <>
-struct type_caster<cudacore::Stream> : cudacore::bindings::HeapCaster<cudacore::Stream> {};
-template <>
-struct type_caster<cudacore::Event> : cudacore::bindings::HeapCaster<cudacore::Event> {};
-template <>
-struct type_caster<cudacore::Buffer> : cudacore::bindings::HeapCaster<cudacore::Buffer> {};
-template <>
-struct type_caster<cudacore::Kernel> : cudacore::bindings::HeapCaster<cudacore::Kernel> {};
-template <>
-struct type_caster<cudacore::LaunchConfig>
-    : cudacore::bindings::HeapCaster<cudacore::LaunchConfig> {};
-template <>
-struct type_caster<cudacore::bindings::Launcher>
-    : cudacore::bindings::HeapCaster<cudacore::bindings::Launcher> {};
-
-}  // namespace pybind11::detail

@@ -35,7 +35,7 @@ struct Linker::LastLink {
 std::vector<std::string> LinkerOptions::nvjitlink_flags() const {
   std::vector<std::string> flags;
   if (arch) flags.push_back("-arch=" + *arch);
-#define CUDACORE_LINKER_OPTION(type, name, rule, flag) \
+#define CUDACORE_LINKER_OPTION(type, name, rule, flag, ...) \
   compile::append_flag<FlagRule::rule>(flags, "nvJitLink", #name, flag, name);
 #include "cudacore/linker_options.def"
 #undef CUDACORE_LINKER_OPTION

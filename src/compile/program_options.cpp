@@ -13,7 +13,7 @@ std::vector<std::string> ProgramOptions::nvrtc_flags(CodeType target) const {
   if (target == CodeType::ltoir && !link_time_optimization.value_or(false)) {
     flags.emplace_back("--dlink-time-opt");
   }
-#define CUDACORE_PROGRAM_OPTION(type, name, rule, flag) \
+#define CUDACORE_PROGRAM_OPTION(type, name, rule, flag, ...) \
   compile::append_flag<FlagRule::rule>(flags, "NVRTC", #name, flag, name);
 #include "cudacore/program_options.def"
 #undef CUDACORE_PROGRAM_OPTION

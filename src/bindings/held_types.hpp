@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <type_traits>
+
+// The types whose values lie in the Python objects that show them; see heap_type.hpp.
+
+namespace cudacore {
+
+class Buffer;
+class Context;
+class Event;
+class Kernel;
+class Linker;
+class ObjectCode;
+class Program;
+class Stream;
+struct LaunchConfig;
+struct Param;
+struct Signature;
+
+struct DeviceMemoryResourceOptions;
+struct EventOptions;
+struct LinkerOptions;
+struct ManagedMemoryResourceOptions;
+struct PinnedMemoryResourceOptions;
+struct ProgramOptions;
+struct StreamOptions;
+
+}  // namespace cudacore
+
+namespace cudacore::bindings {
+
+template <typename T>
+struct Closable;
+struct DeviceProperties;
+struct KernelAttributes;
+struct KernelOccupancy;
+struct Launcher;
+struct PoolAttributes;
+struct PyDevice;
+
+template <typename T, typename... Types>
+inline constexpr bool is_one_of = (std::is_same_v<std::remove_cvref_t<T>, Types> || ...);
+
+template <typename T>
+inline constexpr bool is_held =
+    is_one_of<T, Buffer, Context, Event, Kernel, LaunchConfig, Launcher, ObjectCode, Param,
+              Signature, Stream, PyDevice, Closable<Linker>, Closable<Program>, DeviceProperties,
+              KernelAttributes, KernelOccupancy, PoolAttributes, DeviceMemoryResourceOptions,
+              EventOptions, LinkerOptions, ManagedMemoryResourceOptions,
+              PinnedMemoryResourceOptions, ProgramOptions, StreamOptions>;
+
+}  // namespace cudacore::bindings
