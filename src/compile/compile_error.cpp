@@ -54,8 +54,6 @@ std::string_view word_at_caret(std::string_view excerpt) {
 
 /// The name that, according to an error, is not declared, which may be a namespace; empty for any
 /// other error.
-/// other error.
-/// other error.
 std::string_view undeclared_name(const FirstError& error) {
   const std::string_view text = error.text;
   if (text.ends_with("must be a namespace name") ||

@@ -30,7 +30,7 @@ inline void check(CUresult result, const char* function, std::string_view object
 /// has noticed the loss so far, throws LaunchError, once.
 void throw_if_lost(const ContextBox& context);
 
-/// Raises ContextLostError, without a driver call: "<message> from before
+/// Throws ContextLostError, without calling the driver: "<message> from before
 /// cudacore.simulator.reset(): ...".
 [[noreturn]] void throw_stale(std::string_view message);
 

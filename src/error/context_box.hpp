@@ -12,8 +12,8 @@
 
 #include "driver/driver_api.hpp"
 
-// The contexts that this process has met, what was launched in each, and whether an error has ended
-// it. A context's box lives for ever: whatever was made in the context holds a share.
+// The contexts that this process has seen, what was launched in each, and whether an error has
+// ended it. A context's box lives forever: everything made in the context holds a share.
 
 namespace cudacore::handle {
 
@@ -100,7 +100,7 @@ class IdleEvents {
 };
 
 struct ContextBox {
-  static constexpr int max_devices = 64;  ///< that a process can use
+  static constexpr int max_devices = 64;  ///< the maximum for a process
 
   CUcontext context = nullptr;
   int device = 0;

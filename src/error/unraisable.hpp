@@ -9,15 +9,16 @@ namespace cudacore::handle {
 
 using LogHook = void (*)(const char* message);
 
-/// Sets what is told of them; null brings back the default, which writes to standard error.
+/// Sets the hook that they are passed to; null restores the default, which writes to standard
+/// error.
 void set_log_hook(LogHook hook) noexcept;
-/// How many there were.
+/// How many there have been.
 [[nodiscard]] unsigned long long unraisable_errors() noexcept;
 
-/// Counts a failure that somebody has been told of already.
+/// Counts a failure that has already been reported.
 void count_unraisable() noexcept;
-/// Counts a failure and tells the log hook. A sticky code only marks every context as lost, for the
-/// next call to raise.
+/// Counts a failure and calls the log hook. A sticky code only marks every context as lost, so that
+/// the next call throws.
 void report_unraisable(CUresult result, const char* function) noexcept;
 void report_unraisable(const char* message) noexcept;
 

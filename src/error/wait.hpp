@@ -7,7 +7,7 @@
 #include "driver/driver_api.hpp"
 #include "error/context_box.hpp"
 
-// Waits that answer the interrupt hook: Ctrl-C, in Python.
+// Waits that the interrupt hook (Ctrl-C, in Python) can end.
 
 namespace cudacore::handle {
 
@@ -15,7 +15,7 @@ struct ContextBox;
 
 using InterruptHook = bool (*)();
 
-/// Sets what a wait asks every 20 ms whether to give up; null for nothing.
+/// Sets the hook that a wait calls every 20 ms to ask whether to give up; null for none.
 void set_interrupt_hook(InterruptHook hook) noexcept;
 [[nodiscard]] InterruptHook interrupt_hook() noexcept;
 

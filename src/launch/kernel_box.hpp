@@ -13,8 +13,8 @@
 #include "launch/packing.hpp"
 #include "owner/owned_handles.hpp"
 
-// A kernel, with all that a launch needs to know of it: how its arguments are packed, and its
-// function and limits on each device. Keeps the library that it comes from loaded.
+// A kernel, with everything that a launch needs to know: how its arguments are packed, and its
+// function and limits on each device. Keeps its library loaded.
 
 namespace cudacore::handle {
 

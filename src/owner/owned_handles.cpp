@@ -27,8 +27,6 @@ void report_release(const char* why, std::size_t size, CUdeviceptr pointer) noex
 
 /// @throw LaunchError for a fault that has not been reported yet, InterruptedError; reports
 /// everything else.
-/// everything else.
-/// everything else.
 void release_memory(MemoryResource& resource, const ResourceCalls& calls, CUdeviceptr pointer,
                     std::size_t size, std::shared_ptr<StreamBox> stream) {
   const driver::BlockingScope scope;

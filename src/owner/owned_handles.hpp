@@ -85,7 +85,7 @@ struct PoolBox {
   ~PoolBox();
 };
 
-/// What a buffer's end asks of the resource that its memory goes back to.
+/// What the destruction of a buffer calls on the resource that gets its memory back.
 struct ResourceCalls {
   void (*deallocate)(MemoryResource& resource, CUdeviceptr pointer, std::size_t size,
                      std::shared_ptr<StreamBox> stream);

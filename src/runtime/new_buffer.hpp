@@ -9,8 +9,8 @@
 
 namespace cudacore {
 
-/// An empty buffer that remembers where its memory goes back to and on which stream. Without a
-/// resource, nothing goes back.
+/// An empty buffer that knows which resource its memory goes back to, and on which stream. Without
+/// a resource, nothing is released.
 [[nodiscard]] std::shared_ptr<handle::BufferBox> new_buffer(
     std::shared_ptr<MemoryResource> resource, const std::optional<Stream>& stream = std::nullopt);
 

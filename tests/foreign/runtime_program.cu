@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program of the CUDA runtime, as nvcc builds it: what it registers, launches, copies, asks and gets
-// wrong. Prints what is not as it should be; its exit status says whether anything was.
+// A CUDA runtime program, as nvcc builds it: registration, launches, copies, queries and errors. Prints
+// every wrong result; the exit status says whether there were any.
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
 

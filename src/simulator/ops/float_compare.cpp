@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// setp of floating-point values.
+// setp for floating-point values.
 #include "simulator/ops/float_compare.hpp"
 
 namespace cudacore::simulator {

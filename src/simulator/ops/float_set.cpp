@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// set of floating-point values: too rare to be compiled for each ISA.
+// set for floating-point values: too rare to be compiled for each ISA.
 #include "simulator/ops/float_compare.hpp"
 
 namespace cudacore::simulator {

@@ -41,7 +41,7 @@ Row<std::uint64_t> addresses(Parts parts, unsigned operand) {
   return result;
 }
 
-/// ldmatrix: lane 8 * i + r gives the address of row r of matrix i.
+/// ldmatrix: lane 8 * i + r provides the address of row r of matrix i.
 template <class Base>
 [[gnu::noinline]] void load_tiles(Warp& warp, Parts parts, unsigned count, bool transposed,
                                   Space space) {
@@ -274,7 +274,7 @@ std::optional<std::uint64_t> common_stride(Parts parts, std::uint64_t packed) {
   return common;
 }
 
-/// Not inlined, as a great many forms use it.
+/// Not inlined, because a great many forms use it.
 template <class Value, class Base>
 [[gnu::noinline]] void move_fragment(Warp& warp, Parts parts, std::uint32_t members,
                                      const Transfer& transfer) {
@@ -329,7 +329,7 @@ void add_tiles(FormTable& table) {
   add_tiles_in<count, true, Space::generic>(table, "");
 }
 
-/// With a base of 64 bits, and of 32 in the spaces that have such addresses.
+/// With a 64-bit base and, in the spaces that have such addresses, a 32-bit base.
 void add_transfer_with(FormTable& table, const Transfer& transfer, const char* matrix,
                        const char* shape, const char* space_text, const char* type, Handler wide,
                        Handler narrow) {
