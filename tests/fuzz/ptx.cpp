@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "simulator/engine/image.hpp"
+#include "simulator/ops/isa.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace sim = cudacore::simulator;
@@ -25,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return piece;
   };
   try {
-    static_cast<void>(sim::Image::load({&text, 1}, {}, give));
+    static_cast<void>(sim::Image::load({&text, 1}, sim::best_forms(), {}, give));
   } catch (const sim::LoadError&) {
   }
   return 0;

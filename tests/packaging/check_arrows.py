@@ -60,7 +60,7 @@ IMPLEMENTS = {
 SIMULATOR_MAY_INCLUDE = {
     "ptx": set[str](),
     "memory": set[str](),
-    "engine": {"memory", "ops", "ptx"},
+    "engine": {"memory", "ptx"},
     "ops": {"engine", "memory"},
     "api": {"engine", "memory", "ops"},
     "runtime": set[str](),  # uses only the functions of cuda.h

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "simulator/engine/spin_pause.hpp"
 #include "simulator/engine/workers.hpp"
 
 namespace cudacore::simulator {
@@ -22,14 +23,6 @@ constexpr std::size_t work_cost = 1 << 10;
 
 thread_local bool on_worker = false;
 
-void pause() noexcept {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
 }  // namespace
 
 /// Starts work that is ready. One mutex guards the queues of all contexts, because points may lead
@@ -42,7 +35,7 @@ class Scheduler {
     Lock lock(mutex(), std::try_to_lock);
     // Sleeping for such a short time would cost more.
     for (int i = 0; !lock.owns_lock() && i < 200; ++i) {
-      pause();
+      spin_pause();
       static_cast<void>(lock.try_lock());
     }
     if (!lock.owns_lock()) lock.lock();
@@ -307,7 +300,7 @@ void Queue::wait(std::uint64_t sequence) {
   if (passed(sequence)) return;
   const auto end = std::chrono::steady_clock::now() + spin_time;
   do {
-    for (int i = 0; i < 16; ++i) pause();
+    for (int i = 0; i < 16; ++i) spin_pause();
     if (passed(sequence)) return;
   } while (std::chrono::steady_clock::now() < end);
   Scheduler::Lock held = Scheduler::lock();

@@ -14,7 +14,7 @@
 #include "simulator/api/identity.hpp"
 #include "simulator/engine/time_limit.hpp"
 #include "simulator/engine/workers.hpp"
-#include "simulator/ops/form_table.hpp"
+#include "simulator/ops/isa.hpp"
 
 namespace cudacore::simulator {
 

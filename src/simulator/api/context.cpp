@@ -10,7 +10,7 @@
 #include "simulator/api/contexts.hpp"
 #include "simulator/api/entry.hpp"
 #include "simulator/api/module.hpp"
-#include "simulator/api/of_thread.hpp"
+#include "simulator/api/per_thread.hpp"
 
 namespace cudacore::simulator {
 
@@ -26,14 +26,14 @@ constinit std::atomic<std::uint64_t> first_kept_id{0};
 /// The thread's contexts, without those that were all destroyed at once. Call it once per call,
 /// before using any of them: another thread may destroy all contexts at any time.
 ContextStack& stack() {
-  ContextStack& contexts = OfThread<ContextStack>::get();
+  ContextStack& contexts = PerThread<ContextStack>::get();
   std::erase_if(contexts, [](const auto& context) { return ended_with_all(*context); });
   return contexts;
 }
 
 /// The current context, which stays alive during the call even if it is destroyed meanwhile.
 Context* top() noexcept {
-  const ContextStack* const contexts = OfThread<ContextStack>::find();
+  const ContextStack* const contexts = PerThread<ContextStack>::find();
   if (contexts == nullptr) return nullptr;
   const auto kept = std::find_if(contexts->rbegin(), contexts->rend(),
                                  [](const auto& context) { return !ended_with_all(*context); });

@@ -3,6 +3,7 @@
 // What a context reports about itself, and what can be set in it.
 #include "simulator/api/contexts.hpp"
 #include "simulator/api/entry.hpp"
+#include "simulator/memory/round_up.hpp"
 
 using namespace cudacore::simulator;
 
@@ -131,7 +132,7 @@ CUresult cuCtxSetLimit(CUlimit limit, std::size_t value) {
     }
     if (limit == CU_LIMIT_STACK_SIZE) {
       if (value > largest_stack) return CUDA_ERROR_INVALID_VALUE;
-      value = (value + stack_granularity - 1) / stack_granularity * stack_granularity;
+      value = round_up(value, stack_granularity);
     }
     context.limits[limit] = value;
     return CUDA_SUCCESS;

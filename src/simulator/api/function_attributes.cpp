@@ -5,6 +5,7 @@
 #include <string>
 
 #include "simulator/api/entry.hpp"
+#include "simulator/memory/round_up.hpp"
 
 namespace cudacore::simulator {
 
@@ -24,7 +25,7 @@ unsigned FunctionOnDevice::max_threads() const noexcept {
 }
 
 unsigned FunctionOnDevice::registers() const noexcept {
-  const unsigned threads = (max_threads() + warp_size - 1) / warp_size * warp_size;
+  const unsigned threads = round_up(max_threads(), warp_size);
   const unsigned fit = device.registers_per_block / threads / register_step * register_step;
   return std::min({std::max(entry.registers, 8U), std::max(fit, 8U), most_registers});
 }

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "simulator/ops/form_table.hpp"
+#include "simulator/ops/isa.hpp"
 
 namespace cudacore::simulator {
 

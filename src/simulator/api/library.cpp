@@ -6,6 +6,8 @@
 
 #include "simulator/api/entry.hpp"
 #include "simulator/api/module.hpp"
+#include "simulator/memory/round_up.hpp"
+#include "simulator/ops/isa.hpp"
 
 namespace cudacore::simulator {
 
@@ -16,10 +18,10 @@ namespace {
 std::shared_ptr<const Image> load_description(std::string_view text, const Device& device) {
   std::vector<std::unique_ptr<std::byte[]>> variables;  // NOLINT(modernize-avoid-c-arrays)
   std::uint64_t next_address = std::uint64_t{1} << 40U;
-  return Image::load({&text, 1}, target_of(device),
+  return Image::load({&text, 1}, best_forms(), target_of(device),
                      [&](std::size_t size, std::size_t align, bool read_only, bool managed) {
                        Allocation variable;
-                       variable.address = (next_address + align - 1) / align * align;
+                       variable.address = round_up(next_address, align);
                        next_address = variable.address + size;
                        variable.size = size;
                        variable.host =

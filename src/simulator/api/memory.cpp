@@ -10,6 +10,7 @@
 #include "simulator/api/memory_object.hpp"
 #include "simulator/api/memory_pool.hpp"
 #include "simulator/api/stream.hpp"
+#include "simulator/memory/round_up.hpp"
 
 namespace cudacore::simulator {
 
@@ -132,7 +133,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr* pointer, std::size_t* pitch, std::size_
     if (width > std::numeric_limits<std::size_t>::max() / height - pitch_align) {
       return refuse(CUDA_ERROR_OUT_OF_MEMORY, "too little memory is free");
     }
-    const std::size_t row = (width + pitch_align - 1) / pitch_align * pitch_align;
+    const std::size_t row = round_up(width, pitch_align);
     const CUresult result = allocate(context, pointer, row * height);
     if (result == CUDA_SUCCESS) *pitch = row;
     return result;

@@ -14,7 +14,8 @@ namespace {
 /// The size of an allocation is rounded up to a multiple of this.
 constexpr std::size_t granule = 512;
 
-std::size_t round_up(std::size_t size, std::size_t to) noexcept {
+/// Rounds up to a power of two's multiple, at most to the last one.
+std::size_t round_up_at_most(std::size_t size, std::size_t to) noexcept {
   return size > ~std::size_t{0} - to ? ~(to - 1) : (size + to - 1) & ~(to - 1);
 }
 
@@ -73,7 +74,9 @@ std::shared_ptr<MemoryObject> MemoryPool::allocate(std::size_t size) {
       const std::size_t limit = properties.maxSize != 0 ? properties.maxSize : ~std::size_t{0};
       const std::size_t free =
           std::min(device != nullptr ? device->memory.available() : ~std::size_t{0}, limit - used_);
-      if (round_up(size, granule) > free + std::min(pending_bytes(), ~std::size_t{0} - free)) break;
+      if (round_up_at_most(size, granule) >
+          free + std::min(pending_bytes(), ~std::size_t{0} - free))
+        break;
       next = pending_.front().point;
     }
     next.wait();
@@ -82,7 +85,7 @@ std::shared_ptr<MemoryObject> MemoryPool::allocate(std::size_t size) {
 }
 
 std::shared_ptr<MemoryObject> MemoryPool::try_allocate(std::size_t size) {
-  const std::size_t takes = round_up(size, granule);
+  const std::size_t takes = round_up_at_most(size, granule);
   {
     const std::scoped_lock lock(mutex_);
     if (properties.maxSize != 0 &&
@@ -101,7 +104,7 @@ std::shared_ptr<MemoryObject> MemoryPool::try_allocate(std::size_t size) {
     return nullptr;
   }
   used_high_ = std::max(used_high_, used_);
-  set_reserved(std::max(reserved_, round_up(used_, chunk)));
+  set_reserved(std::max(reserved_, round_up_at_most(used_, chunk)));
   object->origin = Origin::pool;
   object->device = device;
   object->pool = shared_from_this();
@@ -112,7 +115,7 @@ std::shared_ptr<MemoryObject> MemoryPool::try_allocate(std::size_t size) {
 void MemoryPool::note_free(Point point, std::size_t size) {
   const std::scoped_lock lock(mutex_);
   while (!pending_.empty() && pending_.front().point.passed()) pending_.pop_front();
-  if (!point.passed()) pending_.push_back({std::move(point), round_up(size, granule)});
+  if (!point.passed()) pending_.push_back({std::move(point), round_up_at_most(size, granule)});
 }
 
 std::size_t MemoryPool::pending_bytes() const {
@@ -122,12 +125,12 @@ std::size_t MemoryPool::pending_bytes() const {
 }
 
 void MemoryPool::release(MemoryObject& object) noexcept {
-  const std::size_t takes = round_up(object.allocation.size, granule);
+  const std::size_t takes = round_up_at_most(object.allocation.size, granule);
   release_memory(object);
   const std::scoped_lock lock(mutex_);
   used_ -= takes;
   set_reserved(reserved_);
-  if (reserved_ > threshold_ && reserved_ > round_up(used_, chunk)) {
+  if (reserved_ > threshold_ && reserved_ > round_up_at_most(used_, chunk)) {
     has_unused.store(true, std::memory_order_relaxed);
   }
 }
@@ -203,13 +206,14 @@ CUresult MemoryPool::set_attribute(CUmemPool_attribute attribute, const void* va
 
 void MemoryPool::trim(std::size_t keep) noexcept {
   const std::scoped_lock lock(mutex_);
-  set_reserved(std::min(reserved_, std::max(round_up(used_, chunk), round_up(keep, chunk))));
+  set_reserved(
+      std::min(reserved_, std::max(round_up_at_most(used_, chunk), round_up_at_most(keep, chunk))));
 }
 
 void MemoryPool::release_unused() noexcept {
   const std::scoped_lock lock(mutex_);
   if (reserved_ <= threshold_) return;
-  set_reserved(std::max(round_up(used_, chunk), std::size_t{threshold_} & ~(chunk - 1)));
+  set_reserved(std::max(round_up_at_most(used_, chunk), std::size_t{threshold_} & ~(chunk - 1)));
 }
 
 CUmemAccess_flags MemoryPool::access(const Device& by) const {

@@ -9,6 +9,7 @@
 
 #include "simulator/api/entry.hpp"
 #include "simulator/api/fat_binary.hpp"
+#include "simulator/ops/isa.hpp"
 
 namespace cudacore::simulator {
 
@@ -22,14 +23,12 @@ CUresult result_of(const LoadError& error) noexcept {
     case LoadError::Kind::not_simulated:
       return CUDA_ERROR_NOT_SUPPORTED;
     case LoadError::Kind::unsupported_version:
-      // Distinguishes a newer PTX version from an architecture that the device doesn't have.
-      return std::string_view(error.what()).find(".target") != std::string_view::npos
-                 ? CUDA_ERROR_INVALID_PTX
-                 : CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+      return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
     case LoadError::Kind::out_of_memory:
       return CUDA_ERROR_OUT_OF_MEMORY;
     case LoadError::Kind::syntax:
     case LoadError::Kind::unknown:
+    case LoadError::Kind::unsupported_target:
     case LoadError::Kind::link:
     case LoadError::Kind::too_large:
       return CUDA_ERROR_INVALID_PTX;
@@ -113,7 +112,7 @@ std::shared_ptr<Module> load_module(Context& context, std::span<const std::strin
   Variables variables(context);
   auto module = std::make_shared<Module>(context, library);
   module->image =
-      Image::load(texts, target_of(context.device),
+      Image::load(texts, best_forms(), target_of(context.device),
                   [&](std::size_t size, std::size_t align, bool read_only, bool managed) {
                     return variables.allocate(size, align, read_only, managed);
                   });

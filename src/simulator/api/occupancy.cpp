@@ -5,6 +5,7 @@
 
 #include "simulator/api/entry.hpp"
 #include "simulator/api/launch_shape.hpp"
+#include "simulator/memory/round_up.hpp"
 
 namespace cudacore::simulator {
 
@@ -13,11 +14,6 @@ namespace {
 constexpr std::size_t shared_granularity = 128;
 constexpr unsigned register_granularity = 256;  // per warp
 constexpr unsigned warp_granularity = 4;
-
-template <class T>
-constexpr T round_up(T value, T granularity) noexcept {
-  return (value + granularity - 1) / granularity * granularity;
-}
 
 unsigned blocks_by_threads(const DeviceProperties& device, unsigned warps) noexcept {
   return std::min(device.threads_per_multiprocessor / (warps * warp_size),

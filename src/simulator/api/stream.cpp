@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "simulator/api/of_thread.hpp"
+#include "simulator/api/per_thread.hpp"
 
 namespace cudacore::simulator {
 
@@ -17,7 +17,7 @@ std::uint64_t next_stream_id() noexcept {
 
 /// The calling thread's own stream in a context.
 std::shared_ptr<Stream> per_thread_stream(Context& context) {
-  std::vector<std::shared_ptr<Stream>>& own = OfThread<std::vector<std::shared_ptr<Stream>>>::get();
+  std::vector<std::shared_ptr<Stream>>& own = PerThread<std::vector<std::shared_ptr<Stream>>>::get();
   for (const std::shared_ptr<Stream>& stream : own) {
     if (&stream->context == &context) return stream;
   }

@@ -18,7 +18,7 @@ void Decoder::access_frame(const Region& region, std::int64_t offset, Operands v
   if (found.cost == mismatch) fail_match(opcode_->in_frame, value);
   const Slot& slot = found.pattern->slots[0];
   const std::uint64_t bytes =
-      std::uint64_t{HelperForms::width_of(slot.kind)} * (slot.count == 0 ? 1 : slot.count);
+      std::uint64_t{ImpliedInstructions::width_of(slot.kind)} * (slot.count == 0 ? 1 : slot.count);
   if (offset < 0 || static_cast<std::uint64_t>(offset) + bytes > region.stride) {
     fail(LoadError::Kind::syntax, instruction_->position,
          "'" + std::string(instruction_->opcode) + "' goes past the end of a parameter of " +
@@ -67,7 +67,7 @@ void Decoder::decode_parameter_access() {
 
 void Decoder::move_frame(bool is_store, unsigned width, std::uint32_t row, std::uint32_t at,
                          std::uint32_t stride) {
-  Instruction& to = emit(program_.helpers.frame_access(is_store, width));
+  Instruction& to = emit(program_.implied.frame_access(is_store, width));
   to.op[0] = row;
   to.imm = at;
   to.imm2 = static_cast<std::int32_t>(stride);
@@ -90,14 +90,14 @@ void Decoder::copy_parameters() {
   for (const std::uint32_t index : regions_.pointed_at()) {
     const Region& region = regions_.of(index);
     const std::uint32_t address = rows_.temporary(8);
-    Instruction& local = emit(program_.helpers.find("special.local", "x"));
+    Instruction& local = emit(program_.implied.find("special.local", "x"));
     local.op[0] = address;
     local.imm = local_offsets_[index];
     for (std::uint32_t at = 0; at < region.size;) {
       const std::uint32_t width = region.size - at >= 4 ? 4 : 1;
       const std::uint32_t row = rows_.temporary(width);
       move_frame(false, width, row, region.at + at, region.stride);
-      Instruction& store = emit(program_.helpers.find(width == 4 ? "st.local.b32" : "st.local.b8",
+      Instruction& store = emit(program_.implied.find(width == 4 ? "st.local.b32" : "st.local.b8",
                                                       width == 4 ? "mw" : "mb"));
       store.op[0] = address;
       store.op[1] = row;
@@ -172,8 +172,9 @@ void Decoder::add_arguments(Operands actual, std::span<const ptx::Variable> form
       const std::size_t wanted = is_known ? sizeof(std::uint64_t) : parameter_size(formal[i]);
       const unsigned width =
           operand.kind == Operand::Kind::reg ? width_of(operand.index) : unsigned(wanted);
-      const bool fits = HelperForms::width_of(HelperForms::kind_of(width)) == wanted &&
-                        cost_of_value(operand, width, are_results) != mismatch;
+      const bool fits =
+          ImpliedInstructions::width_of(ImpliedInstructions::kind_of(width)) == wanted &&
+          cost_of_value(operand, width, are_results) != mismatch;
       if (!fits) {
         fail(LoadError::Kind::syntax, operand.position,
              (are_results ? "result " : "argument ") + std::to_string(i + 1) +
@@ -241,7 +242,7 @@ void Decoder::decode_call() {
     }
     pointer = resized(rows_.of(parts.target->index), width_of(parts.target->index), 8);
   }
-  const Handler run = program_.helpers.find(key);
+  const Handler run = program_.implied.find(key);
   // Arguments in registers are stored first; what they add to the list stays in order.
   const auto list = static_cast<std::uint32_t>(out_.lists.size());
   std::uint32_t scratch = 0;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "simulator/memory/round_up.hpp"
+
 namespace cudacore::simulator {
 namespace {
 
@@ -17,7 +19,7 @@ void keep_each_once(std::vector<std::uint32_t>& list) {
 std::uint32_t own_stack(const Function& function) noexcept {
   const std::uint32_t slack =
       function.local_align > stack_unit ? function.local_align - stack_unit : 0;
-  return (function.local_bytes + slack + stack_unit - 1) / stack_unit * stack_unit;
+  return round_up(function.local_bytes + slack, stack_unit);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "simulator/memory/round_up.hpp"
+
 namespace cudacore::simulator {
 namespace {
 
@@ -12,10 +14,6 @@ constexpr std::uint32_t fewest_registers = 8;
 constexpr std::uint32_t most_registers = 255;
 /// The maximum size of a kernel's parameters in bytes.
 constexpr std::size_t most_parameters = 32764;
-
-std::uint64_t round_up(std::uint64_t value, std::uint64_t align) noexcept {
-  return (value + align - 1) / align * align;
-}
 
 std::vector<const Opcode*> opcodes_of(const ptx::Function& function, Opcodes& opcodes) {
   std::vector<const Opcode*> result;
@@ -144,6 +142,7 @@ void Decoder::begin() {
   const std::size_t count = source_.instructions.size();
   out_.code.reserve(count + 1);
   out_.opcodes.reserve(count + 1);
+  out_.effects.reserve(count + 1);
   out_.places.reserve(count + 1);
   first_of_.reserve(count + 1);
   out_.places.push_back({source_.position.line, 0, 0});
@@ -172,7 +171,7 @@ void Decoder::decode_instructions() {
   guard_ = true_mask;
   guard_flip_ = 0;
   if (!source_.is_entry) store_results();
-  emit(program_.helpers.find("ret"));
+  emit(program_.implied.find("ret"));
 }
 
 void Decoder::finish() {
@@ -246,8 +245,8 @@ bool Decoder::decode_move() {
     return false;
   }
   const std::uint32_t reg = operands[0].index;
-  const char kind = is_predicate(reg) ? 'p' : HelperForms::kind_of(width_of(reg));
-  const Handler run = program_.helpers.find_special(operands[1].name, kind);
+  const char kind = is_predicate(reg) ? 'p' : ImpliedInstructions::kind_of(width_of(reg));
+  const Handler run = program_.implied.find_special(operands[1].name, kind);
   if (run == nullptr) return false;
   emit(run).op[0] = rows_.of(reg);
   return true;
@@ -269,7 +268,7 @@ void Decoder::decode_branch_table() {
     list_labels_.emplace_back(out_.lists.size(), target);
     out_.lists.push_back(0);
   }
-  Instruction& to = emit(program_.helpers.find("brx.idx"));
+  Instruction& to = emit(program_.implied.find("brx.idx"));
   to.op[0] = index;
   to.op[1] = list;
 }
@@ -283,13 +282,14 @@ Instruction& Decoder::emit(Handler run) {
   // Parameters are read before the first instruction; after the last, the function ends.
   const std::string_view implied = first_of_.empty() ? "ld.param" : "ret";
   out_.opcodes.push_back(instruction_ != nullptr ? instruction_->opcode : implied);
+  out_.effects.push_back(instruction_ != nullptr ? opcode_->traits.effect : Effect::none);
   return instruction;
 }
 
 void Decoder::flush_resizes() {
   for (const Resize& resize : resizes_) {
     Instruction& to =
-        emit(program_.helpers.resize(opcode_->is_signed, resize.to_width, resize.from_width));
+        emit(program_.implied.resize(opcode_->is_signed, resize.to_width, resize.from_width));
     to.op[0] = resize.to;
     to.op[1] = resize.from;
   }

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "simulator/engine/frame_regions.hpp"
-#include "simulator/engine/helper_forms.hpp"
 #include "simulator/engine/image.hpp"
+#include "simulator/engine/implied_instructions.hpp"
 #include "simulator/engine/linker.hpp"
 #include "simulator/engine/opcode_key.hpp"
 #include "simulator/engine/rows.hpp"
@@ -29,7 +29,7 @@ struct LinkedProgram {
   std::span<const std::unique_ptr<Function>> functions;  ///< by index, like those of the linker
   std::span<const std::uint32_t> first_files;            ///< by module: of Image::files
   Opcodes& opcodes;
-  HelperForms& helpers;
+  ImpliedInstructions& implied;
 };
 
 /// Decodes one function.

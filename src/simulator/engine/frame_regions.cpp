@@ -6,6 +6,7 @@
 #include "simulator/engine/image.hpp"
 #include "simulator/engine/linker.hpp"
 #include "simulator/engine/machine.hpp"
+#include "simulator/memory/round_up.hpp"
 
 namespace cudacore::simulator {
 namespace {
@@ -23,7 +24,7 @@ std::size_t parameter_size(const ptx::Variable& variable) noexcept {
 }
 
 std::uint32_t parameter_stride(std::size_t size) noexcept {
-  return static_cast<std::uint32_t>((size + stride_unit - 1) / stride_unit * stride_unit);
+  return static_cast<std::uint32_t>(round_up(size, stride_unit));
 }
 
 FrameRegions::FrameRegions(const ptx::Function& function, const std::vector<bool>& targets)

@@ -5,11 +5,12 @@
 #include <utility>
 
 #include "simulator/engine/image.hpp"
+#include "simulator/memory/round_up.hpp"
 
 namespace cudacore::simulator {
 namespace {
 
-constexpr std::size_t header = (sizeof(Frame) + 63) / 64 * 64;
+constexpr std::size_t header = round_up(sizeof(Frame), std::size_t{64});
 constexpr std::size_t kept_after_trim = std::size_t{256} << 10;
 
 }  // namespace

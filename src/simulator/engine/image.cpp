@@ -10,7 +10,6 @@
 #include "simulator/engine/decoder.hpp"
 #include "simulator/engine/linker.hpp"
 #include "simulator/engine/variables.hpp"
-#include "simulator/ops/form_table.hpp"
 #include "simulator/ptx/module.hpp"
 
 namespace cudacore::simulator {
@@ -36,12 +35,10 @@ std::optional<Architecture> read_architecture(std::string_view name) noexcept {
 
 /// The architecture that a module is for. @throws LoadError if the device cannot run it
 Architecture check_version(const ptx::Module& module, const Target& target) {
-  const auto refuse = [](const std::string& message) {
-    throw LoadError(LoadError::Kind::unsupported_version, message);
-  };
   if (module.version > newest_version) {
-    refuse(".version " + std::to_string(module.version / 10) + "." +
-           std::to_string(module.version % 10) + " is newer than 9.5");
+    throw LoadError(LoadError::Kind::unsupported_version,
+                    ".version " + std::to_string(module.version / 10) + "." +
+                        std::to_string(module.version % 10) + " is newer than 9.5");
   }
   const std::optional<Architecture> wanted = read_architecture(module.target);
   if (!wanted) {
@@ -49,8 +46,9 @@ Architecture check_version(const ptx::Module& module, const Target& target) {
                     "unknown .target '" + std::string(module.target) + "'");
   }
   if (!wanted->runs_on(target)) {
-    refuse(".target " + std::string(module.target) + " does not run on a device of sm_" +
-           std::to_string(target.major * 10 + target.minor));
+    throw LoadError(LoadError::Kind::unsupported_target,
+                    ".target " + std::string(module.target) + " does not run on a device of sm_" +
+                        std::to_string(target.major * 10 + target.minor));
   }
   if (wanted->number < first_simulated) {
     throw LoadError(LoadError::Kind::not_simulated,
@@ -105,14 +103,15 @@ class ImageBuilder {
   ImageBuilder(std::span<const std::string_view> texts, const Target& target)
       : modules_(parse_all(texts)), image_(new Image), linker_(check_all(target)) {}
 
-  std::shared_ptr<const Image> build(const Target& target, const Image::Allocate& allocate) {
+  std::shared_ptr<const Image> build(const FormTable& forms, const Target& target,
+                                     const Image::Allocate& allocate) {
     make_functions();
     const CallGraph graph(linker_);
     const SharedLayout shared(linker_, graph, target);
     place_globals(linker_, allocate, image_->functions_);
     name_globals();
     collect_files();
-    decode_all(graph, shared);
+    decode_all(forms, graph, shared);
     finish(graph);
     return std::move(image_);
   }
@@ -158,12 +157,11 @@ class ImageBuilder {
     }
   }
 
-  void decode_all(const CallGraph& graph, const SharedLayout& shared) {
-    const FormTable& table = *form_table(best_isa());
-    Opcodes opcodes(table);
-    HelperForms helpers(table);
+  void decode_all(const FormTable& forms, const CallGraph& graph, const SharedLayout& shared) {
+    Opcodes opcodes(forms);
+    ImpliedInstructions implied(forms);
     const LinkedProgram program{linker_,      shared,  image_->functions_,
-                                first_files_, opcodes, helpers};
+                                first_files_, opcodes, implied};
     for (std::uint32_t i = 0; i < image_->functions_.size(); ++i) {
       try {
         Decoder(program, i).decode();
@@ -231,8 +229,9 @@ Image::Image() = default;
 Image::~Image() = default;
 
 std::shared_ptr<const Image> Image::load(std::span<const std::string_view> texts,
-                                         const Target& target, const Allocate& allocate) {
-  return ImageBuilder(texts, target).build(target, allocate);
+                                         const FormTable& forms, const Target& target,
+                                         const Allocate& allocate) {
+  return ImageBuilder(texts, target).build(forms, target, allocate);
 }
 
 const Function* Image::find_entry(std::string_view name) const noexcept {

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "simulator/engine/form_table.hpp"
 #include "simulator/engine/machine.hpp"
 #include "simulator/memory/address_space.hpp"
 
@@ -31,8 +32,8 @@ class LoadError : public std::runtime_error {
     syntax,               ///< CUDA_ERROR_INVALID_PTX
     unknown,              ///< an instruction that PTX doesn't have: CUDA_ERROR_INVALID_PTX
     not_simulated,        ///< one that PTX has, but this device doesn't: CUDA_ERROR_NOT_SUPPORTED
-    unsupported_version,  ///< .version or .target newer than the device:
-                          ///< CUDA_ERROR_UNSUPPORTED_PTX_VERSION / NO_BINARY_FOR_GPU
+    unsupported_version,  ///< a newer .version: CUDA_ERROR_UNSUPPORTED_PTX_VERSION
+    unsupported_target,   ///< a .target that the device doesn't run: CUDA_ERROR_INVALID_PTX
     link,                 ///< an unresolved or doubly defined name: CUDA_ERROR_INVALID_PTX
     too_large,      ///< static shared memory or parameters exceed the limit: CUDA_ERROR_INVALID_PTX
     out_of_memory,  ///< no memory for its variables: CUDA_ERROR_OUT_OF_MEMORY
@@ -68,6 +69,7 @@ struct Function {
   std::vector<std::uint32_t> lists;  ///< Instruction::list points into it
   std::vector<Place> places;
   std::vector<std::string_view> opcodes;  ///< by instruction, as written in the PTX; for messages
+  std::vector<Effect> effects;            ///< by instruction
   std::uint32_t frame_bytes = 64;
   std::uint32_t sink = 0;             ///< offset of a row of 512 bytes that is never read
   std::uint32_t constants_begin = 0;  ///< offset in the frame where `constants` is copied
@@ -125,12 +127,13 @@ class Image {
   using Allocate = std::function<std::optional<Allocation>(std::size_t size, std::size_t align,
                                                            bool read_only, bool managed)>;
 
-  /// Parses, links, places and decodes. Several texts, or several modules in one text, are linked
-  /// together.
+  /// Parses, links, places and decodes, using the given forms. Several texts, or several modules
+  /// in one text, are linked together.
   ///
   /// @throws LoadError
   static std::shared_ptr<const Image> load(std::span<const std::string_view> texts,
-                                           const Target& target, const Allocate& allocate);
+                                           const FormTable& forms, const Target& target,
+                                           const Allocate& allocate);
 
   /// A kernel by its PTX name; nullptr if there is none.
   [[nodiscard]] const Function* find_entry(std::string_view name) const noexcept;

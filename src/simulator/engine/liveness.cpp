@@ -37,7 +37,7 @@ class Visitor {
     if (opcode.role == Opcode::Role::call) {
       return i == 0 && operand.kind == Operand::Kind::list;
     }
-    return opcode.has_result && operand.kind != Operand::Kind::address &&
+    return !opcode.traits.only_reads && operand.kind != Operand::Kind::address &&
            (i == 0 || operand.paired);
   }
   void read(const Operand& operand) {
@@ -95,7 +95,7 @@ class Flow {
     for (std::uint32_t i = 0; i < variable.vector; ++i) keep_always(variable.index + i);
   }
 
-  [[nodiscard]] bool ends_block(std::uint32_t at) const { return opcodes_[at]->leaves; }
+  [[nodiscard]] bool ends_block(std::uint32_t at) const { return opcodes_[at]->traits.ends_path; }
 
   void make_blocks(const std::vector<bool>& targets) {
     const auto count = static_cast<std::uint32_t>(function_.instructions.size());
@@ -117,9 +117,9 @@ class Flow {
   void add_successors(BasicBlock& block) {
     const ptx::Instruction& last = function_.instructions[block.end - 1];
     const Opcode& opcode = *opcodes_[block.end - 1];
-    const bool goes_on = !opcode.leaves || last.guard != ptx::Instruction::no_guard;
+    const bool goes_on = !opcode.traits.ends_path || last.guard != ptx::Instruction::no_guard;
     if (goes_on) add_successor(block, block.end);
-    if (!opcode.leaves) return;
+    if (!opcode.traits.ends_path) return;
     for (const Operand& operand : last.operands) {
       if (operand.kind != Operand::Kind::label || operand.prototype) continue;
       if (!operand.table) {

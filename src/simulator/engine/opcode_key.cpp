@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "simulator/engine/video_selectors.hpp"
-#include "simulator/ops/modifier_order.hpp"
+#include "simulator/engine/modifier_order.hpp"
 
 namespace cudacore::simulator {
 namespace {
@@ -45,20 +44,6 @@ bool is_type(std::string_view word) noexcept {
   return any_of(types, word);
 }
 
-bool writes_nothing(std::string_view key, std::string_view mnemonic) {
-  constexpr auto mnemonics =
-      std::to_array<std::string_view>({"st",           "red",        "bra",
-                                       "brx",          "call",       "ret",
-                                       "exit",         "trap",       "brkpt",
-                                       "membar",       "fence",      "prefetch",
-                                       "prefetchu",    "discard",    "applypriority",
-                                       "cp",           "nanosleep",  "pmevent",
-                                       "stackrestore", "setmaxnreg", "griddepcontrol",
-                                       "stmatrix"});
-  if (mnemonic == "bar" || mnemonic == "barrier") return !has_word(key, "red");
-  return any_of(mnemonics, mnemonic) || key.starts_with("wmma.store");
-}
-
 /// "ld.param.v2.u16" -> "ld.frame.v2.b16": in a frame, only the width matters.
 std::string frame_key(std::string_view key) {
   std::string vector;
@@ -86,22 +71,14 @@ std::string replace_word(std::string_view key, std::string_view word, std::strin
   return result;
 }
 
-/// The types in a key that say how to interpret literals.
-Opcode::Literal literal_of(std::string_view key, std::string_view mnemonic) {
-  // For these, the type is that of vectors, memory or the result; literals are sizes and masks.
-  constexpr auto of_others = std::to_array<std::string_view>({"cp", "redux", "wmma"});
-  if (any_of(of_others, mnemonic)) return Opcode::Literal::bits;
-  std::string_view first;
-  std::string_view last;
+/// Whether integer literals fit the rows of a key.
+bool takes_integers(std::string_view key, Literals literals) {
+  if (literals != Literals::of_type) return literals == Literals::any;
+  std::string_view type;
   for_each_word(key, [&](std::string_view word) {
-    if (!is_type(word)) return;
-    if (first.empty()) first = word;
-    last = word;
+    if (is_type(word)) type = word;
   });
-  const std::string_view type = mnemonic == "slct" ? first : last;
-  if (type == "f32") return Opcode::Literal::f32;
-  if (type == "f64") return Opcode::Literal::f64;
-  return Opcode::Literal::bits;
+  return type != "f32" && type != "f64";
 }
 
 }  // namespace
@@ -195,17 +172,12 @@ const Opcode& Opcodes::add(std::string_view raw) {
     return opcodes_.emplace(raw, std::move(opcode)).first->second;
   }
   opcode.cache_hint = has_word(raw, "L2::cache_hint");
-  opcode.has_result = !writes_nothing(key, mnemonic);
-  opcode.converts = mnemonic == "ld" || mnemonic == "ldu" || mnemonic == "st" || mnemonic == "cvt";
-  opcode.leaves =
-      key == "bra" || key == "brx.idx" || key == "ret" || key == "exit" || key == "trap";
-  opcode.literal = literal_of(key, mnemonic);
+  if (opcode.known) opcode.traits = table_.find(key).front().traits;
   for_each_word(key, [&, seen = false](std::string_view word) mutable {
     if (seen || !is_type(word)) return;
     seen = true;
     opcode.is_signed = word.front() == 's';
   });
-  opcode.video = static_cast<std::uint8_t>(video_elements(mnemonic));
   opcode.patterns = patterns_of(table_, key);
 
   using Role = Opcode::Role;
@@ -219,10 +191,14 @@ const Opcode& Opcodes::add(std::string_view raw) {
     opcode.role = Role::move;
   } else if ((mnemonic == "ld" || mnemonic == "st") && has_word(key, "param")) {
     opcode.role = mnemonic == "ld" ? Role::load_param : Role::store_param;
-    opcode.in_frame = patterns_of(table_, frame_key(key));
+    const std::string in_frame = frame_key(key);
+    opcode.in_frame = patterns_of(table_, in_frame);
     opcode.elsewhere = patterns_of(table_, replace_word(key, "param", ""));
     opcode.in_local = patterns_of(table_, replace_word(key, "param", "local"));
-    opcode.known = opcode.known || !opcode.in_frame.empty();
+    if (!opcode.known && !opcode.in_frame.empty()) {
+      opcode.known = true;
+      opcode.traits = table_.find(in_frame).front().traits;
+    }
   } else if (mnemonic == "cvta" && has_word(key, "param")) {
     opcode.role = Role::cvta_param;
     opcode.elsewhere = patterns_of(table_, key.ends_with("32") ? "mov.b32" : "mov.b64");
@@ -230,6 +206,7 @@ const Opcode& Opcodes::add(std::string_view raw) {
     opcode.known = !opcode.elsewhere.empty() &&
                    (!has_word(key, "to") || name_of_instruction(key) == "cvta.to");
   }
+  opcode.takes_integers = takes_integers(key, opcode.traits.literals);
   return opcodes_.emplace(raw, std::move(opcode)).first->second;
 }
 

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "simulator/ops/form_table.hpp"
+#include "simulator/engine/form_table.hpp"
 
 namespace cudacore::simulator {
 
@@ -48,19 +48,13 @@ struct Opcode {
     branch_table,  ///< brx.idx
     ret,
   };
-  /// How literals are converted.
-  enum class Literal : std::uint8_t { bits, f32, f64 };
-
   std::string key;
   Role role = Role::plain;
-  Literal literal = Literal::bits;
-  bool known = false;       ///< some form has this key
-  bool cache_hint = false;  ///< the last operand is a cache policy, which has no effect
-  bool is_signed = false;   ///< narrow values are sign-extended
-  bool has_result = true;   ///< the first operand is one, unless it is an address
-  bool converts = false;    ///< registers may be wider than the type
-  std::uint8_t video = 0;   ///< for a video instruction: elements per register
-  bool leaves = false;      ///< if unguarded, execution doesn't continue with the next instruction
+  Traits traits;
+  bool known = false;          ///< some form has this key
+  bool cache_hint = false;     ///< the last operand is a cache policy, which has no effect
+  bool is_signed = false;      ///< narrow values are sign-extended
+  bool takes_integers = true;  ///< integer literals fit rows
   std::vector<Pattern> patterns;
   std::vector<Pattern> in_frame;   ///< ld.param and st.param in a device function
   std::vector<Pattern> elsewhere;  ///< ld.param of an address: .generic in an entry

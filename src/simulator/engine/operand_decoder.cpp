@@ -50,13 +50,13 @@ void Decoder::bind(const Match& match, Operands operands, Instruction& to) {
         labels_.emplace_back(out_.code.size(), operand.index);
         break;
       default: {
-        const unsigned width = HelperForms::width_of(slot.kind);
+        const unsigned width = ImpliedInstructions::width_of(slot.kind);
         to.op[i] = written ? result(operand, width) : source(operand, width);
       }
     }
   }
-  if (opcode_->video == 0) return;
-  const std::optional<std::uint32_t> modifiers = video_modifiers(opcode_->video, operands);
+  if (opcode_->traits.video == 0) return;
+  const std::optional<std::uint32_t> modifiers = video_modifiers(opcode_->traits.video, operands);
   if (!modifiers) {
     fail(LoadError::Kind::syntax, instruction_->position,
          "a selector that '" + std::string(instruction_->opcode) + "' does not take");
@@ -68,7 +68,7 @@ void Decoder::bind_vector(const Operand& operand, const Slot& slot, bool is_resu
                           std::uint32_t& to) {
   const Operands elements =
       operand.kind == Operand::Kind::vector ? operand.elements : Operands{&operand, 1};
-  const unsigned width = HelperForms::width_of(slot.kind);
+  const unsigned width = ImpliedInstructions::width_of(slot.kind);
   to = static_cast<std::uint32_t>(out_.lists.size());
   for (const Operand& element : elements) {
     std::uint32_t row = 0;
@@ -115,8 +115,8 @@ void Decoder::bind_address(const Operand& operand, char kind, unsigned nth, std:
 
 std::uint32_t Decoder::sum(std::uint32_t a, std::uint32_t b, unsigned width) {
   const std::uint32_t to = rows_.temporary(width);
-  Instruction& instruction = emit(width == 8 ? program_.helpers.find("add.u64", "xxx")
-                                             : program_.helpers.find("add.u32", "www"));
+  Instruction& instruction = emit(width == 8 ? program_.implied.find("add.u64", "xxx")
+                                             : program_.implied.find("add.u32", "www"));
   instruction.op[0] = to;
   instruction.op[1] = a;
   instruction.op[2] = b;
@@ -127,7 +127,7 @@ std::uint32_t Decoder::resized(std::uint32_t from, unsigned from_width, unsigned
   if (from_width == to_width) return from;
   const std::uint32_t to = rows_.temporary(to_width);
   Instruction& instruction =
-      emit(program_.helpers.resize(opcode_->is_signed, to_width, from_width));
+      emit(program_.implied.resize(opcode_->is_signed, to_width, from_width));
   instruction.op[0] = to;
   instruction.op[1] = from;
   return to;
@@ -176,7 +176,8 @@ std::uint32_t Decoder::special(const Operand& operand, unsigned width) {
     return rows_.constant(width, program_.shared.reserved_begin());
   }
   for (const unsigned actual : {width, width == 8 ? 4u : 8u, 4u}) {
-    const Handler run = program_.helpers.find_special(operand.name, HelperForms::kind_of(actual));
+    const Handler run =
+        program_.implied.find_special(operand.name, ImpliedInstructions::kind_of(actual));
     if (run == nullptr) continue;
     const std::uint32_t row = rows_.temporary(actual);
     emit(run).op[0] = row;
@@ -191,7 +192,7 @@ std::uint32_t Decoder::source_mask(const Operand& operand) {
   if (operand.kind == Operand::Kind::integer) {
     mask = rows_.mask(operand.bits != 0);
   } else if (operand.kind == Operand::Kind::special) {
-    const Handler run = program_.helpers.find_special(operand.name, 'p');
+    const Handler run = program_.implied.find_special(operand.name, 'p');
     if (run == nullptr) {
       fail(LoadError::Kind::not_simulated, operand.position,
            "the register '" + std::string(operand.name) + "' is not simulated");
@@ -203,7 +204,7 @@ std::uint32_t Decoder::source_mask(const Operand& operand) {
   }
   if (!operand.negated) return mask;
   const std::uint32_t negated = rows_.temporary_mask();
-  Instruction& to = emit(program_.helpers.negate_mask());
+  Instruction& to = emit(program_.implied.negate_mask());
   to.op[0] = negated;
   to.op[1] = mask;
   return negated;
@@ -246,7 +247,8 @@ Decoder::Address Decoder::address_of_linked(const LinkedVariable& variable, std:
   const std::uint32_t begin = program_.shared.dynamic_begin(index_);
   if (begin != 0) return {no_operand, begin + offset};
   const std::uint32_t row = rows_.temporary(width);
-  emit(program_.helpers.find("special.dynamic_shared", std::string{HelperForms::kind_of(width)}))
+  emit(program_.implied.find("special.dynamic_shared",
+                             std::string{ImpliedInstructions::kind_of(width)}))
       .op[0] = row;
   return {row, offset};
 }
@@ -256,17 +258,17 @@ Decoder::Address Decoder::address_of_own(const Operand& operand, unsigned width)
   const ptx::Variable& variable = source_.variables[operand.index];
   const auto offset = static_cast<std::uint64_t>(operand.offset);
   const bool is_parameter = variable.space == ptx::Space::param;
-  const std::string kind{HelperForms::kind_of(width)};
+  const std::string kind{ImpliedInstructions::kind_of(width)};
   const std::uint32_t row = rows_.temporary(width);
   if (is_parameter && source_.is_entry && operand.index < source_.parameters.size()) {
-    emit(program_.helpers.find("special.%param_base", kind)).op[0] = row;
+    emit(program_.implied.find("special.%param_base", kind)).op[0] = row;
     return {row, offset + out_.parameters[operand.index].offset};
   }
   if (is_parameter && (source_.is_entry || operand.index >= source_.parameters.size())) {
     fail(LoadError::Kind::not_simulated, operand.position,
          "the address of '" + std::string(variable.name) + "' is not simulated");
   }
-  Instruction& to = emit(program_.helpers.find("special.local", kind));
+  Instruction& to = emit(program_.implied.find("special.local", kind));
   to.op[0] = row;
   to.imm = local_offsets_[operand.index];
   return {row, offset};
@@ -281,7 +283,7 @@ std::uint32_t Decoder::row_of_address(const Operand& operand, unsigned width) {
   if (address.offset == 0) return address.row;
   const std::uint32_t sum = rows_.temporary(width);
   const std::uint32_t offset = rows_.constant(width, address.offset);
-  Instruction& to = emit(program_.helpers.find(width == 8 ? "add.u64" : "add.u32"));
+  Instruction& to = emit(program_.implied.find(width == 8 ? "add.u64" : "add.u32"));
   to.op[0] = sum;
   to.op[1] = address.row;
   to.op[2] = offset;

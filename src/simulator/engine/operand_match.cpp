@@ -9,18 +9,19 @@
 namespace cudacore::simulator {
 
 bool Decoder::is_result(const Operand& operand, std::size_t index, const Opcode& opcode) {
-  return opcode.has_result && (index == 0 || operand.paired);
+  return !opcode.traits.only_reads && (index == 0 || operand.paired);
 }
 
 int Decoder::cost_of_value(const Operand& operand, unsigned width, bool is_result) const {
   switch (operand.kind) {
     case Operand::Kind::reg: {
       const bool is_modified = !operand.name.empty() || operand.negated;
-      if (is_predicate(operand.index) || (is_modified && opcode_->video == 0)) return mismatch;
+      if (is_predicate(operand.index) || (is_modified && opcode_->traits.video == 0))
+        return mismatch;
       const unsigned actual = width_of(operand.index);
       if (actual == width) return 0;
       // Smaller values are extended to registers of up to 64 bits, and truncated from them.
-      return opcode_->converts && actual > width && actual <= 8 ? 1 : mismatch;
+      return opcode_->traits.converts && actual > width && actual <= 8 ? 1 : mismatch;
     }
     case Operand::Kind::blank:
       return is_result ? 0 : mismatch;
@@ -28,7 +29,7 @@ int Decoder::cost_of_value(const Operand& operand, unsigned width, bool is_resul
     case Operand::Kind::symbol:
       return is_result ? mismatch : 1;
     case Operand::Kind::integer:
-      return is_result || opcode_->literal != Opcode::Literal::bits ? mismatch : 1;
+      return is_result || !opcode_->takes_integers ? mismatch : 1;
     case Operand::Kind::f32:
     case Operand::Kind::f64:
       return is_result || width < 4 ? mismatch : 1;
@@ -56,7 +57,7 @@ int Decoder::cost_of_mask(const Operand& operand, bool is_result) const {
 
 int Decoder::cost_of(const Operand& operand, const Slot& slot, bool is_result) const {
   if (slot.count != 0) {
-    const unsigned width = HelperForms::width_of(slot.kind);
+    const unsigned width = ImpliedInstructions::width_of(slot.kind);
     if (operand.kind != Operand::Kind::vector) {
       return slot.count == 1 ? cost_of_value(operand, width, is_result) : mismatch;
     }
@@ -90,7 +91,7 @@ int Decoder::cost_of(const Operand& operand, const Slot& slot, bool is_result) c
                  ? 0
                  : mismatch;
     default:
-      return cost_of_value(operand, HelperForms::width_of(slot.kind), is_result);
+      return cost_of_value(operand, ImpliedInstructions::width_of(slot.kind), is_result);
   }
 }
 

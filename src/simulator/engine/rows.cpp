@@ -7,6 +7,7 @@
 
 #include "simulator/engine/image.hpp"
 #include "simulator/engine/machine.hpp"
+#include "simulator/memory/round_up.hpp"
 
 namespace cudacore::simulator {
 namespace {
@@ -20,10 +21,6 @@ std::size_t class_of(unsigned width) noexcept {
 std::uint32_t bytes_of(std::size_t size_class) noexcept {
   return size_class == 0 ? std::uint32_t{sizeof(std::uint32_t)} : warp_size << (size_class - 1);
 }
-std::uint64_t round_up(std::uint64_t value, std::uint64_t align) noexcept {
-  return (value + align - 1) / align * align;
-}
-
 /// Lists of registers, by the instruction at which something happens to them.
 class Schedule {
  public:

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "simulator/memory/round_up.hpp"
+
 namespace cudacore::simulator {
 namespace {
 
@@ -15,10 +17,6 @@ constexpr std::size_t most_static_shared = 48u << 10;
 constexpr std::uint32_t dynamic_align = 16;
 /// What cooperative groups expect: barriers, and a slot for each warp of the largest block.
 constexpr std::uint32_t reserved_shared_bytes = 288;
-
-std::uint64_t round_up(std::uint64_t value, std::uint64_t align) noexcept {
-  return (value + align - 1) / align * align;
-}
 
 std::uint64_t address_of(const ModuleLinker& linker, const LinkedVariable& variable,
                          const ptx::Relocation& relocation,

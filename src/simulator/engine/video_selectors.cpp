@@ -69,18 +69,6 @@ std::optional<std::uint32_t> simd_modifiers(unsigned elements,
 
 }  // namespace
 
-unsigned video_elements(std::string_view mnemonic) noexcept {
-  constexpr auto names = std::to_array<std::string_view>(
-      {"vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset", "vavrg"});
-  if (mnemonic.size() < 4 || mnemonic.front() != 'v') return 0;
-  unsigned elements = 1;
-  if (mnemonic.back() == '2' || mnemonic.back() == '4') {
-    elements = static_cast<unsigned>(mnemonic.back() - '0');
-    mnemonic.remove_suffix(1);
-  }
-  return std::find(names.begin(), names.end(), mnemonic) == names.end() ? 0 : elements;
-}
-
 std::optional<std::uint32_t> video_modifiers(unsigned elements,
                                              std::span<const Operand> operands) noexcept {
   return elements == 1 ? scalar_modifiers(operands) : simd_modifiers(elements, operands);

@@ -6,14 +6,10 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string_view>
 
 #include "simulator/ptx/module.hpp"
 
 namespace cudacore::simulator {
-
-/// How many elements of a register a video instruction works on: 1, 2 or 4; 0 for other mnemonics.
-[[nodiscard]] unsigned video_elements(std::string_view mnemonic) noexcept;
 
 /// Instruction::imm2 for the handler; nothing if a selector doesn't belong to the instruction. For
 /// a scalar instruction: four bits for each operand, 1 to 4 for .b0 to .b3, 5 and 6 for .h0 and

@@ -2,7 +2,7 @@
 #include "simulator/engine/warp_run.hpp"
 
 #include <algorithm>
-#include <string_view>
+#include <span>
 #include <utility>
 
 #include "simulator/engine/barriers.hpp"
@@ -44,11 +44,6 @@ std::size_t first_of(const std::vector<Group>& groups, std::uint32_t among) noex
     if (best == groups.size() || goes_before(groups[i], groups[best])) best = i;
   }
   return best;
-}
-
-bool begins_with_any(std::string_view text, std::initializer_list<std::string_view> starts) {
-  return std::any_of(starts.begin(), starts.end(),
-                     [&](std::string_view start) { return text.starts_with(start); });
 }
 
 }  // namespace
@@ -182,27 +177,18 @@ void rotate(Warp& warp) noexcept {
 }
 
 bool only_looks(const Warp& warp) noexcept {
-  constexpr std::ptrdiff_t longest = 24;
+  constexpr std::size_t longest = 24;
   if (warp.active == 0) return false;
   const Function& function = *warp.frame->function;
-  const auto size = static_cast<std::ptrdiff_t>(function.opcodes.size());
-  const std::ptrdiff_t here = warp.pc - function.code.data();
-  for (std::ptrdiff_t end = here; end < std::min(size, here + longest); ++end) {
-    const std::string_view opcode = function.opcodes[static_cast<std::size_t>(end)];
-    if (!opcode.starts_with("bra")) continue;
-    const auto begin =
-        static_cast<std::ptrdiff_t>(function.code[static_cast<std::size_t>(end)].imm);
+  const auto here = static_cast<std::size_t>(warp.pc - function.code.data());
+  const std::span effects(function.effects);
+  for (std::size_t end = here; end < std::min(effects.size(), here + longest); ++end) {
+    if (effects[end] != Effect::branches) continue;
+    const std::size_t begin = function.code[end].imm;
     if (begin > here || end - begin > longest) continue;
-    bool looks = false;
-    for (std::ptrdiff_t i = begin; i < end; ++i) {
-      const std::string_view inner = function.opcodes[static_cast<std::size_t>(i)];
-      if (begins_with_any(inner, {"st.", "call", "red.", "bar", "mma", "wmma"})) return false;
-      looks |= begins_with_any(
-                   inner, {"ld.acquire", "ld.relaxed", "ld.volatile", "nanosleep", "mbarrier.t"}) ||
-               (inner.starts_with("atom.") && (inner.find(".cas") != std::string_view::npos ||
-                                               inner.find(".exch") != std::string_view::npos));
-    }
-    return looks;
+    const auto loop = effects.subspan(begin, end - begin);
+    return std::ranges::find(loop, Effect::acts) == loop.end() &&
+           std::ranges::find(loop, Effect::looks) != loop.end();
   }
   return false;
 }

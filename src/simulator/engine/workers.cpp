@@ -20,6 +20,8 @@
 #include <sched.h>
 #include <sys/prctl.h>
 
+#include "simulator/engine/spin_pause.hpp"
+
 namespace cudacore::simulator {
 namespace {
 
@@ -40,14 +42,6 @@ unsigned cores() {
 unsigned thread_count() {
   const unsigned wanted = wanted_count.load(std::memory_order_relaxed);
   return wanted != 0 ? wanted : cores();
-}
-
-void relax() noexcept {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
 }
 
 /// Signals are for the host program's own threads.
@@ -143,7 +137,7 @@ struct Workers::State {
     spinning.fetch_add(1, std::memory_order_relaxed);
     const auto until = std::chrono::steady_clock::now() + spin_time;
     for (unsigned i = 0; queued.load(std::memory_order_acquire) == 0; ++i) {
-      relax();
+      spin_pause();
       if (i % 64 != 63) continue;
       const Time now = std::chrono::steady_clock::now();
       if (now > until || now >= earliest.load(std::memory_order_relaxed)) break;

@@ -8,6 +8,8 @@
 
 #include <sys/mman.h>
 
+#include "simulator/memory/round_up.hpp"
+
 namespace cudacore::simulator {
 namespace {
 
@@ -20,10 +22,6 @@ constexpr std::size_t large_piece = std::size_t{1} << 20;
 constexpr std::size_t page_release = std::size_t{4} << 20;
 constexpr std::size_t quarantine_bytes = std::size_t{64} << 20;
 constexpr std::size_t quarantine_pieces = 1024;
-
-constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) noexcept {
-  return (value + multiple - 1) / multiple * multiple;
-}
 
 std::byte* at(std::uint64_t address) noexcept { return reinterpret_cast<std::byte*>(address); }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "simulator/engine/memory_access.hpp"
+#include "simulator/memory/round_up.hpp"
 #include "simulator/ops/families.hpp"
 
 namespace cudacore::simulator {
@@ -184,7 +185,7 @@ void allocate_local(Warp& warp, const Instruction& in) {
     }
   });
   Frame& frame = *warp.frame;
-  const std::uint64_t begin = (frame.local_top + align - 1) / align * align;
+  const std::uint64_t begin = round_up(frame.local_top, align);
   const std::uint64_t end = std::uint64_t{local_begin} + warp.block->local_stride;
   if (begin > end || size > end - begin) {
     warp.fault(in, FaultKind::stack_overflow, largest, "allocates more than the stack has");
@@ -309,8 +310,8 @@ void add_address_forms(FormTable& table) {
   table.add({"alloca.u64"}, "xx?i", allocate_local<X>);
   table.add({"stacksave.u32"}, "w", save_stack<W>);
   table.add({"stacksave.u64"}, "x", save_stack<X>);
-  table.add({"stackrestore.u32"}, "w", restore_stack<W>);
-  table.add({"stackrestore.u64"}, "x", restore_stack<X>);
+  table.add({"stackrestore.u32"}, "w", restore_stack<W>, {.only_reads = true});
+  table.add({"stackrestore.u64"}, "x", restore_stack<X>, {.only_reads = true});
 }
 
 }  // namespace cudacore::simulator

@@ -332,22 +332,26 @@ void add_reduction(FormTable& table, const char* name, const char* type, bool in
   using Large = std::uint64_t;
   constexpr Bulk to_global{Space::global, Space::shared, Completion::group, reduction};
   constexpr Bulk to_shared{Space::shared, Space::shared, Completion::mbarrier, reduction};
+  constexpr Traits counts{.literals = Literals::any};  // bytes, not values
   table.add({"cp.reduce.async.bulk.global.shared.bulk_group", name, type}, "mnw",
-            &copy_bulk<to_global, T, Large, Small>);
+            &copy_bulk<to_global, T, Large, Small>, counts);
   table.add({"cp.reduce.async.bulk.global.shared.bulk_group", name, type}, "mmw",
-            &copy_bulk<to_global, T, Large, Large>);
+            &copy_bulk<to_global, T, Large, Large>, counts);
   if (!in_shared) return;
   table.add({"cp.reduce.async.bulk.shared::cluster.shared", by_mbarrier, name, type}, "nnwn",
             &copy_bulk<to_shared, T, Small, Small>);
   table.add({"cp.reduce.async.bulk.shared::cluster.shared", by_mbarrier, name, type}, "mmwm",
             &copy_bulk<to_shared, T, Large, Large>);
   if constexpr (sizeof(T) >= 4) {
+    constexpr Traits acts{.effect = Effect::acts};
     constexpr const char* width = sizeof(T) == 4 ? "w" : "x";
     for (const char* order : {"", ".relaxed"}) {
       table.add({"red.async", order, ".shared::cluster", by_mbarrier, name, type},
-                (std::string("n") + width + "n").c_str(), &store_async<T, 1, reduction, Small>);
+                (std::string("n") + width + "n").c_str(), &store_async<T, 1, reduction, Small>,
+                acts);
       table.add({"red.async", order, ".shared::cluster", by_mbarrier, name, type},
-                (std::string("m") + width + "m").c_str(), &store_async<T, 1, reduction, Large>);
+                (std::string("m") + width + "m").c_str(), &store_async<T, 1, reduction, Large>,
+                acts);
     }
   }
 }
@@ -385,11 +389,12 @@ template <class T, unsigned count>
 void add_store(FormTable& table, const char* vector, std::initializer_list<const char*> types) {
   std::string value = count > 1 ? std::to_string(count) : "";
   value += sizeof(T) == 4 ? 'w' : 'x';
+  constexpr Traits stores{.effect = Effect::acts, .converts = true};
   for (const char* type : types) {
     table.add({"st.async.shared::cluster", by_mbarrier, vector, type}, ("n" + value + "n").c_str(),
-              &store_async<T, count, Reduction::none, std::uint32_t>);
+              &store_async<T, count, Reduction::none, std::uint32_t>, stores);
     table.add({"st.async.shared::cluster", by_mbarrier, vector, type}, ("m" + value + "m").c_str(),
-              &store_async<T, count, Reduction::none, std::uint64_t>);
+              &store_async<T, count, Reduction::none, std::uint64_t>, stores);
   }
 }
 

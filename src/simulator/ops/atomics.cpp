@@ -205,9 +205,10 @@ struct Names {
 
 /// All orders do the same, because each is as strict as the strictest.
 void add_orders(FormTable& table, const char* mnemonic, const Names& names, const char* signature,
-                Handler run) {
+                Handler run, Effect effect) {
   for (const char* order : {"", ".relaxed", ".acquire", ".release", ".acq_rel"}) {
-    table.add({mnemonic, order, names.space, names.operation, names.type}, signature, run);
+    table.add({mnemonic, order, names.space, names.operation, names.type}, signature, run,
+              {.effect = effect});
   }
 }
 
@@ -215,8 +216,11 @@ template <Space space, class Word, class Op, unsigned count>
 void add_with_base(FormTable& table, const Names& names, const std::string& base, bool has_red) {
   constexpr char letter = width_letters[std::countr_zero(sizeof(typename Op::Value))];
   const std::string value = (count == 1 ? "" : std::to_string(count)) + letter;
-  add_orders(table, "atom", names, (value + base + value).c_str(), atom<Op, space, Word, count>);
-  if (has_red) add_orders(table, "red", names, (base + value).c_str(), red<Op, space, Word, count>);
+  add_orders(table, "atom", names, (value + base + value).c_str(), atom<Op, space, Word, count>,
+             has_red ? Effect::none : Effect::looks);
+  if (!has_red) return;
+  add_orders(table, "red", names, (base + value).c_str(), red<Op, space, Word, count>,
+             Effect::acts);
 }
 
 template <class Op, Space space, unsigned count = 1>
@@ -232,9 +236,10 @@ void add_cas(FormTable& table, const Names& names) {
   constexpr char letter = width_letters[std::countr_zero(sizeof(T))];
   const char wide[] = {letter, 'm', letter, letter, 0};
   const char narrow[] = {letter, 'n', letter, letter, 0};
-  add_orders(table, "atom", names, wide, compare_and_swap<T, space, std::uint64_t>);
+  add_orders(table, "atom", names, wide, compare_and_swap<T, space, std::uint64_t>, Effect::looks);
   if constexpr (has_narrow_addresses<space>) {
-    add_orders(table, "atom", names, narrow, compare_and_swap<T, space, std::uint32_t>);
+    add_orders(table, "atom", names, narrow, compare_and_swap<T, space, std::uint32_t>,
+               Effect::looks);
   }
 }
 

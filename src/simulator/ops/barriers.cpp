@@ -142,10 +142,12 @@ void finish_barrier(const Group& group, const Barrier& barrier) {
 }
 
 void add_barriers(FormTable& table) {
+  constexpr Traits only_reads{.effect = Effect::acts, .only_reads = true};
+  const FormTable::Family family(table, {.effect = Effect::acts});
   for (const auto& [name, aligned] :
        {std::pair{"bar", ""}, std::pair{"barrier", ""}, std::pair{"barrier", ".aligned"}}) {
-    table.add({name, ".sync", aligned}, "w?w", barrier<Kind::sync, true>);
-    table.add({name, ".arrive", aligned}, "ww", barrier<Kind::arrive, true>);
+    table.add({name, ".sync", aligned}, "w?w", barrier<Kind::sync, true>, only_reads);
+    table.add({name, ".arrive", aligned}, "ww", barrier<Kind::arrive, true>, only_reads);
     table.add({name, ".red.popc", aligned, ".u32"}, "wwp", barrier<Kind::popc, false>);
     table.add({name, ".red.popc", aligned, ".u32"}, "wwwp", barrier<Kind::popc, true>);
     table.add({name, ".red.and", aligned, ".pred"}, "pwp", barrier<Kind::land, false>);

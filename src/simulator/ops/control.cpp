@@ -10,6 +10,7 @@
 #include "simulator/engine/block.hpp"
 #include "simulator/engine/image.hpp"
 #include "simulator/engine/warp_run.hpp"
+#include "simulator/memory/round_up.hpp"
 #include "simulator/ops/families.hpp"
 
 namespace cudacore::simulator {
@@ -85,8 +86,7 @@ constexpr std::uint32_t frame_cost = 16;  ///< of local memory: the least that a
 Frame* make_frame(Warp& warp, const Instruction& in, const Function& callee, std::uint32_t lanes) {
   Frame& caller = *warp.frame;
   const std::uint32_t align = std::max<std::uint32_t>(callee.local_align, 16);
-  const std::uint64_t base =
-      (std::uint64_t{caller.local_top} + frame_cost + align - 1) / align * align;
+  const std::uint64_t base = round_up(std::uint64_t{caller.local_top} + frame_cost, align);
   const std::uint64_t top = base + callee.local_bytes;
   const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
   if (top > std::uint64_t{local_begin} + warp.block->local_stride) {
@@ -237,15 +237,15 @@ void nothing(Warp&, const Instruction&) {}
 }  // namespace
 
 void add_control(FormTable& table) {
-  table.add({"bra"}, "l", branch);
-  table.add({"brx.idx"}, "w", branch_table);
-  table.add({"call"}, "", call);
-  table.add({"call.indirect"}, "", call_indirect);
-  table.add({"ret"}, "", ret);
-  table.add({"exit"}, "", exit_lanes);
-  table.add({"trap"}, "", trap);
+  table.add({"bra"}, "l", branch, {.effect = Effect::branches, .ends_path = true});
+  table.add({"brx.idx"}, "w", branch_table, {.only_reads = true, .ends_path = true});
+  table.add({"call"}, "", call, {.effect = Effect::acts});
+  table.add({"call.indirect"}, "", call_indirect, {.effect = Effect::acts});
+  table.add({"ret"}, "", ret, {.ends_path = true});
+  table.add({"exit"}, "", exit_lanes, {.ends_path = true});
+  table.add({"trap"}, "", trap, {.ends_path = true});
   table.add({"brkpt"}, "", trap);
-  table.add({"nanosleep.u32"}, "w", nanosleep);
+  table.add({"nanosleep.u32"}, "w", nanosleep, {.effect = Effect::looks, .only_reads = true});
   table.add({"pmevent"}, "i", nothing);
   table.add({"pmevent.mask"}, "i", nothing);
   table.add({"griddepcontrol.launch_dependents"}, "", nothing);

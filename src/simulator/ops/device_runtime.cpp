@@ -173,6 +173,7 @@ bool release(Warp& warp, const Instruction& in, unsigned lane) {
 }  // namespace
 
 void add_device_runtime(FormTable& table) {
+  const FormTable::Family calls(table, {.effect = Effect::acts});
   table.add({"call.vprintf"}, "", each_lane<print>);
   table.add({"call.__assertfail"}, "", assertion_failed);
   table.add({"call.malloc"}, "", each_lane<allocate>);

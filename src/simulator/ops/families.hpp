@@ -5,7 +5,7 @@
 // code for one ISA never runs for another.
 #pragma once
 
-#include "simulator/ops/form_table.hpp"
+#include "simulator/ops/isa.hpp"
 
 namespace cudacore::simulator {
 

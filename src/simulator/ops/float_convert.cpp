@@ -189,6 +189,7 @@ void add_of_singles(FormTable& table, const char* ftz) {
 
 template <>
 void add_float_convert<this_isa>(FormTable& table) {
+  const FormTable::Family family(table, {.converts = true});
   add_of_singles<false>(table, "");
   add_of_singles<true>(table, ".ftz");
   add_same<Double>(table, "", f64_name);

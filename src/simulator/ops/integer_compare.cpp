@@ -167,9 +167,11 @@ template <class T>
 void add_selections(FormTable& table, const char* type) {
   constexpr const char* signature = sizeof(T) == 2 ? "hhhp" : sizeof(T) == 4 ? "wwwp" : "xxxp";
   table.add({"selp", type}, signature, selp<T>);
-  table.add({"slct", type, ".s32"}, FormOf<slct_s32<T>>::signature, Lanes<slct_s32<T>>::run);
-  table.add({"slct", type, ".f32"}, rows<T, T, T, u32>, Lanes<slct_f32<T, false>>::run);
-  table.add({"slct.ftz", type, ".f32"}, rows<T, T, T, u32>, Lanes<slct_f32<T, true>>::run);
+  // Literals are those of what is selected.
+  const Traits traits{.literals = type[1] == 'f' ? Literals::floating : Literals::any};
+  table.add({"slct", type, ".s32"}, rows<T, T, T, s32>, Lanes<slct_s32<T>>::run, traits);
+  table.add({"slct", type, ".f32"}, rows<T, T, T, u32>, Lanes<slct_f32<T, false>>::run, traits);
+  table.add({"slct.ftz", type, ".f32"}, rows<T, T, T, u32>, Lanes<slct_f32<T, true>>::run, traits);
 }
 
 }  // namespace

@@ -78,6 +78,7 @@ u32 pack(s32 a, s32 b, u32 c) {
 
 template <>
 void add_integer_convert<this_isa>(FormTable& table) {
+  const FormTable::Family family(table, {.converts = true});
   add_cvt_to<u8>(table);
   add_cvt_to<s8>(table);
   add_cvt_to<u16>(table);

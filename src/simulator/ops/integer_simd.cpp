@@ -232,8 +232,10 @@ void add_simd_arithmetic(FormTable& table) {
   const char* to = sign_names[n.digit[1]];
   const char* a = sign_names[n.digit[2]];
   const char* b = sign_names[n.digit[3]];
-  table.add({names_of_2[n.digit[0]], to, a, b, then_names[n.digit[4]]}, "wwww", simd<2, video>);
-  table.add({names_of_4[n.digit[0]], to, a, b, then_names[n.digit[4]]}, "wwww", simd<4, video>);
+  table.add({names_of_2[n.digit[0]], to, a, b, then_names[n.digit[4]]}, "wwww", simd<2, video>,
+            {.video = 2});
+  table.add({names_of_4[n.digit[0]], to, a, b, then_names[n.digit[4]]}, "wwww", simd<4, video>,
+            {.video = 4});
 }
 template <unsigned index>
 void add_simd_set(FormTable& table) {
@@ -247,8 +249,8 @@ void add_simd_set(FormTable& table) {
   const char* b = sign_names[n.digit[1]];
   const char* comparison = comparison_names[n.digit[2]];
   const char* then = then_names[static_cast<unsigned>(video.then)];
-  table.add({"vset2", a, b, comparison, then}, "wwww", simd<2, video>);
-  table.add({"vset4", a, b, comparison, then}, "wwww", simd<4, video>);
+  table.add({"vset2", a, b, comparison, then}, "wwww", simd<2, video>, {.video = 2});
+  table.add({"vset4", a, b, comparison, then}, "wwww", simd<4, video>, {.video = 4});
 }
 
 template <unsigned... i>
@@ -266,6 +268,7 @@ void add_all(FormTable& table, std::integer_sequence<unsigned, i...>) {
 }  // namespace
 
 void add_integer_simd(FormTable& table) {
+  const FormTable::Family family(table, {.video = 1});
   add_all(table, std::make_integer_sequence<unsigned, 320>{});
 }
 

@@ -264,6 +264,8 @@ constexpr Handlers handlers_of() {
 template <Direction direction, Space where>
 void add_all(FormTable& table, const char* mnemonic, const char* space) {
   constexpr Handlers handlers = handlers_of<direction, where>();
+  constexpr Traits traits{.effect = direction == Direction::store ? Effect::acts : Effect::none,
+                          .converts = true};
   for (unsigned vector = 0; vector < 4; ++vector) {
     for (const MemoryType& type : memory_types) {
       if (!is_vector(type.width, vector)) continue;
@@ -278,7 +280,7 @@ void add_all(FormTable& table, const char* mnemonic, const char* space) {
         signature[length++] = width_letters[type.width];
         if (direction == Direction::load) signature[length++] = base;
         table.add({mnemonic, space, memory_vectors[vector].name, type.name}, signature,
-                  handlers[type.width][vector][narrow]);
+                  handlers[type.width][vector][narrow], traits);
       }
     }
   }

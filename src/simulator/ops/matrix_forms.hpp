@@ -3,7 +3,7 @@
 // The fragments of wmma, which its loads, products and stores share; and the families of products.
 #pragma once
 
-#include "simulator/ops/form_table.hpp"
+#include "simulator/engine/form_table.hpp"
 #include "simulator/ops/matrix_elements.hpp"
 
 namespace cudacore::simulator {

@@ -11,7 +11,7 @@
 #include "simulator/ops/half_bits.hpp"
 #include "simulator/ops/lanes.hpp"
 #include "simulator/ops/matrix_elements.hpp"
-#include "simulator/ops/meeting.hpp"
+#include "simulator/ops/warp_wide.hpp"
 
 namespace cudacore::simulator {
 namespace {  // NOLINT: internal linkage keeps the code of each ISA apart

@@ -13,8 +13,8 @@
 #include "simulator/engine/memory_access.hpp"
 #include "simulator/ops/families.hpp"
 #include "simulator/ops/matrix_forms.hpp"
-#include "simulator/ops/meeting.hpp"
 #include "simulator/ops/memory_forms.hpp"
+#include "simulator/ops/warp_wide.hpp"
 
 namespace cudacore::simulator {
 namespace {
@@ -301,7 +301,7 @@ void move(Warp& warp, Parts parts, std::uint32_t members) {
 template <Together together>
 void run(Warp& warp, const Instruction& in) {
   const std::uint32_t lanes = warp.enabled(in);
-  if (lanes != 0) meet(warp, in, all_lanes, lanes, together);
+  if (lanes != 0) run_together(warp, in, all_lanes, lanes, together);
 }
 
 template <unsigned count, bool transposed, Space space>
@@ -342,7 +342,7 @@ void add_transfer_with(FormTable& table, const Transfer& transfer, const char* m
     const std::string signature = store ? base + vector + "?w" : vector + base + "?w";
     table.add({store ? "wmma.store." : "wmma.load.", matrix, ".sync.aligned", layout, shape,
                space_text, type},
-              signature.c_str(), handler);
+              signature.c_str(), handler, {.effect = Effect::acts, .literals = Literals::any});
   };
   add("m", wide);
   if (narrow != nullptr) add("n", narrow);

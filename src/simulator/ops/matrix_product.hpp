@@ -15,11 +15,11 @@
 #include <limits>
 #include <type_traits>
 
-#include "simulator/ops/form_table.hpp"
+#include "simulator/engine/form_table.hpp"
 #include "simulator/ops/half_bits.hpp"
 #include "simulator/ops/lanes.hpp"
 #include "simulator/ops/matrix_fragments.hpp"
-#include "simulator/ops/meeting.hpp"
+#include "simulator/ops/warp_wide.hpp"
 
 namespace cudacore::simulator {
 namespace {  // NOLINT: internal linkage keeps the code of each ISA apart
@@ -266,7 +266,7 @@ void multiply_together(Warp&, Parts parts, std::uint32_t) {
 template <Product product>
 void multiply(Warp& warp, const Instruction& in) {
   const std::uint32_t lanes = warp.enabled(in);
-  if (lanes != 0) meet(warp, in, all_lanes, lanes, &multiply_together<product>);
+  if (lanes != 0) run_together(warp, in, all_lanes, lanes, &multiply_together<product>);
 }
 
 constexpr std::array<char, 11> signature_of(const Product& product) {

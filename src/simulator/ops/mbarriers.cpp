@@ -130,8 +130,10 @@ void pending_count(Warp& warp, const Instruction& in) {
 
 template <Space space, class Base>
 void add_for(FormTable& table, const char* space_text, const std::string& base) {
-  const auto add = [&](std::initializer_list<const char*> pieces, const std::string& signature,
-                       Handler handler) { table.add(pieces, signature.c_str(), handler); };
+  const auto add = [&](std::initializer_list<const char*> key, const std::string& signature,
+                       Handler handler, const Traits& traits = {}) {
+    table.add(key, signature.c_str(), handler, traits);
+  };
   add({"mbarrier.init", space_text, ".b64"}, base + "w", &initialise<space, Base>);
   add({"mbarrier.inval", space_text, ".b64"}, base, &invalidate<space, Base>);
   for (const char* order : {"", ".relaxed"}) {
@@ -154,15 +156,16 @@ void add_for(FormTable& table, const char* space_text, const std::string& base) 
     add({"mbarrier.arrive_drop.expect_tx", order, space_text, ".b64"}, "x" + base + "w",
         &arrive<Arrival::expecting, true, space, Base>);
   }
+  constexpr Traits waits{.effect = Effect::looks};
   for (const char* order : {"", ".acquire", ".relaxed"}) {
     add({"mbarrier.test_wait", order, space_text, ".b64"}, "p" + base + "x",
-        &test_wait<Test::state, false, space, Base>);
+        &test_wait<Test::state, false, space, Base>, waits);
     add({"mbarrier.test_wait.parity", order, space_text, ".b64"}, "p" + base + "w",
-        &test_wait<Test::parity, false, space, Base>);
+        &test_wait<Test::parity, false, space, Base>, waits);
     add({"mbarrier.try_wait", order, space_text, ".b64"}, "p" + base + "x?w",
-        &test_wait<Test::state, true, space, Base>);
+        &test_wait<Test::state, true, space, Base>, waits);
     add({"mbarrier.try_wait.parity", order, space_text, ".b64"}, "p" + base + "w?w",
-        &test_wait<Test::parity, true, space, Base>);
+        &test_wait<Test::parity, true, space, Base>, waits);
   }
 }
 

@@ -223,6 +223,7 @@ void add_all(FormTable& table) {
 
 template <>
 void add_mma<this_isa>(FormTable& table) {
+  const FormTable::Family family(table, {.effect = Effect::acts});
   add_all(table);
 }
 

@@ -47,9 +47,10 @@ void add_access(FormTable& table, const char* space_name, const MemoryType& type
   const std::string value = (count == 1 ? "" : std::to_string(count)) + width_letters[type.width];
   const auto add = [&](const char* base, Handler loads, Handler stores) {
     const auto add_order = [&](const char* of_load, const char* of_store) {
-      table.add({"ld", of_load, space_name, vector.name, type.name}, (value + base).c_str(), loads);
+      table.add({"ld", of_load, space_name, vector.name, type.name}, (value + base).c_str(), loads,
+                {.effect = Effect::looks, .converts = true});
       table.add({"st", of_store, space_name, vector.name, type.name}, (base + value).c_str(),
-                stores);
+                stores, {.effect = Effect::acts, .converts = true});
     };
     add_order(".volatile", ".volatile");
     if (space == Space::local) return;

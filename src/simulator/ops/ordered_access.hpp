@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "simulator/ops/form_table.hpp"
+#include "simulator/engine/form_table.hpp"
 
 namespace cudacore::simulator {
 

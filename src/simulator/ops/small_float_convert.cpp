@@ -332,6 +332,7 @@ void add_tf32(FormTable& table) {
 
 template <>
 void add_small_float_convert<this_isa>(FormTable& table) {
+  const FormTable::Family family(table, {.converts = true});
   table.add({"cvt.rn.f16x2.f32"}, "www", Lanes<nearest_pair<F16>>::run);
   table.add({"cvt.rn.bf16x2.f32"}, "www", Lanes<nearest_pair<Bf16>>::run);
   add_halves<Type::f16, 13>(table);

@@ -7,6 +7,7 @@
 #include "simulator/engine/block.hpp"
 #include "simulator/engine/grid.hpp"
 #include "simulator/engine/image.hpp"
+#include "simulator/memory/round_up.hpp"
 #include "simulator/ops/families.hpp"
 
 namespace cudacore::simulator {
@@ -152,7 +153,7 @@ std::uint64_t local(const Warp& warp, const Instruction& in) {
   return warp.frame->local_base + in.imm;
 }
 std::uint64_t dynamic_shared(const Warp& warp, const Instruction& in) {
-  return shared_begin + (request_of(warp).entry->shared_bytes + 15) / 16 * 16 + in.imm;
+  return shared_begin + round_up(request_of(warp).entry->shared_bytes, 16u) + in.imm;
 }
 
 template <auto value_of>

@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "simulator/ops/families.hpp"
-#include "simulator/ops/meeting.hpp"
+#include "simulator/ops/warp_wide.hpp"
 
 namespace cudacore::simulator {
 namespace {
@@ -51,7 +51,7 @@ void sync(Warp& warp, const Instruction& in) {
   while (left != 0) {
     const std::uint32_t mask = masks[static_cast<unsigned>(std::countr_zero(left))];
     const std::uint32_t same = lanes_with(left, masks.data(), mask);
-    meet(warp, in, mask, same, exchange);
+    run_together(warp, in, mask, same, exchange);
     left &= ~same;
   }
 }
@@ -270,19 +270,20 @@ void add_warp_exchange(FormTable& table) {
   constexpr auto most = reduce_float<false, false>;
   constexpr auto least_or_nan = reduce_float<true, true>;
   constexpr auto most_or_nan = reduce_float<false, true>;
-  table.add({"redux.sync.min.f32"}, "www", sync<reduce<float, least>, 2>);
-  table.add({"redux.sync.max.f32"}, "www", sync<reduce<float, most>, 2>);
-  table.add({"redux.sync.min.NaN.f32"}, "www", sync<reduce<float, least_or_nan>, 2>);
-  table.add({"redux.sync.max.NaN.f32"}, "www", sync<reduce<float, most_or_nan>, 2>);
-  table.add({"redux.sync.min.abs.f32"}, "www", sync<reduce<float, of_magnitudes<least>>, 2>);
-  table.add({"redux.sync.max.abs.f32"}, "www", sync<reduce<float, of_magnitudes<most>>, 2>);
-  table.add({"redux.sync.min.abs.NaN.f32"}, "www",
-            sync<reduce<float, of_magnitudes<least_or_nan>>, 2>);
-  table.add({"redux.sync.max.abs.NaN.f32"}, "www",
-            sync<reduce<float, of_magnitudes<most_or_nan>>, 2>);
+  const auto add = [&](std::initializer_list<const char*> key, const char* signature, Handler run) {
+    table.add(key, signature, run, {.literals = Literals::any});  // of members, not of values
+  };
+  add({"redux.sync.min.f32"}, "www", sync<reduce<float, least>, 2>);
+  add({"redux.sync.max.f32"}, "www", sync<reduce<float, most>, 2>);
+  add({"redux.sync.min.NaN.f32"}, "www", sync<reduce<float, least_or_nan>, 2>);
+  add({"redux.sync.max.NaN.f32"}, "www", sync<reduce<float, most_or_nan>, 2>);
+  add({"redux.sync.min.abs.f32"}, "www", sync<reduce<float, of_magnitudes<least>>, 2>);
+  add({"redux.sync.max.abs.f32"}, "www", sync<reduce<float, of_magnitudes<most>>, 2>);
+  add({"redux.sync.min.abs.NaN.f32"}, "www", sync<reduce<float, of_magnitudes<least_or_nan>>, 2>);
+  add({"redux.sync.max.abs.NaN.f32"}, "www", sync<reduce<float, of_magnitudes<most_or_nan>>, 2>);
 
   table.add({"elect.sync"}, "w|pw", sync<elect, 2>);
-  table.add({"bar.warp.sync"}, "w", sync<nothing, 0>);
+  table.add({"bar.warp.sync"}, "w", sync<nothing, 0>, {.effect = Effect::acts, .only_reads = true});
   table.add({"activemask.b32"}, "w", active_mask);
 }
 

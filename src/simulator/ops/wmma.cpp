@@ -79,6 +79,7 @@ void add_all(FormTable& table) {
 
 template <>
 void add_wmma<this_isa>(FormTable& table) {
+  const FormTable::Family family(table, {.effect = Effect::acts, .literals = Literals::any});
   add_all(table);
 }
 

@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "simulator/ptx/declarations.hpp"
+#include "simulator/ptx/keywords.hpp"
 #include "simulator/ptx/labels.hpp"
 #include "simulator/ptx/operands.hpp"
-#include "simulator/ptx/words.hpp"
 
 namespace cudacore::simulator::ptx {
 

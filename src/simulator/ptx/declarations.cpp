@@ -8,7 +8,7 @@
 
 #include "simulator/ptx/constants.hpp"
 #include "simulator/ptx/initializers.hpp"
-#include "simulator/ptx/words.hpp"
+#include "simulator/ptx/keywords.hpp"
 
 namespace cudacore::simulator::ptx {
 namespace {

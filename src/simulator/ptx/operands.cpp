@@ -5,7 +5,7 @@
 #include <string>
 
 #include "simulator/ptx/constants.hpp"
-#include "simulator/ptx/words.hpp"
+#include "simulator/ptx/keywords.hpp"
 
 namespace cudacore::simulator::ptx {
 namespace {

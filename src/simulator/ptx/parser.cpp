@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "simulator/ptx/functions.hpp"
-#include "simulator/ptx/pieces.hpp"
+#include "simulator/ptx/module_texts.hpp"
 
 namespace cudacore::simulator::ptx {
 namespace {
@@ -20,10 +20,10 @@ constexpr std::size_t first_elements = 16;
 
 class ModuleParser {
  public:
-  ModuleParser(Module& module, Ledger& ledger, const Piece& piece)
+  ModuleParser(Module& module, Ledger& ledger, const ModuleText& text)
       : module_(module),
         ledger_(ledger),
-        lexer_(module.text, piece.start, piece.is_last ? "the end of the text" : "'.version'"),
+        lexer_(module.text, text.start, text.is_last ? "the end of the text" : "'.version'"),
         runs_(module.operands,
               std::min(module.text.size() / text_per_operand, largest_first_chunk)),
         elements_(module.operands, first_elements),
@@ -205,11 +205,11 @@ std::vector<std::unique_ptr<Module>> parse(std::string_view text) {
   ledger.entries = most_entries + text.size();
   ledger.initial_bytes = most_initial_bytes;
   std::vector<std::unique_ptr<Module>> modules;
-  for (const Piece& piece : split(text)) {
+  for (const ModuleText& each : split_modules(text)) {
     Module& module = *modules.emplace_back(std::make_unique<Module>());
-    module.text = piece.text;
+    module.text = each.text;
     ledger.references.clear();
-    ModuleParser(module, ledger, piece).parse();
+    ModuleParser(module, ledger, each).parse();
   }
   return modules;
 }

@@ -20,6 +20,7 @@
 #include "simulator/engine/grid.hpp"
 #include "simulator/engine/image.hpp"
 #include "simulator/memory/device_memory.hpp"
+#include "simulator/ops/isa.hpp"
 
 namespace cudacore::simulator::testing {
 
@@ -46,7 +47,7 @@ class Kernel {
   Kernel(std::string_view functions, std::string_view body) : memory_(0, std::size_t{64} << 20) {
     const std::string ptx = text(functions, body);
     const std::string_view texts[] = {ptx};
-    image_ = Image::load(texts, Target{},
+    image_ = Image::load(texts, best_forms(), Target{},
                          [this](std::size_t size, std::size_t align, bool read_only, bool) {
                            return memory_.allocate(size, align, read_only);
                          });

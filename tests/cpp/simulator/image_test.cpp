@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "simulator/engine/opcode_key.hpp"
+#include "simulator/ops/isa.hpp"
 
 namespace cudacore::simulator {
 namespace {
@@ -70,7 +71,7 @@ class ImageTest : public testing::Test {
  protected:
   std::shared_ptr<const Image> load_all(const std::vector<std::string>& texts) {
     std::vector<std::string_view> views(texts.begin(), texts.end());
-    return Image::load(views, target, memory.giver());
+    return Image::load(views, best_forms(), target, memory.giver());
   }
   std::shared_ptr<const Image> load(std::string_view body) { return load_all({module_of(body)}); }
   void expect_error_of_all(const std::vector<std::string>& texts, LoadError::Kind kind,
@@ -470,12 +471,12 @@ TEST_F(ImageTest, RefusesTextThatIsNotPtx) {
 
 TEST_F(ImageTest, RefusesNewerVersionsAndTargets) {
   const std::string_view body = ".visible .entry k() { ret; }";
-  expect_error_of_all({module_of(body, "sm_100")}, Kind::unsupported_version, "sm_100");
+  expect_error_of_all({module_of(body, "sm_100")}, Kind::unsupported_target, "sm_100");
   expect_error_of_all({module_of(body, "sm_90", "9.6")}, Kind::unsupported_version, "9.6");
   EXPECT_NE(load_all({module_of(body, "sm_90a")}), nullptr);
   EXPECT_NE(load_all({module_of(body, "sm_75")}), nullptr);
   target.major = 10;
-  expect_error_of_all({module_of(body, "sm_90a")}, Kind::unsupported_version, "sm_90a");
+  expect_error_of_all({module_of(body, "sm_90a")}, Kind::unsupported_target, "sm_90a");
   EXPECT_NE(load_all({module_of(body, "sm_100f", "8.8")}), nullptr);
 }
 

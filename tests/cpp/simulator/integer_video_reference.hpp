@@ -18,6 +18,12 @@
 
 namespace cudacore::simulator::testing {
 
+/// Elements of a register that a video instruction works on.
+inline unsigned video_elements(std::string_view mnemonic) {
+  const char last = mnemonic.back();
+  return last == '2' || last == '4' ? static_cast<unsigned>(last - '0') : 1;
+}
+
 /// The selectors of a video instruction as they are written, for operands d, a, b, c.
 struct VideoSelectors {
   std::array<std::string, 4> text;

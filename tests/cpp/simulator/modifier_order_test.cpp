@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Modifiers in orders other than the manual's.
-#include "simulator/ops/modifier_order.hpp"
+#include "simulator/engine/modifier_order.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@
 #include <string>
 
 #include "simulator/engine/opcode_key.hpp"
+#include "simulator/ops/isa.hpp"
 
 namespace cudacore::simulator {
 namespace {

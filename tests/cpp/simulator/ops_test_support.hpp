@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "simulator/engine/machine.hpp"
-#include "simulator/ops/form_table.hpp"
+#include "simulator/ops/isa.hpp"
 
 namespace cudacore::simulator::testing {
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "simulator/engine/image.hpp"
+#include "simulator/ops/isa.hpp"
 
 namespace cudacore::simulator {
 namespace {
@@ -174,7 +175,7 @@ TEST(PtxMutation, LoadsOrIsRefusedWithItsPlace) {
     };
     const std::string_view view = text;
     try {
-      EXPECT_NE(Image::load({&view, 1}, {}, give), nullptr);
+      EXPECT_NE(Image::load({&view, 1}, best_forms(), {}, give), nullptr);
       ++loaded;
     } catch (const LoadError& error) {
       ++refused;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "simulator/ptx/words.hpp"
+#include "simulator/ptx/keywords.hpp"
 
 #include <algorithm>
 #include <array>

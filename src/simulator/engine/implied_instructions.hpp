@@ -7,14 +7,14 @@
 #include <cstdint>
 #include <string_view>
 
-#include "simulator/ops/form_table.hpp"
+#include "simulator/engine/form_table.hpp"
 
 namespace cudacore::simulator {
 
 /// Each one is looked up on first use.
-class HelperForms {
+class ImpliedInstructions {
  public:
-  explicit HelperForms(const FormTable& table) : table_(table) {}
+  explicit ImpliedInstructions(const FormTable& table) : table_(table) {}
 
   /// The handler for a key with that signature. @throws LoadError if there is none.
   [[nodiscard]] Handler find(std::string_view key, std::string_view signature) const;

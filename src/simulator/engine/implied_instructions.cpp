@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "simulator/engine/helper_forms.hpp"
+#include "simulator/engine/implied_instructions.hpp"
 
 #include <bit>
 #include <string>
@@ -13,7 +13,7 @@ unsigned log2(unsigned width) noexcept { return static_cast<unsigned>(std::count
 
 }  // namespace
 
-Handler HelperForms::find(std::string_view key, std::string_view signature) const {
+Handler ImpliedInstructions::find(std::string_view key, std::string_view signature) const {
   for (const Form& form : table_.find(key)) {
     if (signature.empty() || form.signature == signature) return form.run;
   }
@@ -22,9 +22,9 @@ Handler HelperForms::find(std::string_view key, std::string_view signature) cons
       "the form '" + std::string(key) + "' (" + std::string(signature) + ") is not simulated");
 }
 
-Handler HelperForms::find(std::string_view key) const { return find(key, {}); }
+Handler ImpliedInstructions::find(std::string_view key) const { return find(key, {}); }
 
-Handler HelperForms::find_special(std::string_view name, char kind) const {
+Handler ImpliedInstructions::find_special(std::string_view name, char kind) const {
   std::string key = "special.";
   key += name;
   for (const Form& form : table_.find(key)) {
@@ -33,7 +33,7 @@ Handler HelperForms::find_special(std::string_view name, char kind) const {
   return nullptr;
 }
 
-Handler HelperForms::resize(bool is_signed, unsigned to, unsigned from) {
+Handler ImpliedInstructions::resize(bool is_signed, unsigned to, unsigned from) {
   Handler& known = resizes_.at((is_signed ? 64u : 0u) + log2(to) * 8 + log2(from));
   if (known == nullptr) {
     const bool extends = is_signed && to > from;
@@ -42,12 +42,12 @@ Handler HelperForms::resize(bool is_signed, unsigned to, unsigned from) {
   return known;
 }
 
-Handler HelperForms::negate_mask() {
+Handler ImpliedInstructions::negate_mask() {
   if (negate_mask_ == nullptr) negate_mask_ = find("not.pred");
   return negate_mask_;
 }
 
-Handler HelperForms::frame_access(bool is_store, unsigned width) {
+Handler ImpliedInstructions::frame_access(bool is_store, unsigned width) {
   Handler& known = frame_accesses_.at((is_store ? 8u : 0u) + log2(width));
   if (known == nullptr) {
     known = find((is_store ? "st.frame.b" : "ld.frame.b") + std::to_string(width * 8),
@@ -56,9 +56,9 @@ Handler HelperForms::frame_access(bool is_store, unsigned width) {
   return known;
 }
 
-char HelperForms::kind_of(unsigned width) noexcept { return "bhwxq"[log2(width)]; }
+char ImpliedInstructions::kind_of(unsigned width) noexcept { return "bhwxq"[log2(width)]; }
 
-unsigned HelperForms::width_of(char kind) noexcept {
+unsigned ImpliedInstructions::width_of(char kind) noexcept {
   switch (kind) {
     case 'b':
       return 1;

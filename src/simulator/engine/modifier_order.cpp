@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "simulator/ops/modifier_order.hpp"
+#include "simulator/engine/modifier_order.hpp"
 
 #include <algorithm>
 #include <array>

@@ -46,10 +46,38 @@
 
 namespace cudacore::simulator {
 
+/// What an instruction means to a loop that waits for memory to change.
+enum class Effect : std::uint8_t {
+  none,
+  looks,     ///< at memory that others write, or lets time pass: such a loop waits
+  acts,      ///< such a loop does more than wait
+  branches,  ///< to the label that Instruction::imm stands for
+};
+
+/// Which literals fit rows.
+enum class Literals : std::uint8_t {
+  of_type,   ///< those of the key's last type: of .f32 and .f64 no integers
+  any,       ///< also integers
+  floating,  ///< no integers
+};
+
+/// What the decoder and the scheduler go by, beside the operands.
+struct Traits {
+  Effect effect = Effect::none;
+  Literals literals = Literals::of_type;
+  bool only_reads = false;  ///< its first operand is no result
+  bool ends_path = false;   ///< control goes on to the next instruction only if its guard is false
+  bool converts = false;    ///< registers may be wider than its type
+  std::uint8_t video = 0;   ///< elements of a register, of which selectors choose; 0: none do
+
+  friend bool operator==(const Traits&, const Traits&) = default;
+};
+
 struct Form {
   std::string key;
   std::string signature;
   Handler run = nullptr;
+  Traits traits;  ///< the same for all forms of a key
 };
 
 class FormTable {
@@ -57,9 +85,24 @@ class FormTable {
   FormTable();
   ~FormTable();
 
-  /// Adds a form. The pieces are concatenated; empty ones have no effect. The combination of key
-  /// and signature must be unique.
-  void add(std::initializer_list<const char*> pieces, const char* signature, Handler run);
+  /// Adds a form. The parts of the key are concatenated; empty ones have no effect. The combination
+  /// of key and signature must be unique.
+  void add(std::initializer_list<const char*> key, const char* signature, Handler run,
+           const Traits& traits);
+  /// The same, with the traits of the family being added.
+  void add(std::initializer_list<const char*> key, const char* signature, Handler run);
+
+  /// Gives a family its traits: those of all forms added while it lives.
+  class Family {
+   public:
+    Family(FormTable& table, const Traits& traits);
+    ~Family();
+    Family(const Family&) = delete;
+    Family& operator=(const Family&) = delete;
+
+   private:
+    FormTable& table_;
+  };
 
   /// All signatures of a key; empty if there are none.
   [[nodiscard]] std::span<const Form> find(std::string_view key) const noexcept;
@@ -75,18 +118,7 @@ class FormTable {
  private:
   struct Index;
   std::unique_ptr<Index> index_;
+  Traits family_;
 };
-
-/// The vector instructions that handlers can be compiled for. On arm64, the baseline is NEON.
-enum class Isa : std::uint8_t { baseline, avx2, avx512 };
-
-/// The best one that this processor has; CUDACORE_SIMULATOR_ISA=baseline|avx2|avx512 selects a
-/// lesser one.
-[[nodiscard]] Isa best_isa();
-[[nodiscard]] std::string_view name_of(Isa isa) noexcept;
-
-/// Every form, with handlers for an ISA (by default best_isa()); built once. Returns nullptr if
-/// this processor lacks the ISA.
-[[nodiscard]] const FormTable* form_table(Isa isa);
 
 }  // namespace cudacore::simulator

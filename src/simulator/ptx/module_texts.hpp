@@ -11,13 +11,13 @@
 namespace cudacore::simulator::ptx {
 
 /// The text of one module.
-struct Piece {
+struct ModuleText {
   std::string_view text;
   Position start{1, 1};
   bool is_last = true;
 };
 
 /// Splits a text at each further ".version" outside of comments and strings.
-[[nodiscard]] std::vector<Piece> split(std::string_view text);
+[[nodiscard]] std::vector<ModuleText> split_modules(std::string_view text);
 
 }  // namespace cudacore::simulator::ptx

@@ -70,7 +70,7 @@ template <class T, class Find>
 using Together = void (*)(Warp& warp, Parts parts, std::uint32_t members);
 
 /// Runs `together` once all living lanes in `named` have arrived; until then, parks the lanes.
-void meet(Warp& warp, const Instruction& in, std::uint32_t named, std::uint32_t lanes,
-          Together together);
+void run_together(Warp& warp, const Instruction& in, std::uint32_t named, std::uint32_t lanes,
+                  Together together);
 
 }  // namespace cudacore::simulator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "simulator/ptx/pieces.hpp"
+#include "simulator/ptx/module_texts.hpp"
 
 #include <algorithm>
 
@@ -38,18 +38,18 @@ Position advance(Position from, std::string_view over) noexcept {
 
 }  // namespace
 
-std::vector<Piece> split(std::string_view text) {
+std::vector<ModuleText> split_modules(std::string_view text) {
   const std::size_t first = text.find(mark);
   const bool alone = first == std::string_view::npos ||
                      text.find(mark, first + mark.size()) == std::string_view::npos;
-  if (alone) return {Piece{text, {1, 1}, true}};
-  std::vector<Piece> pieces;
+  if (alone) return {ModuleText{text, {1, 1}, true}};
+  std::vector<ModuleText> texts;
   std::size_t begin = 0;
   std::size_t marks = 0;
   Position start{1, 1};
   const auto cut = [&](std::size_t end, bool is_last) {
     const std::string_view piece = text.substr(begin, end - begin);
-    pieces.push_back({piece, start, is_last});
+    texts.push_back({piece, start, is_last});
     start = advance(start, piece);
     begin = end;
   };
@@ -66,7 +66,7 @@ std::vector<Piece> split(std::string_view text) {
     ++at;
   }
   cut(text.size(), true);
-  return pieces;
+  return texts;
 }
 
 }  // namespace cudacore::simulator::ptx

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "simulator/ops/meeting.hpp"
+#include "simulator/ops/warp_wide.hpp"
 
 #include <bit>
 #include <cstdio>
@@ -21,8 +21,8 @@ void fault_unnamed(Warp& warp, const Instruction& in, std::uint32_t named,
 
 }  // namespace
 
-void meet(Warp& warp, const Instruction& in, std::uint32_t named, std::uint32_t lanes,
-          Together together) {
+void run_together(Warp& warp, const Instruction& in, std::uint32_t named, std::uint32_t lanes,
+                  Together together) {
   if (const std::uint32_t strangers = lanes & ~named; strangers != 0) [[unlikely]] {
     fault_unnamed(warp, in, named, strangers);
     return;

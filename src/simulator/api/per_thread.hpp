@@ -11,7 +11,7 @@ namespace cudacore::simulator {
 /// A T per thread, created on first use. It is destroyed with the thread. Destructors that still
 /// call the driver after that, such as those of static objects, get a new one.
 template <class T>
-class OfThread {
+class PerThread {
  public:
   /// Null if the thread has none.
   static T* find() noexcept { return kept; }
