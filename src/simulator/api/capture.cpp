@@ -9,11 +9,11 @@ using namespace cudacore::simulator;
 
 namespace {
 
-CUresult capture_status(CUstream handle, bool per_thread, CUstreamCaptureStatus* status) noexcept {
+CUresult capture_status(CUstream handle, CUstreamCaptureStatus* status) noexcept {
   return context_call([&](Context&) {
     if (status == nullptr) return CUDA_ERROR_INVALID_VALUE;
     CUresult result = CUDA_SUCCESS;
-    if (find_stream(handle, per_thread, result) == nullptr) return result;
+    if (find_stream(handle, result) == nullptr) return result;
     *status = CU_STREAM_CAPTURE_STATUS_NONE;
     return CUDA_SUCCESS;
   });
@@ -36,41 +36,22 @@ CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
 }
 
 CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
-  return capture_status(stream, false, status);
-}
-
-CUresult cuStreamIsCapturing_ptsz(CUstream stream, CUstreamCaptureStatus* status) {
-  return capture_status(stream, true, status);
+  return capture_status(stream, status);
 }
 
 CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t*) {
-  return capture_status(stream, false, status);
-}
-
-CUresult cuStreamGetCaptureInfo_ptsz(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t*) {
-  return capture_status(stream, true, status);
+  return capture_status(stream, status);
 }
 
 CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t*,
                                    CUgraph*, const CUgraphNode**, std::size_t*) {
-  return capture_status(stream, false, status);
-}
-
-CUresult cuStreamGetCaptureInfo_v2_ptsz(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t*,
-                                        CUgraph*, const CUgraphNode**, std::size_t*) {
-  return capture_status(stream, true, status);
+  return capture_status(stream, status);
 }
 
 CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t*,
                                    CUgraph*, const CUgraphNode**, const CUgraphEdgeData**,
                                    std::size_t*) {
-  return capture_status(stream, false, status);
-}
-
-CUresult cuStreamGetCaptureInfo_v3_ptsz(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t*,
-                                        CUgraph*, const CUgraphNode**, const CUgraphEdgeData**,
-                                        std::size_t*) {
-  return capture_status(stream, true, status);
+  return capture_status(stream, status);
 }
 
 }  // extern "C"

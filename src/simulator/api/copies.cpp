@@ -24,15 +24,15 @@ CUresult copy_row(const Stream& stream, std::uint64_t to, Side to_side, std::uin
 }
 
 CUresult copy_now(std::uint64_t to, Side to_side, std::uint64_t from, Side from_side,
-                  std::size_t size, bool per_thread) {
-  return stream_call(nullptr, per_thread, [&](const std::shared_ptr<Stream>& stream) {
+                  std::size_t size) {
+  return stream_call(nullptr, [&](const std::shared_ptr<Stream>& stream) {
     return copy_row(*stream, to, to_side, from, from_side, size, Synchrony::synchronous);
   });
 }
 
 CUresult copy_later(std::uint64_t to, Side to_side, std::uint64_t from, Side from_side,
-                    std::size_t size, CUstream handle, bool per_thread) {
-  return stream_call(handle, per_thread, [&](const std::shared_ptr<Stream>& stream) {
+                    std::size_t size, CUstream handle) {
+  return stream_call(handle, [&](const std::shared_ptr<Stream>& stream) {
     return copy_row(*stream, to, to_side, from, from_side, size, Synchrony::asynchronous);
   });
 }
@@ -46,8 +46,8 @@ CUresult check_contexts(CUcontext one, CUcontext other) {
 }
 
 CUresult copy_peer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
-                   std::size_t size, CUstream handle, bool per_thread, Synchrony synchrony) {
-  return stream_call(handle, per_thread, [&](const std::shared_ptr<Stream>& stream) {
+                   std::size_t size, CUstream handle, Synchrony synchrony) {
+  return stream_call(handle, [&](const std::shared_ptr<Stream>& stream) {
     const CUresult status = check_contexts(to_context, from_context);
     if (status != CUDA_SUCCESS) return status;
     return copy_row(*stream, to, Side::device, from, Side::device, size, synchrony);
@@ -79,10 +79,9 @@ bool is_valid(const Batch& batch) {
 
 CUresult copy_batch(CUdeviceptr* to, CUdeviceptr* from, std::size_t* sizes, std::size_t count,
                     CUmemcpyAttributes* attributes, std::size_t* attribute_begins,
-                    std::size_t attribute_count, std::size_t* failed, CUstream handle,
-                    bool per_thread) {
+                    std::size_t attribute_count, std::size_t* failed, CUstream handle) {
   if (failed != nullptr) *failed = SIZE_MAX;
-  return stream_call(handle, per_thread, [&](const std::shared_ptr<Stream>& stream) {
+  return stream_call(handle, [&](const std::shared_ptr<Stream>& stream) {
     if (to == nullptr || from == nullptr || sizes == nullptr || count == 0 ||
         attributes == nullptr || attribute_begins == nullptr || attribute_count > count) {
       return CUDA_ERROR_INVALID_VALUE;
@@ -117,76 +116,40 @@ CUresult copy_batch(CUdeviceptr* to, CUdeviceptr* from, std::size_t* sizes, std:
 extern "C" {
 
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, std::size_t size) {
-  return copy_now(to, Side::any, from, Side::any, size, false);
-}
-CUresult cuMemcpy_ptds(CUdeviceptr to, CUdeviceptr from, std::size_t size) {
-  return copy_now(to, Side::any, from, Side::any, size, true);
+  return copy_now(to, Side::any, from, Side::any, size);
 }
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t size, CUstream stream) {
-  return copy_later(to, Side::any, from, Side::any, size, stream, false);
-}
-CUresult cuMemcpyAsync_ptsz(CUdeviceptr to, CUdeviceptr from, std::size_t size, CUstream stream) {
-  return copy_later(to, Side::any, from, Side::any, size, stream, true);
+  return copy_later(to, Side::any, from, Side::any, size, stream);
 }
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, std::size_t size) {
-  return copy_now(to, Side::device, address_of(from), Side::any, size, false);
-}
-CUresult cuMemcpyHtoD_v2_ptds(CUdeviceptr to, const void* from, std::size_t size) {
-  return copy_now(to, Side::device, address_of(from), Side::any, size, true);
+  return copy_now(to, Side::device, address_of(from), Side::any, size);
 }
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t size, CUstream stream) {
-  return copy_later(to, Side::device, address_of(from), Side::any, size, stream, false);
-}
-CUresult cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr to, const void* from, std::size_t size,
-                                   CUstream stream) {
-  return copy_later(to, Side::device, address_of(from), Side::any, size, stream, true);
+  return copy_later(to, Side::device, address_of(from), Side::any, size, stream);
 }
 
 CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, std::size_t size) {
-  return copy_now(address_of(to), Side::any, from, Side::device, size, false);
-}
-CUresult cuMemcpyDtoH_v2_ptds(void* to, CUdeviceptr from, std::size_t size) {
-  return copy_now(address_of(to), Side::any, from, Side::device, size, true);
+  return copy_now(address_of(to), Side::any, from, Side::device, size);
 }
 CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t size, CUstream stream) {
-  return copy_later(address_of(to), Side::any, from, Side::device, size, stream, false);
-}
-CUresult cuMemcpyDtoHAsync_v2_ptsz(void* to, CUdeviceptr from, std::size_t size, CUstream stream) {
-  return copy_later(address_of(to), Side::any, from, Side::device, size, stream, true);
+  return copy_later(address_of(to), Side::any, from, Side::device, size, stream);
 }
 
 CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, std::size_t size) {
-  return copy_now(to, Side::device, from, Side::device, size, false);
-}
-CUresult cuMemcpyDtoD_v2_ptds(CUdeviceptr to, CUdeviceptr from, std::size_t size) {
-  return copy_now(to, Side::device, from, Side::device, size, true);
+  return copy_now(to, Side::device, from, Side::device, size);
 }
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t size, CUstream stream) {
-  return copy_later(to, Side::device, from, Side::device, size, stream, false);
-}
-CUresult cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr to, CUdeviceptr from, std::size_t size,
-                                   CUstream stream) {
-  return copy_later(to, Side::device, from, Side::device, size, stream, true);
+  return copy_later(to, Side::device, from, Side::device, size, stream);
 }
 
 CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
                       CUcontext from_context, std::size_t size) {
-  return copy_peer(to, to_context, from, from_context, size, nullptr, false,
-                   Synchrony::synchronous);
-}
-CUresult cuMemcpyPeer_ptds(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
-                           CUcontext from_context, std::size_t size) {
-  return copy_peer(to, to_context, from, from_context, size, nullptr, true, Synchrony::synchronous);
+  return copy_peer(to, to_context, from, from_context, size, nullptr, Synchrony::synchronous);
 }
 CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
                            CUcontext from_context, std::size_t size, CUstream stream) {
-  return copy_peer(to, to_context, from, from_context, size, stream, false,
-                   Synchrony::asynchronous);
-}
-CUresult cuMemcpyPeerAsync_ptsz(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
-                                CUcontext from_context, std::size_t size, CUstream stream) {
-  return copy_peer(to, to_context, from, from_context, size, stream, true, Synchrony::asynchronous);
+  return copy_peer(to, to_context, from, from_context, size, stream, Synchrony::asynchronous);
 }
 
 CUresult cuMemcpyBatchAsync(CUdeviceptr* to, CUdeviceptr* from, std::size_t* sizes,
@@ -194,28 +157,14 @@ CUresult cuMemcpyBatchAsync(CUdeviceptr* to, CUdeviceptr* from, std::size_t* siz
                             std::size_t* attribute_begins, std::size_t attribute_count,
                             std::size_t* failed, CUstream stream) {
   return copy_batch(to, from, sizes, count, attributes, attribute_begins, attribute_count, failed,
-                    stream, false);
-}
-CUresult cuMemcpyBatchAsync_ptsz(CUdeviceptr* to, CUdeviceptr* from, std::size_t* sizes,
-                                 std::size_t count, CUmemcpyAttributes* attributes,
-                                 std::size_t* attribute_begins, std::size_t attribute_count,
-                                 std::size_t* failed, CUstream stream) {
-  return copy_batch(to, from, sizes, count, attributes, attribute_begins, attribute_count, failed,
-                    stream, true);
+                    stream);
 }
 CUresult cuMemcpyBatchAsync_v2(CUdeviceptr* to, CUdeviceptr* from, std::size_t* sizes,
                                std::size_t count, CUmemcpyAttributes* attributes,
                                std::size_t* attribute_begins, std::size_t attribute_count,
                                CUstream stream) {
   return copy_batch(to, from, sizes, count, attributes, attribute_begins, attribute_count, nullptr,
-                    stream, false);
-}
-CUresult cuMemcpyBatchAsync_v2_ptsz(CUdeviceptr* to, CUdeviceptr* from, std::size_t* sizes,
-                                    std::size_t count, CUmemcpyAttributes* attributes,
-                                    std::size_t* attribute_begins, std::size_t attribute_count,
-                                    CUstream stream) {
-  return copy_batch(to, from, sizes, count, attributes, attribute_begins, attribute_count, nullptr,
-                    stream, true);
+                    stream);
 }
 
 }  // extern "C"

@@ -45,33 +45,6 @@ CUresult event_call(CUevent handle, Body&& body) noexcept {
   });
 }
 
-CUresult record(CUevent handle, CUstream stream, unsigned flags, bool per_thread) {
-  return event_call(handle, [&](Event& event) {
-    if ((flags & ~unsigned{CU_EVENT_RECORD_EXTERNAL}) != 0) {
-      return refuse(CUDA_ERROR_INVALID_VALUE, "unknown flags of cuEventRecordWithFlags");
-    }
-    return stream_call(stream, per_thread, [&](const std::shared_ptr<Stream>& into) {
-      if (&into->context != event.context.get()) {
-        return refuse(CUDA_ERROR_INVALID_HANDLE, "the event is one of another context");
-      }
-      return event.record(*into);
-    });
-  });
-}
-
-CUresult wait_for_event(CUstream stream, CUevent handle, unsigned flags, bool per_thread) {
-  return event_call(handle, [&](Event& event) {
-    if ((flags & ~unsigned{CU_EVENT_WAIT_EXTERNAL}) != 0) {
-      return refuse(CUDA_ERROR_INVALID_VALUE, "unknown flags of cuStreamWaitEvent");
-    }
-    return stream_call(stream, per_thread, [&](const std::shared_ptr<Stream>& waiting) {
-      const std::shared_ptr<Recording> recording = event.recording();
-      if (recording == nullptr || recording->point.passed()) return CUDA_SUCCESS;
-      return waiting->enqueue(std::make_unique<Pass>(), {recording->point});
-    });
-  });
-}
-
 CUresult elapsed_time(float* milliseconds, CUevent start, CUevent end) {
   return event_call(start, [&](Event& first) {
     return event_call(end, [&](Event& second) {
@@ -164,15 +137,21 @@ CUresult cuEventSynchronize(CUevent handle) {
   });
 }
 
-CUresult cuEventRecord(CUevent event, CUstream stream) { return record(event, stream, 0, false); }
-CUresult cuEventRecord_ptsz(CUevent event, CUstream stream) {
-  return record(event, stream, 0, true);
+CUresult cuEventRecord(CUevent event, CUstream stream) {
+  return cuEventRecordWithFlags(event, stream, 0);
 }
-CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) {
-  return record(event, stream, flags, false);
-}
-CUresult cuEventRecordWithFlags_ptsz(CUevent event, CUstream stream, unsigned flags) {
-  return record(event, stream, flags, true);
+CUresult cuEventRecordWithFlags(CUevent handle, CUstream stream, unsigned flags) {
+  return event_call(handle, [&](Event& event) {
+    if ((flags & ~unsigned{CU_EVENT_RECORD_EXTERNAL}) != 0) {
+      return refuse(CUDA_ERROR_INVALID_VALUE, "unknown flags of cuEventRecordWithFlags");
+    }
+    return stream_call(stream, [&](const std::shared_ptr<Stream>& into) {
+      if (&into->context != event.context.get()) {
+        return refuse(CUDA_ERROR_INVALID_HANDLE, "the event is one of another context");
+      }
+      return event.record(*into);
+    });
+  });
 }
 
 CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
@@ -182,11 +161,17 @@ CUresult cuEventElapsedTime_v2(float* milliseconds, CUevent start, CUevent end) 
   return elapsed_time(milliseconds, start, end);
 }
 
-CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
-  return wait_for_event(stream, event, flags, false);
-}
-CUresult cuStreamWaitEvent_ptsz(CUstream stream, CUevent event, unsigned flags) {
-  return wait_for_event(stream, event, flags, true);
+CUresult cuStreamWaitEvent(CUstream stream, CUevent handle, unsigned flags) {
+  return event_call(handle, [&](Event& event) {
+    if ((flags & ~unsigned{CU_EVENT_WAIT_EXTERNAL}) != 0) {
+      return refuse(CUDA_ERROR_INVALID_VALUE, "unknown flags of cuStreamWaitEvent");
+    }
+    return stream_call(stream, [&](const std::shared_ptr<Stream>& waiting) {
+      const std::shared_ptr<Recording> recording = event.recording();
+      if (recording == nullptr || recording->point.passed()) return CUDA_SUCCESS;
+      return waiting->enqueue(std::make_unique<Pass>(), {recording->point});
+    });
+  });
 }
 
 }  // extern "C"

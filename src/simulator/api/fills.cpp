@@ -13,8 +13,8 @@ namespace {
 
 template <class T>
 CUresult fill_rows(CUdeviceptr to, std::size_t pitch, T value, std::size_t width,
-                   std::size_t height, CUstream handle, bool per_thread, Synchrony synchrony) {
-  return stream_call(handle, per_thread, [&](const std::shared_ptr<Stream>& stream) {
+                   std::size_t height, CUstream handle, Synchrony synchrony) {
+  return stream_call(handle, [&](const std::shared_ptr<Stream>& stream) {
     if (width == 0 || height == 0) return stream->check_context();
     if (to % sizeof(T) != 0 || (height > 1 && pitch % sizeof(T) != 0)) {
       return refuse(CUDA_ERROR_INVALID_VALUE, "the address or the pitch is not aligned");
@@ -32,25 +32,25 @@ CUresult fill_rows(CUdeviceptr to, std::size_t pitch, T value, std::size_t width
 }
 
 template <class T>
-CUresult fill_now(CUdeviceptr to, T value, std::size_t count, bool per_thread) {
-  return fill_rows<T>(to, 0, value, count, 1, nullptr, per_thread, Synchrony::synchronous);
+CUresult fill_now(CUdeviceptr to, T value, std::size_t count) {
+  return fill_rows<T>(to, 0, value, count, 1, nullptr, Synchrony::synchronous);
 }
 
 template <class T>
-CUresult fill_later(CUdeviceptr to, T value, std::size_t count, CUstream stream, bool per_thread) {
-  return fill_rows<T>(to, 0, value, count, 1, stream, per_thread, Synchrony::asynchronous);
+CUresult fill_later(CUdeviceptr to, T value, std::size_t count, CUstream stream) {
+  return fill_rows<T>(to, 0, value, count, 1, stream, Synchrony::asynchronous);
 }
 
 template <class T>
 CUresult fill_2d_now(CUdeviceptr to, std::size_t pitch, T value, std::size_t width,
-                     std::size_t height, bool per_thread) {
-  return fill_rows<T>(to, pitch, value, width, height, nullptr, per_thread, Synchrony::synchronous);
+                     std::size_t height) {
+  return fill_rows<T>(to, pitch, value, width, height, nullptr, Synchrony::synchronous);
 }
 
 template <class T>
 CUresult fill_2d_later(CUdeviceptr to, std::size_t pitch, T value, std::size_t width,
-                       std::size_t height, CUstream stream, bool per_thread) {
-  return fill_rows<T>(to, pitch, value, width, height, stream, per_thread, Synchrony::asynchronous);
+                       std::size_t height, CUstream stream) {
+  return fill_rows<T>(to, pitch, value, width, height, stream, Synchrony::asynchronous);
 }
 
 }  // namespace
@@ -58,97 +58,52 @@ CUresult fill_2d_later(CUdeviceptr to, std::size_t pitch, T value, std::size_t w
 extern "C" {
 
 CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, std::size_t count) {
-  return fill_now(to, value, count, false);
-}
-CUresult cuMemsetD8_v2_ptds(CUdeviceptr to, unsigned char value, std::size_t count) {
-  return fill_now(to, value, count, true);
+  return fill_now(to, value, count);
 }
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t count, CUstream stream) {
-  return fill_later(to, value, count, stream, false);
-}
-CUresult cuMemsetD8Async_ptsz(CUdeviceptr to, unsigned char value, std::size_t count,
-                              CUstream stream) {
-  return fill_later(to, value, count, stream, true);
+  return fill_later(to, value, count, stream);
 }
 
 CUresult cuMemsetD2D8_v2(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width,
                          std::size_t height) {
-  return fill_2d_now(to, pitch, value, width, height, false);
-}
-CUresult cuMemsetD2D8_v2_ptds(CUdeviceptr to, std::size_t pitch, unsigned char value,
-                              std::size_t width, std::size_t height) {
-  return fill_2d_now(to, pitch, value, width, height, true);
+  return fill_2d_now(to, pitch, value, width, height);
 }
 CUresult cuMemsetD2D8Async(CUdeviceptr to, std::size_t pitch, unsigned char value,
                            std::size_t width, std::size_t height, CUstream stream) {
-  return fill_2d_later(to, pitch, value, width, height, stream, false);
-}
-CUresult cuMemsetD2D8Async_ptsz(CUdeviceptr to, std::size_t pitch, unsigned char value,
-                                std::size_t width, std::size_t height, CUstream stream) {
-  return fill_2d_later(to, pitch, value, width, height, stream, true);
+  return fill_2d_later(to, pitch, value, width, height, stream);
 }
 
 CUresult cuMemsetD16_v2(CUdeviceptr to, unsigned short value, std::size_t count) {
-  return fill_now(to, value, count, false);
-}
-CUresult cuMemsetD16_v2_ptds(CUdeviceptr to, unsigned short value, std::size_t count) {
-  return fill_now(to, value, count, true);
+  return fill_now(to, value, count);
 }
 CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, std::size_t count,
                           CUstream stream) {
-  return fill_later(to, value, count, stream, false);
-}
-CUresult cuMemsetD16Async_ptsz(CUdeviceptr to, unsigned short value, std::size_t count,
-                               CUstream stream) {
-  return fill_later(to, value, count, stream, true);
+  return fill_later(to, value, count, stream);
 }
 
 CUresult cuMemsetD2D16_v2(CUdeviceptr to, std::size_t pitch, unsigned short value,
                           std::size_t width, std::size_t height) {
-  return fill_2d_now(to, pitch, value, width, height, false);
-}
-CUresult cuMemsetD2D16_v2_ptds(CUdeviceptr to, std::size_t pitch, unsigned short value,
-                               std::size_t width, std::size_t height) {
-  return fill_2d_now(to, pitch, value, width, height, true);
+  return fill_2d_now(to, pitch, value, width, height);
 }
 CUresult cuMemsetD2D16Async(CUdeviceptr to, std::size_t pitch, unsigned short value,
                             std::size_t width, std::size_t height, CUstream stream) {
-  return fill_2d_later(to, pitch, value, width, height, stream, false);
-}
-CUresult cuMemsetD2D16Async_ptsz(CUdeviceptr to, std::size_t pitch, unsigned short value,
-                                 std::size_t width, std::size_t height, CUstream stream) {
-  return fill_2d_later(to, pitch, value, width, height, stream, true);
+  return fill_2d_later(to, pitch, value, width, height, stream);
 }
 
 CUresult cuMemsetD32_v2(CUdeviceptr to, unsigned int value, std::size_t count) {
-  return fill_now(to, value, count, false);
-}
-CUresult cuMemsetD32_v2_ptds(CUdeviceptr to, unsigned int value, std::size_t count) {
-  return fill_now(to, value, count, true);
+  return fill_now(to, value, count);
 }
 CUresult cuMemsetD32Async(CUdeviceptr to, unsigned int value, std::size_t count, CUstream stream) {
-  return fill_later(to, value, count, stream, false);
-}
-CUresult cuMemsetD32Async_ptsz(CUdeviceptr to, unsigned int value, std::size_t count,
-                               CUstream stream) {
-  return fill_later(to, value, count, stream, true);
+  return fill_later(to, value, count, stream);
 }
 
 CUresult cuMemsetD2D32_v2(CUdeviceptr to, std::size_t pitch, unsigned int value, std::size_t width,
                           std::size_t height) {
-  return fill_2d_now(to, pitch, value, width, height, false);
-}
-CUresult cuMemsetD2D32_v2_ptds(CUdeviceptr to, std::size_t pitch, unsigned int value,
-                               std::size_t width, std::size_t height) {
-  return fill_2d_now(to, pitch, value, width, height, true);
+  return fill_2d_now(to, pitch, value, width, height);
 }
 CUresult cuMemsetD2D32Async(CUdeviceptr to, std::size_t pitch, unsigned int value,
                             std::size_t width, std::size_t height, CUstream stream) {
-  return fill_2d_later(to, pitch, value, width, height, stream, false);
-}
-CUresult cuMemsetD2D32Async_ptsz(CUdeviceptr to, std::size_t pitch, unsigned int value,
-                                 std::size_t width, std::size_t height, CUstream stream) {
-  return fill_2d_later(to, pitch, value, width, height, stream, true);
+  return fill_2d_later(to, pitch, value, width, height, stream);
 }
 
 }  // extern "C"

@@ -167,11 +167,10 @@ LaunchRequest make_request(const FunctionObject& function, const LaunchShape& sh
   return request;
 }
 
-CUresult launch(LaunchShape shape, bool per_thread, CUfunction handle, void** values,
-                void** extra) {
+CUresult launch(LaunchShape shape, CUfunction handle, void** values, void** extra) {
   return driver_call([&] {
     CUresult status = CUDA_SUCCESS;
-    const auto stream = find_stream(shape.stream, per_thread, status);
+    const auto stream = find_stream(shape.stream, status);
     if (stream == nullptr) return status;
     Context& context = context_of(*stream);
     const auto function = find_function(handle, context, status);
@@ -189,18 +188,16 @@ CUresult launch(LaunchShape shape, bool per_thread, CUfunction handle, void** va
     if (status != CUDA_SUCCESS) return status;
     status = stream->enqueue(std::make_unique<Launch>(stream, std::move(request)));
     if (status != CUDA_SUCCESS || shape.event == nullptr) return status;
-    return per_thread ? cuEventRecordWithFlags_ptsz(shape.event, shape.stream, shape.event_flags)
-                      : cuEventRecordWithFlags(shape.event, shape.stream, shape.event_flags);
+    return cuEventRecordWithFlags(shape.event, shape.stream, shape.event_flags);
   });
 }
 
-CUresult launch(const CUlaunchConfig* config, bool per_thread, CUfunction function, void** values,
-                void** extra) {
+CUresult launch(const CUlaunchConfig* config, CUfunction function, void** values, void** extra) {
   return driver_call([&] {
     if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
     LaunchShape shape;
     const CUresult result = read_shape(*config, shape);
-    return result == CUDA_SUCCESS ? launch(shape, per_thread, function, values, extra) : result;
+    return result == CUDA_SUCCESS ? launch(shape, function, values, extra) : result;
   });
 }
 
@@ -217,25 +214,12 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
                         CUstream stream, void** values, void** extra) {
   LaunchShape shape{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, {}, shared};
   shape.stream = stream;
-  return launch(shape, false, function, values, extra);
-}
-
-CUresult cuLaunchKernel_ptsz(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                             unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
-                             CUstream stream, void** values, void** extra) {
-  LaunchShape shape{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, {}, shared};
-  shape.stream = stream;
-  return launch(shape, true, function, values, extra);
+  return launch(shape, function, values, extra);
 }
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** values,
                           void** extra) {
-  return launch(config, false, function, values, extra);
-}
-
-CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig* config, CUfunction function, void** values,
-                               void** extra) {
-  return launch(config, true, function, values, extra);
+  return launch(config, function, values, extra);
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
@@ -244,16 +228,7 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigne
                                    void** values) {
   LaunchShape shape{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, {}, shared, true};
   shape.stream = stream;
-  return launch(shape, false, function, values, nullptr);
-}
-
-CUresult cuLaunchCooperativeKernel_ptsz(CUfunction function, unsigned grid_x, unsigned grid_y,
-                                        unsigned grid_z, unsigned block_x, unsigned block_y,
-                                        unsigned block_z, unsigned shared, CUstream stream,
-                                        void** values) {
-  LaunchShape shape{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, {}, shared, true};
-  shape.stream = stream;
-  return launch(shape, true, function, values, nullptr);
+  return launch(shape, function, values, nullptr);
 }
 
 }  // extern "C"

@@ -78,8 +78,8 @@ CUresult check(const CUmemLocation& location) {
 }
 
 CUresult prefetch(CUdeviceptr pointer, std::size_t size, const CUmemLocation& location,
-                  unsigned flags, CUstream handle, bool per_thread) {
-  return stream_call(handle, per_thread, [&](const std::shared_ptr<Stream>&) {
+                  unsigned flags, CUstream handle) {
+  return stream_call(handle, [&](const std::shared_ptr<Stream>&) {
     if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
     if (const CUresult status = check(location); status != CUDA_SUCCESS) return status;
     const auto object = find_managed(pointer, size);
@@ -226,19 +226,11 @@ extern "C" {
 
 CUresult cuMemPrefetchAsync(CUdeviceptr pointer, std::size_t size, CUdevice device,
                             CUstream stream) {
-  return prefetch(pointer, size, location_of(device), 0, stream, false);
-}
-CUresult cuMemPrefetchAsync_ptsz(CUdeviceptr pointer, std::size_t size, CUdevice device,
-                                 CUstream stream) {
-  return prefetch(pointer, size, location_of(device), 0, stream, true);
+  return prefetch(pointer, size, location_of(device), 0, stream);
 }
 CUresult cuMemPrefetchAsync_v2(CUdeviceptr pointer, std::size_t size, CUmemLocation location,
                                unsigned flags, CUstream stream) {
-  return prefetch(pointer, size, location, flags, stream, false);
-}
-CUresult cuMemPrefetchAsync_v2_ptsz(CUdeviceptr pointer, std::size_t size, CUmemLocation location,
-                                    unsigned flags, CUstream stream) {
-  return prefetch(pointer, size, location, flags, stream, true);
+  return prefetch(pointer, size, location, flags, stream);
 }
 
 CUresult cuMemAdvise(CUdeviceptr pointer, std::size_t size, CUmem_advise advice, CUdevice device) {

@@ -8,10 +8,14 @@
 #include <string>
 
 // C functions that ignore their arguments can be called with any.
-#define CUDACORE_SIMULATOR_NOT_SIMULATED(name)                        \
-  extern "C" [[gnu::visibility("default")]] int name() {              \
-    static std::atomic<bool> is_said{false};                          \
-    return cudacore::simulator::refuse_not_simulated(#name, is_said); \
+#define CUDACORE_SIMULATOR_SYMBOL(name, version, since)                        \
+  extern "C" [[gnu::visibility("default")]] int name##version() {              \
+    static std::atomic<bool> is_said{false};                                   \
+    return cudacore::simulator::refuse_not_simulated(#name #version, is_said); \
   }
+#define CUDACORE_SIMULATOR_TWINS(name, version, since, suffix, arity) \
+  CUDACORE_SIMULATOR_SYMBOL(name, version, since)                     \
+  CUDACORE_SIMULATOR_SYMBOL(name, version##suffix, since)
 #include "simulator/api/not_simulated.def"
-#undef CUDACORE_SIMULATOR_NOT_SIMULATED
+#undef CUDACORE_SIMULATOR_TWINS
+#undef CUDACORE_SIMULATOR_SYMBOL

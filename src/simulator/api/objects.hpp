@@ -142,9 +142,9 @@ CUresult current_context_even_broken(Context*& context) noexcept;
 // Everything below is implemented by the streams and the memory: stream.cpp and memory.cpp.
 
 /// The stream for a handle: a live stream, or a default stream of the current context, for 0 (the
-/// per-thread one if requested), CU_STREAM_LEGACY and CU_STREAM_PER_THREAD. Otherwise null, with
-/// the code in status: INVALID_HANDLE, CONTEXT_IS_DESTROYED, a sticky error...
-std::shared_ptr<Stream> find_stream(CUstream handle, bool per_thread, CUresult& status);
+/// thread's own during an OwnDefaultStream), CU_STREAM_LEGACY and CU_STREAM_PER_THREAD. Otherwise
+/// null, with the code in status: INVALID_HANDLE, CONTEXT_IS_DESTROYED, a sticky error...
+std::shared_ptr<Stream> find_stream(CUstream handle, CUresult& status);
 /// The context that a stream belongs to.
 Context& context_of(const Stream& stream) noexcept;
 

@@ -48,16 +48,15 @@ CUresult allocate(CUdeviceptr* pointer, std::size_t size, MemoryPool& pool) {
   return CUDA_SUCCESS;
 }
 
-CUresult allocate_from_current(CUdeviceptr* pointer, std::size_t size, CUstream handle,
-                               bool per_thread) {
-  return stream_call(handle, per_thread, [&](const std::shared_ptr<Stream>& stream) {
+CUresult allocate_from_current(CUdeviceptr* pointer, std::size_t size, CUstream handle) {
+  return stream_call(handle, [&](const std::shared_ptr<Stream>& stream) {
     return allocate(pointer, size, *current_pool(stream->context.device));
   });
 }
 
 CUresult allocate_from(CUdeviceptr* pointer, std::size_t size, CUmemoryPool handle,
-                       CUstream stream_handle, bool per_thread) {
-  return stream_call(stream_handle, per_thread, [&](const std::shared_ptr<Stream>&) {
+                       CUstream stream_handle) {
+  return stream_call(stream_handle, [&](const std::shared_ptr<Stream>&) {
     const std::shared_ptr<MemoryPool> pool = registry().pools.find(handle);
     if (pool == nullptr) {
       return refuse(CUDA_ERROR_INVALID_VALUE, "the handle is not one of a live memory pool");
@@ -66,8 +65,8 @@ CUresult allocate_from(CUdeviceptr* pointer, std::size_t size, CUmemoryPool hand
   });
 }
 
-CUresult free_in_order(CUdeviceptr pointer, CUstream handle, bool per_thread) {
-  return stream_call(handle, per_thread, [&](const std::shared_ptr<Stream>& stream) {
+CUresult free_in_order(CUdeviceptr pointer, CUstream handle) {
+  return stream_call(handle, [&](const std::shared_ptr<Stream>& stream) {
     if (pointer == 0) return CUDA_SUCCESS;
     std::shared_ptr<MemoryObject> object =
         MemoryTable::instance().take(pointer, [](const MemoryObject& candidate) {
@@ -96,26 +95,16 @@ using namespace cudacore::simulator;
 extern "C" {
 
 CUresult cuMemAllocAsync(CUdeviceptr* pointer, std::size_t size, CUstream stream) {
-  return allocate_from_current(pointer, size, stream, false);
-}
-CUresult cuMemAllocAsync_ptsz(CUdeviceptr* pointer, std::size_t size, CUstream stream) {
-  return allocate_from_current(pointer, size, stream, true);
+  return allocate_from_current(pointer, size, stream);
 }
 
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr* pointer, std::size_t size, CUmemoryPool pool,
                                  CUstream stream) {
-  return allocate_from(pointer, size, pool, stream, false);
-}
-CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr* pointer, std::size_t size, CUmemoryPool pool,
-                                      CUstream stream) {
-  return allocate_from(pointer, size, pool, stream, true);
+  return allocate_from(pointer, size, pool, stream);
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) {
-  return free_in_order(pointer, stream, false);
-}
-CUresult cuMemFreeAsync_ptsz(CUdeviceptr pointer, CUstream stream) {
-  return free_in_order(pointer, stream, true);
+  return free_in_order(pointer, stream);
 }
 
 }  // extern "C"

@@ -10,6 +10,8 @@ namespace cudacore::simulator {
 
 namespace {
 
+constinit thread_local bool default_is_own = false;
+
 std::uint64_t next_stream_id() noexcept {
   static std::atomic<std::uint64_t> next{1};
   return next.fetch_add(1, std::memory_order_relaxed);
@@ -17,7 +19,8 @@ std::uint64_t next_stream_id() noexcept {
 
 /// The calling thread's own stream in a context.
 std::shared_ptr<Stream> per_thread_stream(Context& context) {
-  std::vector<std::shared_ptr<Stream>>& own = PerThread<std::vector<std::shared_ptr<Stream>>>::get();
+  std::vector<std::shared_ptr<Stream>>& own =
+      PerThread<std::vector<std::shared_ptr<Stream>>>::get();
   for (const std::shared_ptr<Stream>& stream : own) {
     if (&stream->context == &context) return stream;
   }
@@ -68,13 +71,16 @@ ContextStreams::ContextStreams(Context& context)
   legacy.handle = CU_STREAM_LEGACY;
 }
 
-std::shared_ptr<Stream> find_stream(CUstream handle, bool per_thread, CUresult& status) {
+OwnDefaultStream::OwnDefaultStream() noexcept { default_is_own = true; }
+OwnDefaultStream::~OwnDefaultStream() { default_is_own = false; }
+
+std::shared_ptr<Stream> find_stream(CUstream handle, CUresult& status) {
   const bool is_default = handle == nullptr;
   if (is_default || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD) {
     Context* context = nullptr;
     status = current_context(context);
     if (status != CUDA_SUCCESS) return nullptr;
-    if (handle == CU_STREAM_PER_THREAD || (is_default && per_thread)) {
+    if (handle == CU_STREAM_PER_THREAD || (is_default && default_is_own)) {
       return per_thread_stream(*context);
     }
     return {context->shared_from_this(), &context->streams->legacy};

@@ -60,12 +60,21 @@ class ContextStreams {
   std::unordered_set<CUevent> events;
 };
 
+/// While it lives, the calling thread's default stream is its own.
+class OwnDefaultStream {
+ public:
+  OwnDefaultStream() noexcept;
+  ~OwnDefaultStream();
+  OwnDefaultStream(const OwnDefaultStream&) = delete;
+  OwnDefaultStream& operator=(const OwnDefaultStream&) = delete;
+};
+
 /// A call on a stream: CUresult body(const std::shared_ptr<Stream>&).
 template <class Body>
-CUresult stream_call(CUstream handle, bool per_thread, Body&& body) noexcept {
+CUresult stream_call(CUstream handle, Body&& body) noexcept {
   try {
     CUresult status = CUDA_SUCCESS;
-    const std::shared_ptr<Stream> stream = find_stream(handle, per_thread, status);
+    const std::shared_ptr<Stream> stream = find_stream(handle, status);
     if (stream == nullptr) return status;
     return body(stream);
   } catch (...) {

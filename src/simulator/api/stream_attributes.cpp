@@ -45,9 +45,12 @@ bool is_valid(CUstreamAttrID attribute, const CUlaunchAttributeValue& value) {
   }
 }
 
-CUresult get_attribute(CUstream handle, bool per_thread, CUstreamAttrID attribute,
-                       CUstreamAttrValue* value) {
-  return stream_call(handle, per_thread, [&](const std::shared_ptr<Stream>& stream) {
+}  // namespace
+
+extern "C" {
+
+CUresult cuStreamGetAttribute(CUstream handle, CUstreamAttrID attribute, CUstreamAttrValue* value) {
+  return stream_call(handle, [&](const std::shared_ptr<Stream>& stream) {
     if (value == nullptr || !is_settable(attribute)) return CUDA_ERROR_INVALID_VALUE;
     const std::scoped_lock lock(stream->mutex);
     *value = stream->attributes[attribute].value_or(usual_value(attribute));
@@ -56,9 +59,9 @@ CUresult get_attribute(CUstream handle, bool per_thread, CUstreamAttrID attribut
   });
 }
 
-CUresult set_attribute(CUstream handle, bool per_thread, CUstreamAttrID attribute,
-                       const CUstreamAttrValue* value) {
-  return stream_call(handle, per_thread, [&](const std::shared_ptr<Stream>& stream) {
+CUresult cuStreamSetAttribute(CUstream handle, CUstreamAttrID attribute,
+                              const CUstreamAttrValue* value) {
+  return stream_call(handle, [&](const std::shared_ptr<Stream>& stream) {
     if (value == nullptr || !is_settable(attribute) || !is_valid(attribute, *value)) {
       return CUDA_ERROR_INVALID_VALUE;
     }
@@ -69,9 +72,9 @@ CUresult set_attribute(CUstream handle, bool per_thread, CUstreamAttrID attribut
   });
 }
 
-CUresult copy_attributes(CUstream to, CUstream from, bool per_thread) {
-  return stream_call(to, per_thread, [&](const std::shared_ptr<Stream>& target) {
-    return stream_call(from, per_thread, [&](const std::shared_ptr<Stream>& source) {
+CUresult cuStreamCopyAttributes(CUstream to, CUstream from) {
+  return stream_call(to, [&](const std::shared_ptr<Stream>& target) {
+    return stream_call(from, [&](const std::shared_ptr<Stream>& source) {
       if (target == source) return CUDA_SUCCESS;
       const std::scoped_lock lock(target->mutex, source->mutex);
       target->attributes = source->attributes;
@@ -79,34 +82,6 @@ CUresult copy_attributes(CUstream to, CUstream from, bool per_thread) {
       return CUDA_SUCCESS;
     });
   });
-}
-
-}  // namespace
-
-extern "C" {
-
-CUresult cuStreamGetAttribute(CUstream stream, CUstreamAttrID attribute, CUstreamAttrValue* value) {
-  return get_attribute(stream, false, attribute, value);
-}
-CUresult cuStreamGetAttribute_ptsz(CUstream stream, CUstreamAttrID attribute,
-                                   CUstreamAttrValue* value) {
-  return get_attribute(stream, true, attribute, value);
-}
-
-CUresult cuStreamSetAttribute(CUstream stream, CUstreamAttrID attribute,
-                              const CUstreamAttrValue* value) {
-  return set_attribute(stream, false, attribute, value);
-}
-CUresult cuStreamSetAttribute_ptsz(CUstream stream, CUstreamAttrID attribute,
-                                   const CUstreamAttrValue* value) {
-  return set_attribute(stream, true, attribute, value);
-}
-
-CUresult cuStreamCopyAttributes(CUstream to, CUstream from) {
-  return copy_attributes(to, from, false);
-}
-CUresult cuStreamCopyAttributes_ptsz(CUstream to, CUstream from) {
-  return copy_attributes(to, from, true);
 }
 
 }  // extern "C"

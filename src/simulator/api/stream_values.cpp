@@ -118,9 +118,9 @@ CUresult apply(const Stream& stream, const CUstreamBatchMemOpParams& operation) 
   }
 }
 
-CUresult apply_all(CUstream handle, bool per_thread, unsigned count,
-                   const CUstreamBatchMemOpParams* operations, unsigned flags) {
-  return stream_call(handle, per_thread, [&](const std::shared_ptr<Stream>& stream) {
+CUresult apply_all(CUstream handle, unsigned count, const CUstreamBatchMemOpParams* operations,
+                   unsigned flags) {
+  return stream_call(handle, [&](const std::shared_ptr<Stream>& stream) {
     constexpr unsigned most = 256;
     if (flags != 0 || operations == nullptr || count > most) return CUDA_ERROR_INVALID_VALUE;
     for (const CUstreamBatchMemOpParams& operation : std::span(operations, count)) {
@@ -131,15 +131,15 @@ CUresult apply_all(CUstream handle, bool per_thread, unsigned count,
 }
 
 template <class T>
-CUresult wait_for(CUstream handle, bool per_thread, CUdeviceptr address, T value, unsigned flags) {
-  return stream_call(handle, per_thread, [&](const std::shared_ptr<Stream>& stream) {
+CUresult wait_for(CUstream handle, CUdeviceptr address, T value, unsigned flags) {
+  return stream_call(handle, [&](const std::shared_ptr<Stream>& stream) {
     return wait_for_value<T>(*stream, address, value, flags);
   });
 }
 
 template <class T>
-CUresult write(CUstream handle, bool per_thread, CUdeviceptr address, T value, unsigned flags) {
-  return stream_call(handle, per_thread, [&](const std::shared_ptr<Stream>& stream) {
+CUresult write(CUstream handle, CUdeviceptr address, T value, unsigned flags) {
+  return stream_call(handle, [&](const std::shared_ptr<Stream>& stream) {
     return write_value<T>(*stream, address, value, flags);
   });
 }
@@ -154,85 +154,45 @@ extern "C" {
 
 CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr address, cuuint32_t value,
                              unsigned flags) {
-  return wait_for(stream, false, address, value, flags);
-}
-CUresult cuStreamWaitValue32_ptsz(CUstream stream, CUdeviceptr address, cuuint32_t value,
-                                  unsigned flags) {
-  return wait_for(stream, true, address, value, flags);
+  return wait_for(stream, address, value, flags);
 }
 CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t value,
                                 unsigned flags) {
-  return wait_for(stream, false, address, value, flags);
-}
-CUresult cuStreamWaitValue32_v2_ptsz(CUstream stream, CUdeviceptr address, cuuint32_t value,
-                                     unsigned flags) {
-  return wait_for(stream, true, address, value, flags);
+  return wait_for(stream, address, value, flags);
 }
 CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr address, cuuint64_t value,
                              unsigned flags) {
-  return wait_for(stream, false, address, value, flags);
-}
-CUresult cuStreamWaitValue64_ptsz(CUstream stream, CUdeviceptr address, cuuint64_t value,
-                                  unsigned flags) {
-  return wait_for(stream, true, address, value, flags);
+  return wait_for(stream, address, value, flags);
 }
 CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr address, cuuint64_t value,
                                 unsigned flags) {
-  return wait_for(stream, false, address, value, flags);
-}
-CUresult cuStreamWaitValue64_v2_ptsz(CUstream stream, CUdeviceptr address, cuuint64_t value,
-                                     unsigned flags) {
-  return wait_for(stream, true, address, value, flags);
+  return wait_for(stream, address, value, flags);
 }
 
 CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr address, cuuint32_t value,
                               unsigned flags) {
-  return write(stream, false, address, value, flags);
-}
-CUresult cuStreamWriteValue32_ptsz(CUstream stream, CUdeviceptr address, cuuint32_t value,
-                                   unsigned flags) {
-  return write(stream, true, address, value, flags);
+  return write(stream, address, value, flags);
 }
 CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t value,
                                  unsigned flags) {
-  return write(stream, false, address, value, flags);
-}
-CUresult cuStreamWriteValue32_v2_ptsz(CUstream stream, CUdeviceptr address, cuuint32_t value,
-                                      unsigned flags) {
-  return write(stream, true, address, value, flags);
+  return write(stream, address, value, flags);
 }
 CUresult cuStreamWriteValue64(CUstream stream, CUdeviceptr address, cuuint64_t value,
                               unsigned flags) {
-  return write(stream, false, address, value, flags);
-}
-CUresult cuStreamWriteValue64_ptsz(CUstream stream, CUdeviceptr address, cuuint64_t value,
-                                   unsigned flags) {
-  return write(stream, true, address, value, flags);
+  return write(stream, address, value, flags);
 }
 CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr address, cuuint64_t value,
                                  unsigned flags) {
-  return write(stream, false, address, value, flags);
-}
-CUresult cuStreamWriteValue64_v2_ptsz(CUstream stream, CUdeviceptr address, cuuint64_t value,
-                                      unsigned flags) {
-  return write(stream, true, address, value, flags);
+  return write(stream, address, value, flags);
 }
 
 CUresult cuStreamBatchMemOp(CUstream stream, unsigned count, CUstreamBatchMemOpParams* operations,
                             unsigned flags) {
-  return apply_all(stream, false, count, operations, flags);
-}
-CUresult cuStreamBatchMemOp_ptsz(CUstream stream, unsigned count,
-                                 CUstreamBatchMemOpParams* operations, unsigned flags) {
-  return apply_all(stream, true, count, operations, flags);
+  return apply_all(stream, count, operations, flags);
 }
 CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned count,
                                CUstreamBatchMemOpParams* operations, unsigned flags) {
-  return apply_all(stream, false, count, operations, flags);
-}
-CUresult cuStreamBatchMemOp_v2_ptsz(CUstream stream, unsigned count,
-                                    CUstreamBatchMemOpParams* operations, unsigned flags) {
-  return apply_all(stream, true, count, operations, flags);
+  return apply_all(stream, count, operations, flags);
 }
 
 }  // extern "C"

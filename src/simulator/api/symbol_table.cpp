@@ -9,10 +9,13 @@
 #include "simulator/api/proc_address.hpp"
 
 extern "C" {
-#define CUDACORE_SIMULATOR_SYMBOL(name, since, legacy, per_thread) \
-  void legacy();                                                   \
-  void per_thread();
+#define CUDACORE_SIMULATOR_SYMBOL(name, version, since) void name##version();
+#define CUDACORE_SIMULATOR_TWINS(name, version, since, suffix, arity) \
+  void name##version();                                               \
+  void name##version##suffix();
+#include "simulator/api/not_simulated.def"
 #include "simulator/api/symbols.def"
+#undef CUDACORE_SIMULATOR_TWINS
 #undef CUDACORE_SIMULATOR_SYMBOL
 }
 
@@ -21,9 +24,14 @@ namespace cudacore::simulator {
 std::span<const Symbol> symbols() noexcept {
   static const auto table = [] {
     std::vector<Symbol> list{
-#define CUDACORE_SIMULATOR_SYMBOL(name, since, legacy, per_thread) \
-  Symbol{#name, since, reinterpret_cast<void*>(&::legacy), reinterpret_cast<void*>(&::per_thread)},
+#define CUDACORE_SIMULATOR_TWINS(name, version, since, suffix, arity) \
+  Symbol{#name, since, reinterpret_cast<void*>(&::name##version),     \
+         reinterpret_cast<void*>(&::name##version##suffix)},
+#define CUDACORE_SIMULATOR_SYMBOL(name, version, since) \
+  CUDACORE_SIMULATOR_TWINS(name, version, since, , 0)
+#include "simulator/api/not_simulated.def"
 #include "simulator/api/symbols.def"
+#undef CUDACORE_SIMULATOR_TWINS
 #undef CUDACORE_SIMULATOR_SYMBOL
     };
     std::ranges::sort(list, [](const Symbol& a, const Symbol& b) {

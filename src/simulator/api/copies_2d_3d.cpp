@@ -77,8 +77,8 @@ CUresult copy_box(const Stream& stream, const End& to, const End& from, const Bo
               source.strides, box, synchrony);
 }
 
-CUresult copy_2d(const CUDA_MEMCPY2D* copy, CUstream handle, bool per_thread, Synchrony synchrony) {
-  return stream_call(handle, per_thread, [&](const std::shared_ptr<Stream>& stream) {
+CUresult copy_2d(const CUDA_MEMCPY2D* copy, CUstream handle, Synchrony synchrony) {
+  return stream_call(handle, [&](const std::shared_ptr<Stream>& stream) {
     if (copy == nullptr) return CUDA_ERROR_INVALID_VALUE;
     const End to{copy->dstMemoryType, reinterpret_cast<std::uintptr_t>(copy->dstHost),
                  copy->dstDevice,     copy->dstXInBytes,
@@ -110,15 +110,14 @@ CUresult copy_3d_in(const Stream& stream, const Description& copy, Synchrony syn
                   synchrony);
 }
 
-CUresult copy_3d(const CUDA_MEMCPY3D* copy, CUstream handle, bool per_thread, Synchrony synchrony) {
-  return stream_call(handle, per_thread, [&](const std::shared_ptr<Stream>& stream) {
+CUresult copy_3d(const CUDA_MEMCPY3D* copy, CUstream handle, Synchrony synchrony) {
+  return stream_call(handle, [&](const std::shared_ptr<Stream>& stream) {
     return copy != nullptr ? copy_3d_in(*stream, *copy, synchrony) : CUDA_ERROR_INVALID_VALUE;
   });
 }
 
-CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER* copy, CUstream handle, bool per_thread,
-                      Synchrony synchrony) {
-  return stream_call(handle, per_thread, [&](const std::shared_ptr<Stream>& stream) {
+CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER* copy, CUstream handle, Synchrony synchrony) {
+  return stream_call(handle, [&](const std::shared_ptr<Stream>& stream) {
     if (copy == nullptr) return CUDA_ERROR_INVALID_VALUE;
     for (CUcontext context : {copy->srcContext, copy->dstContext}) {
       CUresult status = CUDA_SUCCESS;
@@ -133,48 +132,27 @@ CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER* copy, CUstream handle, bool per_
 extern "C" {
 
 CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D* copy) {
-  return copy_2d(copy, nullptr, false, Synchrony::synchronous);
-}
-CUresult cuMemcpy2D_v2_ptds(const CUDA_MEMCPY2D* copy) {
-  return copy_2d(copy, nullptr, true, Synchrony::synchronous);
+  return copy_2d(copy, nullptr, Synchrony::synchronous);
 }
 CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D* copy) {
-  return copy_2d(copy, nullptr, false, Synchrony::synchronous);
-}
-CUresult cuMemcpy2DUnaligned_v2_ptds(const CUDA_MEMCPY2D* copy) {
-  return copy_2d(copy, nullptr, true, Synchrony::synchronous);
+  return copy_2d(copy, nullptr, Synchrony::synchronous);
 }
 CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* copy, CUstream stream) {
-  return copy_2d(copy, stream, false, Synchrony::asynchronous);
-}
-CUresult cuMemcpy2DAsync_v2_ptsz(const CUDA_MEMCPY2D* copy, CUstream stream) {
-  return copy_2d(copy, stream, true, Synchrony::asynchronous);
+  return copy_2d(copy, stream, Synchrony::asynchronous);
 }
 
 CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D* copy) {
-  return copy_3d(copy, nullptr, false, Synchrony::synchronous);
-}
-CUresult cuMemcpy3D_v2_ptds(const CUDA_MEMCPY3D* copy) {
-  return copy_3d(copy, nullptr, true, Synchrony::synchronous);
+  return copy_3d(copy, nullptr, Synchrony::synchronous);
 }
 CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* copy, CUstream stream) {
-  return copy_3d(copy, stream, false, Synchrony::asynchronous);
-}
-CUresult cuMemcpy3DAsync_v2_ptsz(const CUDA_MEMCPY3D* copy, CUstream stream) {
-  return copy_3d(copy, stream, true, Synchrony::asynchronous);
+  return copy_3d(copy, stream, Synchrony::asynchronous);
 }
 
 CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* copy) {
-  return copy_3d_peer(copy, nullptr, false, Synchrony::synchronous);
-}
-CUresult cuMemcpy3DPeer_ptds(const CUDA_MEMCPY3D_PEER* copy) {
-  return copy_3d_peer(copy, nullptr, true, Synchrony::synchronous);
+  return copy_3d_peer(copy, nullptr, Synchrony::synchronous);
 }
 CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* copy, CUstream stream) {
-  return copy_3d_peer(copy, stream, false, Synchrony::asynchronous);
-}
-CUresult cuMemcpy3DPeerAsync_ptsz(const CUDA_MEMCPY3D_PEER* copy, CUstream stream) {
-  return copy_3d_peer(copy, stream, true, Synchrony::asynchronous);
+  return copy_3d_peer(copy, stream, Synchrony::asynchronous);
 }
 
 }  // extern "C"
