@@ -7,18 +7,18 @@
 
 #include "simulator/engine/image.hpp"
 #include "simulator/engine/warp_run.hpp"
+#include "simulator/memory/round_up.hpp"
 
 namespace cudacore::simulator {
 namespace {
 
-constexpr std::size_t kept_clusters = 4;
-constexpr std::size_t kept_bytes = std::size_t{32} << 20;
+constexpr std::size_t most_kept_clusters = 4;
 
 /// The stack that calls need in addition to their variables, if the depth is known.
 constexpr std::uint32_t room_for_calls = 1024;
 
 std::uint32_t shared_bytes_of(const LaunchRequest& request) noexcept {
-  return (request.entry->shared_bytes + 15) / 16 * 16 + request.dynamic_shared;
+  return round_up(request.entry->shared_bytes, 16u) + request.dynamic_shared;
 }
 
 /// Released clusters of this host thread; the last one used is at the end.
@@ -107,7 +107,7 @@ void start_block(ResidentBlock& block, Grid& grid, Worker& worker) {
     frame->call = nullptr;
     frame->lanes = mask;
     frame->depth = 0;
-    frame->local_base = (local_begin + align - 1) / align * align;
+    frame->local_base = round_up(local_begin, align);
     frame->local_top = frame->local_base + entry.local_bytes;
     warp.frame = frame;
     warp.rows = frame->rows;
@@ -123,10 +123,17 @@ void start_block(ResidentBlock& block, Grid& grid, Worker& worker) {
   }
 }
 
-std::size_t bytes_of(const ResidentCluster& cluster) noexcept {
-  const ResidentBlock& block = *cluster.resident.front();
-  return cluster.resident.size() *
-         (block.shared_bytes + std::size_t{block.local_stride} * block.threads);
+/// Frees all frames but a few. Returns the size of what remains.
+std::size_t trim(const ResidentCluster& cluster) noexcept {
+  std::size_t bytes = 0;
+  for (const auto& block : cluster.resident) {
+    bytes += block->shared_bytes + std::size_t{block->local_stride} * block->threads;
+    for (WarpState& state : block->states) {
+      state.frames.trim();
+      bytes += state.frames.bytes();
+    }
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -136,7 +143,7 @@ std::uint32_t local_bytes_of(const LaunchRequest& request) noexcept {
   const std::uint32_t known = std::max(entry.stack_bytes, entry.local_bytes) + entry.local_align;
   const std::uint32_t bytes =
       std::max(request.stack_bytes, entry.recursive ? known : known + room_for_calls);
-  return (bytes + 63) / 64 * 64;
+  return round_up(bytes, 64u);
 }
 
 std::unique_ptr<ResidentCluster> make_resident(Grid& grid, std::uint64_t index, Worker& worker) {
@@ -168,18 +175,24 @@ std::unique_ptr<ResidentCluster> make_resident(Grid& grid, std::uint64_t index, 
 }
 
 void release_resident(std::unique_ptr<ResidentCluster> cluster) noexcept {
-  if (bytes_of(*cluster) > kept_bytes) return;
-  for (const auto& block : cluster->resident) {
-    for (WarpState& state : block->states) state.frames.trim();
-  }
+  cluster->bytes = trim(*cluster);
+  if (cluster->bytes > most_kept_bytes) return;
   auto& clusters = kept();
+  while (clusters.size() == most_kept_clusters || kept_bytes() + cluster->bytes > most_kept_bytes) {
+    clusters.erase(clusters.begin());
+  }
   try {
-    clusters.reserve(kept_clusters);
-    if (clusters.size() == kept_clusters) clusters.erase(clusters.begin());
+    clusters.reserve(most_kept_clusters);
     clusters.push_back(std::move(cluster));
   } catch (const std::bad_alloc&) {
     // Not kept.
   }
+}
+
+std::size_t kept_bytes() noexcept {
+  std::size_t bytes = 0;
+  for (const auto& cluster : kept()) bytes += cluster->bytes;
+  return bytes;
 }
 
 }  // namespace cudacore::simulator

@@ -45,6 +45,7 @@ struct ResidentCluster final : Cluster {
   std::weak_ptr<const Image> image;                      ///< frames hold constants of its functions
   const Function* entry = nullptr;
   Dim3 threads;                                   ///< of a block
+  std::size_t bytes = 0;                          ///< of its blocks, when they were released
   std::chrono::steady_clock::time_point wakes{};  ///< when it continues, if all its warps sleep
 };
 
@@ -61,8 +62,12 @@ struct ResidentCluster final : Cluster {
 /// @throws std::bad_alloc
 [[nodiscard]] std::unique_ptr<ResidentCluster> make_resident(Grid& grid, std::uint64_t index,
                                                              Worker& worker);
-/// Keeps blocks that have ended, for the next make_resident() on this host thread.
+/// Keeps blocks that have ended, for the next make_resident() on this host thread. Drops the oldest
+/// ones if all those kept would exceed most_kept_bytes.
 void release_resident(std::unique_ptr<ResidentCluster> cluster) noexcept;
+inline constexpr std::size_t most_kept_bytes = std::size_t{32} << 20;
+/// The size in bytes of what this host thread keeps: shared and local memory, and frames.
+[[nodiscard]] std::size_t kept_bytes() noexcept;
 
 /// The size in bytes of each thread's local memory in a launch.
 [[nodiscard]] std::uint32_t local_bytes_of(const LaunchRequest& request) noexcept;

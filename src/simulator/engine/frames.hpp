@@ -35,6 +35,7 @@ class FrameArena {
   void give_back(Frame* frame) noexcept;
   /// Frees all but a few frames; no frame may be in use.
   void trim() noexcept;
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
  private:
   struct Pool {

@@ -9,8 +9,11 @@
 #include <cstring>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "execution_test_support.hpp"
+#include "simulator/engine/block.hpp"
 
 namespace cudacore::simulator::testing {
 namespace {
@@ -275,6 +278,23 @@ TEST(Execution, EndlessKernelLeavesRoomForOthers) {
   Kernel endless("LOOP: bra LOOP; ret;");
   const auto fault = endless.run({64, 1, 1}, one_warp, 0, [&](Grid& grid) {
     EXPECT_EQ(Kernel("st.global.u32 [%rd3], 5; ret;").results({1, 1, 1}, one_warp)[3], 5u);
+    grid.cancel();
+  });
+  EXPECT_TRUE(fault);
+}
+
+TEST(Execution, WhatAThreadKeepsOfEndedBlocksIsBounded) {
+  Kernel kernel("LOOP: bra LOOP; ret;");
+  kernel.request().stack_bytes = 10u << 10;
+  const auto fault = kernel.run({1, 1, 1}, {1024, 1, 1}, 0, [](Grid& grid) {
+    Worker worker;
+    std::vector<std::unique_ptr<ResidentCluster>> ended;
+    for (unsigned i = 0; i < 6; ++i) ended.push_back(make_resident(grid, 0, worker));
+    for (auto& cluster : ended) {
+      release_resident(std::move(cluster));
+      EXPECT_GT(kept_bytes(), std::size_t{10} << 20);
+      EXPECT_LE(kept_bytes(), most_kept_bytes);
+    }
     grid.cancel();
   });
   EXPECT_TRUE(fault);
