@@ -20,7 +20,7 @@ namespace cudacore::simulator {
 
 extern "C" {
 
-/// The instruction forms that the device knows, by index; ops/form_table.hpp describes keys and
+/// The instruction forms that the device knows, by index; engine/form_table.hpp describes keys and
 /// signatures. CUDA_ERROR_NOT_FOUND past the last one. Needs no cuInit.
 [[gnu::visibility("default")]] CUresult cudacoreSimulatorForm(std::size_t index, const char** key,
                                                               const char** signature);

@@ -50,8 +50,8 @@ inline constexpr std::uint32_t sink_mask = 8;
 /// A decoded instruction: one cache line.
 struct alignas(64) Instruction {
   Handler run = nullptr;
-  std::array<std::uint32_t, 6> op{no_operand, no_operand, no_operand,
-                                  no_operand, no_operand, no_operand};  ///< see ops/form_table.hpp
+  std::array<std::uint32_t, 6> op{no_operand, no_operand, no_operand, no_operand,
+                                  no_operand, no_operand};  ///< see engine/form_table.hpp
   std::uint32_t guard = true_mask;      ///< offset of the mask of lanes that may run it
   std::uint32_t guard_flip = 0;         ///< all_lanes for "@!p"
   std::uint64_t imm = 0;                ///< offset of an address, index of a target, an immediate
