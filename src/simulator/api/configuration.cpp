@@ -69,12 +69,12 @@ void log_bad_variable(const char* name, const char* value, const char* expected)
 }
 
 /// Every existing compute capability, times ten.
-constexpr std::array capabilities{75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121};
+constexpr std::array known_capabilities{75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121};
 
 std::string list_of_capabilities() {
   std::string text = "one of";
-  for (const int capability : capabilities) {
-    text += capability == capabilities.front() ? " " : ", ";
+  for (const int capability : known_capabilities) {
+    text += capability == known_capabilities.front() ? " " : ", ";
     text += std::to_string(capability / 10) + '.' + std::to_string(capability % 10);
   }
   return text;
@@ -165,7 +165,7 @@ bool is_valid(const Configuration& configuration) noexcept {
   const int capability = configuration.major * 10 + configuration.minor;
   return configuration.devices >= 1 && configuration.devices <= max_devices &&
          configuration.minor >= 0 && configuration.minor <= 9 &&
-         std::ranges::find(capabilities, capability) != capabilities.end() &&
+         std::ranges::find(known_capabilities, capability) != known_capabilities.end() &&
          configuration.memory_bytes >= smallest_memory &&
          configuration.memory_bytes <= largest_memory;
 }
