@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -9,9 +10,9 @@
 
 #include "bindings/dlpack.hpp"
 #include "bindings/errors.hpp"
+#include "bindings/fast_method.hpp"
 #include "bindings/gil.hpp"
 #include "bindings/host_buffer.hpp"
-#include "bindings/keywords.hpp"
 #include "bindings/values.hpp"
 #include "owner/owned_handles.hpp"
 
@@ -21,20 +22,13 @@ namespace {
 
 constexpr char how_made[] = "Device.allocate(), MemoryResource.allocate() or Buffer.from_handle()";
 
-/// The arguments that copies, fills and closes share: one value and a stream.
-struct ValueAndStream {
-  py::handle values[2] = {Py_None, Py_None};
+constexpr char class_name[] = "Buffer";
 
-  ValueAndStream(const char* function, const char* const (&names)[2], std::size_t positional,
-                 PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-    parse_keywords(function, names, values, positional, args, count, keywords);
-  }
-};
+/// A value and a stream.
+using Arguments = std::array<py::handle, 2>;
 
-constexpr const char* from_names[] = {"src", "stream"};
-constexpr const char* to_names[] = {"dst", "stream"};
-constexpr const char* fill_names[] = {"value", "stream"};
-constexpr const char* close_names[] = {"stream", ""};
+/// A value that was not given is refused like a None.
+py::handle or_none(py::handle value) { return value ? value : py::handle(Py_None); }
 
 /// The stream of a call on a buffer: borrowed from a Stream object, or a share of its own.
 class StreamOfCall {
@@ -56,98 +50,89 @@ class StreamOfCall {
   std::optional<Stream> own_;
 };
 
-PyObject* copy_from(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  return guarded([&]() -> PyObject* {
-    const ValueAndStream given("Buffer.copy_from", from_names, 1, args, count, keywords);
-    const Borrowed<Buffer> destination(self);
-    const StreamOfCall stream(given.values[1], destination.get());
-    if (get_if<Buffer>(given.values[0].ptr()) != nullptr) {
-      const Borrowed<Buffer> source(given.values[0].ptr());
-      const ReleaseGil release;
-      destination.get().copy_from(source.get(), stream.get());
-    } else {
-      const HostBuffer host(given.values[0], false, "Buffer.copy_from: src");
-      const ReleaseGil release;
-      destination.get().copy_from(host.bytes(), stream.get());
-    }
-    Py_RETURN_NONE;
-  });
+PyObject* copy_from(PyObject* self, const Arguments& given) {
+  const Borrowed<Buffer> destination(self);
+  const StreamOfCall stream(given[1], destination.get());
+  const py::handle origin = or_none(given[0]);
+  if (get_if<Buffer>(origin.ptr()) != nullptr) {
+    const Borrowed<Buffer> source(origin.ptr());
+    const ReleaseGil release;
+    destination.get().copy_from(source.get(), stream.get());
+  } else {
+    const HostBuffer host(origin, false, "Buffer.copy_from: src");
+    const ReleaseGil release;
+    destination.get().copy_from(host.bytes(), stream.get());
+  }
+  Py_RETURN_NONE;
 }
 
-PyObject* copy_to(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  return guarded([&]() -> PyObject* {
-    const ValueAndStream given("Buffer.copy_to", to_names, 1, args, count, keywords);
-    const Borrowed<Buffer> borrowed(self);
-    const Buffer& source = borrowed.get();
-    const StreamOfCall stream(given.values[1], source);
-    auto destination = py::reinterpret_borrow<py::object>(given.values[0]);
-    if (destination.is_none()) {
-      const std::shared_ptr<MemoryResource> resource = source.memory_resource();
-      if (resource == nullptr) {
-        throw py::value_error(
-            "Buffer.copy_to: the buffer wraps memory of no resource, so dst must be given");
-      }
-      destination =
-          py::cast(without_gil([&resource, size = source.size(), chosen = stream.share()] {
-            return resource->allocate(size, chosen);
-          }));
+PyObject* copy_to(PyObject* self, const Arguments& given) {
+  const Borrowed<Buffer> borrowed(self);
+  const Buffer& source = borrowed.get();
+  const StreamOfCall stream(given[1], source);
+  auto destination = py::reinterpret_borrow<py::object>(given[0]);
+  if (destination.is_none()) {
+    const std::shared_ptr<MemoryResource> resource = source.memory_resource();
+    if (resource == nullptr) {
+      throw py::value_error(
+          "Buffer.copy_to: the buffer wraps memory of no resource, so dst must be given");
     }
-    if (get_if<Buffer>(destination.ptr()) != nullptr) {
-      const Borrowed<Buffer> target(destination.ptr());
-      const ReleaseGil release;
-      target.get().copy_from(source, stream.get());
-    } else {
-      const HostBuffer host(destination, true, "Buffer.copy_to: dst");
-      const ReleaseGil release;
-      source.copy_to(host.bytes(), stream.get());
-    }
-    return destination.release().ptr();
-  });
+    destination = py::cast(without_gil([&resource, size = source.size(), chosen = stream.share()] {
+      return resource->allocate(size, chosen);
+    }));
+  }
+  if (get_if<Buffer>(destination.ptr()) != nullptr) {
+    const Borrowed<Buffer> target(destination.ptr());
+    const ReleaseGil release;
+    target.get().copy_from(source, stream.get());
+  } else {
+    const HostBuffer host(destination, true, "Buffer.copy_to: dst");
+    const ReleaseGil release;
+    source.copy_to(host.bytes(), stream.get());
+  }
+  return destination.release().ptr();
 }
 
-PyObject* fill(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  return guarded([&]() -> PyObject* {
-    const ValueAndStream given("Buffer.fill", fill_names, 1, args, count, keywords);
-    const Borrowed<Buffer> buffer(self);
-    const StreamOfCall stream(given.values[1], buffer.get());
-    const py::handle value = given.values[0];
-    std::uint32_t pattern = 0;
-    std::size_t width = 1;
-    if (PyLong_Check(value.ptr()) != 0 && PyBool_Check(value.ptr()) == 0) {
-      int overflow = 0;
-      const long number = PyLong_AsLongAndOverflow(value.ptr(), &overflow);
-      if (overflow != 0 || number < 0 || number > 255) {
-        throw std::overflow_error(
-            "Buffer.fill: an int fills single bytes and must lie in 0 .. 255, not " + shown(value) +
-            "; give bytes or a NumPy scalar of 2 or 4 bytes for a wider pattern");
-      }
-      pattern = static_cast<std::uint32_t>(number);
-    } else if (PyFloat_CheckExact(value.ptr()) != 0 || PyBool_Check(value.ptr()) != 0) {
-      throw py::type_error("Buffer.fill: a " + type_name(value) +
-                           " does not say how many bytes it has; give a NumPy scalar, such as "
-                           "np.float32(...), an int of 0 .. 255 for single bytes, or bytes");
-    } else if (get_if<Buffer>(value.ptr()) != nullptr) {
-      throw py::type_error("Buffer.fill: value must be a pattern, not a " + type_name(value) +
-                           "; copy_from copies one");
-    } else if (PyObject_CheckBuffer(value.ptr()) == 0) {
-      throw py::type_error(
-          "Buffer.fill: value must be an int of 0 .. 255, a NumPy scalar or bytes, not " +
-          type_name(value));
-    } else {
-      const HostBuffer host(value, false, "Buffer.fill: value");
-      width = host.bytes().size();
-      if (width != 1 && width != 2 && width != 4) {
-        throw py::value_error("Buffer.fill: a pattern has 1, 2 or 4 bytes, not " +
-                              std::to_string(width));
-      }
-      std::memcpy(&pattern, host.bytes().data(), width);
+PyObject* fill(PyObject* self, const Arguments& given) {
+  const Borrowed<Buffer> buffer(self);
+  const StreamOfCall stream(given[1], buffer.get());
+  const py::handle value = or_none(given[0]);
+  std::uint32_t pattern = 0;
+  std::size_t width = 1;
+  if (PyLong_Check(value.ptr()) != 0 && PyBool_Check(value.ptr()) == 0) {
+    int overflow = 0;
+    const long number = PyLong_AsLongAndOverflow(value.ptr(), &overflow);
+    if (overflow != 0 || number < 0 || number > 255) {
+      throw std::overflow_error(
+          "Buffer.fill: an int fills single bytes and must lie in 0 .. 255, not " + shown(value) +
+          "; give bytes or a NumPy scalar of 2 or 4 bytes for a wider pattern");
     }
-    {
-      const ReleaseGil release;
-      buffer.get().fill(pattern, width, stream.get());
+    pattern = static_cast<std::uint32_t>(number);
+  } else if (PyFloat_CheckExact(value.ptr()) != 0 || PyBool_Check(value.ptr()) != 0) {
+    throw py::type_error("Buffer.fill: a " + type_name(value) +
+                         " does not say how many bytes it has; give a NumPy scalar, such as "
+                         "np.float32(...), an int of 0 .. 255 for single bytes, or bytes");
+  } else if (get_if<Buffer>(value.ptr()) != nullptr) {
+    throw py::type_error("Buffer.fill: value must be a pattern, not a " + type_name(value) +
+                         "; copy_from copies one");
+  } else if (PyObject_CheckBuffer(value.ptr()) == 0) {
+    throw py::type_error(
+        "Buffer.fill: value must be an int of 0 .. 255, a NumPy scalar or bytes, not " +
+        type_name(value));
+  } else {
+    const HostBuffer host(value, false, "Buffer.fill: value");
+    width = host.bytes().size();
+    if (width != 1 && width != 2 && width != 4) {
+      throw py::value_error("Buffer.fill: a pattern has 1, 2 or 4 bytes, not " +
+                            std::to_string(width));
     }
-    Py_RETURN_NONE;
-  });
+    std::memcpy(&pattern, host.bytes().data(), width);
+  }
+  {
+    const ReleaseGil release;
+    buffer.get().fill(pattern, width, stream.get());
+  }
+  Py_RETURN_NONE;
 }
 
 /// What the buffer held ends without the GIL: the release may have to wait for the driver.
@@ -157,19 +142,14 @@ void close_without_gil(PyObject* self) {
   ended.close();
 }
 
-PyObject* close(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  return guarded([&]() -> PyObject* {
-    const Buffer& buffer = *get_if<Buffer>(self);
-    if (count != 0 || keywords != nullptr) {
-      const ValueAndStream given("Buffer.close", close_names, 1, args, count, keywords);
-      const std::optional<Stream> stream = to_optional_stream(given.values[0]);
-      if (stream && !buffer.is_closed() && !buffer.box()->is_stale()) {
-        buffer.set_deallocation_stream(*stream);  // refuses a closed stream before anything changes
-      }
-    }
-    close_without_gil(self);
-    Py_RETURN_NONE;
-  });
+PyObject* close(PyObject* self, const std::array<py::handle, 1>& given) {
+  const Buffer& buffer = *get_if<Buffer>(self);
+  const std::optional<Stream> stream = to_optional_stream(given[0]);
+  if (stream && !buffer.is_closed() && !buffer.box()->is_stale()) {
+    buffer.set_deallocation_stream(*stream);  // refuses a closed stream before anything changes
+  }
+  close_without_gil(self);
+  Py_RETURN_NONE;
 }
 
 /// A NumPy array of what is in the buffer, which has arrived when this returns.
@@ -243,45 +223,41 @@ void release_view(PyObject* /*self*/, Py_buffer* view) {
   const std::unique_ptr<Buffer> ended(static_cast<Buffer*>(view->internal));
 }
 
-PyMethodDef copy_from_definition =
-    fast_method("copy_from", reinterpret_cast<void*>(&copy_from),
-                "copy_from($self, src, *, stream=None)\n--\n\n"
-                "Copies the whole of another buffer, or of a host object, into this one\n"
-                "(cuMemcpyAsync). Sizes must agree.\n\n"
-                "Parameters\n----------\n"
-                "src : Buffer or object with the buffer protocol\n"
-                "    Pageable host memory is staged before the call returns; pinned memory must\n"
-                "    stay as it is until the stream has passed the copy.\n"
-                "stream : Stream or None\n    The current stream where None.\n\n"
-                "Raises\n------\nValueError\n    Where the sizes differ or a buffer is closed.");
-PyMethodDef copy_to_definition =
-    fast_method("copy_to", reinterpret_cast<void*>(&copy_to),
-                "copy_to($self, dst=None, *, stream=None)\n--\n\n"
-                "Copies the whole buffer into another, or into a writable host object\n"
-                "(cuMemcpyAsync). Sizes must agree.\n\n"
-                "Parameters\n----------\n"
-                "dst : Buffer, writable object with the buffer protocol, or None\n"
-                "    Where None, a new buffer of the same memory resource.\n"
-                "stream : Stream or None\n    The current stream where None.\n\n"
-                "Returns\n-------\nobject\n    dst, or the new buffer.\n\n"
-                "Raises\n------\nValueError\n    Where the sizes differ or a buffer is closed.");
-PyMethodDef fill_definition =
-    fast_method("fill", reinterpret_cast<void*>(&fill),
-                "fill($self, value, *, stream=None)\n--\n\n"
-                "Fills the buffer with a repeated pattern (cuMemsetD8Async, D16, D32).\n\n"
-                "Parameters\n----------\n"
-                "value : int or object with the buffer protocol\n"
-                "    An int in 0 .. 255 for each byte, or 1, 2 or 4 bytes.\n"
-                "stream : Stream or None\n    The current stream where None.\n\n"
-                "Raises\n------\nValueError\n"
-                "    Where the buffer's size is no multiple of the pattern's.");
-PyMethodDef close_definition =
-    fast_method("close", reinterpret_cast<void*>(&close),
-                "close($self, stream=None)\n--\n\n"
-                "Gives the memory back to its resource, ordered on a stream (cuMemFreeAsync).\n"
-                "Using the buffer later raises ValueError; closing it again does nothing.\n\n"
-                "Parameters\n----------\n"
-                "stream : Stream or None\n    The stream of the allocation where None.");
+constexpr char copy_from_doc[] =
+    "copy_from($self, src, *, stream=None)\n--\n\n"
+    "Copies the whole of another buffer, or of a host object, into this one\n"
+    "(cuMemcpyAsync). Sizes must agree.\n\n"
+    "Parameters\n----------\n"
+    "src : Buffer or object with the buffer protocol\n"
+    "    Pageable host memory is staged before the call returns; pinned memory must\n"
+    "    stay as it is until the stream has passed the copy.\n"
+    "stream : Stream or None\n    The current stream where None.\n\n"
+    "Raises\n------\nValueError\n    Where the sizes differ or a buffer is closed.";
+constexpr char copy_to_doc[] =
+    "copy_to($self, dst=None, *, stream=None)\n--\n\n"
+    "Copies the whole buffer into another, or into a writable host object\n"
+    "(cuMemcpyAsync). Sizes must agree.\n\n"
+    "Parameters\n----------\n"
+    "dst : Buffer, writable object with the buffer protocol, or None\n"
+    "    Where None, a new buffer of the same memory resource.\n"
+    "stream : Stream or None\n    The current stream where None.\n\n"
+    "Returns\n-------\nobject\n    dst, or the new buffer.\n\n"
+    "Raises\n------\nValueError\n    Where the sizes differ or a buffer is closed.";
+constexpr char fill_doc[] =
+    "fill($self, value, *, stream=None)\n--\n\n"
+    "Fills the buffer with a repeated pattern (cuMemsetD8Async, D16, D32).\n\n"
+    "Parameters\n----------\n"
+    "value : int or object with the buffer protocol\n"
+    "    An int in 0 .. 255 for each byte, or 1, 2 or 4 bytes.\n"
+    "stream : Stream or None\n    The current stream where None.\n\n"
+    "Raises\n------\nValueError\n"
+    "    Where the buffer's size is no multiple of the pattern's.";
+constexpr char close_doc[] =
+    "close($self, stream=None)\n--\n\n"
+    "Gives the memory back to its resource, ordered on a stream (cuMemFreeAsync).\n"
+    "Using the buffer later raises ValueError; closing it again does nothing.\n\n"
+    "Parameters\n----------\n"
+    "stream : Stream or None\n    The stream of the allocation where None.";
 
 std::string repr(const Buffer& self) {
   if (self.is_closed()) {
@@ -344,10 +320,10 @@ void bind_buffer(py::module_& module) {
           "owner : object\n    Kept alive until the end; nothing is freed. Not with `mr`.\n"
           "stream : Stream or None\n    What the release is ordered on.\n\n"
           "Returns\n-------\nBuffer\n    Of the class that it is called on.")
-      .def_fast(close_definition)
-      .def_fast(copy_from_definition)
-      .def_fast(copy_to_definition)
-      .def_fast(fill_definition)
+      .def_fast(FastMethod<class_name, close_doc, &close>::definition)
+      .def_fast(FastMethod<class_name, copy_from_doc, &copy_from>::definition)
+      .def_fast(FastMethod<class_name, copy_to_doc, &copy_to>::definition)
+      .def_fast(FastMethod<class_name, fill_doc, &fill>::definition)
       .def("to_host", &to_host, py::arg("dtype") = py::none(), py::arg("shape") = py::none(),
            py::kw_only(), py::arg("stream") = py::none(), in_parts,
            "Copies the whole buffer into a new NumPy array, and waits for it to arrive\n"
@@ -384,27 +360,18 @@ void bind_buffer(py::module_& module) {
             track<Buffer>(self.ptr());
           },
           quick, py::arg("stream"), "Sets the stream that the memory's release will be ordered on.")
-      .def_property_readonly(
-          "is_closed", [](const Buffer& self) { return self.is_closed(); }, quick,
-          "bool: Whether closed.")
-      .def_property_readonly(
-          "handle", [](const Buffer& self) { return self.handle(); }, quick,
-          "int: The address; 0 once closed.")
-      .def_property_readonly(
-          "size", [](const Buffer& self) { return self.size(); }, quick,
-          "int: Bytes; 0 once closed.")
-      .def_property_readonly(
-          "device_id", [](const Buffer& self) { return self.device_id(); },
-          "int: The device that owns the memory, -1 where none does.")
-      .def_property_readonly(
-          "is_device_accessible", [](const Buffer& self) { return self.is_device_accessible(); },
-          "bool: Whether a kernel can reach it.")
-      .def_property_readonly(
-          "is_host_accessible", [](const Buffer& self) { return self.is_host_accessible(); },
-          "bool: Whether the host can reach it.")
-      .def_property_readonly(
-          "is_managed", [](const Buffer& self) { return self.is_managed(); },
-          "bool: Whether it moves between host and device by itself.")
+      .def_property_readonly("is_closed", read<&Buffer::is_closed>, quick, "bool: Whether closed.")
+      .def_property_readonly("handle", read<&Buffer::handle>, quick,
+                             "int: The address; 0 once closed.")
+      .def_property_readonly("size", read<&Buffer::size>, quick, "int: Bytes; 0 once closed.")
+      .def_property_readonly("device_id", read<&Buffer::device_id>,
+                             "int: The device that owns the memory, -1 where none does.")
+      .def_property_readonly("is_device_accessible", read<&Buffer::is_device_accessible>,
+                             "bool: Whether a kernel can reach it.")
+      .def_property_readonly("is_host_accessible", read<&Buffer::is_host_accessible>,
+                             "bool: Whether the host can reach it.")
+      .def_property_readonly("is_managed", read<&Buffer::is_managed>,
+                             "bool: Whether it moves between host and device by itself.")
       .def_property_readonly(
           "is_mapped", [](const Buffer&) { return false; }, quick,
           "bool: Always False: memory of other processes is not supported yet.")

@@ -21,18 +21,15 @@ void bind_context(py::module_& module) {
       "every library that uses the CUDA runtime. A context of another library is\n"
       "borrowed, never destroyed.",
       refuse_new<how_made>)
-      .def_property_readonly(
-          "handle",
-          [](const Context& self) { return reinterpret_cast<std::uintptr_t>(self.handle()); },
-          quick, "int: The CUcontext.")
+      .def_property_readonly("handle", read<&Context::handle>, quick, "int: The CUcontext.")
       .def_property_readonly(
           "device", [](const Context& self) { return device_object(self.device().id()); }, quick,
           "Device: The device it belongs to.")
       .def_property_readonly(
-          "is_green", [](const Context& self) { return self.is_green(); }, quick,
+          "is_green", read<&Context::is_green>, quick,
           "bool: Whether it has only part of the device's multiprocessors; always False.")
       .def_property_readonly(
-          "is_lost", [](const Context& self) { return self.is_lost(); }, quick,
+          "is_lost", read<&Context::is_lost>, quick,
           "bool: Whether a kernel's failure has made it unusable; see `ContextLostError`.")
       .def_property_readonly(
           "is_closed", [](const Context&) { return false; }, quick,

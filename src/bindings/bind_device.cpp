@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "bindings/errors.hpp"
+#include "bindings/fast_method.hpp"
 #include "bindings/gil.hpp"
 #include "bindings/host_buffer.hpp"
 #include "bindings/keywords.hpp"
@@ -88,18 +90,15 @@ Stream create_stream(const PyDevice& self, py::handle object, py::handle options
   return given;
 }
 
-PyObject* allocate(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
-  return guarded([&]() { return allocate_on_device(*get_if<PyDevice>(self), args, count, names); });
+constexpr char class_name[] = "Device";
+
+PyObject* allocate(PyObject* self, const std::array<py::handle, 2>& arguments) {
+  return allocate_on_device(*get_if<PyDevice>(self), arguments[0], arguments[1]);
 }
 
-PyObject* create_event(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
-  return guarded([&]() {
-    static constexpr const char* keywords[] = {"options"};
-    py::handle options = Py_None;
-    parse_keywords("Device.create_event", keywords, {&options, 1}, 1, args, count, names);
-    const auto chosen = to_options<EventOptions>(options);
-    return make_object(get_if<PyDevice>(self)->device.create_event(chosen));
-  });
+PyObject* create_event(PyObject* self, const std::array<py::handle, 1>& arguments) {
+  const auto chosen = to_options<EventOptions>(arguments[0]);
+  return make_object(get_if<PyDevice>(self)->device.create_event(chosen));
 }
 
 Buffer to_device_memory(PyDevice& self, const py::object& host, py::handle stream) {
@@ -153,30 +152,20 @@ void leave(const Device& device) {
                 "the context that was current before `with` device " + std::to_string(device.id()));
 }
 
-PyMethodDef allocate_definition =
-    fast_method("allocate", reinterpret_cast<void*>(&allocate),
-                "allocate($self, size, *, stream=None)\n--\n\n"
-                "Allocates from `memory_resource`, ordered on a stream.\n\n"
-                "Parameters\n----------\n"
-                "size : int\n    Bytes.\n"
-                "stream : Stream or None\n    The current stream where None.\n\n"
-                "Returns\n-------\nBuffer\n\n"
-                "Raises\n------\nOutOfMemoryError");
+constexpr char allocate_doc[] =
+    "allocate($self, size, *, stream=None)\n--\n\n"
+    "Allocates from `memory_resource`, ordered on a stream.\n\n"
+    "Parameters\n----------\n"
+    "size : int\n    Bytes.\n"
+    "stream : Stream or None\n    The current stream where None.\n\n"
+    "Returns\n-------\nBuffer\n\n"
+    "Raises\n------\nOutOfMemoryError";
 
-PyMethodDef create_event_definition = fast_method(
-    "create_event", reinterpret_cast<void*>(&create_event),
+constexpr char create_event_doc[] =
     "create_event($self, options=None)\n--\n\n"
     "Makes an event of this device (cuEventCreate), or hands out one that was closed.\n\n"
     "Parameters\n----------\noptions : EventOptions, dict or None\n\n"
-    "Returns\n-------\nEvent");
-
-/// A named tuple type, from collections, which Python itself has loaded already.
-PyObject* named_tuple(py::module_& module, const char* name, const char* fields) {
-  py::object type = py::module_::import("collections")
-                        .attr("namedtuple")(name, fields, py::arg("module") = "cudacore");
-  module.attr(name) = type;
-  return type.release().ptr();
-}
+    "Returns\n-------\nEvent";
 
 /// A line for each attribute, in the order in which the driver numbers them.
 std::string all_properties(const DeviceProperties& self) {
@@ -240,8 +229,8 @@ py::object device_object(int ordinal) {
 }
 
 void bind_device(py::module_& module) {
-  compute_capability_type = named_tuple(module, "ComputeCapability", "major minor");
-  memory_info_type = named_tuple(module, "MemoryInfo", "free total");
+  compute_capability_type = add_named_tuple(module, "ComputeCapability", "major minor");
+  memory_info_type = add_named_tuple(module, "MemoryInfo", "free total");
   bind_properties(module);
 
   HeapClass<PyDevice>(
@@ -343,8 +332,8 @@ void bind_device(py::module_& module) {
            "obj : anything with ``__cuda_stream__``, or None\n    A stream to wrap.\n"
            "options : StreamOptions, dict or None\n\n"
            "Returns\n-------\nStream")
-      .def_fast(create_event_definition)
-      .def_fast(allocate_definition)
+      .def_fast(FastMethod<class_name, create_event_doc, &create_event>::definition)
+      .def_fast(FastMethod<class_name, allocate_doc, &allocate>::definition)
       .def("to_device", &to_device_memory, py::arg("host"), py::kw_only(),
            py::arg("stream") = py::none(), in_parts,
            "Copies a host object into a new buffer of `memory_resource` (cuMemcpyAsync).\n\n"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <string>
 
-#include "bindings/gil.hpp"
-#include "bindings/keywords.hpp"
+#include "bindings/fast_method.hpp"
 #include "bindings/values.hpp"
 
 namespace cudacore::bindings {
@@ -11,19 +11,17 @@ namespace {
 
 constexpr char how_made[] = "Device.create_event() or Stream.record()";
 
-PyObject* close(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
-  return guarded([&]() -> PyObject* {
-    parse_keywords("Event.close", {}, {}, 0, args, count, names);
-    close_object<Event>(self);
-    Py_RETURN_NONE;
-  });
+constexpr char class_name[] = "Event";
+
+PyObject* close(PyObject* self, const std::array<py::handle, 0>& /*arguments*/) {
+  close_object<Event>(self);
+  Py_RETURN_NONE;
 }
 
-PyMethodDef close_definition =
-    fast_method("close", reinterpret_cast<void*>(&close),
-                "close($self)\n--\n\n"
-                "Gives the event up (cuEventDestroy), or keeps it for the next that is made.\n"
-                "Using it later raises ValueError; closing it again does nothing.");
+constexpr char close_doc[] =
+    "close($self)\n--\n\n"
+    "Gives the event up (cuEventDestroy), or keeps it for the next that is made.\n"
+    "Using it later raises ValueError; closing it again does nothing.";
 
 }  // namespace
 
@@ -42,32 +40,25 @@ void bind_event(py::module_& module) {
       ">>> end - start >= 0.0\n"
       "True",
       refuse_new<how_made>)
-      .def_fast(close_definition)
+      .def_fast(FastMethod<class_name, close_doc, &close>::definition)
+      .def_property_readonly("is_closed", read<&Event::is_closed>, quick, "bool: Whether closed.")
+      .def_property_readonly("handle", read<&Event::handle>, quick, "int: The CUevent.")
+      .def_property_readonly("is_timing_enabled", read<&Event::is_timing_enabled>, quick,
+                             "bool: Whether it can be subtracted from another.")
       .def_property_readonly(
-          "is_closed", [](const Event& self) { return self.is_closed(); }, quick,
-          "bool: Whether closed.")
-      .def_property_readonly(
-          "handle",
-          [](const Event& self) { return reinterpret_cast<std::uintptr_t>(self.handle()); }, quick,
-          "int: The CUevent.")
-      .def_property_readonly(
-          "is_timing_enabled", [](const Event& self) { return self.is_timing_enabled(); }, quick,
-          "bool: Whether it can be subtracted from another.")
-      .def_property_readonly(
-          "is_blocking_sync", [](const Event& self) { return self.is_blocking_sync(); }, quick,
+          "is_blocking_sync", read<&Event::is_blocking_sync>, quick,
           "bool: Whether a waiting thread sleeps at once instead of spinning first.")
       .def_property_readonly(
           "is_ipc_enabled", [](const Event&) { return false; }, quick,
           "bool: Always False: sharing events between processes is not supported yet.")
       .def_property_readonly(
-          "is_done", [](const Event& self) { return self.is_done(); }, quick,
+          "is_done", read<&Event::is_done>, quick,
           "bool: Whether the work before the last record has finished (cuEventQuery).")
       .def_property_readonly(
           "device", [](const Event& self) { return device_object(self.device().id()); }, quick,
           "Device: The device it belongs to.")
-      .def_property_readonly(
-          "context", [](const Event& self) { return self.context(); }, quick,
-          "Context: The context it belongs to.")
+      .def_property_readonly("context", read<&Event::context>, quick,
+                             "Context: The context it belongs to.")
       .def(
           "sync", [](const Event& self) { self.sync(); },
           "Waits for the work before the last record; answers Ctrl-C.")

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string>
 
-#include "bindings/code_values.hpp"
+#include "bindings/code_objects.hpp"
 #include "bindings/errors.hpp"
 #include "bindings/gil.hpp"
 #include "bindings/values.hpp"
@@ -182,12 +182,8 @@ py::object potential_block_size(const KernelOccupancy& self, py::handle needed, 
 }
 
 void bind_occupancy(py::module_& module) {
-  py::object result =
-      py::module_::import("collections")
-          .attr("namedtuple")("MaxPotentialBlockSizeOccupancyResult",
-                              "min_grid_size max_block_size", py::arg("module") = "cudacore");
-  module.attr("MaxPotentialBlockSizeOccupancyResult") = result;
-  block_size_type = result.release().ptr();
+  block_size_type = add_named_tuple(module, "MaxPotentialBlockSizeOccupancyResult",
+                                    "min_grid_size max_block_size");
 
   HeapClass<KernelOccupancy>(module, "cudacore.KernelOccupancy",
                              "How many blocks of a kernel the current device runs at once.",
@@ -360,16 +356,11 @@ void bind_kernel(py::module_& module) {
           "kernel.\n"
           "    Other code than the kernel's own is warned of.\n\n"
           "Returns\n-------\nKernel")
-      .def_property_readonly(
-          "name", [](const Kernel& self) { return self.name(); }, quick,
-          "str: The readable name, such as ``axpy<float>``.")
-      .def_property_readonly(
-          "handle",
-          [](const Kernel& self) { return reinterpret_cast<std::uintptr_t>(self.handle()); }, quick,
-          "int: The CUkernel.")
-      .def_property_readonly(
-          "signature", [](const Kernel& self) { return self.signature(); }, quick,
-          "Signature: The parameters, from the best source there was.")
+      .def_property_readonly("name", read<&Kernel::name>, quick,
+                             "str: The readable name, such as ``axpy<float>``.")
+      .def_property_readonly("handle", read<&Kernel::handle>, quick, "int: The CUkernel.")
+      .def_property_readonly("signature", read<&Kernel::signature>, quick,
+                             "Signature: The parameters, from the best source there was.")
       .def_property_readonly(
           "attributes",
           [](const Kernel& self) {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
+#include <type_traits>
 
 #include "bindings/errors.hpp"
 #include "bindings/keywords.hpp"
@@ -15,13 +18,6 @@ namespace cudacore::bindings {
 namespace {
 
 constexpr char axes[] = "xyz";
-
-constexpr const char* field_names[] = {"grid",           "cluster",
-                                       "block",          "shmem_size",
-                                       "is_cooperative", "programmatic_stream_serialization",
-                                       "priority"};
-constexpr std::size_t block_field = 2;
-constexpr std::size_t field_count = std::size(field_names);
 
 std::string in_config(const char* field) { return std::string("LaunchConfig: ") + field; }
 
@@ -42,6 +38,12 @@ Py_ssize_t array_size(py::handle value) {
 }
 
 unsigned to_extent(py::handle value, const char* field, std::size_t axis) {
+  constexpr long long largest = std::numeric_limits<unsigned>::max();
+  if (PyLong_CheckExact(value.ptr()) != 0) {
+    int overflow = 0;
+    const long long extent = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+    if (overflow == 0 && extent >= 1 && extent <= largest) return static_cast<unsigned>(extent);
+  }
   const auto name = [&]() { return in_config(field) + "." + axes[axis]; };
   // A float that is a whole number comes of a division, n / 16, in programs written for cuda.core.
   const bool is_whole =
@@ -52,17 +54,12 @@ unsigned to_extent(py::handle value, const char* field, std::size_t axis) {
     throw py::type_error(name() + " must be an int, not " + type_name(value) +
                          (PyFloat_Check(value.ptr()) != 0 ? "; pass int(...) of it" : ""));
   }
-  const auto number = py::reinterpret_steal<py::object>(is_whole ? PyNumber_Long(value.ptr())
-                                                                 : PyNumber_Index(value.ptr()));
-  if (!number) {
-    throw py::error_already_set();
+  const Index extent = to_index(is_whole ? py::int_(py::reinterpret_borrow<py::object>(value))
+                                         : py::reinterpret_borrow<py::object>(value));
+  if (!extent.lies_in(1, largest)) {
+    throw py::value_error(name() + " must lie in 1 .. 2**32 - 1, not " + shown(extent.number));
   }
-  int overflow = 0;
-  const long long extent = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
-  if (overflow != 0 || extent < 1 || extent > std::numeric_limits<unsigned>::max()) {
-    throw py::value_error(name() + " must lie in 1 .. 2**32 - 1, not " + shown(number));
-  }
-  return static_cast<unsigned>(extent);
+  return static_cast<unsigned>(extent.value);
 }
 
 [[noreturn]] void refuse_size(const char* field, std::size_t size) {
@@ -101,85 +98,114 @@ Dim3 to_dim3(py::handle value, const char* field) {
   return extents;
 }
 
-bool to_flag(py::handle value, const char* field) {
+void set_value(Dim3& extents, py::handle value, const char* field) {
+  extents = value.is_none() ? Dim3{1, 1, 1} : to_dim3(value, field);
+}
+
+void set_value(std::optional<Dim3>& extents, py::handle value, const char* field) {
+  extents = value.is_none() ? std::nullopt : std::optional(to_dim3(value, field));
+}
+
+void set_value(bool& flag, py::handle value, const char* field) {
   if (PyBool_Check(value.ptr()) == 0) {
     throw py::type_error(in_config(field) + " must be a bool, not " + type_name(value));
   }
-  return value.ptr() == Py_True;
+  flag = value.ptr() == Py_True;
 }
 
 std::size_t to_shared_memory(py::handle value) {
-  if (PyBool_Check(value.ptr()) != 0 || PyIndex_Check(value.ptr()) == 0) {
-    throw py::type_error("LaunchConfig: shmem_size must be an int, not " + type_name(value));
+  if (!is_index(value)) {
+    throw py::type_error(in_config("shmem_size") + " must be an int, not " + type_name(value));
   }
-  const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
-  if (!number) {
-    throw py::error_already_set();
-  }
-  int overflow = 0;
-  const long long size = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
-  if (overflow != 0 || size < 0 || size > std::numeric_limits<unsigned>::max()) {
-    throw py::value_error("LaunchConfig: shmem_size must lie in 0 .. 2**32 - 1 bytes, not " +
+  const Index size = to_index(value);
+  if (!size.lies_in(0, std::numeric_limits<unsigned>::max())) {
+    throw py::value_error(in_config("shmem_size") + " must lie in 0 .. 2**32 - 1 bytes, not " +
                           shown(value));
   }
-  return static_cast<std::size_t>(size);
+  return static_cast<std::size_t>(size.value);
 }
 
-std::optional<int> to_priority(py::handle value) {
+void set_value(std::size_t& bytes, py::handle value, const char* /*field*/) {
+  bytes = value.is_none() ? 0 : to_shared_memory(value);
+}
+
+void set_value(std::optional<int>& number, py::handle value, const char* field) {
   if (value.is_none()) {
-    return std::nullopt;
+    number.reset();
+    return;
   }
   if (PyBool_Check(value.ptr()) != 0 || PyLong_Check(value.ptr()) == 0) {
-    throw py::type_error("LaunchConfig: priority must be an int or None, not " + type_name(value));
+    throw py::type_error(in_config(field) + " must be an int or None, not " + type_name(value));
   }
-  int overflow = 0;
-  const long priority = PyLong_AsLongAndOverflow(value.ptr(), &overflow);
-  if (overflow != 0 || priority != static_cast<int>(priority)) {
-    throw py::value_error("LaunchConfig: priority does not fit an int");
+  const Index given = to_index(value);
+  if (!given.lies_in(std::numeric_limits<int>::min(), std::numeric_limits<int>::max())) {
+    throw py::value_error(in_config(field) + " does not fit an int");
   }
-  return static_cast<int>(priority);
+  number = static_cast<int>(given.value);
 }
 
-void set_field(LaunchConfig& config, std::size_t field, py::handle value) {
-  switch (field) {
-    case 0:
-      config.grid = value.is_none() ? Dim3{1, 1, 1} : to_dim3(value, "grid");
-      break;
-    case 1:
-      config.cluster =
-          value.is_none() ? std::nullopt : std::optional<Dim3>(to_dim3(value, "cluster"));
-      break;
-    case 2:
-      config.block = value.is_none() ? Dim3{1, 1, 1} : to_dim3(value, "block");
-      break;
-    case 3:
-      config.shmem_size = value.is_none() ? 0 : to_shared_memory(value);
-      break;
-    case 4:
-      config.is_cooperative = to_flag(value, "is_cooperative");
-      break;
-    case 5:
-      config.programmatic_stream_serialization =
-          to_flag(value, "programmatic_stream_serialization");
-      break;
-    default:
-      config.priority = to_priority(value);
-      break;
+template <typename V>
+py::object show_value(const V& value) {
+  if constexpr (std::is_same_v<V, Dim3>) {
+    return py::make_tuple(value[0], value[1], value[2]);
+  } else if constexpr (requires { value.has_value(); }) {
+    return value ? show_value(*value) : py::none();
+  } else {
+    return py::cast(value);
   }
 }
+
+struct Field {
+  const char* name;
+  const char* doc;
+  void (*set)(LaunchConfig&, py::handle, const char*);
+  py::object (*get)(const LaunchConfig&);
+};
+
+template <auto member>
+constexpr Field field(const char* name, const char* doc) {
+  return {name, doc,
+          [](LaunchConfig& config, py::handle value, const char* field) {
+            set_value(config.*member, value, field);
+          },
+          [](const LaunchConfig& config) { return show_value(config.*member); }};
+}
+
+constexpr std::array fields = {
+    field<&LaunchConfig::grid>(
+        "grid", "tuple of int: Blocks (clusters, where `cluster` is given) in x, y and z."),
+    field<&LaunchConfig::cluster>(
+        "cluster", "tuple of int or None: Blocks in a cluster; needs compute capability 9.0."),
+    field<&LaunchConfig::block>("block", "tuple of int: Threads in a block, in x, y and z."),
+    field<&LaunchConfig::shmem_size>(
+        "shmem_size",
+        "int: Bytes of dynamic shared memory for each block. Over 48 KiB is opted into by itself."),
+    field<&LaunchConfig::is_cooperative>(
+        "is_cooperative", "bool: Whether all blocks run at once and can synchronise the grid."),
+    field<&LaunchConfig::programmatic_stream_serialization>(
+        "programmatic_stream_serialization",
+        "bool: Whether the kernel may start before its predecessor on the stream ends."),
+    field<&LaunchConfig::priority>("priority",
+                                   "int or None: Overrides the stream's priority for this launch."),
+};
+
+constexpr auto field_names = [] {
+  std::array<const char*, fields.size()> names{};
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = fields[i].name;
+  return names;
+}();
 
 /// `values` must be nobody else's: their conversion runs Python code.
 void set_fields(LaunchConfig& config, const py::dict& values) {
   for (const auto& [key, value] : values) {
-    std::size_t field = 0;
-    while (field < field_count && !key.equal(py::str(field_names[field]))) {
-      ++field;
-    }
-    if (field == field_count) {
+    const auto* field = std::find_if(fields.begin(), fields.end(), [&key = key](const Field& each) {
+      return key.equal(py::str(each.name));
+    });
+    if (field == fields.end()) {
       throw py::type_error("LaunchConfig has no field " + shown(key) +
                            did_you_mean(py::str(key).cast<std::string>(), field_names));
     }
-    set_field(config, field, value);
+    field->set(config, value, field->name);
   }
 }
 
@@ -190,44 +216,22 @@ void set_fields(LaunchConfig& config, const py::dict& values) {
                             field + "=...) makes another; before Python 3.13, config.__replace__");
 }
 
-py::tuple from_dim3(const Dim3& extents) {
-  return py::make_tuple(extents[0], extents[1], extents[2]);
-}
-
-py::object get_field(const LaunchConfig& config, std::size_t field) {
-  switch (field) {
-    case 0:
-      return from_dim3(config.grid);
-    case 1:
-      return config.cluster ? py::object(from_dim3(*config.cluster)) : py::object(py::none());
-    case 2:
-      return from_dim3(config.block);
-    case 3:
-      return py::int_(config.shmem_size);
-    case 4:
-      return py::bool_(config.is_cooperative);
-    case 5:
-      return py::bool_(config.programmatic_stream_serialization);
-    default:
-      return config.priority ? py::object(py::int_(*config.priority)) : py::object(py::none());
-  }
-}
-
 py::tuple all_fields(const LaunchConfig& config) {
-  py::tuple fields(field_count);
-  for (std::size_t i = 0; i < field_count; ++i) {
-    fields[i] = get_field(config, i);
+  py::tuple values(fields.size());
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    values[i] = fields[i].get(config);
   }
-  return fields;
+  return values;
 }
 
 /// LaunchConfig(grid=None, cluster=None, block=None, ...), without a tuple or a dict in between.
 PyObject* construct(PyObject* /*type*/, PyObject* const* args, std::size_t flags, PyObject* names) {
   return guarded([&]() -> PyObject* {
-    std::array<py::handle, field_count> given;
-    parse_keywords("LaunchConfig", field_names, given, field_count, args, PyVectorcall_NARGS(flags),
-                   names);
-    if (PyVectorcall_NARGS(flags) == 2 && !given[block_field] && !given[1].is_none()) {
+    std::array<py::handle, fields.size()> given;
+    parse_keywords("LaunchConfig", field_names, given, fields.size(), args,
+                   PyVectorcall_NARGS(flags), names);
+    constexpr std::size_t block = 2;
+    if (PyVectorcall_NARGS(flags) == 2 && !given[block] && !given[1].is_none()) {
       throw py::type_error(
           "LaunchConfig(" + shown(given[0]) + ", " + shown(given[1]) +
           ") would make the second a cluster, as the order is grid, cluster, block; "
@@ -235,9 +239,9 @@ PyObject* construct(PyObject* /*type*/, PyObject* const* args, std::size_t flags
           shown(given[0]) + ", block=" + shown(given[1]) + ")");
     }
     LaunchConfig config;
-    for (std::size_t i = 0; i < field_count; ++i) {
+    for (std::size_t i = 0; i < fields.size(); ++i) {
       if (given[i]) {
-        set_field(config, i, given[i]);
+        fields[i].set(config, given[i], fields[i].name);
       }
     }
     return make_object(std::move(config));
@@ -257,22 +261,12 @@ PyObject* construct_from_tuple(PyTypeObject* type, PyObject* args, PyObject* kwa
 
 std::string repr(const LaunchConfig& config) {
   std::string text = "LaunchConfig(";
-  for (std::size_t i = 0; i < field_count; ++i) {
-    text += (i == 0 ? "" : ", ") + std::string(field_names[i]) + "=" +
-            py::repr(get_field(config, i)).cast<std::string>();
+  for (const Field& field : fields) {
+    text += (&field == fields.begin() ? "" : ", ") + std::string(field.name) + "=" +
+            py::repr(field.get(config)).cast<std::string>();
   }
   return text + ")";
 }
-
-constexpr const char* field_docs[] = {
-    "tuple of int: Blocks (clusters, where `cluster` is given) in x, y and z.",
-    "tuple of int or None: Blocks in a cluster; needs compute capability 9.0.",
-    "tuple of int: Threads in a block, in x, y and z.",
-    "int: Bytes of dynamic shared memory for each block. Over 48 KiB is opted into by itself.",
-    "bool: Whether all blocks run at once and can synchronise the grid.",
-    "bool: Whether the kernel may start before its predecessor on the stream ends.",
-    "int or None: Overrides the stream's priority for this launch.",
-};
 
 }  // namespace
 
@@ -321,29 +315,24 @@ void bind_launch_config(py::module_& module) {
       "(4, 2, 1)",
       &construct_from_tuple);
   heap_type<LaunchConfig>->tp_vectorcall = &construct;
-  for (std::size_t i = 0; i < field_count; ++i) {
+  for (const Field& field : fields) {
     type.def_property(
-        field_names[i], [i](const LaunchConfig& self) { return get_field(self, i); },
-        [i](const LaunchConfig& /*self*/, py::handle /*value*/) { refuse_change(field_names[i]); },
-        quick, field_docs[i]);
+        field.name, [get = field.get](const LaunchConfig& self) { return get(self); },
+        [name = field.name](const LaunchConfig& /*self*/, py::handle /*value*/) {
+          refuse_change(name);
+        },
+        quick, field.doc);
   }
   type.def_equality([](const LaunchConfig& a, const LaunchConfig& b) {
         return all_fields(a).equal(all_fields(b));
       })
       .def(
           "__hash__", [](const LaunchConfig& self) { return py::hash(all_fields(self)); }, quick)
-      .def(
-          "__replace__",
-          [](LaunchConfig self, const py::kwargs& changes) {
-            set_fields(self, changes);
-            return self;
-          },
-          quick, "A copy with some fields changed; what copy.replace() calls.")
+      .def_replace(&set_fields)
       .def(
           "__reduce__",
           [](const LaunchConfig& self) {
-            return py::make_tuple(py::handle(reinterpret_cast<PyObject*>(heap_type<LaunchConfig>)),
-                                  all_fields(self));
+            return py::make_tuple(type_of<LaunchConfig>(), all_fields(self));
           },
           quick)
       .def("__repr__", &repr, quick);

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "bindings/code_values.hpp"
+#include "bindings/code_objects.hpp"
 #include "bindings/errors.hpp"
 #include "bindings/gil.hpp"
 #include "bindings/keywords.hpp"
@@ -82,8 +82,14 @@ constexpr char link_doc[] =
 }  // namespace
 
 void bind_linker(py::module_& module) {
-  HeapClass<PyLinker>(module, "cudacore.Linker", class_doc, &create)
-      .def(
+  HeapClass<PyLinker> type(module, "cudacore.Linker", class_doc, &create);
+  add_close(type, "Linker",
+            "Gives the inputs up. Using the linker later raises ValueError; closing it again does\n"
+            "nothing. Code linked by it stays.",
+            "int: An nvJitLinkHandle with the inputs added, for code that speaks to nvJitLink "
+            "itself;\n"
+            "it lives as long as the linker. link() makes its own.");
+  type.def(
           "link",
           [](const PyLinker& self, const py::object& target_type) {
             return
@@ -98,23 +104,6 @@ void bind_linker(py::module_& module) {
       .def(
           "get_info_log", [](const PyLinker& self) { return self.get("Linker")->info_log(); },
           quick, "What else the last link() said, a str (nvJitLinkGetInfoLog).")
-      .def(
-          "close", [](PyLinker& self) { self.shared.reset(); }, quick,
-          "Gives the inputs up. Using the linker later raises ValueError; closing it again does\n"
-          "nothing. Code linked by it stays.")
-      .def_property_readonly(
-          "handle",
-          [](const PyLinker& self) {
-            return [linker = self.get("Linker")] {
-              return reinterpret_cast<std::uintptr_t>(linker->handle().get());
-            };
-          },
-          "int: An nvJitLinkHandle with the inputs added, for code that speaks to nvJitLink "
-          "itself;\n"
-          "it lives as long as the linker. link() makes its own.")
-      .def_property_readonly(
-          "is_closed", [](const PyLinker& self) { return self.shared == nullptr; }, quick,
-          "bool: Whether closed.")
       .def_class(
           "which_backend",
           [](py::handle /*type*/) { return to_enum("CompilerBackendType", "nvJitLink"); }, quick,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -6,9 +7,9 @@
 #include <typeinfo>
 
 #include "bindings/errors.hpp"
+#include "bindings/fast_method.hpp"
 #include "bindings/gil.hpp"
 #include "bindings/instance.hpp"
-#include "bindings/keywords.hpp"
 #include "bindings/option_value.hpp"
 #include "bindings/options.hpp"
 #include "bindings/pool_attributes.hpp"
@@ -158,21 +159,16 @@ void refuse_uninitialised(const char* function, py::handle resource) {
   }
 }
 
-constexpr const char* allocate_names[] = {"size", "stream"};
-
 /// What allocate() was asked for.
 struct Request {
   std::size_t size = 0;
-  py::handle stream = Py_None;
+  py::handle stream;
 
-  Request(const char* function, PyObject* const* args, Py_ssize_t count, PyObject* names) {
-    py::handle values[2] = {py::handle(), Py_None};
-    parse_keywords(function, allocate_names, values, 1, args, count, names);
-    if (!values[0]) {
+  Request(const char* function, py::handle bytes, py::handle given_stream) : stream(given_stream) {
+    if (!bytes) {
       throw py::type_error(std::string(function) + " needs a size");
     }
-    size = to_byte_count(values[0], function);
-    stream = values[1];
+    size = to_byte_count(bytes, function);
   }
 };
 
@@ -186,44 +182,41 @@ Buffer allocate_from(MemoryResource& resource, const Request& request, const All
 
 /// allocate(size, *, stream=None) of a class T: the instance is known to hold a T.
 template <typename T>
-PyObject* allocate(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
-  return guarded([&]() -> PyObject* {
-    refuse_uninitialised("MemoryResource.allocate", self);
-    auto* instance = reinterpret_cast<py::detail::instance*>(self);
-    // A class in Python may have several bases, each with a part of its own.
-    const auto* type =
-        instance->simple_layout ? nullptr : py::detail::get_type_info(typeid(T), true);
-    auto* resource = static_cast<T*>(instance->get_value_and_holder(type).value_ptr());
-    const Request request("MemoryResource.allocate", args, count, names);
-    Buffer made = allocate_from(*resource, request, [&](std::size_t size, const Stream& stream) {
-      return resource->T::allocate(size, stream);  // not what a subclass makes of it
-    });
-    // The memory goes back to the Python object, whose class may define deallocate().
-    if constexpr (std::is_same_v<T, DeviceMemoryResource>) {
-      if (typeid(*resource) == typeid(PyDeviceMemoryResource)) {
-        made.box()->resource = to_memory_resource(self);
-      }
-    }
-    return make_object(std::move(made));
+PyObject* allocate(PyObject* self, const std::array<py::handle, 2>& arguments) {
+  refuse_uninitialised("MemoryResource.allocate", self);
+  auto* instance = reinterpret_cast<py::detail::instance*>(self);
+  // A class in Python may have several bases, each with a part of its own.
+  const auto* type = instance->simple_layout ? nullptr : py::detail::get_type_info(typeid(T), true);
+  auto* resource = static_cast<T*>(instance->get_value_and_holder(type).value_ptr());
+  const Request request("MemoryResource.allocate", arguments[0], arguments[1]);
+  Buffer made = allocate_from(*resource, request, [&](std::size_t size, const Stream& stream) {
+    return resource->T::allocate(size, stream);  // not what a subclass makes of it
   });
+  // The memory goes back to the Python object, whose class may define deallocate().
+  if constexpr (std::is_same_v<T, DeviceMemoryResource>) {
+    if (typeid(*resource) == typeid(PyDeviceMemoryResource)) {
+      made.box()->resource = to_memory_resource(self);
+    }
+  }
+  return make_object(std::move(made));
 }
 
-template <typename T>
-inline PyMethodDef allocate_definition =
-    fast_method("allocate", reinterpret_cast<void*>(&allocate<T>),
-                "allocate($self, size, *, stream=None)\n--\n\n"
-                "Allocates memory, usable on the stream from now on.\n\n"
-                "Parameters\n----------\n"
-                "size : int\n    Bytes.\n"
-                "stream : Stream or None\n    The current stream where None.\n\n"
-                "Returns\n-------\nBuffer\n\n"
-                "Raises\n------\nOutOfMemoryError");
+constexpr char base_name[] = "MemoryResource";
+constexpr char allocate_doc[] =
+    "allocate($self, size, *, stream=None)\n--\n\n"
+    "Allocates memory, usable on the stream from now on.\n\n"
+    "Parameters\n----------\n"
+    "size : int\n    Bytes.\n"
+    "stream : Stream or None\n    The current stream where None.\n\n"
+    "Returns\n-------\nBuffer\n\n"
+    "Raises\n------\nOutOfMemoryError";
 
 /// What every class written in C++ has.
 template <typename T, typename Class>
 void add_members(Class& type) {
   type.attr("allocate") = py::reinterpret_steal<py::object>(
-      PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(type.ptr()), &allocate_definition<T>));
+      PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(type.ptr()),
+                        &FastMethod<base_name, allocate_doc, &allocate<T>>::definition));
   type.def(
           "deallocate",
           [](T& self, py::handle pointer, std::size_t size, py::handle stream) {
@@ -455,15 +448,14 @@ std::shared_ptr<MemoryResource> to_memory_resource(py::handle object) {
   return {keep_alive(py::reinterpret_borrow<py::object>(object)), resource};
 }
 
-PyObject* allocate_on_device(PyDevice& device, PyObject* const* args, Py_ssize_t count,
-                             PyObject* names) {
-  const Request request("Device.allocate", args, count, names);
+PyObject* allocate_on_device(PyDevice& device, py::handle size, py::handle stream) {
+  const Request request("Device.allocate", size, stream);
   // A share: the size's __index__ had its chance to set another resource, the stream's protocol and
   // other threads have theirs.
   const std::shared_ptr<MemoryResource> resource = resource_of(device);
-  return make_object(allocate_from(*resource, request, [&](std::size_t size, const Stream& stream) {
-    return resource->allocate(size, stream);
-  }));
+  return make_object(allocate_from(
+      *resource, request,
+      [&](std::size_t bytes, const Stream& chosen) { return resource->allocate(bytes, chosen); }));
 }
 
 void bind_memory_resource(py::module_& module) {

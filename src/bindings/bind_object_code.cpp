@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "bindings/code_values.hpp"
+#include "bindings/code_objects.hpp"
 #include "bindings/errors.hpp"
 #include "bindings/gil.hpp"
 #include "bindings/keywords.hpp"
@@ -44,14 +44,6 @@ std::vector<std::byte> copy_buffer(py::handle object) {
   }
   const std::unique_ptr<Py_buffer, decltype(&PyBuffer_Release)> release(&view, &PyBuffer_Release);
   return copy_bytes({static_cast<const char*>(view.buf), static_cast<std::size_t>(view.len)});
-}
-
-std::filesystem::path to_path(py::handle object) {
-  PyObject* encoded = nullptr;
-  if (PyUnicode_FSConverter(object.ptr(), &encoded) == 0) {
-    throw py::error_already_set();
-  }
-  return std::string(py::reinterpret_steal<py::bytes>(encoded));
 }
 
 /// OSError picks its subclass, such as FileNotFoundError, by the number.
@@ -430,9 +422,7 @@ void bind_object_code(py::module_& module) {
       .def_property_readonly(
           "code_type", [](const ObjectCode& self) { return to_string(self.code_type()); }, quick,
           "str: ``ptx``, ``cubin``, ``ltoir``, ``fatbin``, ``object`` or ``library``.")
-      .def_property_readonly(
-          "name", [](const ObjectCode& self) { return self.name(); }, quick,
-          "str: What messages call it.")
+      .def_property_readonly("name", read<&ObjectCode::name>, quick, "str: What messages call it.")
       .def_property_readonly(
           "symbol_mapping",
           [](const ObjectCode& self) {
@@ -456,10 +446,8 @@ void bind_object_code(py::module_& module) {
           "tuple of str: The kernels inside, by readable name; one that is overloaded has its\n"
           "parameters with it. NotSupportedError for LTO IR, fat binaries, host objects and\n"
           "libraries, whose names cannot be read without the driver.")
-      .def_property_readonly(
-          "handle",
-          [](const ObjectCode& self) { return reinterpret_cast<std::uintptr_t>(self.handle()); },
-          "int: The CUlibrary; loads the code on first use (cuLibraryLoadData).")
+      .def_property_readonly("handle", read<&ObjectCode::handle>,
+                             "int: The CUlibrary; loads the code on first use (cuLibraryLoadData).")
       .def(
           "signature",
           [](const ObjectCode& self, const py::object& name) {

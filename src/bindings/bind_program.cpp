@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "bindings/code_values.hpp"
+#include "bindings/code_objects.hpp"
 #include "bindings/errors.hpp"
 #include "bindings/foreign_text.hpp"
 #include "bindings/gil.hpp"
@@ -226,26 +226,16 @@ constexpr char compile_doc[] =
 }  // namespace
 
 void bind_program(py::module_& module) {
-  HeapClass<PyProgram>(module, "cudacore.Program", class_doc, &create)
-      .def("compile", &compile, py::arg("target_type") = py::none(),
+  HeapClass<PyProgram> type(module, "cudacore.Program", class_doc, &create);
+  add_close(
+      type, "Program",
+      "Gives the source up. Using the program later raises ValueError; closing it again does\n"
+      "nothing. Code compiled from it stays.",
+      "int: An nvrtcProgram or nvJitLinkHandle of the source, for code that speaks to the\n"
+      "compiler itself; it lives as long as the program. compile() makes its own.");
+  type.def("compile", &compile, py::arg("target_type") = py::none(),
            py::arg("name_expressions") = py::tuple(), py::arg("logs") = py::none(), in_parts,
            compile_doc)
-      .def(
-          "close", [](PyProgram& self) { self.shared.reset(); }, quick,
-          "Gives the source up. Using the program later raises ValueError; closing it again does\n"
-          "nothing. Code compiled from it stays.")
-      .def_property_readonly(
-          "handle",
-          [](const PyProgram& self) {
-            return [program = self.get("Program")] {
-              return reinterpret_cast<std::uintptr_t>(program->handle().get());
-            };
-          },
-          "int: An nvrtcProgram or nvJitLinkHandle of the source, for code that speaks to the\n"
-          "compiler itself; it lives as long as the program. compile() makes its own.")
-      .def_property_readonly(
-          "is_closed", [](const PyProgram& self) { return self.shared == nullptr; }, quick,
-          "bool: Whether closed.")
       .def_property_readonly(
           "backend",
           [](const PyProgram& self) {

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "bindings/code_values.hpp"
+#include "bindings/code_objects.hpp"
 #include "bindings/errors.hpp"
 #include "bindings/keywords.hpp"
 #include "bindings/values.hpp"
@@ -131,11 +131,10 @@ PyMethodDef rebuild_functions[] = {
 
 void bind_param_info(py::module_& module) {
   HeapClass<Param>(module, "cudacore.ParamInfo", "One parameter of a kernel.", refuse_new<how_made>)
+      .def_property_readonly("name", read<&Param::name>, quick,
+                             "str: As the source names it; empty where unknown.")
       .def_property_readonly(
-          "name", [](const Param& self) { return self.name; }, quick,
-          "str: As the source names it; empty where unknown.")
-      .def_property_readonly(
-          "type", [](const Param& self) { return self.type; }, quick,
+          "type", read<&Param::type>, quick,
           "str: As C++ spells it, ``float const*``; as PTX does, ``.u32``, where only that is "
           "known;\n"
           "empty where nothing is.")
@@ -145,12 +144,10 @@ void bind_param_info(py::module_& module) {
           "``bfloat16``, ``float32``, ``float64``, ``complex64``, ``complex128``, ``pointer``,\n"
           "``structure``, or ``opaque`` where only the size is known.")
       .def_property_readonly(
-          "offset", [](const Param& self) { return self.offset; }, quick,
+          "offset", read<&Param::offset>, quick,
           "int: Bytes from the start of the parameter buffer; right only where the size of every\n"
           "parameter before it is known.")
-      .def_property_readonly(
-          "size", [](const Param& self) { return self.size; }, quick,
-          "int: Bytes; 0 where unknown.")
+      .def_property_readonly("size", read<&Param::size>, quick, "int: Bytes; 0 where unknown.")
       .def_equality([](const Param& a, const Param& b) { return same(a, b); })
       .def(
           "__hash__",
@@ -232,7 +229,7 @@ void bind_signature(py::module_& module) {
   bind_param_info(module);
   HeapClass<Signature>(module, "cudacore.Signature", signature_doc, &create_signature)
       .def_property_readonly(
-          "name", [](const Signature& self) { return self.kernel; }, quick,
+          "name", read<&Signature::kernel>, quick,
           "str: The kernel's readable name, ``axpy<float>``; empty where none was declared.")
       .def(
           "__len__", [](const Signature& self) { return self.params.size(); }, quick)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <variant>
 
 #include "bindings/errors.hpp"
+#include "bindings/fast_method.hpp"
 #include "bindings/gil.hpp"
-#include "bindings/keywords.hpp"
 #include "bindings/options.hpp"
 #include "bindings/values.hpp"
 #include "error/unraisable.hpp"
@@ -18,51 +19,40 @@ namespace {
 
 constexpr char how_made[] = "Device.create_stream() or Stream.from_handle()";
 
-void record_again(PyObject* self, PyObject* event) {
-  const Borrowed<Stream> stream(self);
-  const Borrowed<Event> recorded(event);
-  const ReleaseGil release;
-  stream.get().record(recorded.get());
-}
+constexpr char class_name[] = "Stream";
 
-/// record(event=None, options=None)
-PyObject* record(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
-  return guarded([&]() -> PyObject* {
-    if (names == nullptr && count == 1 && get_if<Event>(args[0]) != nullptr) {
-      record_again(self, args[0]);
-      return Py_NewRef(args[0]);
-    }
-    static constexpr const char* keywords[] = {"event", "options"};
-    py::handle values[2] = {Py_None, Py_None};
-    parse_keywords("Stream.record", keywords, values, 2, args, count, names);
-    if (!values[0].is_none()) {
-      if (get_if<Event>(values[0].ptr()) == nullptr) {
-        throw py::type_error("Stream.record: event must be an Event or None, not " +
-                             type_name(values[0]));
-      }
-      if (!values[1].is_none()) {
-        throw py::value_error("Stream.record: options are for a new event; give one or the other");
-      }
-      record_again(self, values[0].ptr());
-      return Py_NewRef(values[0].ptr());
-    }
-    const auto options = to_options<EventOptions>(values[1]);
+PyObject* record(PyObject* self, const std::array<py::handle, 2>& arguments) {
+  const auto& [event, options] = arguments;
+  if (event.is_none()) {
+    const auto chosen = to_options<EventOptions>(options);
     const Borrowed<Stream> stream(self);
     return make_object([&] {
       const ReleaseGil release;
-      return stream.get().record(options);
+      return stream.get().record(chosen);
     }());
-  });
+  }
+  if (get_if<Event>(event.ptr()) == nullptr) {
+    throw py::type_error("Stream.record: event must be an Event or None, not " + type_name(event));
+  }
+  if (!options.is_none()) {
+    throw py::value_error("Stream.record: options are for a new event; give one or the other");
+  }
+  const Borrowed<Stream> stream(self);
+  const Borrowed<Event> recorded(event.ptr());
+  {
+    const ReleaseGil release;
+    stream.get().record(recorded.get());
+  }
+  return Py_NewRef(event.ptr());
 }
 
-PyMethodDef record_definition =
-    fast_method("record", reinterpret_cast<void*>(&record),
-                "record($self, event=None, options=None)\n--\n\n"
-                "Records an event after all work queued so far (cuEventRecord).\n\n"
-                "Parameters\n----------\n"
-                "event : Event or None\n    The event to record again; a new one where None.\n"
-                "options : EventOptions, dict or None\n    How to make a new event.\n\n"
-                "Returns\n-------\nEvent\n    The event that was recorded.\n");
+constexpr char record_doc[] =
+    "record($self, event=None, options=None)\n--\n\n"
+    "Records an event after all work queued so far (cuEventRecord).\n\n"
+    "Parameters\n----------\n"
+    "event : Event or None\n    The event to record again; a new one where None.\n"
+    "options : EventOptions, dict or None\n    How to make a new event.\n\n"
+    "Returns\n-------\nEvent\n    The event that was recorded.\n";
 
 auto wait(const Stream& self, py::handle other) {
   if (get_if<Event>(other.ptr()) == nullptr && get_if<Stream>(other.ptr()) == nullptr &&
@@ -169,7 +159,7 @@ void bind_stream(py::module_& module) {
           "handle : int\n    The CUstream.\n"
           "owner : object\n    Kept alive as long as the stream.\n\n"
           "Returns\n-------\nStream\n    Of the class that it is called on.")
-      .def_fast(record_definition)
+      .def_fast(FastMethod<class_name, record_doc, &record>::definition)
       .def("wait", &wait, py::arg("event_or_stream"),
            "Makes later work of this stream wait for an event's last record, or for all that is "
            "now\n"
@@ -191,28 +181,19 @@ void bind_stream(py::module_& module) {
            "Gives the stream up (cuStreamDestroy); the driver finishes what is queued. Using it "
            "later\n"
            "raises ValueError; closing it again does nothing, nor does closing a default stream.")
-      .def_property_readonly(
-          "is_closed", [](const Stream& self) { return self.is_closed(); }, quick,
-          "bool: Whether closed.")
-      .def_property_readonly(
-          "handle",
-          [](const Stream& self) { return reinterpret_cast<std::uintptr_t>(self.handle()); }, quick,
-          "int: The CUstream.")
-      .def_property_readonly(
-          "is_nonblocking", [](const Stream& self) { return self.is_nonblocking(); },
-          "bool: Whether it does not wait for the legacy default stream.")
-      .def_property_readonly(
-          "priority", [](const Stream& self) { return self.priority(); },
-          "int: The priority in force; lower is more urgent.")
+      .def_property_readonly("is_closed", read<&Stream::is_closed>, quick, "bool: Whether closed.")
+      .def_property_readonly("handle", read<&Stream::handle>, quick, "int: The CUstream.")
+      .def_property_readonly("is_nonblocking", read<&Stream::is_nonblocking>,
+                             "bool: Whether it does not wait for the legacy default stream.")
+      .def_property_readonly("priority", read<&Stream::priority>,
+                             "int: The priority in force; lower is more urgent.")
       .def_property_readonly(
           "device", [](const Stream& self) { return device_object(self.device().id()); }, quick,
           "Device: The device its work runs on.")
-      .def_property_readonly(
-          "context", [](const Stream& self) { return self.context(); }, quick,
-          "Context: The context its work runs in.")
-      .def_property_readonly(
-          "is_done", [](const Stream& self) { return self.is_done(); },
-          "bool: Whether all queued work has finished (cuStreamQuery).")
+      .def_property_readonly("context", read<&Stream::context>, quick,
+                             "Context: The context its work runs in.")
+      .def_property_readonly("is_done", read<&Stream::is_done>,
+                             "bool: Whether all queued work has finished (cuStreamQuery).")
       .def(
           "__cuda_stream__",
           [](const Stream& self) {

@@ -30,11 +30,7 @@ std::vector<std::filesystem::path> wheel_roots() {
   const AcquireGil gil;
   const py::object answer = py::module_::import("cudacore._paths").attr("wheel_roots")();
   for (const py::handle root : answer) {
-    PyObject* encoded = nullptr;
-    if (PyUnicode_FSConverter(root.ptr(), &encoded) == 0) {
-      throw py::error_already_set();
-    }
-    roots.emplace_back(std::string(py::reinterpret_steal<py::bytes>(encoded)));
+    roots.push_back(to_path(root));
   }
   return roots;
 }

@@ -43,16 +43,11 @@ std::string to_path_text(py::handle object, const OptionPlace& place) {
   return without_null(encoded, place.name());
 }
 
-/// An int, or what stands for one; bool is none.
-py::int_ to_index(py::handle object, const OptionPlace& place) {
-  if (PyBool_Check(object.ptr()) != 0 || PyIndex_Check(object.ptr()) == 0) {
+Index read_index(py::handle object, const OptionPlace& place) {
+  if (!is_index(object)) {
     refuse_type(place.name(), place.expected, object);
   }
-  auto index = py::reinterpret_steal<py::int_>(PyNumber_Index(object.ptr()));
-  if (!index) {
-    throw py::error_already_set();
-  }
-  return index;
+  return to_index(object);
 }
 
 bool is_list(py::handle object) {
@@ -121,27 +116,25 @@ void read_option(py::handle object, const OptionPlace& place, bool& value) {
 
 void read_option(py::handle object, const OptionPlace& place, int& value) {
   const OptionSpec& spec = place.spec;
-  const py::int_ index = to_index(object, place);
-  int overflow = 0;
-  const long long number = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
-  if (overflow != 0 || number < spec.minimum || number > spec.maximum) {
+  const Index index = read_index(object, place);
+  if (!index.lies_in(spec.minimum, spec.maximum)) {
     const std::string range =
         spec.maximum != std::numeric_limits<int>::max()
             ? "between " + std::to_string(spec.minimum) + " and " + std::to_string(spec.maximum)
         : spec.minimum == 0 ? "an int of 32 bits that is not negative"
                             : "an int of 32 bits";
-    throw py::value_error(place.name() + " must be " + range + ", not " + shown(index));
+    throw py::value_error(place.name() + " must be " + range + ", not " + shown(index.number));
   }
-  value = static_cast<int>(number);
+  value = static_cast<int>(index.value);
 }
 
 void read_option(py::handle object, const OptionPlace& place, std::size_t& value) {
-  const py::int_ index = to_index(object, place);
-  value = PyLong_AsSize_t(index.ptr());
+  const py::object number = read_index(object, place).number;
+  value = PyLong_AsSize_t(number.ptr());
   if (PyErr_Occurred() != nullptr) {
     PyErr_Clear();
     throw py::value_error(place.name() + " must be an int of 64 bits that is not negative, not " +
-                          shown(index));
+                          shown(number));
   }
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bindings/code_values.hpp"
+#include "bindings/code_objects.hpp"
 #include "bindings/option_class.hpp"
 #include "cudacore/error.hpp"
 

@@ -3,6 +3,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <cstdint>
+#include <functional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -76,6 +78,21 @@ auto with_policy(Function&& function) {
     return lets_gil_go(Plain(std::forward<Function>(function)), static_cast<Signature*>(nullptr));
   }
 }
+
+template <auto member, typename T, typename R>
+constexpr auto make_reader(R T::* /*member*/) {
+  return [](const T& self) {
+    auto value = std::invoke(member, self);
+    if constexpr (std::is_pointer_v<decltype(value)>) {
+      return reinterpret_cast<std::uintptr_t>(value);
+    } else {
+      return value;
+    }
+  };
+}
+/// The getter of a property: what a member is, or returns; a handle as an int.
+template <auto member>
+inline constexpr auto read = make_reader<member>(member);
 
 /// __init__ by two factories, the second for classes that derive in Python. The conversion of the
 /// arguments and other threads may call it meanwhile: what came first stands.

@@ -2,6 +2,7 @@
 #include "bindings/values.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -50,6 +51,14 @@ py::str to_str(const std::filesystem::path& path) {
     throw py::error_already_set();
   }
   return py::reinterpret_steal<py::str>(decoded);
+}
+
+std::filesystem::path to_path(py::handle object) {
+  PyObject* encoded = nullptr;
+  if (PyUnicode_FSConverter(object.ptr(), &encoded) == 0) {
+    throw py::error_already_set();
+  }
+  return std::string(py::reinterpret_steal<py::bytes>(encoded));
 }
 
 std::shared_ptr<void> keep_alive(py::object object) {
@@ -132,6 +141,13 @@ std::string shown(py::handle object) {
   return "a " + type_name(object);  // with an int inside of more digits than Python prints
 }
 
+PyObject* add_named_tuple(py::module_& module, const char* name, const char* fields) {
+  py::object type = py::module_::import("collections")
+                        .attr("namedtuple")(name, fields, py::arg("module") = "cudacore");
+  module.attr(name) = type;
+  return type.release().ptr();
+}
+
 Device to_device(py::handle object) {
   if (object.is_none()) {
     return Device::current();
@@ -139,18 +155,13 @@ Device to_device(py::handle object) {
   if (const auto* device = get_if<PyDevice>(object.ptr())) {
     return device->device;
   }
-  if (PyBool_Check(object.ptr()) == 0 && PyIndex_Check(object.ptr()) != 0) {
-    const auto index = py::reinterpret_steal<py::object>(PyNumber_Index(object.ptr()));
-    int overflow = 0;
-    const long ordinal = index ? PyLong_AsLongAndOverflow(index.ptr(), &overflow) : -1;
-    if (PyErr_Occurred() != nullptr) {
-      throw py::error_already_set();
-    }
-    if (overflow != 0 || ordinal != static_cast<int>(ordinal)) {
-      throw py::value_error("there is no device " + shown(index) +
+  if (is_index(object)) {
+    const Index ordinal = to_index(object);
+    if (!ordinal.lies_in(std::numeric_limits<int>::min(), std::numeric_limits<int>::max())) {
+      throw py::value_error("there is no device " + shown(ordinal.number) +
                             ": device_id must lie in 0 .. 2**31 - 1");
     }
-    return Device(static_cast<int>(ordinal));
+    return Device(static_cast<int>(ordinal.value));
   }
   throw py::type_error("device_id must be a Device, an int or None, not " + type_name(object));
 }
@@ -229,25 +240,34 @@ unsigned long long to_address(py::handle object, const char* what) {
   return value;
 }
 
-int to_int(py::handle object, const char* owner, const char* field) {
-  const auto what = [&] { return std::string(owner) + "." + field; };
-  if (PyBool_Check(object.ptr()) != 0 || PyIndex_Check(object.ptr()) == 0) {
-    throw py::type_error(what() + " must be an int, not " + type_name(object));
-  }
-  const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(object.ptr()));
-  int overflow = 0;
-  const long result = number ? PyLong_AsLongAndOverflow(number.ptr(), &overflow) : -1;
-  if (PyErr_Occurred() != nullptr) {
+bool is_index(py::handle object) noexcept {
+  return PyBool_Check(object.ptr()) == 0 && PyIndex_Check(object.ptr()) != 0;
+}
+
+Index to_index(py::handle object) {
+  auto number = py::reinterpret_steal<py::object>(PyNumber_Index(object.ptr()));
+  if (!number) {
     throw py::error_already_set();
   }
-  if (overflow != 0 || result != static_cast<int>(result)) {
-    throw std::overflow_error(what() + " must fit 32 bits, not be " + shown(number));
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  return {std::move(number), value, overflow == 0};
+}
+
+int to_int(py::handle object, const char* owner, const char* field) {
+  const auto what = [&] { return std::string(owner) + "." + field; };
+  if (!is_index(object)) {
+    throw py::type_error(what() + " must be an int, not " + type_name(object));
   }
-  return static_cast<int>(result);
+  const Index index = to_index(object);
+  if (!index.lies_in(std::numeric_limits<int>::min(), std::numeric_limits<int>::max())) {
+    throw std::overflow_error(what() + " must fit 32 bits, not be " + shown(index.number));
+  }
+  return static_cast<int>(index.value);
 }
 
 std::size_t to_byte_count(py::handle object, const char* what) {
-  if (PyBool_Check(object.ptr()) != 0 || PyIndex_Check(object.ptr()) == 0) {
+  if (!is_index(object)) {
     throw py::type_error(std::string(what) + ": size must be an int, not " + type_name(object));
   }
   const Py_ssize_t size = PyNumber_AsSsize_t(object.ptr(), PyExc_OverflowError);

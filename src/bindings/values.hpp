@@ -71,6 +71,9 @@ Py_hash_t hash_of(const Buffer& buffer) noexcept;
 /// A path as Python decodes it (os.fsdecode).
 [[nodiscard]] py::str to_str(const std::filesystem::path& path);
 
+/// A str or os.PathLike, as os.fsencode() encodes it.
+[[nodiscard]] std::filesystem::path to_path(py::handle object);
+
 /// Keeps a Python object alive from C++; lets go of it with the GIL, or not at all once the
 /// interpreter is on its way out.
 [[nodiscard]] std::shared_ptr<void> keep_alive(py::object object);
@@ -93,9 +96,8 @@ Py_hash_t hash_of(const Buffer& buffer) noexcept;
 [[nodiscard]] std::optional<Stream> to_optional_stream(py::handle object);
 /// A MemoryResource, kept alive with the Python object that it is.
 [[nodiscard]] std::shared_ptr<MemoryResource> to_memory_resource(py::handle object);
-/// Device.allocate(size, *, stream=None)
-[[nodiscard]] PyObject* allocate_on_device(PyDevice& device, PyObject* const* args,
-                                           Py_ssize_t count, PyObject* names);
+/// Device.allocate(size, *, stream=None); `size` is null if none was given.
+[[nodiscard]] PyObject* allocate_on_device(PyDevice& device, py::handle size, py::handle stream);
 /// The resource that a Device object allocates from.
 [[nodiscard]] const std::shared_ptr<MemoryResource>& resource_of(PyDevice& device);
 /// A LaunchConfig or a mapping of its fields.
@@ -105,6 +107,20 @@ Py_hash_t hash_of(const Buffer& buffer) noexcept;
                                               py::handle shmem_size);
 /// An int, or anything whose int() is an address or a handle (cuda.bindings objects).
 [[nodiscard]] unsigned long long to_address(py::handle object, const char* what);
+
+/// Whether an object is an int or stands for one; a bool does not.
+[[nodiscard]] bool is_index(py::handle object) noexcept;
+/// The int that such an object stands for.
+struct Index {
+  py::object number;
+  long long value = 0;
+  bool fits = false;  ///< whether `value` holds it
+
+  [[nodiscard]] bool lies_in(long long least, long long most) const noexcept {
+    return fits && value >= least && value <= most;
+  }
+};
+[[nodiscard]] Index to_index(py::handle object);
 
 /// An int of 32 bits, or what stands for one; a bool does not. `owner.field` is what messages call
 /// it.
@@ -134,6 +150,9 @@ void leave_stream(const ObjectOf<Stream>& stream);
 [[nodiscard]] std::string in_small_letters(py::handle text);
 /// The repr() of an object as a message shows it; "an int of 16610 bits" for one of many digits.
 [[nodiscard]] std::string shown(py::handle object);
+
+/// Adds a named tuple type, of collections, which Python itself has loaded already. Never released.
+[[nodiscard]] PyObject* add_named_tuple(py::module_& module, const char* name, const char* fields);
 
 // One function for each file bind_*.cpp.
 void bind_options(py::module_& module);

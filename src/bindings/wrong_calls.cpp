@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/wrong_calls.hpp"
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -79,31 +80,24 @@ std::optional<Complaint> wrong_type(std::string_view type, py::handle value) {
   return std::nullopt;
 }
 
-/// The number that a value for an int parameter is. Lets through what its __index__ raises.
-py::object index_of(py::handle value) {
-  auto number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
-  if (!number) throw py::error_already_set();
-  return number;
-}
-
 /// What is wrong with an int that does not fit 32 bits.
 std::optional<Complaint> wrong_range(std::string_view type, py::handle value) {
   if (!is_int(type)) return std::nullopt;
-  const py::object number = index_of(value);
-  int overflow = 0;
-  const long long n = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
-  if (overflow == 0 && n == static_cast<int>(n)) return std::nullopt;
-  const bool is_low = overflow < 0 || (overflow == 0 && n < 0);
+  const Index index = to_index(value);
+  if (index.lies_in(std::numeric_limits<int>::min(), std::numeric_limits<int>::max())) {
+    return std::nullopt;
+  }
+  const bool is_low = index.number < py::int_(0);
   return Complaint{
       PyExc_OverflowError,
-      (is_low ? "an int that is not so low, not " : "a smaller int, not ") + shown(number)};
+      (is_low ? "an int that is not so low, not " : "a smaller int, not ") + shown(index.number)};
 }
 
 /// What is wrong with a small int, where all else is right: that it is negative.
 std::optional<Complaint> wrong_sign(std::string_view type, py::handle value) {
   if (!is_int(type)) return std::nullopt;
-  const py::object number = index_of(value);
-  if (PyObject_RichCompareBool(number.ptr(), py::int_(0).ptr(), Py_LT) != 1) return std::nullopt;
+  const py::object number = to_index(value).number;
+  if (!(number < py::int_(0))) return std::nullopt;
   return Complaint{PyExc_OverflowError, "an int that is not negative, not " + shown(number)};
 }
 

@@ -3,6 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -33,6 +34,25 @@ struct Closable {
     return shared;
   }
 };
+
+/// What such types have alike. `name` is theirs, for messages.
+template <typename T>
+void add_close(HeapClass<Closable<T>>& type, const char* name, const char* close_doc,
+               const char* handle_doc) {
+  type.def(
+          "close", [](Closable<T>& self) { self.shared.reset(); }, quick, close_doc)
+      .def_property_readonly(
+          "handle",
+          [name](const Closable<T>& self) {
+            return [shared = self.get(name)] {
+              return reinterpret_cast<std::uintptr_t>(shared->handle().get());
+            };
+          },
+          handle_doc)
+      .def_property_readonly(
+          "is_closed", [](const Closable<T>& self) { return self.shared == nullptr; }, quick,
+          "bool: Whether closed.");
+}
 
 using PyProgram = Closable<Program>;
 using PyLinker = Closable<Linker>;
