@@ -244,7 +244,7 @@ PyObject* construct(PyObject* /*type*/, PyObject* const* args, std::size_t flags
         fields[i].set(config, given[i], fields[i].name);
       }
     }
-    return make_object(std::move(config));
+    return make_object(config);
   });
 }
 

@@ -251,7 +251,7 @@ const char* name_of(ManagedLocation location) noexcept {
 std::string describe_option(const OptionSpec& spec, const char* tool) {
   const std::string_view rule = spec.rule;
   const std::string flag = spec.flag;
-  const std::string text = spec.doc;
+  std::string text = spec.doc;
   if (rule == "unsupported") {
     return text + " " + tool +
            " has no flag for it: setting it makes compile() raise NotSupportedError.";

@@ -71,6 +71,11 @@ constexpr char linker_bytes_doc[] =
     ">>> cudacore.LinkerOptions(arch=\"sm_90\", fma=False).as_bytes()\n"
     "[b'-arch=sm_90', b'-fma=0']";
 
+[[noreturn]] void refuse_field(const std::string& function, const std::string& name) {
+  throw py::type_error(function + " has no argument '" + name + "'; it is an option: options={\"" +
+                       name + "\": ...}");
+}
+
 constexpr long long lowest_int = std::numeric_limits<int>::min();
 constexpr char ipc_doc[] = "Sharing with other processes, which is not supported yet.";
 constexpr char max_size_doc[] = "Bytes the pool may reach; 0 for no limit but the memory itself.";
@@ -227,9 +232,7 @@ void refuse_fields(py::handle options, const char* function, std::span<const cha
     }
     const py::object field = py::getattr(options, py::handle(key), py::none());
     if (Py_IS_TYPE(field.ptr(), &PyGetSetDescr_Type)) {
-      const auto name = py::handle(key).cast<std::string>();
-      throw py::type_error(std::string(function) + " has no argument '" + name +
-                           "'; it is an option: options={\"" + name + "\": ...}");
+      refuse_field(function, py::handle(key).cast<std::string>());
     }
   }
 }
