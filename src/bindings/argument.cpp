@@ -94,25 +94,10 @@ void finish(PackResult result, const KernelBox& kernel, std::size_t index, PyObj
   }
 }
 
-/// The value of an int; `overflowed` says which way where it does not fit.
-long long as_long_long(PyObject* object, int& overflowed) {
-#if PY_VERSION_HEX >= 0x030C0000
-  const auto* number = reinterpret_cast<const PyLongObject*>(object);
-  if (PyUnstable_Long_IsCompact(number) != 0) {
-    return PyUnstable_Long_CompactValue(number);
-  }
-#endif
-  return PyLong_AsLongLongAndOverflow(object, &overflowed);
-}
-
 void pack_long(const KernelBox& kernel, std::size_t index, const Slot& slot, PyObject* object,
                unsigned char* destination) {
   int overflowed = 0;
-  const long long value = as_long_long(object, overflowed);
-  if (overflowed == 0 && value >= slot.lowest && value <= slot.highest) [[likely]] {
-    std::memcpy(destination, &value, sizeof(value));
-    return;
-  }
+  const long long value = PyLong_AsLongLongAndOverflow(object, &overflowed);
   PackResult result = PackResult::overflow;
   if (overflowed == 0) {
     result = handle::pack_integer(slot, static_cast<std::uint64_t>(value), value < 0, destination);
@@ -339,8 +324,8 @@ void pack_other(const KernelBox& kernel, std::size_t index, const Slot& slot, Py
 
 }  // namespace
 
-bool pack_by_slot(const KernelBox& kernel, std::size_t index, const Slot& slot, PyObject* object,
-                  int device, unsigned char* destination) {
+bool pack_argument(const KernelBox& kernel, std::size_t index, const Slot& slot, PyObject* object,
+                   int device, unsigned char* destination) {
   const PyTypeObject* type = Py_TYPE(object);
   if (type == heap_type<Buffer>) {
     return pack_buffer(kernel, index, slot, *get_if<Buffer>(object), object, device, destination);
@@ -371,11 +356,6 @@ bool pack_by_slot(const KernelBox& kernel, std::size_t index, const Slot& slot, 
     return true;
   }
   return false;
-}
-
-bool pack_argument(const KernelBox& kernel, std::size_t index, PyObject* object, int device,
-                   unsigned char* destination) {
-  return pack_by_slot(kernel, index, kernel.slots[index], object, device, destination);
 }
 
 Slot slot_for(const KernelBox& kernel, std::size_t index, PyObject* object) {

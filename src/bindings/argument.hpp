@@ -9,22 +9,18 @@
 
 namespace cudacore::bindings {
 
-/// Checks a Python object against a kernel's parameter and writes exactly the bytes that the
-/// parameter declares. `device` is where the kernel will run.
+/// Checks a Python object against parameter `index` of a kernel and writes exactly the bytes that
+/// `slot` declares. `device` is where the kernel will run.
 /// @return whether Python code may have run, which may have closed a Buffer that is packed already.
 /// @throw TypeMismatchError, std::overflow_error, std::invalid_argument (a closed buffer),
 /// NotSupportedError (another library's device array), each naming the kernel and the parameter.
-bool pack_argument(const handle::KernelBox& kernel, std::size_t index, PyObject* object, int device,
-                   unsigned char* destination);
+bool pack_argument(const handle::KernelBox& kernel, std::size_t index, const handle::Slot& slot,
+                   PyObject* object, int device, unsigned char* destination);
 
 /// The plan for one argument of a kernel of which nothing is known: the object itself must say its
 /// exact type.
 /// @throw TypeMismatchError for plain numbers, whose type only a signature can tell.
 [[nodiscard]] handle::Slot slot_for(const handle::KernelBox& kernel, std::size_t index,
                                     PyObject* object);
-
-/// As pack_argument(), by a plan that is not the kernel's own.
-bool pack_by_slot(const handle::KernelBox& kernel, std::size_t index, const handle::Slot& slot,
-                  PyObject* object, int device, unsigned char* destination);
 
 }  // namespace cudacore::bindings

@@ -8,6 +8,7 @@
 #include "bindings/argument.hpp"
 #include "bindings/errors.hpp"
 #include "bindings/gil.hpp"
+#include "bindings/pack_arguments.hpp"
 #include "bindings/values.hpp"
 #include "cudacore/error.hpp"
 #include "error/context_box.hpp"
@@ -41,23 +42,6 @@ void queue(const driver::DriverApi& api, const handle::StreamBox& stream,
   }
 }
 
-/// Packs by the kernel's plan into `bytes`, leaving the addresses in `parameters`.
-void pack_all(const handle::KernelBox& kernel, PyObject* const* args, std::size_t count, int device,
-              unsigned char* bytes, void** parameters) {
-  bool may_have_run_python = false;
-  for (std::size_t i = 0; i < count; ++i) {
-    unsigned char* destination = bytes + kernel.slots[i].offset;
-    parameters[i] = destination;
-    may_have_run_python |= pack_argument(kernel, i, args[i], device, destination);
-  }
-  // Buffers again, by which nothing runs any more: an argument's Python code may have closed one.
-  for (std::size_t i = 0; may_have_run_python && i < count; ++i) {
-    if (get_if<Buffer>(args[i]) != nullptr) {
-      pack_argument(kernel, i, args[i], device, static_cast<unsigned char*>(parameters[i]));
-    }
-  }
-}
-
 /// The launch of a kernel whose signature nobody knows: each argument says its own exact type.
 void launch_unknown(const driver::DriverApi& api, const handle::StreamBox& stream,
                     handle::ContextBox& context, handle::KernelBox& kernel,
@@ -71,7 +55,7 @@ void launch_unknown(const driver::DriverApi& api, const handle::StreamBox& strea
     const handle::Slot slot = slot_for(kernel, i, args[i]);
     values[i].resize(slot.size / sizeof(Unit) + 1);
     parameters[i] = values[i].data();
-    pack_by_slot(kernel, i, slot, args[i], context.device, values[i].data()->bytes);
+    pack_argument(kernel, i, slot, args[i], context.device, values[i].data()->bytes);
   };
   for (std::size_t i = 0; i < count; ++i) {
     pack(i);
@@ -107,13 +91,13 @@ void launch_packed_from_python(const Stream& stream, const LaunchConfig& config,
   if (kernel.parameter_bytes <= stack_bytes && count <= stack_parameters) [[likely]] {
     alignas(16) unsigned char bytes[stack_bytes];
     void* parameters[stack_parameters];
-    pack_all(kernel, args, count, device, bytes, parameters);
+    pack_arguments(kernel, args, device, bytes, parameters);
     queue(api, *box, context, kernel, config, parameters);
   } else {
     std::vector<std::max_align_t> bytes(kernel.parameter_bytes / sizeof(std::max_align_t) + 1);
     std::vector<void*> parameters(count);
-    pack_all(kernel, args, count, device, reinterpret_cast<unsigned char*>(bytes.data()),
-             parameters.data());
+    pack_arguments(kernel, args, device, reinterpret_cast<unsigned char*>(bytes.data()),
+                   parameters.data());
     queue(api, *box, context, kernel, config, parameters.data());
   }
 }

@@ -101,21 +101,47 @@ PackResult pack_16_bit_real(ParamKind kind, double value, unsigned char* destina
   return store(bits, destination);
 }
 
+FastPath fast_path(ParamKind kind) noexcept {
+  switch (kind) {
+    case ParamKind::pointer:
+      return FastPath::pointer;
+    case ParamKind::float32:
+      return FastPath::float32;
+    case ParamKind::float64:
+      return FastPath::float64;
+    default:
+      return FastPath::integer;
+  }
+}
+
 }  // namespace
 
 Slot make_slot(const Param& param) noexcept {
-  Slot slot{
-      .kind = param.kind, .pointee = param.pointee, .size = static_cast<std::uint32_t>(param.size)};
-  if (param.kind == ParamKind::sint && is_integer_size(slot.size)) {
-    slot.highest = std::numeric_limits<std::int64_t>::max() >> (64 - 8 * slot.size);
-    slot.lowest = -slot.highest - 1;
-  } else if (param.kind == ParamKind::pointer ||
-             (param.kind == ParamKind::uint && slot.size == 8)) {
-    slot.highest = std::numeric_limits<std::int64_t>::max();
-    slot.lowest = 0;
-  } else if (param.kind == ParamKind::uint && is_integer_size(slot.size)) {
-    slot.highest = (std::int64_t{1} << (8 * slot.size)) - 1;
-    slot.lowest = 0;
+  constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  Slot slot{.kind = param.kind,
+            .pointee = param.pointee,
+            .fast_path = fast_path(param.kind),
+            .size = static_cast<std::uint32_t>(param.size)};
+  if (!is_integer_size(slot.size)) return slot;
+  const std::int64_t highest_signed = largest >> (64 - 8 * slot.size);
+  const std::int64_t highest_unsigned = slot.size == 8 ? largest : 2 * highest_signed + 1;
+  switch (slot.kind) {
+    case ParamKind::sint:
+      slot.lowest = -highest_signed - 1;
+      slot.highest = highest_signed;
+      break;
+    case ParamKind::uint:
+    case ParamKind::pointer:
+      slot.lowest = 0;
+      slot.highest = highest_unsigned;
+      break;
+    case ParamKind::integer:
+    case ParamKind::opaque:
+      slot.lowest = -highest_signed - 1;
+      slot.highest = highest_unsigned;
+      break;
+    default:
+      break;
   }
   return slot;
 }

@@ -9,11 +9,20 @@
 
 namespace cudacore::handle {
 
+/// The argument that a parameter nearly always gets, which launchers pack without further thought.
+enum class FastPath : std::uint8_t {
+  integer,  ///< a plain integer within the slot's range
+  float32,  ///< a plain floating-point number
+  float64,  ///< the same
+  pointer,  ///< a buffer, or an address within the slot's range
+};
+
 /// One step of a kernel's packing plan: what the parameter accepts, and where its bytes go in the
 /// buffer that a launch fills.
 struct Slot {
   ParamKind kind = ParamKind::opaque;
   ParamKind pointee = ParamKind::opaque;
+  FastPath fast_path = FastPath::integer;
   std::uint32_t size = 0;
   std::uint32_t offset = 0;  ///< aligned for the type, at least 8 bytes apart; not the driver's
   /// The range of plain integers whose low bytes can be stored without further checks; empty by

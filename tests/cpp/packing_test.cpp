@@ -18,6 +18,13 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 Slot slot(ParamKind kind, std::uint32_t size) { return {.kind = kind, .size = size}; }
 
+Slot planned(ParamKind kind, std::size_t size) {
+  Param param;
+  param.kind = kind;
+  param.size = size;
+  return make_slot(param);
+}
+
 /// The bytes that packing wrote, followed by a guard after the space that each parameter has.
 struct Bytes {
   static constexpr std::size_t room = 8;
@@ -68,6 +75,33 @@ TEST_P(IntegerSize, HoldsExactlyItsRange) {
     EXPECT_EQ(pack_signed(slot(kind, size), lowest - 1), PackResult::overflow);
     EXPECT_EQ(pack_unsigned(slot(kind, size), highest + 1), PackResult::overflow);
   }
+}
+
+/// What a launcher stores without asking must be what pack_integer() would store.
+TEST_P(IntegerSize, PlanTakesOnlyWhatFits) {
+  for (const ParamKind kind : {ParamKind::sint, ParamKind::uint, ParamKind::integer,
+                               ParamKind::opaque, ParamKind::pointer}) {
+    if (kind == ParamKind::pointer && GetParam() != 8) continue;
+    const Slot to = planned(kind, GetParam());
+    EXPECT_EQ(pack_signed(to, to.lowest), PackResult::ok);
+    EXPECT_EQ(pack_signed(to, to.highest), PackResult::ok);
+    if (to.lowest > std::numeric_limits<std::int64_t>::min()) {
+      EXPECT_EQ(pack_signed(to, to.lowest - 1), PackResult::overflow);
+    }
+    if (to.highest < std::numeric_limits<std::int64_t>::max()) {
+      EXPECT_EQ(pack_signed(to, to.highest + 1), PackResult::overflow);
+    }
+  }
+}
+
+TEST(MakeSlot, TakesNoPlainIntegerForOtherKinds) {
+  for (const ParamKind kind : {ParamKind::boolean, ParamKind::float16, ParamKind::float32,
+                               ParamKind::float64, ParamKind::complex64, ParamKind::structure}) {
+    const Slot to = planned(kind, 8);
+    EXPECT_GT(to.lowest, to.highest);
+  }
+  const Slot odd = planned(ParamKind::opaque, 12);
+  EXPECT_GT(odd.lowest, odd.highest);
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, IntegerSize, testing::Values(1U, 2U, 4U, 8U));
