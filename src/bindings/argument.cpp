@@ -10,9 +10,9 @@
 #include "bindings/values.hpp"
 #include "cudacore/error.hpp"
 #include "error/check.hpp"
+#include "launch/argument_errors.hpp"
 #include "launch/kernel_box.hpp"
 #include "launch/packing.hpp"
-#include "runtime/argument_errors.hpp"
 
 namespace cudacore::bindings {
 
@@ -77,8 +77,9 @@ std::string_view number_for(ParamKind kind) {
 std::string number_advice(const KernelBox& kernel, std::size_t index, PyObject* object) {
   const bool is_number = PyLong_CheckExact(object) != 0 || PyFloat_CheckExact(object) != 0 ||
                          PyBool_Check(object) != 0;
-  const std::string_view wanted =
-      index < kernel.slots.size() ? number_for(kernel.slots[index].kind) : std::string_view();
+  const std::string_view wanted = index < kernel.plan.slots.size()
+                                      ? number_for(kernel.plan.slots[index].kind)
+                                      : std::string_view();
   if (!is_number || wanted.empty() || wanted == type_name(object)) {
     return {};
   }
@@ -358,24 +359,19 @@ bool pack_argument(const KernelBox& kernel, std::size_t index, const Slot& slot,
   return false;
 }
 
-Slot slot_for(const KernelBox& kernel, std::size_t index, PyObject* object) {
-  Slot slot;
+Param exact_param(const KernelBox& kernel, std::size_t index, PyObject* object) {
   if (get_if<Buffer>(object) != nullptr || object == Py_None) {
-    slot.kind = ParamKind::pointer;
-    slot.size = sizeof(std::uint64_t);
-    return slot;
+    return handle::make_param(ParamKind::pointer, sizeof(std::uint64_t));
   }
   const ScalarType scalar = scalar_type(object);
   if (scalar.access == ScalarType::Access::none) {
     throw TypeMismatchError(unknown_signature_message(kernel, index, given(object)));
   }
-  slot.kind = scalar.kind;
-  slot.size = scalar.size;
   if (scalar.kind == ParamKind::structure) {
-    slot.size =
-        static_cast<std::uint32_t>(HostBuffer(object, false, "a struct argument").bytes().size());
+    const HostBuffer host(object, false, "a struct argument");
+    return handle::make_param(scalar.kind, host.bytes().size());
   }
-  return slot;
+  return handle::make_param(scalar.kind, scalar.size);
 }
 
 }  // namespace cudacore::bindings

@@ -17,10 +17,10 @@ namespace cudacore::bindings {
 bool pack_argument(const handle::KernelBox& kernel, std::size_t index, const handle::Slot& slot,
                    PyObject* object, int device, unsigned char* destination);
 
-/// The plan for one argument of a kernel of which nothing is known: the object itself must say its
-/// exact type.
+/// The parameter that an object fits exactly, for a kernel whose parameters are unknown. May run
+/// Python code.
 /// @throw TypeMismatchError for plain numbers, whose type only a signature can tell.
-[[nodiscard]] handle::Slot slot_for(const handle::KernelBox& kernel, std::size_t index,
-                                    PyObject* object);
+[[nodiscard]] Param exact_param(const handle::KernelBox& kernel, std::size_t index,
+                                PyObject* object);
 
 }  // namespace cudacore::bindings

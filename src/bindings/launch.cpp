@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <pybind11/pybind11.h>
 
-#include <array>
 #include <cstddef>
-#include <vector>
 
 #include "bindings/argument.hpp"
 #include "bindings/errors.hpp"
@@ -12,11 +10,10 @@
 #include "bindings/values.hpp"
 #include "cudacore/error.hpp"
 #include "error/context_box.hpp"
+#include "launch/enqueue.hpp"
 #include "launch/kernel_box.hpp"
-#include "launch/packing.hpp"
+#include "launch/packed_arguments.hpp"
 #include "owner/owned_handles.hpp"
-#include "runtime/argument_errors.hpp"
-#include "runtime/launch_path.hpp"
 
 // The launch from Python. One function serves launch(), kernel[...](...) and bound launchers; it
 // packs into a buffer on the stack, and lets the GIL go only around the driver call: a full queue
@@ -25,9 +22,6 @@
 namespace cudacore::bindings {
 
 namespace {
-
-constexpr std::size_t stack_bytes = 4096;
-constexpr std::size_t stack_parameters = 512;
 
 void queue(const driver::DriverApi& api, const handle::StreamBox& stream,
            handle::ContextBox& context, handle::KernelBox& kernel, const LaunchConfig& config,
@@ -42,36 +36,10 @@ void queue(const driver::DriverApi& api, const handle::StreamBox& stream,
   }
 }
 
-/// The launch of a kernel whose signature nobody knows: each argument says its own exact type.
-void launch_unknown(const driver::DriverApi& api, const handle::StreamBox& stream,
-                    handle::ContextBox& context, handle::KernelBox& kernel,
-                    const LaunchConfig& config, PyObject* const* args, std::size_t count) {
-  struct alignas(16) Unit {
-    unsigned char bytes[16];
-  };
-  std::vector<std::vector<Unit>> values(count);
-  std::vector<void*> parameters(count);
-  const auto pack = [&](std::size_t i) {
-    const handle::Slot slot = slot_for(kernel, i, args[i]);
-    values[i].resize(slot.size / sizeof(Unit) + 1);
-    parameters[i] = values[i].data();
-    pack_argument(kernel, i, slot, args[i], context.device, values[i].data()->bytes);
-  };
-  for (std::size_t i = 0; i < count; ++i) {
-    pack(i);
-  }
-  for (std::size_t i = 0; i < count; ++i) {
-    if (get_if<Buffer>(args[i]) != nullptr) {
-      pack(i);
-    }
-  }
-  queue(api, stream, context, kernel, config, parameters.data());
-}
-
 /// `stream` must outlast the call, whoever closes it. A LaunchConfig and a Kernel never change, and
 /// are held by the caller's arguments or a Launcher.
-void launch_packed_from_python(const Stream& stream, const LaunchConfig& config,
-                               const Kernel& target, PyObject* const* args, std::size_t count) {
+void launch_from_python(const Stream& stream, const LaunchConfig& config, const Kernel& target,
+                        PyObject* const* args, std::size_t count) {
   handle::KernelBox& kernel = *target.box();
   const handle::StreamBox* box = stream.box().get();
   if (box == nullptr) [[unlikely]] {
@@ -80,26 +48,10 @@ void launch_packed_from_python(const Stream& stream, const LaunchConfig& config,
   const driver::DriverApi& api = driver::api();
   // Once: an argument's Python code may make another device current.
   handle::ContextBox& context = *box->work_context();
-  const int device = context.device;
-  if (!kernel.has_signature) [[unlikely]] {
-    launch_unknown(api, *box, context, kernel, config, args, count);
-    return;
-  }
-  if (count != kernel.slots.size()) [[unlikely]] {
-    throw TypeMismatchError(count_message(kernel, count));
-  }
-  if (kernel.parameter_bytes <= stack_bytes && count <= stack_parameters) [[likely]] {
-    alignas(16) unsigned char bytes[stack_bytes];
-    void* parameters[stack_parameters];
-    pack_arguments(kernel, args, device, bytes, parameters);
-    queue(api, *box, context, kernel, config, parameters);
-  } else {
-    std::vector<std::max_align_t> bytes(kernel.parameter_bytes / sizeof(std::max_align_t) + 1);
-    std::vector<void*> parameters(count);
-    pack_arguments(kernel, args, device, reinterpret_cast<unsigned char*>(bytes.data()),
-                   parameters.data());
-    queue(api, *box, context, kernel, config, parameters.data());
-  }
+  handle::PackedArguments packed(kernel, count,
+                                 [&](std::size_t i) { return exact_param(kernel, i, args[i]); });
+  pack_arguments(kernel, args, context.device, packed);
+  queue(api, *box, context, kernel, config, packed.places());
 }
 
 /// Why a call of launch() cannot be one.
@@ -139,10 +91,9 @@ PyObject* launch(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) 
     const auto given = static_cast<std::size_t>(count - 3);
     if (get_if<Stream>(args[0]) != nullptr && config != nullptr) [[likely]] {
       const Borrowed<Stream> stream(args[0]);
-      launch_packed_from_python(stream.get(), *config, *kernel, args + 3, given);
+      launch_from_python(stream.get(), *config, *kernel, args + 3, given);
     } else {
-      launch_packed_from_python(to_stream(args[0]), to_launch_config(args[1]), *kernel, args + 3,
-                                given);
+      launch_from_python(to_stream(args[0]), to_launch_config(args[1]), *kernel, args + 3, given);
     }
     Py_RETURN_NONE;
   });
@@ -159,8 +110,8 @@ PyObject* call_launcher(PyObject* self, PyObject* const* args, std::size_t flags
     }
     const Launcher& launcher = *get_if<Launcher>(self);
     const auto launch_on = [&](const Stream& stream) {
-      launch_packed_from_python(stream, launcher.config, launcher.kernel, args,
-                                static_cast<std::size_t>(PyVectorcall_NARGS(flags)));
+      launch_from_python(stream, launcher.config, launcher.kernel, args,
+                         static_cast<std::size_t>(PyVectorcall_NARGS(flags)));
     };
     if (launcher.stream) {
       launch_on(*launcher.stream);

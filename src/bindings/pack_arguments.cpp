@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <span>
 
 #include "bindings/argument.hpp"
 #include "bindings/values.hpp"
@@ -15,6 +16,7 @@ namespace {
 using handle::BufferBox;
 using handle::FastPath;
 using handle::KernelBox;
+using handle::PackedArguments;
 using handle::Slot;
 
 /// The value of an int; `overflowed` says which way where it does not fit.
@@ -99,22 +101,21 @@ bool pack_fast(const Slot& slot, PyObject* object, int device,
 }  // namespace
 
 void pack_arguments(const KernelBox& kernel, PyObject* const* objects, int device,
-                    unsigned char* bytes, void** parameters) {
+                    PackedArguments& packed) {
+  const std::span<const Slot> slots = packed.slots();
+  void** const places = packed.places();
   bool may_have_run_python = false;
-  const Slot* const slots = kernel.slots.data();
-  const std::size_t count = kernel.slots.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    unsigned char* destination = bytes + slots[i].offset;
-    parameters[i] = destination;
-    if (!pack_fast(slots[i], objects[i], device, destination)) [[unlikely]] {
-      may_have_run_python |= pack_argument(kernel, i, slots[i], objects[i], device, destination);
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    auto* place = static_cast<unsigned char*>(places[i]);
+    if (!pack_fast(slots[i], objects[i], device, place)) [[unlikely]] {
+      may_have_run_python |= pack_argument(kernel, i, slots[i], objects[i], device, place);
     }
   }
   // Buffers again, by which nothing runs any more: an argument's Python code may have closed one.
-  for (std::size_t i = 0; may_have_run_python && i < count; ++i) {
+  for (std::size_t i = 0; may_have_run_python && i < slots.size(); ++i) {
     if (get_if<Buffer>(objects[i]) != nullptr) {
       pack_argument(kernel, i, slots[i], objects[i], device,
-                    static_cast<unsigned char*>(parameters[i]));
+                    static_cast<unsigned char*>(places[i]));
     }
   }
 }

@@ -3,16 +3,15 @@
 
 #include <pybind11/pybind11.h>
 
-#include "launch/kernel_box.hpp"
+#include "launch/packed_arguments.hpp"
 
 namespace cudacore::bindings {
 
-/// Checks Python objects against a kernel's parameters, one for each, and writes exactly the bytes
-/// that the parameters declare to their places in `bytes`, leaving these in `parameters`. `device`
-/// is where the kernel will run. What a parameter nearly always gets, an int, a float or a Buffer,
-/// is packed here; pack_argument() packs or refuses the rest.
+/// Checks Python objects against a kernel's parameters and writes exactly the bytes that the
+/// parameters declare. `device` is where the kernel will run. What a parameter nearly always gets,
+/// an int, a float or a Buffer, is packed here; pack_argument() packs or refuses the rest.
 /// @throw as pack_argument()
 void pack_arguments(const handle::KernelBox& kernel, PyObject* const* objects, int device,
-                    unsigned char* bytes, void** parameters);
+                    handle::PackedArguments& packed);
 
 }  // namespace cudacore::bindings

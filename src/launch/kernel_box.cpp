@@ -12,21 +12,6 @@ namespace cudacore::handle {
 
 namespace {
 
-constexpr std::size_t largest_alignment = 16;
-
-std::size_t round_up(std::size_t size, std::size_t alignment) {
-  return (size + alignment - 1) / alignment * alignment;
-}
-
-/// The alignment of the packed bytes: enough for any load by the driver, and for whole words here.
-std::size_t alignment(const Param& param) {
-  constexpr std::size_t word = sizeof(std::uint64_t);
-  if (param.align != 0) return std::clamp(param.align, word, largest_alignment);
-  std::size_t power = word;
-  while (power < largest_alignment && param.size != 0 && param.size % (2 * power) == 0) power *= 2;
-  return power;
-}
-
 std::size_t read_attribute(const driver::DriverApi& api, CUfunction_attribute attribute,
                            const KernelBox& kernel, int device) {
   int value = 0;
@@ -47,22 +32,12 @@ KernelBox::~KernelBox() {
   }
 }
 
-void KernelBox::plan(Signature value) {
-  std::vector<Slot> steps;
-  steps.reserve(value.params.size());
-  std::size_t end = 0;
-  for (const Param& param : value.params) {
-    const std::size_t offset = round_up(end, alignment(param));
-    end = offset + std::max(param.size, sizeof(std::uint64_t));
-    Slot slot = make_slot(param);
-    slot.offset = static_cast<std::uint32_t>(offset);
-    steps.push_back(slot);
-  }
+void KernelBox::set_signature(Signature value) {
+  PackingPlan made(value.params);
   if (name.empty()) name = value.kernel;
   give_back_name(std::exchange(interned_name, intern(name)));
   signature = std::move(value);
-  slots = std::move(steps);
-  parameter_bytes = round_up(end, largest_alignment);
+  plan = std::move(made);
   has_signature = true;
 }
 

@@ -6,11 +6,10 @@
 #include <cstddef>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "cudacore/signature.hpp"
 #include "error/context_box.hpp"
-#include "launch/packing.hpp"
+#include "launch/packing_plan.hpp"
 #include "owner/owned_handles.hpp"
 
 // A kernel, with everything that a launch needs to know: how its arguments are packed, and its
@@ -31,9 +30,8 @@ struct KernelBox {
   std::shared_ptr<LibraryBox> library;
   CUkernel kernel = nullptr;
   Signature signature;
-  std::vector<Slot> slots;          ///< the packing plan: one slot per parameter
-  std::size_t parameter_bytes = 0;  ///< size of the packed buffer
-  bool has_signature = false;       ///< false: nothing is known, not even the number of parameters
+  PackingPlan plan;            ///< made from the signature
+  bool has_signature = false;  ///< false: nothing is known, not even the number of parameters
   std::string name;
   const char* interned_name = nullptr;
   std::array<std::atomic<KernelOnDevice*>, ContextBox::max_devices> on_device{};
@@ -43,7 +41,7 @@ struct KernelBox {
   ~KernelBox();
 
   /// Sets the signature and makes the packing plan from it.
-  void plan(Signature value);
+  void set_signature(Signature value);
   /// The state for a context's device, which is resolved on first use.
   [[nodiscard]] KernelOnDevice& on(const ContextBox& context) {
     KernelOnDevice* state =

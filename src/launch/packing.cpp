@@ -119,7 +119,6 @@ FastPath fast_path(ParamKind kind) noexcept {
 Slot make_slot(const Param& param) noexcept {
   constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
   Slot slot{.kind = param.kind,
-            .pointee = param.pointee,
             .fast_path = fast_path(param.kind),
             .size = static_cast<std::uint32_t>(param.size)};
   if (!is_integer_size(slot.size)) return slot;

@@ -21,7 +21,6 @@ enum class FastPath : std::uint8_t {
 /// buffer that a launch fills.
 struct Slot {
   ParamKind kind = ParamKind::opaque;
-  ParamKind pointee = ParamKind::opaque;
   FastPath fast_path = FastPath::integer;
   std::uint32_t size = 0;
   std::uint32_t offset = 0;  ///< aligned for the type, at least 8 bytes apart; not the driver's

@@ -81,7 +81,7 @@ Kernel Kernel::from_handle(CUkernel handle, std::shared_ptr<void> owner) {
   if (api.cuKernelGetName == nullptr) {
     box->name = "kernel " + place;
     if (auto measured = measured_parameters(api, handle, place, std::nullopt)) {
-      box->plan(*std::move(measured));
+      box->set_signature(*std::move(measured));
     }
     return Kernel(std::move(box));
   }
@@ -94,7 +94,7 @@ Kernel Kernel::from_handle(CUkernel handle, std::shared_ptr<void> owner) {
   box->name = entry.name;
   // An unmangled name says nothing about parameters, not even that there are none.
   const bool is_known = is_measured || !entry.signature.params.empty();
-  if (is_known && entry.signature.complete()) box->plan(std::move(entry.signature));
+  if (is_known && entry.signature.complete()) box->set_signature(std::move(entry.signature));
   return Kernel(std::move(box));
 }
 
@@ -127,7 +127,7 @@ Kernel Kernel::with_signature(const Signature& signature) const {
   box->library = box_->library;
   box->kernel = box_->kernel;
   box->name = box_->name;
-  box->plan(std::move(merged));
+  box->set_signature(std::move(merged));
   return Kernel(std::move(box));
 }
 

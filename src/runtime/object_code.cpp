@@ -209,7 +209,7 @@ struct ObjectCode::State {
     }
     if (!details.source.empty()) read_definition(signature, details.source);
     const bool known = measured || is_readable() || !signature.params.empty();
-    box->plan(std::move(signature));
+    box->set_signature(std::move(signature));
     box->has_signature = known;
     return box;
   }

@@ -5,10 +5,10 @@
 #include "error/check.hpp"
 #include "error/context_box.hpp"
 #include "error/describe.hpp"
+#include "launch/enqueue.hpp"
 #include "launch/kernel_box.hpp"
 #include "owner/owned_handles.hpp"
 #include "runtime/context_call.hpp"
-#include "runtime/launch_path.hpp"
 
 namespace cudacore {
 

@@ -39,14 +39,13 @@ BELOW: dict[str, tuple[str, ...]] = {
 #: The public headers that each room implements. The others contain only declarations.
 IMPLEMENTS = {
     "signature": {"signature.hpp"},
+    "launch": {"argument.hpp", "launch.hpp"},
     "runtime": {
-        "argument.hpp",
         "buffer.hpp",
         "context.hpp",
         "device.hpp",
         "event.hpp",
         "kernel.hpp",
-        "launch.hpp",
         "memory_resource.hpp",
         "object_code.hpp",
         "simulator.hpp",

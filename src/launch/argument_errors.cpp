@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/argument_errors.hpp"
+#include "launch/argument_errors.hpp"
 
 #include <cstdint>
 

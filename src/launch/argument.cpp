@@ -3,14 +3,16 @@
 
 #include <array>
 #include <cstdio>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 
 #include "cudacore/error.hpp"
+#include "launch/argument_errors.hpp"
 #include "launch/kernel_box.hpp"
+#include "launch/pack_argument.hpp"
 #include "launch/packing.hpp"
-#include "runtime/argument_errors.hpp"
-#include "runtime/pack_argument.hpp"
+#include "owner/owned_handles.hpp"
 
 namespace cudacore {
 
@@ -112,9 +114,8 @@ bool element_fits(const Param& param, const Argument& argument) {
   return param.pointee == argument.kind() || unknown_sign;
 }
 
-PackResult pack(const handle::KernelBox& kernel, std::size_t index, const Argument& argument,
-                unsigned char* destination) {
-  const handle::Slot& slot = kernel.slots[index];
+PackResult pack(const handle::KernelBox& kernel, std::size_t index, const handle::Slot& slot,
+                const Argument& argument, unsigned char* destination) {
   switch (argument.form()) {
     case Form::weak_bool:
       return handle::pack_boolean(slot, value_of<bool>(argument), destination);
@@ -134,7 +135,9 @@ PackResult pack(const handle::KernelBox& kernel, std::size_t index, const Argume
       return handle::pack_exact(slot, argument.kind(), argument.size(), argument.data(),
                                 destination);
     case Form::pointer:
-      if (!element_fits(kernel.signature.params[index], argument)) return PackResult::mismatch;
+      if (kernel.has_signature && !element_fits(kernel.signature.params[index], argument)) {
+        return PackResult::mismatch;
+      }
       return handle::pack_pointer(slot, value_of<std::uint64_t>(argument), destination);
     case Form::null:
       return handle::pack_pointer(slot, 0, destination);
@@ -147,15 +150,15 @@ PackResult pack(const handle::KernelBox& kernel, std::size_t index, const Argume
 }  // namespace
 
 Argument::Argument(const Buffer& buffer) : form_(Form::pointer) {
-  if (buffer.is_closed()) throw std::invalid_argument("a closed Buffer cannot be an argument");
-  buffer.box()->throw_if_stale();
-  const std::uint64_t address = buffer.handle();
-  std::memcpy(value_, &address, sizeof(address));
+  const handle::BufferBox* box = buffer.box().get();
+  if (box == nullptr) throw std::invalid_argument("a closed Buffer cannot be an argument");
+  box->throw_if_stale();
+  std::memcpy(value_, &box->pointer, sizeof(box->pointer));
 }
 
-void pack_argument(const handle::KernelBox& kernel, std::size_t index, const Argument& argument,
-                   unsigned char* destination) {
-  switch (pack(kernel, index, argument, destination)) {
+void pack_argument(const handle::KernelBox& kernel, std::size_t index, const handle::Slot& slot,
+                   const Argument& argument, void* place) {
+  switch (pack(kernel, index, slot, argument, static_cast<unsigned char*>(place))) {
     case PackResult::ok:
       return;
     case PackResult::overflow:
@@ -165,13 +168,15 @@ void pack_argument(const handle::KernelBox& kernel, std::size_t index, const Arg
   }
 }
 
-void require_exact(const handle::KernelBox& kernel, std::size_t index, const Argument& argument) {
+Param exact_param(const handle::KernelBox& kernel, std::size_t index, const Argument& argument) {
   switch (argument.form()) {
     case Form::exact:
+      return handle::make_param(argument.kind(), argument.size());
+    case Form::bytes:
+      return handle::make_param(ParamKind::structure, argument.size());
     case Form::pointer:
     case Form::null:
-    case Form::bytes:
-      return;
+      return handle::make_param(ParamKind::pointer, sizeof(std::uint64_t));
     default:
       throw TypeMismatchError(unknown_signature_message(kernel, index, describe(argument)));
   }

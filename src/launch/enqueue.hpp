@@ -24,12 +24,6 @@ struct DriverLaunch {
   DriverLaunch& operator=(const DriverLaunch&) = delete;
 };
 
-/// Compares the shape with the limits of the device and the kernel.
-/// @throw std::invalid_argument that names the limit; NotSupportedError for clusters and
-/// cooperative launches if the device lacks them.
-void check_shape(const LaunchConfig& config, const handle::ContextBox& context,
-                 const handle::KernelOnDevice& state, const handle::KernelBox& kernel);
-
 /// Opts in to as much dynamic shared memory as the device has, if `size` exceeds what the kernel
 /// may use so far (cuKernelSetAttribute). Always sets the maximum, so that two threads that opt in
 /// at the same time cannot lower each other's limit.

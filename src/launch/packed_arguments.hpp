@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "launch/kernel_box.hpp"
+#include "launch/packing_plan.hpp"
+
+namespace cudacore::handle {
+
+/// The arguments of one launch, as the driver takes them: made empty, filled by a launcher, and
+/// handed to enqueue(). On the stack, but for kernels of very many parameters.
+class PackedArguments {
+ public:
+  /// Lays out `count` arguments by the kernel's plan. If nobody knows the kernel's signature, each
+  /// argument must say its own exact type: `param_of(i)` tells it, or throws.
+  /// @throw TypeMismatchError if the kernel takes another number of arguments.
+  template <typename ParamOf>
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): clearing the arrays costs time
+  PackedArguments(const KernelBox& kernel, std::size_t count, const ParamOf& param_of) {
+    if (kernel.has_signature) [[likely]] {
+      require_count(kernel, count);
+      lay_out(kernel.plan);
+      return;
+    }
+    std::vector<Param> params;
+    params.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) params.push_back(param_of(i));
+    lay_out(own_plan_.emplace(params));
+  }
+  PackedArguments(const PackedArguments&) = delete;
+  PackedArguments& operator=(const PackedArguments&) = delete;
+
+  /// What each argument must become.
+  [[nodiscard]] std::span<const Slot> slots() const noexcept { return plan_->slots; }
+  /// Where the bytes of each go: 8 at least.
+  [[nodiscard]] void** places() noexcept { return places_; }
+
+ private:
+  static void require_count(const KernelBox& kernel, std::size_t count);
+  void lay_out(const PackingPlan& plan);
+
+  static constexpr std::size_t few = 512;
+
+  const PackingPlan* plan_ = nullptr;
+  void** places_ = few_places_.data();
+  std::optional<PackingPlan> own_plan_;
+  std::unique_ptr<std::max_align_t[]> more_;  ///< for what is too large for the arrays
+  std::array<void*, few> few_places_;
+  alignas(std::max_align_t) std::array<unsigned char, few * sizeof(void*)> few_bytes_;
+};
+
+}  // namespace cudacore::handle

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/shape.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "cudacore/error.hpp"
+#include "error/check.hpp"
+#include "error/context_box.hpp"
+#include "error/describe.hpp"
+#include "launch/kernel_box.hpp"
+
+namespace cudacore {
+
+namespace {
+
+std::uint64_t product(const Dim3& extents) noexcept {
+  return std::uint64_t{extents[0]} * extents[1] * extents[2];
+}
+
+std::size_t largest_shared_memory(const handle::DeviceLimits& limits) noexcept {
+  return std::max(limits.shmem_per_block, limits.shmem_per_block_optin);
+}
+
+bool exceeds(const Dim3& extents, const Dim3& limits) noexcept {
+  return extents[0] > limits[0] || extents[1] > limits[1] || extents[2] > limits[2];
+}
+
+bool has_zero(const Dim3& extents) noexcept {
+  return extents[0] == 0 || extents[1] == 0 || extents[2] == 0;
+}
+
+[[noreturn]] void refuse(const handle::KernelBox& kernel, const std::string& why) {
+  throw std::invalid_argument(kernel.name + ": " + why);
+}
+
+[[noreturn]] void refuse_zero(const handle::KernelBox& kernel, const char* what,
+                              const Dim3& extents) {
+  refuse(kernel, std::string("a ") + what + " of " + handle::format_extents(extents) +
+                     " has no work: every extent must be at least 1");
+}
+
+[[noreturn]] void refuse_extents(const handle::KernelBox& kernel, const char* what,
+                                 const Dim3& extents, const Dim3& limits, int device) {
+  refuse(kernel, std::string("a ") + what + " of " + handle::format_extents(extents) +
+                     " is too large: " + handle::describe_device(device) + " allows " +
+                     handle::format_extents(limits));
+}
+
+[[noreturn]] void refuse_threads(const handle::KernelBox& kernel, const LaunchConfig& config,
+                                 unsigned device_limit, unsigned kernel_limit, int device) {
+  std::string why = "a block of " + handle::format_extents(config.block) + " has " +
+                    std::to_string(product(config.block)) + " threads; ";
+  if (product(config.block) > device_limit) {
+    why += handle::describe_device(device) + " allows " + std::to_string(device_limit);
+  } else {
+    why += "this kernel allows " + std::to_string(kernel_limit) +
+           " by the registers it uses or its __launch_bounds__";
+  }
+  refuse(kernel, why);
+}
+
+[[noreturn]] void refuse_shared_memory(const handle::KernelBox& kernel, const LaunchConfig& config,
+                                       std::size_t fixed, std::size_t limit, int device) {
+  refuse(kernel,
+         std::to_string(config.shmem_size) + " bytes of dynamic and " + std::to_string(fixed) +
+             " of static shared memory for each block are too "
+             "much: " +
+             handle::describe_device(device) + " allows " + std::to_string(limit) + " together");
+}
+
+[[noreturn]] void refuse_feature(const handle::KernelBox& kernel, const char* feature, int device) {
+  throw NotSupportedError(
+      kernel.name + ": " + handle::describe_device(device) + " has no " + feature, 0, {}, {});
+}
+
+/// With clusters, the grid counts clusters.
+void check_grid(const LaunchConfig& config, const handle::ContextBox& context,
+                const handle::KernelBox& kernel) {
+  const Dim3& limits = context.limits.grid;
+  if (!config.cluster) {
+    if (exceeds(config.grid, limits)) [[unlikely]] {
+      refuse_extents(kernel, "grid", config.grid, limits, context.device);
+    }
+    return;
+  }
+  const Dim3& cluster = *config.cluster;
+  if (!context.limits.cluster_launch) {
+    refuse_feature(kernel, "thread block clusters (compute capability 9.0)", context.device);
+  }
+  if (has_zero(cluster)) refuse_zero(kernel, "cluster", cluster);
+  for (std::size_t i = 0; i < cluster.size(); ++i) {
+    if (std::uint64_t{config.grid[i]} * cluster[i] > limits[i]) {
+      refuse(kernel, "a grid of " + handle::format_extents(config.grid) + " clusters of " +
+                         handle::format_extents(cluster) +
+                         " blocks is too large: " + handle::describe_device(context.device) +
+                         " allows " + handle::format_extents(limits) + " blocks");
+    }
+  }
+}
+
+}  // namespace
+
+void check_shape(const LaunchConfig& config, const handle::ContextBox& context,
+                 const handle::KernelOnDevice& state, const handle::KernelBox& kernel) {
+  const handle::DeviceLimits& limits = context.limits;
+  if (has_zero(config.grid)) [[unlikely]]
+    refuse_zero(kernel, "grid", config.grid);
+  if (has_zero(config.block)) [[unlikely]]
+    refuse_zero(kernel, "block", config.block);
+  if (exceeds(config.block, limits.block)) [[unlikely]] {
+    refuse_extents(kernel, "block", config.block, limits.block, context.device);
+  }
+  if (product(config.block) > std::min(limits.threads_per_block, state.max_threads)) [[unlikely]] {
+    refuse_threads(kernel, config, limits.threads_per_block, state.max_threads, context.device);
+  }
+  check_grid(config, context, kernel);
+  if (config.shmem_size > most_dynamic_shared_memory(limits, state)) [[unlikely]] {
+    refuse_shared_memory(kernel, config, state.static_shmem, largest_shared_memory(limits),
+                         context.device);
+  }
+  if (config.is_cooperative && !limits.cooperative_launch) [[unlikely]] {
+    refuse_feature(kernel, "cooperative launches", context.device);
+  }
+}
+
+std::size_t most_dynamic_shared_memory(const handle::DeviceLimits& limits,
+                                       const handle::KernelOnDevice& state) noexcept {
+  const std::size_t limit = largest_shared_memory(limits);
+  return limit - std::min(state.static_shmem, limit);
+}
+
+}  // namespace cudacore
