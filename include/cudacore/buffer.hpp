@@ -29,7 +29,7 @@ class Buffer {
   [[nodiscard]] static Buffer from_handle(CUdeviceptr pointer, std::size_t size,
                                           std::shared_ptr<MemoryResource> resource = nullptr,
                                           std::shared_ptr<void> owner = nullptr,
-                                          std::optional<Stream> stream = std::nullopt);
+                                          const std::optional<Stream>& stream = std::nullopt);
   explicit Buffer(std::shared_ptr<handle::BufferBox> box) noexcept : box_(std::move(box)) {}
 
   /// A part of this memory, as a separate buffer. It keeps the whole allocation alive, which is

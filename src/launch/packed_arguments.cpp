@@ -16,6 +16,7 @@ void PackedArguments::lay_out(const PackingPlan& plan) {
   plan_ = &plan;
   const std::size_t count = plan.slots.size();
   unsigned char* bytes = few_bytes_.data();
+  places_ = few_places_.data();
   if (count > few || plan.bytes > few_bytes_.size()) [[unlikely]] {
     const std::size_t size = plan.bytes + count * sizeof(void*);
     more_ = std::make_unique_for_overwrite<std::max_align_t[]>(size / sizeof(std::max_align_t) + 1);

@@ -48,7 +48,7 @@ class PackedArguments {
   static constexpr std::size_t few = 512;
 
   const PackingPlan* plan_ = nullptr;
-  void** places_ = few_places_.data();
+  void** places_ = nullptr;
   std::optional<PackingPlan> own_plan_;
   std::unique_ptr<std::max_align_t[]> more_;  ///< for what is too large for the arrays
   std::array<void*, few> few_places_;

@@ -150,7 +150,7 @@ void copy(CUdeviceptr destination, CUdeviceptr source, std::size_t size, const S
 
 Buffer Buffer::from_handle(CUdeviceptr pointer, std::size_t size,
                            std::shared_ptr<MemoryResource> resource, std::shared_ptr<void> owner,
-                           std::optional<Stream> stream) {
+                           const std::optional<Stream>& stream) {
   const auto box = new_buffer(std::move(resource), stream);
   box->owner = std::move(owner);
   box->size = size;
