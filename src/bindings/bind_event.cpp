@@ -23,6 +23,22 @@ constexpr char close_doc[] =
     "Gives the event up (cuEventDestroy), or keeps it for the next that is made.\n"
     "Using it later raises ValueError; closing it again does nothing.";
 
+PyObject* subtract(PyObject* self, PyObject* other) {
+  return guarded([&]() -> PyObject* {
+    const Event* start = get_if<Event>(other);
+    if (start == nullptr) Py_RETURN_NOTIMPLEMENTED;
+    const Event& end = *get_if<Event>(self);
+    return PyFloat_FromDouble(runtime_error_too([&] { return end.elapsed_since(*start); }));
+  });
+}
+
+PyMethodDef subtract_definition = {
+    "__sub__", &subtract, METH_O,
+    "__sub__($self, other, /)\n--\n\n"
+    "Milliseconds from the other event to this one (cuEventElapsedTime).\n\n"
+    "Raises\n------\nValueError\n"
+    "    (and RuntimeError) Where either has no timing, was never recorded, or is not done."};
+
 }  // namespace
 
 void bind_event(py::module_& module) {
@@ -62,18 +78,7 @@ void bind_event(py::module_& module) {
       .def(
           "sync", [](const Event& self) { self.sync(); },
           "Waits for the work before the last record; answers Ctrl-C.")
-      .def(
-          "__sub__",
-          [](const Event& self, py::handle other) -> py::object {
-            const auto* start = get_if<Event>(other.ptr());
-            return start == nullptr
-                       ? py::reinterpret_borrow<py::object>(Py_NotImplemented)
-                       : py::float_(runtime_error_too([&] { return self.elapsed_since(*start); }));
-          },
-          py::arg("other"), py::pos_only(), py::is_operator(), quick,
-          "Milliseconds from the other event to this one (cuEventElapsedTime).\n\n"
-          "Raises\n------\nValueError\n"
-          "    (and RuntimeError) Where either has no timing, was never recorded, or is not done.")
+      .def_fast(subtract_definition)
       .def(
           "__enter__", [](py::object self) { return self; }, quick)
       .def(
