@@ -98,8 +98,9 @@ std::string FakeDriver::fired_function() const {
 }
 
 int FakeDriver::live() {
+  const std::vector<CUevent> idle = take_idle_events();
   const std::scoped_lock lock(mutex_);
-  for (CUevent event : take_idle_events()) ledger_.erase(event);
+  for (CUevent event : idle) ledger_.erase(event);
   return static_cast<int>(ledger_.size());
 }
 
