@@ -181,6 +181,12 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     assert Signature(str(signature)) == signature
 
 
+@pytest.mark.parametrize("text", ["_<}>", "a<}> x, int", "(_<}>)"])
+def test_brackets_that_close_nothing_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a type"):
+        Signature(text)
+
+
 @pytest.mark.parametrize("depth", [100, 10_000])
 @pytest.mark.parametrize("text", ["<", "(", "*", "a<", "const ", "[", "::"])
 def test_deep_nesting_is_no_stack_overflow(text: str, depth: int) -> None:
