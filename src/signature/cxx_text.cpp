@@ -151,6 +151,8 @@ std::size_t skip_group(std::string_view text, std::size_t open) {
       if (--depth == 0) {
         return i;
       }
+    } else if (text[i] == ')' || text[i] == ']' || text[i] == '}') {
+      return npos;  // it closes nothing
     } else {
       i = step(text, i);
       if (i == npos) {

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "signature/cxx_pieces.hpp"
 #include "signature/cxx_text.hpp"
 #include "signature/cxx_type.hpp"
 #include "signature/signature_layout.hpp"
@@ -191,9 +190,6 @@ Signature parse_signature(std::string_view declaration) {
   const std::string_view text = cxx::trim(declaration);
   if (list.data() != text.data() && list.size() < text.size()) {
     signature.kernel = cxx::canonical_name(cxx::split_function(text).name);
-  } else if (const std::string whole = "(" + std::string(text) + ")";
-             text.find('}') != cxx::npos && cxx::skip_group(whole, 0) != whole.size()) {
-    cxx::throw_not_a_type(text, text);  // a bracket in it closes what it does not open
   }
   if (cxx::trim(list) != "void") {
     for (const std::string_view part : cxx::split_arguments(list)) {

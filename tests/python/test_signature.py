@@ -181,7 +181,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     assert Signature(str(signature)) == signature
 
 
-@pytest.mark.parametrize("text", ["_<}>", "a<}> x, int", "(_<}>)"])
+@pytest.mark.parametrize("text", ["_<}>", "a<}> x, int", "(_<}>)", "_<]>", "_<)>"])
 def test_brackets_that_close_nothing_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is not a type"):
         Signature(text)
