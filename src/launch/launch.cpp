@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cudacore/launch.hpp"
 
-#include <stdexcept>
-
 #include "launch/enqueue.hpp"
 #include "launch/kernel_box.hpp"
 #include "launch/pack_argument.hpp"
 #include "launch/packed_arguments.hpp"
 #include "owner/owned_handles.hpp"
+#include "owner/require_open.hpp"
 
 namespace cudacore {
 
 void launch_packed(const Stream& stream, const LaunchConfig& config, const Kernel& kernel,
                    void** arguments) {
-  const handle::StreamBox* queue = stream.box().get();
-  if (queue == nullptr) [[unlikely]]
-    throw std::invalid_argument("this Stream is closed");
+  const handle::StreamBox& queue = require_open(stream.box(), "Stream");
   handle::KernelBox& box = *kernel.box();
-  handle::ContextBox& context = *queue->work_context();
-  const CUresult result = enqueue(driver::api(), *queue, context, box, config, arguments);
+  handle::ContextBox& context = *queue.work_context();
+  const CUresult result = enqueue(driver::api(), queue, context, box, config, arguments);
   if (result != CUDA_SUCCESS) [[unlikely]]
-    throw_launch_error(result, *queue, context, box, config);
+    throw_launch_error(result, queue, context, box, config);
 }
 
 void launch_arguments(const Stream& stream, const LaunchConfig& config, const Kernel& kernel,

@@ -2,27 +2,16 @@
 #pragma once
 
 #include <memory>
-#include <stdexcept>
-#include <string>
 
 #include "cudacore/stream.hpp"
 #include "error/check.hpp"
 #include "error/context_box.hpp"
 #include "owner/owned_handles.hpp"
+#include "owner/require_open.hpp"
 
 // What the public objects do before they call the driver.
 
 namespace cudacore {
-
-/// The box of an object; the object must not be closed.
-/// @throw std::invalid_argument
-template <typename Box>
-[[nodiscard]] Box& require_open(const std::shared_ptr<Box>& box, const char* what) {
-  if (box == nullptr) [[unlikely]] {
-    throw std::invalid_argument(std::string("this ") + what + " is closed");
-  }
-  return *box;
-}
 
 /// A call in a context: the driver table, and the context, which is current while this object
 /// lives.
