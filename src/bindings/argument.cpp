@@ -27,9 +27,7 @@ constexpr char host_advice[] =
     "it lives on the host; device.to_device(array) copies it into a Buffer";
 
 std::string given(PyObject* object) {
-  if (object == Py_None) {
-    return "None";
-  }
+  if (object == Py_None) return "None";
   if (PyType_Check(object) != 0) {
     return std::string("the class ") + reinterpret_cast<PyTypeObject*>(object)->tp_name;
   }
@@ -44,9 +42,7 @@ std::string given(PyObject* object) {
 [[noreturn]] void mismatch(const KernelBox& kernel, std::size_t index, PyObject* object,
                            std::string_view advice = {}) {
   std::string message = mismatch_message(kernel, index, given(object));
-  if (!advice.empty()) {
-    message.append(": ").append(advice);
-  }
+  if (!advice.empty()) message.append(": ").append(advice);
   throw TypeMismatchError(message);
 }
 
@@ -80,9 +76,7 @@ std::string number_advice(const KernelBox& kernel, std::size_t index, PyObject* 
   const std::string_view wanted = index < kernel.plan.slots.size()
                                       ? number_for(kernel.plan.slots[index].kind)
                                       : std::string_view();
-  if (!is_number || wanted.empty() || wanted == type_name(object)) {
-    return {};
-  }
+  if (!is_number || wanted.empty() || wanted == type_name(object)) return {};
   return "pass " + std::string(wanted) + "(...) of it";
 }
 
@@ -176,9 +170,7 @@ bool pack_buffer(const KernelBox& kernel, std::size_t index, const Slot& slot, c
 
 void pack_bytes_of(const KernelBox& kernel, std::size_t index, const Slot& slot, PyObject* object,
                    unsigned char* destination) {
-  if (slot.kind == ParamKind::pointer) {
-    mismatch(kernel, index, object, host_advice);
-  }
+  if (slot.kind == ParamKind::pointer) mismatch(kernel, index, object, host_advice);
   const HostBuffer host(object, false, "a struct argument");
   const auto bytes = host.bytes();
   if (handle::pack_bytes(slot, bytes.data(), bytes.size(), destination) != PackResult::ok) {
@@ -191,9 +183,7 @@ void pack_bytes_of(const KernelBox& kernel, std::size_t index, const Slot& slot,
 /// What would make a typed scalar fit a parameter of another type.
 std::string conversion_advice(const Slot& slot) {
   const std::string_view wanted = number_for(slot.kind);
-  if (wanted.empty()) {
-    return {};
-  }
+  if (wanted.empty()) return {};
   return "a scalar of NumPy or ctypes has a type of its own, which is never changed silently; "
          "pass " +
          std::string(wanted) +
@@ -208,9 +198,7 @@ void pack_scalar(const KernelBox& kernel, std::size_t index, const Slot& slot,
     result = handle::pack_exact(slot, scalar.kind, scalar.size, scalar_bytes(object), destination);
   } else if (scalar.access == ScalarType::Access::as_float) {
     const auto number = py::reinterpret_steal<py::object>(PyNumber_Float(object));
-    if (!number) {
-      throw py::error_already_set();
-    }
+    if (!number) throw py::error_already_set();
     const std::uint16_t bits = handle::to_bfloat16(PyFloat_AS_DOUBLE(number.ptr()));
     result = handle::pack_exact(slot, scalar.kind, scalar.size, &bits, destination);
   } else if (scalar.kind == ParamKind::structure) {
@@ -253,9 +241,7 @@ bool is_zero_dimensional(PyObject* object) {
 bool is_of(PyObject* object, std::string_view name) {
   PyObject* bases = Py_TYPE(object)->tp_mro;
   for (Py_ssize_t i = 0; bases != nullptr && i < PyTuple_GET_SIZE(bases); ++i) {
-    if (name == reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(bases, i))->tp_name) {
-      return true;
-    }
+    if (name == reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(bases, i))->tp_name) return true;
   }
   return false;
 }
@@ -267,9 +253,7 @@ void pack_other(const KernelBox& kernel, std::size_t index, const Slot& slot, Py
     mismatch(kernel, index, object,
              "pass a Buffer for a pointer, or device.device_id for the device's number");
   }
-  if (PyType_Check(object) != 0) {
-    mismatch(kernel, index, object, "pass an object of it");
-  }
+  if (PyType_Check(object) != 0) mismatch(kernel, index, object, "pass an object of it");
   if (PyLong_Check(object) != 0) {
     pack_long(kernel, index, slot, object, destination);
     return;
@@ -314,9 +298,7 @@ void pack_other(const KernelBox& kernel, std::size_t index, const Slot& slot, Py
   if (PyIndex_Check(object) != 0 || is_address) {
     const auto number = py::reinterpret_steal<py::object>(
         PyIndex_Check(object) != 0 ? PyNumber_Index(object) : PyNumber_Long(object));
-    if (!number) {
-      throw py::error_already_set();
-    }
+    if (!number) throw py::error_already_set();
     pack_long(kernel, index, slot, number.ptr(), destination);
     return;
   }

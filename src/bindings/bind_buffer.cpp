@@ -156,9 +156,7 @@ PyObject* close(PyObject* self, const std::array<py::handle, 1>& given) {
 py::object to_host(const Buffer& self, const py::object& dtype, const py::object& shape,
                    py::handle stream) {
   const Buffer source = self;
-  if (source.is_closed()) {
-    throw py::value_error("Buffer.to_host: the buffer is closed");
-  }
+  if (source.is_closed()) throw py::value_error("Buffer.to_host: the buffer is closed");
   const StreamOfCall chosen(stream, source);
   const py::tuple made =
       py::module_::import("cudacore._host").attr("make_array")(source.size(), dtype, shape);
@@ -181,9 +179,7 @@ Buffer get_slice(const Buffer& self, const py::object& index) {
   Py_ssize_t start = 0;
   Py_ssize_t stop = 0;
   Py_ssize_t step = 0;
-  if (PySlice_Unpack(index.ptr(), &start, &stop, &step) != 0) {
-    throw py::error_already_set();
-  }
+  if (PySlice_Unpack(index.ptr(), &start, &stop, &step) != 0) throw py::error_already_set();
   if (step != 1) {
     throw py::value_error("a slice of a Buffer is one range of bytes: its step must be 1, not " +
                           std::to_string(step));
@@ -260,9 +256,7 @@ constexpr char close_doc[] =
     "stream : Stream or None\n    The stream of the allocation where None.";
 
 std::string repr(const Buffer& self) {
-  if (self.is_closed()) {
-    return "<Buffer, closed>";
-  }
+  if (self.is_closed()) return "<Buffer, closed>";
   char address[32];
   std::snprintf(address, sizeof(address), "0x%llx", self.handle());
   return "<Buffer of " + std::to_string(self.size()) + " bytes at " + address + ">";

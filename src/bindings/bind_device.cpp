@@ -34,14 +34,10 @@ PyObject* memory_info_type = nullptr;
 /// The thread's Device objects, by ordinal: they die with the thread's state.
 py::dict thread_devices() {
   PyObject* state = PyThreadState_GetDict();
-  if (state == nullptr) {
-    throw std::runtime_error("Device: the calling thread has no Python state");
-  }
+  if (state == nullptr) throw std::runtime_error("Device: the calling thread has no Python state");
   const auto dict = py::reinterpret_borrow<py::dict>(state);
   const py::str key("cudacore devices");
-  if (!dict.contains(key)) {
-    dict[key] = py::dict();
-  }
+  if (!dict.contains(key)) dict[key] = py::dict();
   return dict[key];
 }
 
@@ -222,9 +218,7 @@ const std::shared_ptr<MemoryResource>& resource_of(PyDevice& device) {
 py::object device_object(int ordinal) {
   py::dict devices = thread_devices();
   const py::int_ key(ordinal);
-  if (!devices.contains(key)) {
-    devices[key] = py::cast(PyDevice{Device(ordinal), nullptr});
-  }
+  if (!devices.contains(key)) devices[key] = py::cast(PyDevice{Device(ordinal), nullptr});
   return devices[key];
 }
 
@@ -256,9 +250,7 @@ void bind_device(py::module_& module) {
           "get_all_devices",
           []() {
             py::list devices;
-            for (const Device device : Device::all()) {
-              devices.append(device_object(device.id()));
-            }
+            for (const Device device : Device::all()) devices.append(device_object(device.id()));
             return py::tuple(devices);
           },
           quick,

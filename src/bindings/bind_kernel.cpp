@@ -125,15 +125,11 @@ void check_module(const Kernel& kernel, const ObjectCode& code) {
     const CUlibrary library = kernel.library();
     return library == nullptr || library == code.handle();
   });
-  if (matches) {
-    return;
-  }
+  if (matches) return;
   const std::string message =
       "Kernel.from_handle: " + handle::with_name(to_string(code.code_type()), code.name()) +
       " does not match the kernel " + kernel.name() + ", which is of another library";
-  if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) != 0) {
-    throw py::error_already_set();
-  }
+  if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) != 0) throw py::error_already_set();
 }
 
 py::object potential_block_size(const KernelOccupancy& self, py::handle needed, int limit) {
@@ -154,9 +150,7 @@ py::object potential_block_size(const KernelOccupancy& self, py::handle needed, 
     std::optional<py::error_already_set> raised;
     const auto ask = [&](int block_size) -> std::size_t {
       const AcquireGil acquire;
-      if (raised) {
-        return 0;
-      }
+      if (raised) return 0;
       try {
         return run_python(
             [&] { return to_byte_count(needed(block_size), "the function for shared memory"); });
@@ -170,9 +164,7 @@ py::object potential_block_size(const KernelOccupancy& self, py::handle needed, 
     };
     result = without_gil(
         [&ask, self, limit] { return self.kernel.max_potential_block_size(ask, limit); });
-    if (raised) {
-      throw std::move(*raised);
-    }
+    if (raised) throw std::move(*raised);
   } else {
     const std::size_t bytes = to_byte_count(needed, "KernelOccupancy.max_potential_block_size");
     result = without_gil(
@@ -343,9 +335,7 @@ void bind_kernel(py::module_& module) {
             auto made = without_gil([address, owner = mod.is_none() ? nullptr : keep_alive(mod)] {
               return Kernel::from_handle(reinterpret_cast<CUkernel>(address), owner);
             });
-            if (!mod.is_none()) {
-              check_module(made, *get_if<ObjectCode>(mod.ptr()));
-            }
+            if (!mod.is_none()) check_module(made, *get_if<ObjectCode>(mod.ptr()));
             return made;
           },
           py::arg("handle"), py::arg("mod") = py::none(), in_parts,
@@ -377,9 +367,7 @@ void bind_kernel(py::module_& module) {
           "arguments_info",
           [](const Kernel& self) {
             py::list parameters;
-            for (const Param& param : self.signature().params) {
-              parameters.append(py::cast(param));
-            }
+            for (const Param& param : self.signature().params) parameters.append(py::cast(param));
             return parameters;
           },
           quick, "list of ParamInfo: Each parameter's type, offset and size.")

@@ -29,9 +29,7 @@ Py_ssize_t array_size(py::handle value) {
   }
   const Py_ssize_t size = PySequence_Size(value.ptr());
   if (size < 0) {
-    if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) {
-      throw py::error_already_set();
-    }
+    if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw py::error_already_set();
     PyErr_Clear();  // zero-dimensional: a number
   }
   return size;
@@ -68,14 +66,10 @@ unsigned to_extent(py::handle value, const char* field, std::size_t axis) {
 
 Dim3 to_dim3(py::handle value, const char* field) {
   const Py_ssize_t items = array_size(value);
-  if (items > 3) {
-    refuse_size(field, static_cast<std::size_t>(items));
-  }
+  if (items > 3) refuse_size(field, static_cast<std::size_t>(items));
   if (PyList_Check(value.ptr()) != 0 || items >= 0) {  // a copy, which no __index__ can change
     const auto copy = py::reinterpret_steal<py::object>(PySequence_Tuple(value.ptr()));
-    if (!copy) {
-      throw py::error_already_set();
-    }
+    if (!copy) throw py::error_already_set();
     return to_dim3(copy, field);
   }
   Dim3 extents{1, 1, 1};
@@ -88,9 +82,7 @@ Dim3 to_dim3(py::handle value, const char* field) {
     return extents;
   }
   const auto size = static_cast<std::size_t>(PyTuple_GET_SIZE(value.ptr()));
-  if (size < 1 || size > extents.size()) {
-    refuse_size(field, size);
-  }
+  if (size < 1 || size > extents.size()) refuse_size(field, size);
   for (std::size_t axis = 0; axis < size; ++axis) {
     extents[axis] =
         to_extent(PyTuple_GET_ITEM(value.ptr(), static_cast<Py_ssize_t>(axis)), field, axis);
@@ -218,9 +210,7 @@ void set_fields(LaunchConfig& config, const py::dict& values) {
 
 py::tuple all_fields(const LaunchConfig& config) {
   py::tuple values(fields.size());
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    values[i] = fields[i].get(config);
-  }
+  for (std::size_t i = 0; i < fields.size(); ++i) values[i] = fields[i].get(config);
   return values;
 }
 
@@ -240,9 +230,7 @@ PyObject* construct(PyObject* /*type*/, PyObject* const* args, std::size_t flags
     }
     LaunchConfig config;
     for (std::size_t i = 0; i < fields.size(); ++i) {
-      if (given[i]) {
-        fields[i].set(config, given[i], fields[i].name);
-      }
+      if (given[i]) fields[i].set(config, given[i], fields[i].name);
     }
     return make_object(config);
   });
@@ -279,9 +267,7 @@ LaunchConfig make_launch_config(py::handle grid, py::handle block, py::handle sh
 }
 
 LaunchConfig to_launch_config(py::handle object) {
-  if (const auto* config = get_if<LaunchConfig>(object.ptr())) {
-    return *config;
-  }
+  if (const auto* config = get_if<LaunchConfig>(object.ptr())) return *config;
   if (!py::isinstance<py::dict>(object)) {
     throw py::type_error("launch: config must be a LaunchConfig or a dict, not " +
                          type_name(object));

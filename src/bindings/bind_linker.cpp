@@ -111,9 +111,7 @@ void bind_linker(py::module_& module) {
       .def(
           "__repr__",
           [](const PyLinker& self) {
-            if (self.shared == nullptr) {
-              return std::string("<Linker, closed>");
-            }
+            if (self.shared == nullptr) return std::string("<Linker, closed>");
             const std::string name = self.shared->options().name.value_or("");
             return name.empty() ? std::string("<Linker>") : "<Linker '" + name + "'>";
           },

@@ -165,9 +165,7 @@ struct Request {
   py::handle stream;
 
   Request(const char* function, py::handle bytes, py::handle given_stream) : stream(given_stream) {
-    if (!bytes) {
-      throw py::type_error(std::string(function) + " needs a size");
-    }
+    if (!bytes) throw py::type_error(std::string(function) + " needs a size");
     size = to_byte_count(bytes, function);
   }
 };

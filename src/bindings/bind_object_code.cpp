@@ -39,9 +39,7 @@ std::vector<std::byte> copy_bytes(std::string_view text) {
 
 std::vector<std::byte> copy_buffer(py::handle object) {
   Py_buffer view;
-  if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_SIMPLE) != 0) {
-    throw py::error_already_set();
-  }
+  if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_SIMPLE) != 0) throw py::error_already_set();
   const std::unique_ptr<Py_buffer, decltype(&PyBuffer_Release)> release(&view, &PyBuffer_Release);
   return copy_bytes({static_cast<const char*>(view.buf), static_cast<std::size_t>(view.len)});
 }
@@ -57,9 +55,7 @@ std::vector<std::byte> copy_buffer(py::handle object) {
 
 std::map<std::string, std::string> to_symbol_mapping(py::handle object) {
   std::map<std::string, std::string> mapping;
-  if (object.is_none()) {
-    return mapping;
-  }
+  if (object.is_none()) return mapping;
   if (!is_mapping(object)) {
     throw py::type_error("symbol_mapping must be a mapping of names to symbols or None, not " +
                          type_name(object));
@@ -104,13 +100,9 @@ PyObject* from(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count, PyOb
     std::array<py::handle, 3> values = {py::handle(), Py_None, Py_None};
     parse_keywords(function.c_str(), keywords, values, 1, args, count, names);
     const auto& [module, name, symbol_mapping] = values;
-    if (!module) {
-      throw py::type_error(function + " needs the argument 'module'");
-    }
+    if (!module) throw py::type_error(function + " needs the argument 'module'");
     ObjectCode::Details details;
-    if (!name.is_none()) {
-      details.name = to_name(name, "name");
-    }
+    if (!name.is_none()) details.name = to_name(name, "name");
     details.symbol_mapping = to_symbol_mapping(symbol_mapping);
     return make_object<ObjectCode>(load(module, type, std::move(details)));
   });
@@ -127,9 +119,7 @@ std::string unique_name(const std::vector<KernelEntry>& entries, const KernelEnt
   const auto count = std::count_if(entries.begin(), entries.end(), [&](const KernelEntry& other) {
     return other.name == entry.name;
   });
-  if (count == 1) {
-    return entry.name;
-  }
+  if (count == 1) return entry.name;
   std::string name = entry.name + "(";
   std::string_view separator;
   for (const Param& param : entry.signature.params) {
@@ -376,9 +366,7 @@ void add_from(const HeapClass<ObjectCode>& type_object, const char* name, std::s
       name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&from<type>)),
       METH_FASTCALL | METH_KEYWORDS | METH_STATIC, doc.c_str()};
   const auto function = py::reinterpret_steal<py::object>(PyCFunction_New(&definition, nullptr));
-  if (!function) {
-    throw py::error_already_set();
-  }
+  if (!function) throw py::error_already_set();
   type_object.attr(name) = py::staticmethod(function);
 }
 
@@ -397,9 +385,7 @@ py::object to_enum(const char* enumeration, std::string_view value) {
 }
 
 void bind_object_code(py::module_& module) {
-  if (PyModule_AddFunctions(module.ptr(), rebuild_functions) != 0) {
-    throw py::error_already_set();
-  }
+  if (PyModule_AddFunctions(module.ptr(), rebuild_functions) != 0) throw py::error_already_set();
   HeapClass<ObjectCode> type(module, "cudacore.ObjectCode", class_doc, refuse_new<how_made>);
   add_from<CodeType::cubin>(type, "from_cubin", "a cubin");
   add_from<CodeType::ptx>(type, "from_ptx", "PTX", ptx_text_note);

@@ -29,15 +29,9 @@ SourceType to_source_type(py::handle object) {
                          type_name(object));
   }
   const std::string name = in_small_letters(object);
-  if (name == "c++") {
-    return SourceType::cxx;
-  }
-  if (name == "ptx") {
-    return SourceType::ptx;
-  }
-  if (name == "ltoir") {
-    return SourceType::ltoir;
-  }
+  if (name == "c++") return SourceType::cxx;
+  if (name == "ptx") return SourceType::ptx;
+  if (name == "ltoir") return SourceType::ltoir;
   if (name == "nvvm") {
     throw NotSupportedError(
         "Program: NVVM IR needs libNVVM, which cudacore does not call; give it C++, PTX or LTO IR",
@@ -61,13 +55,9 @@ std::string to_source(py::handle object, SourceType type) {
         (type == SourceType::ltoir ? "bytes or bytearray for LTO IR" : "str, bytes or bytearray") +
         ", not " + type_name(object));
   }
-  if (type == SourceType::ltoir) {
-    return code;
-  }
+  if (type == SourceType::ltoir) return code;
   // PTX from files and compilers often ends with the null of a C string.
-  while (!code.empty() && code.back() == '\0') {
-    code.pop_back();
-  }
+  while (!code.empty() && code.back() == '\0') code.pop_back();
   if (const auto place = code.find('\0'); place != std::string::npos) {
     throw py::value_error("code has a null character at byte " + std::to_string(place) +
                           ", where the compiler would stop reading");
@@ -94,25 +84,19 @@ PyObject* create(PyTypeObject* /*type*/, PyObject* args, PyObject* kwargs) {
 
 std::vector<std::string> to_name_expressions(py::handle object) {
   // A str is a sequence of str too, but of its letters.
-  if (PyUnicode_Check(object.ptr()) != 0) {
-    return {object.cast<std::string>()};
-  }
+  if (PyUnicode_Check(object.ptr()) != 0) return {object.cast<std::string>()};
   if (PySequence_Check(object.ptr()) == 0) {
     throw py::type_error("name_expressions must be a list or tuple of str, not " +
                          type_name(object));
   }
   std::vector<std::string> names;
-  for (const py::handle item : object) {
-    names.push_back(to_name(item, "each of name_expressions"));
-  }
+  for (const py::handle item : object) names.push_back(to_name(item, "each of name_expressions"));
   return names;
 }
 
 /// The write method of `logs`, None where there are no logs to write.
 py::object to_writer(py::handle logs) {
-  if (logs.is_none()) {
-    return py::none();
-  }
+  if (logs.is_none()) return py::none();
   py::object write = attribute_or_none(logs, "write");
   if (write.is_none()) {
     throw py::type_error("logs must have a method write(str), and " + type_name(logs) +
@@ -122,9 +106,7 @@ py::object to_writer(py::handle logs) {
 }
 
 void write_log(const py::object& write, const std::string& log) {
-  if (!write.is_none() && !log.empty()) {
-    write(foreign_text(log));
-  }
+  if (!write.is_none() && !log.empty()) write(foreign_text(log));
 }
 
 /// Writes while an error is on its way, which a failing write() must not replace. Ctrl-C does.
@@ -132,9 +114,7 @@ void write_log_of_failure(const py::object& write, const std::string& log) {
   try {
     write_log(write, log);
   } catch (py::error_already_set& error) {
-    if (!error.matches(PyExc_Exception)) {
-      throw;
-    }
+    if (!error.matches(PyExc_Exception)) throw;
     error.discard_as_unraisable("Program.compile(), writing to logs");
   }
 }
@@ -166,9 +146,7 @@ ObjectCode compile(const PyProgram& self, const py::object& target_type,
 
 py::object pch_status(const PyProgram& self) {
   const std::optional<PchStatus> status = self.get("Program")->pch_status();
-  if (!status) {
-    return py::none();
-  }
+  if (!status) return py::none();
   static constexpr const char* names[] = {"created", "not_attempted", "failed"};
   return to_enum("PCHStatusType", names[static_cast<std::size_t>(*status)]);
 }
@@ -261,9 +239,7 @@ void bind_program(py::module_& module) {
       .def(
           "__repr__",
           [](const PyProgram& self) {
-            if (self.shared == nullptr) {
-              return std::string("<Program, closed>");
-            }
+            if (self.shared == nullptr) return std::string("<Program, closed>");
             const std::string name = self.shared->options().name.value_or("");
             return "<Program " + (name.empty() ? "" : "'" + name + "' ") + "for " +
                    std::string(self.shared->backend()) + ", " +

@@ -44,9 +44,7 @@ PyObject* create_signature(PyTypeObject* /*type*/, PyObject* args, PyObject* kwa
     static constexpr const char* keywords[] = {"declaration"};
     py::handle declaration;
     parse_keywords("Signature", keywords, {&declaration, 1}, args, kwargs);
-    if (!declaration) {
-      throw py::type_error("Signature needs the argument 'declaration'");
-    }
+    if (!declaration) throw py::type_error("Signature needs the argument 'declaration'");
     if (PyUnicode_Check(declaration.ptr()) == 0) {
       throw py::type_error("Signature: declaration must be a str such as \"(float*, int)\", not " +
                            type_name(declaration));
@@ -57,9 +55,7 @@ PyObject* create_signature(PyTypeObject* /*type*/, PyObject* args, PyObject* kwa
 
 const Param& item(const Signature& self, py::handle key) {
   Py_ssize_t index = PyNumber_AsSsize_t(key.ptr(), PyExc_IndexError);
-  if (index == -1 && PyErr_Occurred() != nullptr) {
-    throw py::error_already_set();
-  }
+  if (index == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
   const auto count = static_cast<Py_ssize_t>(self.params.size());
   if (index < -count || index >= count) {
     throw py::index_error("parameter " + std::to_string(index) + " of a signature with " +
@@ -70,9 +66,7 @@ const Param& item(const Signature& self, py::handle key) {
 
 py::tuple items(const Signature& self) {
   py::tuple all(self.params.size());
-  for (std::size_t i = 0; i < self.params.size(); ++i) {
-    all[i] = py::cast(Param(self.params[i]));
-  }
+  for (std::size_t i = 0; i < self.params.size(); ++i) all[i] = py::cast(Param(self.params[i]));
   return all;
 }
 
@@ -212,9 +206,7 @@ std::string to_name(py::handle object, const char* what) {
 }
 
 Signature to_signature(py::handle object) {
-  if (const auto* signature = get_if<Signature>(object.ptr())) {
-    return *signature;
-  }
+  if (const auto* signature = get_if<Signature>(object.ptr())) return *signature;
   if (PyUnicode_Check(object.ptr()) == 0) {
     throw py::type_error("signature must be a Signature or a str such as \"(float*, int)\", not " +
                          type_name(object));
@@ -223,9 +215,7 @@ Signature to_signature(py::handle object) {
 }
 
 void bind_signature(py::module_& module) {
-  if (PyModule_AddFunctions(module.ptr(), rebuild_functions) != 0) {
-    throw py::error_already_set();
-  }
+  if (PyModule_AddFunctions(module.ptr(), rebuild_functions) != 0) throw py::error_already_set();
   bind_param_info(module);
   HeapClass<Signature>(module, "cudacore.Signature", signature_doc, &create_signature)
       .def_property_readonly(

@@ -87,9 +87,7 @@ auto add_callback(const Stream& self, py::function callback, const py::args& arg
   const std::shared_ptr<const Call> call(
       std::make_unique<const Call>(std::move(callback), args).release(), drop);
   const auto run = [call]() {
-    if (!may_take_gil()) {
-      return;
-    }
+    if (!may_take_gil()) return;
     const AcquireGil acquire;
     PyObject* result =
         run_python([&] { return PyObject_CallObject(call->function.ptr(), call->args.ptr()); });
@@ -108,22 +106,14 @@ void close(const ObjectOf<Stream>& self) {
   const handle::StreamBox* box = self.value().box().get();
   const bool is_default = box != nullptr && box->owner == nullptr &&
                           (box->stream == CU_STREAM_LEGACY || box->stream == CU_STREAM_PER_THREAD);
-  if (!is_default) {
-    close_object<Stream>(self.ptr());
-  }
+  if (!is_default) close_object<Stream>(self.ptr());
 }
 
 std::string repr(const Stream& self) {
-  if (self.is_closed()) {
-    return "<Stream, closed>";
-  }
+  if (self.is_closed()) return "<Stream, closed>";
   const auto handle = reinterpret_cast<std::uintptr_t>(self.handle());
-  if (handle == 1) {
-    return "<Stream, legacy default>";
-  }
-  if (handle == 2) {
-    return "<Stream, per-thread default>";
-  }
+  if (handle == 1) return "<Stream, legacy default>";
+  if (handle == 2) return "<Stream, per-thread default>";
   return "<Stream of device " + std::to_string(self.device().id()) + ">";
 }
 

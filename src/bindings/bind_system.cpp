@@ -24,14 +24,10 @@ py::tuple library(system::Library (*find)()) {
 /// Asks cudacore._paths; called by whatever thread first looks for a library, with the GIL or not.
 std::vector<std::filesystem::path> wheel_roots() {
   std::vector<std::filesystem::path> roots;
-  if (!may_take_gil()) {
-    return roots;
-  }
+  if (!may_take_gil()) return roots;
   const AcquireGil gil;
   const py::object answer = py::module_::import("cudacore._paths").attr("wheel_roots")();
-  for (const py::handle root : answer) {
-    roots.push_back(to_path(root));
-  }
+  for (const py::handle root : answer) roots.push_back(to_path(root));
   return roots;
 }
 

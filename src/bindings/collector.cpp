@@ -64,15 +64,9 @@ bool Kept<Buffer>::may_keep(const Buffer& buffer) noexcept {
 
 int Kept<Buffer>::visit(const Buffer& buffer, visitproc visit, void* arg) {
   const std::shared_ptr<handle::BufferBox>& box = buffer.box();
-  if (!is_unshared(box)) {
-    return 0;
-  }
-  if (const int result = visit_kept(box->owner, visit, arg); result != 0) {
-    return result;
-  }
-  if (const int result = visit_kept(box->resource, visit, arg); result != 0) {
-    return result;
-  }
+  if (!is_unshared(box)) return 0;
+  if (const int result = visit_kept(box->owner, visit, arg); result != 0) return result;
+  if (const int result = visit_kept(box->resource, visit, arg); result != 0) return result;
   const std::scoped_lock lock(box->mutex);
   return visit_owner(box->stream, visit, arg);
 }

@@ -42,9 +42,7 @@ template <typename T>
 /// A template, since converting the shared_ptr would add a share.
 template <typename T>
 [[nodiscard]] int visit_kept(const std::shared_ptr<T>& owner, visitproc visit, void* arg) {
-  if (owner.use_count() == 1) {
-    Py_VISIT(kept_by(owner));
-  }
+  if (owner.use_count() == 1) Py_VISIT(kept_by(owner));
   return 0;
 }
 [[nodiscard]] int visit_kept(const Stream& stream, visitproc visit, void* arg);

@@ -81,9 +81,7 @@ void destroy_capsule(PyObject* capsule) {
 }
 
 DlDeviceAbi device_of(const Buffer& buffer) {
-  if (buffer.is_managed()) {
-    return {static_cast<std::int32_t>(DlDevice::cuda_managed), 0};
-  }
+  if (buffer.is_managed()) return {static_cast<std::int32_t>(DlDevice::cuda_managed), 0};
   if (!buffer.is_device_accessible() && !buffer.is_host_accessible()) {
     throw py::buffer_error(
         "Buffer: neither a device nor the host can reach the memory, so DLPack has no device for "
@@ -112,27 +110,19 @@ py::object make_capsule(const Buffer& buffer, DlDeviceAbi device) {
   tensor.type_lanes = 1;
   tensor.shape = &state->shape;
   tensor.strides = &state->stride;
-  if constexpr (std::is_same_v<Managed, DlManagedTensorVersioned>) {
-    state->managed.major = 1;
-  }
+  if constexpr (std::is_same_v<Managed, DlManagedTensorVersioned>) state->managed.major = 1;
   auto capsule = py::reinterpret_steal<py::object>(
       PyCapsule_New(&state->managed, capsule_name<Managed>(), &destroy_capsule<Managed>));
-  if (!capsule) {
-    throw py::error_already_set();
-  }
+  if (!capsule) throw py::error_already_set();
   static_cast<void>(state.release());
   return capsule;
 }
 
 /// Unset for what is no int, or too large a one. What its __index__ raises comes through.
 std::optional<long> to_long(py::handle object) {
-  if (PyIndex_Check(object.ptr()) == 0) {
-    return std::nullopt;
-  }
+  if (PyIndex_Check(object.ptr()) == 0) return std::nullopt;
   const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(object.ptr()));
-  if (!number) {
-    throw py::error_already_set();
-  }
+  if (!number) throw py::error_already_set();
   int overflow = 0;
   const long value = PyLong_AsLongAndOverflow(number.ptr(), &overflow);
   return overflow == 0 ? std::optional(value) : std::nullopt;
@@ -158,9 +148,7 @@ constexpr long long per_thread_stream = 2;
 
 /// Unset for None.
 std::optional<long long> to_stream_number(py::handle stream) {
-  if (stream.is_none()) {
-    return std::nullopt;
-  }
+  if (stream.is_none()) return std::nullopt;
   if (PyLong_Check(stream.ptr()) == 0 || PyBool_Check(stream.ptr()) != 0) {
     throw py::type_error("Buffer.__dlpack__: stream must be an int or None, not " +
                          type_name(stream));
@@ -187,9 +175,7 @@ void wait_for_work() {
     } catch (const Error& error) {
       const bool has_ended = error.code() == CUDA_ERROR_CONTEXT_IS_DESTROYED ||
                              error.code() == CUDA_ERROR_INVALID_CONTEXT;
-      if (!has_ended) {
-        throw;
-      }
+      if (!has_ended) throw;
     }
   }
 }
@@ -210,9 +196,7 @@ Stream own_stream(const Buffer& buffer) {
 /// Makes the consumer's stream wait for the buffer's own stream and for the current one.
 void order_streams(const Buffer& buffer, const Stream& current, const Stream& consumer) {
   for (const Stream& producer : {own_stream(buffer), current}) {
-    if (!producer.is_closed() && !(producer == consumer)) {
-      consumer.wait(producer);
-    }
+    if (!producer.is_closed() && !(producer == consumer)) consumer.wait(producer);
   }
 }
 
@@ -228,9 +212,7 @@ void make_ready(const Buffer& buffer, DlDeviceAbi device, std::optional<long lon
   Stream current = entered != nullptr ? *get_if<Stream>(entered) : Stream(nullptr);
   const ReleaseGil release;
   const Device where = is(DlDevice::cuda) ? Device(device.ordinal) : Device::current();
-  if (entered == nullptr) {
-    current = where.default_stream();
-  }
+  if (entered == nullptr) current = where.default_stream();
   const long long number = consumer.value_or(legacy_stream);
   order_streams(
       buffer, current,
@@ -250,18 +232,12 @@ py::tuple dlpack_device(const Buffer& buffer) {
 py::object dlpack_capsule(const Buffer& given, py::handle stream, py::handle max_version,
                           py::handle dl_device, py::handle copy) {
   const Buffer buffer = given;  // a share: the arguments' conversion may close the object
-  if (buffer.is_closed()) {
-    throw py::value_error("Buffer.__dlpack__: the buffer is closed");
-  }
+  if (buffer.is_closed()) throw py::value_error("Buffer.__dlpack__: the buffer is closed");
   buffer.box()->throw_if_stale();
   const std::optional<long long> consumer = to_stream_number(stream);
   const int is_copy = PyObject_IsTrue(copy.ptr());  // None is false
-  if (is_copy < 0) {
-    throw py::error_already_set();
-  }
-  if (is_copy != 0) {
-    throw py::buffer_error("Buffer.__dlpack__: cannot copy; use Buffer.copy_to");
-  }
+  if (is_copy < 0) throw py::error_already_set();
+  if (is_copy != 0) throw py::buffer_error("Buffer.__dlpack__: cannot copy; use Buffer.copy_to");
   DlDeviceAbi device = device_of(buffer);
   if (!dl_device.is_none()) {
     const auto [type, ordinal] = to_pair(dl_device, "dl_device");
@@ -276,12 +252,8 @@ py::object dlpack_capsule(const Buffer& given, py::handle stream, py::handle max
     device = {static_cast<std::int32_t>(type), static_cast<std::int32_t>(ordinal)};
   }
   const long major = max_version.is_none() ? 0 : to_pair(max_version, "max_version").first;
-  if (!consumer || *consumer != no_order) {
-    make_ready(buffer, device, consumer);
-  }
-  if (major >= 1) {
-    return make_capsule<DlManagedTensorVersioned>(buffer, device);
-  }
+  if (!consumer || *consumer != no_order) make_ready(buffer, device, consumer);
+  if (major >= 1) return make_capsule<DlManagedTensorVersioned>(buffer, device);
   return make_capsule<DlManagedTensor>(buffer, device);
 }
 

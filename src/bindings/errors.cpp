@@ -54,9 +54,7 @@ PyObject* add_type(py::module_& module, const char* name, py::tuple bases, const
   const std::string described = with_signature(name, "*args", doc);
   PyObject* type =
       PyErr_NewExceptionWithDoc(qualified.c_str(), described.c_str(), bases.ptr(), nullptr);
-  if (type == nullptr) {
-    throw py::error_already_set();
-  }
+  if (type == nullptr) throw py::error_already_set();
   py::handle(type).attr("__doc__") = doc;  // of a class made so, Python leaves the signature in
   module.attr(name) = py::handle(type);
   return type;
@@ -80,9 +78,7 @@ py::object make_with_log(PyObject* type, const T& error) {
 py::object make_with_places(PyObject* type, const LibraryNotFoundError& error) {
   py::object instance = make(type, error);
   py::list tried;
-  for (const std::string& place : error.tried()) {
-    tried.append(foreign_text(place));
-  }
+  for (const std::string& place : error.tried()) tried.append(foreign_text(place));
   instance.attr("tried") = tried;
   return instance;
 }
@@ -117,9 +113,7 @@ void translate(std::exception_ptr pointer) {
     interrupt.restore();
   } catch (const InterruptedError& error) {
     // The interrupt hook has left the error that a signal handler raised.
-    if (PyErr_Occurred() == nullptr) {
-      PyErr_SetString(PyExc_KeyboardInterrupt, error.what());
-    }
+    if (PyErr_Occurred() == nullptr) PyErr_SetString(PyExc_KeyboardInterrupt, error.what());
   } catch (const py::cast_error& error) {
     set_cast_error(error.what());
   } catch (const TypeMismatchError& error) {
@@ -195,9 +189,7 @@ void bind_errors_of_both(py::module_& module) {
     both.type = PyErr_NewExceptionWithDoc(
         both.name, "A wrong call, for which cuda.core raises another class than cudacore.",
         bases.ptr(), nullptr);
-    if (both.type == nullptr) {
-      throw py::error_already_set();
-    }
+    if (both.type == nullptr) throw py::error_already_set();
     const std::string_view path(both.name);
     module.attr(std::string(path.substr(path.rfind('.') + 1)).c_str()) = py::handle(both.type);
   }
@@ -250,9 +242,7 @@ void bind_errors(py::module_& module) {
                         "log : str\n    The linker's whole log.\n");
   py::handle(types.link).attr("log") = "";
   py::register_exception_translator([](std::exception_ptr pointer) {
-    if (pointer) {
-      translate(std::move(pointer));
-    }
+    if (pointer) translate(std::move(pointer));
   });
 }
 

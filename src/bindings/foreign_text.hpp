@@ -12,9 +12,7 @@ namespace cudacore::bindings {
 [[nodiscard]] inline pybind11::str foreign_text(std::string_view text) {
   PyObject* decoded =
       PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace");
-  if (decoded == nullptr) {
-    throw pybind11::error_already_set();
-  }
+  if (decoded == nullptr) throw pybind11::error_already_set();
   return pybind11::reinterpret_steal<pybind11::str>(decoded);
 }
 

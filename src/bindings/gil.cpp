@@ -11,9 +11,7 @@ namespace cudacore::bindings {
 namespace py = pybind11;
 
 void park_thread() noexcept {
-  for (;;) {
-    ::pause();
-  }
+  for (;;) ::pause();
 }
 
 bool holds_gil() noexcept {
@@ -26,9 +24,7 @@ namespace {
 void* release_if_held() noexcept { return holds_gil() ? PyEval_SaveThread() : nullptr; }
 
 void take_if_released(void* state) noexcept {
-  if (state == nullptr) {
-    return;
-  }
+  if (state == nullptr) return;
   try {
     PyEval_RestoreThread(static_cast<PyThreadState*>(state));
   } catch (...) {  // pthread_exit passing by: must not leave a destructor

@@ -109,9 +109,7 @@ template <typename T>
 void track(PyObject* object) noexcept {
   if constexpr (Kept<T>::any) {
     const T& value = reinterpret_cast<HeapObject<T>*>(object)->value();
-    if (Kept<T>::may_keep(value) && PyObject_GC_IsTracked(object) == 0) {
-      PyObject_GC_Track(object);
-    }
+    if (Kept<T>::may_keep(value) && PyObject_GC_IsTracked(object) == 0) PyObject_GC_Track(object);
   }
 }
 
@@ -128,9 +126,7 @@ template <typename T>
   } else {
     object = PyObject_New(HeapObject<T>, type);
   }
-  if (object == nullptr) {
-    return nullptr;
-  }
+  if (object == nullptr) return nullptr;
   object->weak_references = nullptr;
   object->call = heap_call<T>;
   object->borrows = 0;
@@ -150,9 +146,7 @@ template <typename T>
                          " or a class derived from it");
   }
   PyObject* made = make_object(std::move(value), reinterpret_cast<PyTypeObject*>(type.ptr()));
-  if (made == nullptr) {
-    throw py::error_already_set();
-  }
+  if (made == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(made);
 }
 
@@ -193,12 +187,8 @@ template <typename T>
 T close_object(PyObject* self) {
   auto* object = reinterpret_cast<HeapObject<T>*>(self);
   using Pointer = std::remove_cvref_t<decltype(std::declval<const T&>().box())>;
-  if (object->value().is_closed()) {
-    return T(Pointer());
-  }
-  if (object->borrows != 0) {
-    object->parked = std::make_unique<T>(object->value()).release();
-  }
+  if (object->value().is_closed()) return T(Pointer());
+  if (object->borrows != 0) object->parked = std::make_unique<T>(object->value()).release();
   object->closed_hash = hash_of(object->value());
   return std::exchange(object->value(), T(Pointer()));
 }
@@ -253,9 +243,7 @@ class HeapClass : public py::object {
       slots.push_back({Py_tp_call, reinterpret_cast<void*>(&PyVectorcall_Call)});
       slots.push_back({Py_tp_methods, call});
     }
-    if constexpr (is_subclassable<T>) {
-      flags |= Py_TPFLAGS_BASETYPE;
-    }
+    if constexpr (is_subclassable<T>) flags |= Py_TPFLAGS_BASETYPE;
     if constexpr (Kept<T>::any) {
       flags |= Py_TPFLAGS_HAVE_GC;
       slots.push_back({Py_tp_traverse, reinterpret_cast<void*>(&traverse)});
@@ -271,9 +259,7 @@ class HeapClass : public py::object {
     PyType_Spec spec{qualified_name, static_cast<int>(sizeof(HeapObject<T>)), 0,
                      static_cast<unsigned>(flags), slots.data()};
     m_ptr = PyType_FromSpec(&spec);
-    if (m_ptr == nullptr) {
-      throw py::error_already_set();
-    }
+    if (m_ptr == nullptr) throw py::error_already_set();
     heap_type<T> = reinterpret_cast<PyTypeObject*>(m_ptr);
     heap_call<T> = vectorcall;
     module.attr(attr("__name__")) = *this;
@@ -318,9 +304,7 @@ class HeapClass : public py::object {
         "__eq__",
         [predicate](const ObjectOf<T>& self, py::handle other) -> py::object {
           const T* value = get_if<T>(other.ptr());
-          if (value == nullptr) {
-            return py::reinterpret_borrow<py::object>(Py_NotImplemented);
-          }
+          if (value == nullptr) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
           const bool are_open = !self.value().is_closed() && !value->is_closed();
           return py::bool_(are_open ? predicate(self.value(), *value) : self.is(other));
         },
@@ -399,12 +383,8 @@ class HeapClass : public py::object {
   static void deallocate(PyObject* self) {
     auto* object = reinterpret_cast<HeapObject<T>*>(self);
     PyTypeObject* type = Py_TYPE(self);
-    if constexpr (Kept<T>::any) {
-      PyObject_GC_UnTrack(self);
-    }
-    if (object->weak_references != nullptr) {
-      PyObject_ClearWeakRefs(self);
-    }
+    if constexpr (Kept<T>::any) PyObject_GC_UnTrack(self);
+    if (object->weak_references != nullptr) PyObject_ClearWeakRefs(self);
     object->value().~T();  // boxes let the GIL go where their end may block
     type->tp_free(self);
     Py_DECREF(type);

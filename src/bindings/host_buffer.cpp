@@ -40,9 +40,7 @@ bool holds_objects(py::handle object) {
 /// Raises what an object says that shows its memory to nobody, whatever is asked of it.
 void require_any_view(py::handle object) {
   Py_buffer view;
-  if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_INDIRECT) != 0) {
-    throw py::error_already_set();
-  }
+  if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_INDIRECT) != 0) throw py::error_already_set();
   PyBuffer_Release(&view);
 }
 
@@ -59,9 +57,7 @@ HostBuffer::HostBuffer(py::handle object, bool writable, const char* what) {
     const py::error_already_set raised;
     const bool is_refusal = raised.matches(PyExc_BufferError) || raised.matches(PyExc_ValueError) ||
                             raised.matches(PyExc_TypeError);
-    if (!is_refusal) {
-      throw raised;
-    }
+    if (!is_refusal) throw raised;
     require_any_view(object);
     const bool is_array = !attribute_or_none(object, "__array_interface__").is_none();
     const std::string array_advice =

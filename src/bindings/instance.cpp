@@ -30,9 +30,7 @@ const PyTypeObject* missing_part(py::handle object) {
 PyObject* call_class(PyObject* type, PyObject* args, PyObject* kwargs) {
   return guarded([&]() -> PyObject* {
     auto made = py::reinterpret_steal<py::object>(PyType_Type.tp_call(type, args, kwargs));
-    if (!made) {
-      throw py::error_already_set();
-    }
+    if (!made) throw py::error_already_set();
     if (PyObject_TypeCheck(made.ptr(), instance_base()) != 0) {
       if (const PyTypeObject* missing = missing_part(made)) {
         throw py::type_error(std::string(Py_TYPE(made.ptr())->tp_name) +
@@ -54,9 +52,7 @@ bool is_initialised(py::handle object) {
 
 bool is_made_by(py::handle object, const PyTypeObject* type) {
   for (const value_and_holder& part : values_and_holders(as_instance(object))) {
-    if (part.type->type == type) {
-      return true;
-    }
+    if (part.type->type == type) return true;
   }
   return false;
 }
@@ -80,9 +76,7 @@ py::object instance_metaclass() {
   const py::handle base(reinterpret_cast<PyObject*>(py::detail::get_internals().default_metaclass));
   auto made = py::reinterpret_steal<py::object>(
       PyType_FromSpecWithBases(&spec, py::make_tuple(base).ptr()));
-  if (!made) {
-    throw py::error_already_set();
-  }
+  if (!made) throw py::error_already_set();
   return made;
 }
 

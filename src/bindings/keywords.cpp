@@ -24,9 +24,7 @@ namespace {
 
 std::size_t index_of(const char* function, std::span<const char* const> keywords, py::handle name) {
   std::size_t i = 0;
-  while (i < keywords.size() && PyUnicode_CompareWithASCIIString(name.ptr(), keywords[i]) != 0) {
-    ++i;
-  }
+  while (i < keywords.size() && PyUnicode_CompareWithASCIIString(name.ptr(), keywords[i]) != 0) ++i;
   if (i == keywords.size()) {
     throw py::type_error(unknown_argument(function, name.cast<std::string>(), keywords));
   }
@@ -60,15 +58,11 @@ void parse_keywords(const char* function, std::span<const char* const> keywords,
     throw py::type_error(
         too_many_arguments(function, positional, given, keywords.subspan(positional)));
   }
-  for (std::size_t i = 0; i < given; ++i) {
-    values[i] = args[i];
-  }
+  for (std::size_t i = 0; i < given; ++i) values[i] = args[i];
   const Py_ssize_t named = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
   for (Py_ssize_t n = 0; n < named; ++n) {
     const std::size_t i = index_of(function, keywords, PyTuple_GET_ITEM(names, n));
-    if (i < given) {
-      refuse_twice(function, keywords[i]);
-    }
+    if (i < given) refuse_twice(function, keywords[i]);
     values[i] = args[given + static_cast<std::size_t>(n)];
   }
 }
@@ -78,19 +72,13 @@ void parse_keywords(const char* function, std::span<const char* const> keywords,
   const Py_ssize_t given = PyTuple_GET_SIZE(args);
   parse_keywords(function, keywords, values, keywords.size(),
                  reinterpret_cast<PyTupleObject*>(args)->ob_item, given, nullptr);
-  if (kwargs == nullptr) {
-    return;
-  }
+  if (kwargs == nullptr) return;
   PyObject* name = nullptr;
   PyObject* value = nullptr;
   for (Py_ssize_t place = 0; PyDict_Next(kwargs, &place, &name, &value) != 0;) {
-    if (PyUnicode_Check(name) == 0) {
-      refuse_keyword_type(function, name);
-    }
+    if (PyUnicode_Check(name) == 0) refuse_keyword_type(function, name);
     const std::size_t i = index_of(function, keywords, name);
-    if (i < static_cast<std::size_t>(given)) {
-      refuse_twice(function, keywords[i]);
-    }
+    if (i < static_cast<std::size_t>(given)) refuse_twice(function, keywords[i]);
     values[i] = value;
   }
 }

@@ -172,9 +172,7 @@ constexpr char how_made[] = "kernel[grid, block] or kernel[grid, block, stream, 
 }  // namespace
 
 void bind_launch(py::module_& module) {
-  if (PyModule_AddFunctions(module.ptr(), functions) != 0) {
-    throw py::error_already_set();
-  }
+  if (PyModule_AddFunctions(module.ptr(), functions) != 0) throw py::error_already_set();
   HeapClass<Launcher>(
       module, "cudacore.Launcher",
       "A kernel bound to a shape and, perhaps, a stream: ``kernel[grid, block]``.\n\n"

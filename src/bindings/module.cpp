@@ -21,9 +21,7 @@ namespace py = pybind11;
 bool python_was_interrupted() {
   using cudacore::bindings::AcquireGil;
   using cudacore::bindings::may_take_gil;
-  if (!may_take_gil()) {
-    return false;
-  }
+  if (!may_take_gil()) return false;
   const AcquireGil acquire;
   return PyErr_CheckSignals() != 0;
 }

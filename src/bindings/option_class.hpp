@@ -105,9 +105,7 @@ class OptionClass {
 
   static T defaults() {
     T options{};
-    if constexpr (requires { Table::set_defaults(options); }) {
-      Table::set_defaults(options);
-    }
+    if constexpr (requires { Table::set_defaults(options); }) Table::set_defaults(options);
     return options;
   }
 
@@ -117,9 +115,7 @@ class OptionClass {
                            type_name(key));
     }
     for (const Option<T>& field : Table::fields) {
-      if (PyUnicode_CompareWithASCIIString(key.ptr(), field.spec.name) == 0) {
-        return field;
-      }
+      if (PyUnicode_CompareWithASCIIString(key.ptr(), field.spec.name) == 0) return field;
     }
     std::vector<std::string> aliases;
     std::vector<Candidate> names;
@@ -139,9 +135,7 @@ class OptionClass {
 
   /// `values` must be nobody else's: their conversion runs Python code.
   static void set_all(T& options, const py::dict& values) {
-    for (const auto& [key, value] : values) {
-      set_field(options, find(key), value);
-    }
+    for (const auto& [key, value] : values) set_field(options, find(key), value);
   }
 
   static PyObject* create(PyTypeObject* /*type*/, PyObject* args, PyObject* kwargs) {
@@ -163,9 +157,7 @@ class OptionClass {
         }
         set_field(options, field, PyTuple_GET_ITEM(args, static_cast<Py_ssize_t>(i)));
       }
-      if (kwargs != nullptr) {
-        set_all(options, copy_of(kwargs));
-      }
+      if (kwargs != nullptr) set_all(options, copy_of(kwargs));
       return make_object<T>(std::move(options));
     });
   }
@@ -194,9 +186,7 @@ class OptionClass {
     static const T unset = defaults();
     py::dict values;
     for (const Option<T>& field : Table::fields) {
-      if (!field.same(self, unset)) {
-        values[field.spec.name] = field.get(self, field.spec);
-      }
+      if (!field.same(self, unset)) values[field.spec.name] = field.get(self, field.spec);
     }
     return values;
   }

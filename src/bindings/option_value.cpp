@@ -22,14 +22,10 @@ std::string without_null(std::string text, const std::string& field) {
 }
 
 std::string to_text(py::handle object, const std::string& field, const char* expected) {
-  if (PyUnicode_Check(object.ptr()) == 0) {
-    refuse_type(field, expected, object);
-  }
+  if (PyUnicode_Check(object.ptr()) == 0) refuse_type(field, expected, object);
   Py_ssize_t size = 0;
   const char* text = PyUnicode_AsUTF8AndSize(object.ptr(), &size);
-  if (text == nullptr) {
-    throw py::error_already_set();
-  }
+  if (text == nullptr) throw py::error_already_set();
   return without_null({text, static_cast<std::size_t>(size)}, field);
 }
 
@@ -44,9 +40,7 @@ std::string to_path_text(py::handle object, const OptionPlace& place) {
 }
 
 Index read_index(py::handle object, const OptionPlace& place) {
-  if (!is_index(object)) {
-    refuse_type(place.name(), place.expected, object);
-  }
+  if (!is_index(object)) refuse_type(place.name(), place.expected, object);
   return to_index(object);
 }
 
@@ -93,24 +87,16 @@ bool is_macro_pair(py::handle object) {
 
 /// What a dict of macros says of one: its value, or None for one that has none.
 std::optional<std::string> to_macro_value(py::handle value, const std::string& place) {
-  if (value.is_none()) {
-    return std::nullopt;
-  }
-  if (PyBool_Check(value.ptr()) != 0) {
-    return value.ptr() == Py_True ? "1" : "0";
-  }
-  if (PyLong_Check(value.ptr()) != 0) {
-    return std::string(py::str(value));
-  }
+  if (value.is_none()) return std::nullopt;
+  if (PyBool_Check(value.ptr()) != 0) return value.ptr() == Py_True ? "1" : "0";
+  if (PyLong_Check(value.ptr()) != 0) return std::string(py::str(value));
   return to_text(value, place, "str, int, bool or None");
 }
 
 }  // namespace
 
 void read_option(py::handle object, const OptionPlace& place, bool& value) {
-  if (PyBool_Check(object.ptr()) == 0) {
-    refuse_type(place.name(), place.expected, object);
-  }
+  if (PyBool_Check(object.ptr()) == 0) refuse_type(place.name(), place.expected, object);
   value = object.ptr() == Py_True;
 }
 
@@ -144,9 +130,7 @@ void read_option(py::handle object, const OptionPlace& place, std::string& value
 }
 
 void read_option(py::handle object, const OptionPlace& place, ManagedLocation& value) {
-  if (object.is_none()) {
-    return;
-  }
+  if (object.is_none()) return;
   const std::string text = to_text(object, place.name(), place.expected);
   for (const auto location :
        {ManagedLocation::device, ManagedLocation::host, ManagedLocation::host_numa}) {
@@ -190,9 +174,7 @@ void read_option(py::handle object, const OptionPlace& place, std::vector<Macro>
 }
 
 void read_option(py::handle object, const OptionPlace& place, SourceTexts& values) {
-  if (object.is_none()) {
-    return;
-  }
+  if (object.is_none()) return;
   const auto add = [&](py::handle key, py::handle value) {
     const std::string name = to_text(key, "each name in " + place.name(), "str");
     const bool is_bytes = PyBytes_Check(value.ptr()) != 0 || PyByteArray_Check(value.ptr()) != 0;
@@ -202,14 +184,10 @@ void read_option(py::handle object, const OptionPlace& place, SourceTexts& value
     values.insert_or_assign(name, std::move(text));
   };
   if (is_mapping(object)) {
-    for (const py::handle key : object) {
-      add(key, py::object(object[key]));
-    }
+    for (const py::handle key : object) add(key, py::object(object[key]));
     return;
   }
-  if (!is_list(object)) {
-    refuse_type(place.name(), place.expected, object);
-  }
+  if (!is_list(object)) refuse_type(place.name(), place.expected, object);
   for_each_item(object, place, "", [&](py::handle item, const OptionPlace& where) {
     if (!is_list(item) || py::len(item) != 2) {
       throw py::type_error(where.name() + " must be a pair (name, text), not " + type_name(item));
@@ -229,13 +207,9 @@ py::object show_option(const Macro& value, const OptionSpec& /*spec*/) {
 }
 
 py::object show_option(const SourceTexts& values, const OptionSpec& /*spec*/) {
-  if (values.empty()) {
-    return py::none();
-  }
+  if (values.empty()) return py::none();
   py::dict dict;
-  for (const auto& [name, value] : values) {
-    dict[py::str(name)] = py::str(value);
-  }
+  for (const auto& [name, value] : values) dict[py::str(name)] = py::str(value);
   return dict;
 }
 
@@ -256,9 +230,7 @@ std::string describe_option(const OptionSpec& spec, const char* tool) {
     return text + " " + tool +
            " has no flag for it: setting it makes compile() raise NotSupportedError.";
   }
-  if (flag.empty()) {
-    return text;
-  }
+  if (flag.empty()) return text;
   constexpr auto arguments = std::to_array<std::pair<std::string_view, const char*>>({
       {"plain", "``."},
       {"boolean", "=true`` or ``=false``."},

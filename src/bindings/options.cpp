@@ -17,9 +17,7 @@ namespace {
 /// The flags of a command line as cuda.core gives them.
 py::list to_bytes(const std::vector<std::string>& flags) {
   py::list list;
-  for (const std::string& flag : flags) {
-    list.append(py::bytes(flag));
-  }
+  for (const std::string& flag : flags) list.append(py::bytes(flag));
   return list;
 }
 

@@ -23,60 +23,42 @@ using handle::Slot;
 long long as_long_long(PyObject* object, int& overflowed) {
 #if PY_VERSION_HEX >= 0x030C0000
   const auto* number = reinterpret_cast<const PyLongObject*>(object);
-  if (PyUnstable_Long_IsCompact(number) != 0) {
-    return PyUnstable_Long_CompactValue(number);
-  }
+  if (PyUnstable_Long_IsCompact(number) != 0) return PyUnstable_Long_CompactValue(number);
 #endif
   return PyLong_AsLongLongAndOverflow(object, &overflowed);
 }
 
 bool pack_int(const Slot& slot, PyObject* object, unsigned char* destination) noexcept {
-  if (Py_TYPE(object) != &PyLong_Type) {
-    return false;
-  }
+  if (Py_TYPE(object) != &PyLong_Type) return false;
   int overflowed = 0;
   const long long value = as_long_long(object, overflowed);
-  if (overflowed != 0 || value < slot.lowest || value > slot.highest) {
-    return false;
-  }
+  if (overflowed != 0 || value < slot.lowest || value > slot.highest) return false;
   std::memcpy(destination, &value, sizeof(value));
   return true;
 }
 
 bool pack_float(PyObject* object, unsigned char* destination) noexcept {
-  if (Py_TYPE(object) != &PyFloat_Type) {
-    return false;
-  }
+  if (Py_TYPE(object) != &PyFloat_Type) return false;
   const double value = PyFloat_AS_DOUBLE(object);
-  if (!(std::abs(value) <= std::numeric_limits<float>::max())) {
-    return false;
-  }
+  if (!(std::abs(value) <= std::numeric_limits<float>::max())) return false;
   const auto rounded = static_cast<float>(value);
   std::memcpy(destination, &rounded, sizeof(rounded));
   return true;
 }
 
 bool pack_double(PyObject* object, unsigned char* destination) noexcept {
-  if (Py_TYPE(object) != &PyFloat_Type) {
-    return false;
-  }
+  if (Py_TYPE(object) != &PyFloat_Type) return false;
   const double value = PyFloat_AS_DOUBLE(object);
   std::memcpy(destination, &value, sizeof(value));
   return true;
 }
 
 bool pack_address(PyObject* object, int device, unsigned char* destination) noexcept {
-  if (Py_TYPE(object) != heap_type<Buffer>) {
-    return false;
-  }
+  if (Py_TYPE(object) != heap_type<Buffer>) return false;
   const BufferBox* box = get_if<Buffer>(object)->box().get();
-  if (box == nullptr || box->is_stale()) {
-    return false;
-  }
+  if (box == nullptr || box->is_stale()) return false;
   const int owner = box->device.load(std::memory_order_relaxed);
-  if (owner != device && owner != BufferBox::any_device) {
-    return false;
-  }
+  if (owner != device && owner != BufferBox::any_device) return false;
   std::memcpy(destination, &box->pointer, sizeof(box->pointer));
   return true;
 }

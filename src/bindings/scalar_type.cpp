@@ -70,9 +70,7 @@ bool lies_at_offset(PyObject* object, std::size_t size) {
 /// `name` is of the class of NumPy's that the object's class is, or derives from.
 ScalarType classify_numpy(PyObject* object, std::string_view name) {
   PyTypeObject* type = Py_TYPE(object);
-  if (name == "void") {
-    return {type, Access::buffer, ParamKind::structure, 0};
-  }
+  if (name == "void") return {type, Access::buffer, ParamKind::structure, 0};
   for (const NamedScalar& scalar : numpy_scalars) {
     if (name == scalar.name) {
       const bool direct = lies_at_offset(object, scalar.size);
@@ -113,9 +111,7 @@ ScalarType classify(PyObject* object) {
   for (Py_ssize_t i = 0; bases != nullptr && i < PyTuple_GET_SIZE(bases); ++i) {
     const std::string_view base =
         reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(bases, i))->tp_name;
-    if (base.starts_with("numpy.")) {
-      return classify_numpy(object, base.substr(6));
-    }
+    if (base.starts_with("numpy.")) return classify_numpy(object, base.substr(6));
   }
   const std::string_view name = type->tp_name;
   if (name == "ml_dtypes.bfloat16" || name == "bfloat16") {

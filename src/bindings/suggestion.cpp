@@ -55,9 +55,7 @@ double best_similarity(std::string_view name, const Candidate& candidate) {
 }  // namespace
 
 std::string did_you_mean(std::string_view name, std::span<const Candidate> names) {
-  if (name.empty() || name.size() > longest) {
-    return {};
-  }
+  if (name.empty() || name.size() > longest) return {};
   const std::string wanted = spelled_as_field(name);
   std::string_view best;
   double best_score = 0.7;  // below this a suggestion is noise
@@ -74,9 +72,7 @@ std::string did_you_mean(std::string_view name, std::span<const Candidate> names
 std::string did_you_mean(std::string_view name, std::span<const char* const> names) {
   std::vector<Candidate> candidates;
   candidates.reserve(names.size());
-  for (const char* candidate : names) {
-    candidates.push_back({candidate});
-  }
+  for (const char* candidate : names) candidates.push_back({candidate});
   return did_you_mean(name, candidates);
 }
 

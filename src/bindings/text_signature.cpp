@@ -21,36 +21,24 @@ std::optional<std::string> parameters_of(const py::detail::function_record& reco
   const std::size_t starred = (record.has_args ? 1U : 0U) + (record.has_kwargs ? 1U : 0U);
   const std::size_t count = record.nargs - starred;
   const std::size_t named = std::max<std::size_t>(record.args.size(), record.is_method ? 1 : 0);
-  if (named < count) {
-    return std::nullopt;
-  }
+  if (named < count) return std::nullopt;
   std::string text;
   const auto add = [&](std::string_view part) {
     text += text.empty() ? "" : ", ";
     text += part;
   };
   for (std::size_t i = 0; i < count; ++i) {
-    if (i == record.nargs_pos) {
-      add("*");
-    }
+    if (i == record.nargs_pos) add("*");
     if (i >= record.args.size()) {
       add("self");
     } else {
       add(record.args[i].name);
-      if (record.args[i].value) {
-        text += "=" + std::string(py::repr(record.args[i].value));
-      }
+      if (record.args[i].value) text += "=" + std::string(py::repr(record.args[i].value));
     }
-    if (i + 1 == record.nargs_pos_only) {
-      add("/");
-    }
+    if (i + 1 == record.nargs_pos_only) add("/");
   }
-  if (record.has_args) {
-    add("*args");
-  }
-  if (record.has_kwargs) {
-    add("**kwargs");
-  }
+  if (record.has_args) add("*args");
+  if (record.has_kwargs) add("**kwargs");
   return text;
 }
 
@@ -59,25 +47,17 @@ std::optional<std::string> parameters_of(const py::detail::function_record& reco
 void add_signature(PyObject* object) {
   PyObject* function =
       PyInstanceMethod_Check(object) != 0 ? PyInstanceMethod_GET_FUNCTION(object) : object;
-  if (PyCFunction_Check(function) == 0 || PyCFunction_GET_SELF(function) == nullptr) {
-    return;
-  }
+  if (PyCFunction_Check(function) == 0 || PyCFunction_GET_SELF(function) == nullptr) return;
   const auto* record =
       py::detail::function_record_ptr_from_PyObject(PyCFunction_GET_SELF(function));
-  if (record == nullptr) {
-    return;
-  }
+  if (record == nullptr) return;
   const std::optional<std::string> parameters = parameters_of(*record);
-  if (!parameters) {
-    return;
-  }
+  if (!parameters) return;
   PyMethodDef& definition = *reinterpret_cast<PyCFunctionObject*>(function)->m_ml;
   char* doc = ::strdup(with_signature(record->name, *parameters,
                                       definition.ml_doc == nullptr ? "" : definition.ml_doc)
                            .c_str());
-  if (doc == nullptr) {
-    throw std::bad_alloc();
-  }
+  if (doc == nullptr) throw std::bad_alloc();
   std::free(const_cast<char*>(definition.ml_doc));  // NOLINT: strdup's, as pybind11 has it
   definition.ml_doc = doc;
 }

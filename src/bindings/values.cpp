@@ -24,14 +24,10 @@ struct EnteredStreams {
   EnteredStreams(const EnteredStreams&) = delete;
   EnteredStreams& operator=(const EnteredStreams&) = delete;
   ~EnteredStreams() {
-    if (objects.empty() || !may_take_gil()) {
-      return;
-    }
+    if (objects.empty() || !may_take_gil()) return;
     const AcquireGil acquire;
     while (!objects.empty()) {  // the end of an object may enter streams in turn
-      for (PyObject* object : std::exchange(objects, {})) {
-        Py_DECREF(object);
-      }
+      for (PyObject* object : std::exchange(objects, {})) Py_DECREF(object);
     }
   }
 };
@@ -47,17 +43,13 @@ py::str to_str(const std::filesystem::path& path) {
   const std::string& text = path.native();
   PyObject* decoded =
       PyUnicode_DecodeFSDefaultAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
-  if (decoded == nullptr) {
-    throw py::error_already_set();
-  }
+  if (decoded == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::str>(decoded);
 }
 
 std::filesystem::path to_path(py::handle object) {
   PyObject* encoded = nullptr;
-  if (PyUnicode_FSConverter(object.ptr(), &encoded) == 0) {
-    throw py::error_already_set();
-  }
+  if (PyUnicode_FSConverter(object.ptr(), &encoded) == 0) throw py::error_already_set();
   return std::string(py::reinterpret_steal<py::bytes>(encoded));
 }
 
@@ -90,9 +82,7 @@ Py_hash_t hash_of(const Buffer& buffer) noexcept {
 
 py::object attribute_or_none(py::handle object, const char* name) {
   auto value = py::reinterpret_steal<py::object>(PyObject_GetAttrString(object.ptr(), name));
-  if (value) {
-    return value;
-  }
+  if (value) return value;
   // A property may raise AttributeError too: then the type has the name.
   const py::error_already_set raised;
   const py::handle type(reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())));
@@ -109,9 +99,7 @@ bool is_mapping(py::handle object) {
 
 py::dict copy_of(py::handle dict) {
   auto copy = py::reinterpret_steal<py::dict>(PyDict_Copy(dict.ptr()));
-  if (!copy) {
-    throw py::error_already_set();
-  }
+  if (!copy) throw py::error_already_set();
   return copy;
 }
 
@@ -126,18 +114,12 @@ std::string shown(py::handle object) {
   if (PyLong_Check(object.ptr()) != 0) {
     const py::handle type(reinterpret_cast<PyObject*>(&PyLong_Type));
     const auto bits = type.attr("bit_length")(object).cast<std::size_t>();
-    if (bits > most_bits) {
-      return "an int of " + std::to_string(bits) + " bits";
-    }
+    if (bits > most_bits) return "an int of " + std::to_string(bits) + " bits";
   }
   const auto text = py::reinterpret_steal<py::object>(PyObject_Repr(object.ptr()));
-  if (text) {
-    return text.cast<std::string>();
-  }
+  if (text) return text.cast<std::string>();
   const py::error_already_set raised;
-  if (!raised.matches(PyExc_ValueError)) {
-    throw raised;
-  }
+  if (!raised.matches(PyExc_ValueError)) throw raised;
   return "a " + type_name(object);  // with an int inside of more digits than Python prints
 }
 
@@ -149,12 +131,8 @@ PyObject* add_named_tuple(py::module_& module, const char* name, const char* fie
 }
 
 Device to_device(py::handle object) {
-  if (object.is_none()) {
-    return Device::current();
-  }
-  if (const auto* device = get_if<PyDevice>(object.ptr())) {
-    return device->device;
-  }
+  if (object.is_none()) return Device::current();
+  if (const auto* device = get_if<PyDevice>(object.ptr())) return device->device;
   if (is_index(object)) {
     const Index ordinal = to_index(object);
     if (!ordinal.lies_in(std::numeric_limits<int>::min(), std::numeric_limits<int>::max())) {
@@ -167,9 +145,7 @@ Device to_device(py::handle object) {
 }
 
 Stream to_stream(py::handle object) {
-  if (const auto* stream = get_if<Stream>(object.ptr())) {
-    return *stream;
-  }
+  if (const auto* stream = get_if<Stream>(object.ptr())) return *stream;
   if (object.is_none()) {
     PyObject* entered = entered_stream();
     return entered != nullptr ? *get_if<Stream>(entered) : default_stream();
@@ -226,9 +202,7 @@ unsigned long long to_address(py::handle object, const char* what) {
                                                             : PyNumber_Long(object.ptr()));
   if (!number) {
     py::error_already_set raised;
-    if (!raised.matches(PyExc_TypeError)) {
-      throw raised;
-    }
+    if (!raised.matches(PyExc_TypeError)) throw raised;
     throw py::type_error(std::string(what) + " must be an int, not " + type_name(object));
   }
   const unsigned long long value = PyLong_AsUnsignedLongLong(number.ptr());
@@ -246,9 +220,7 @@ bool is_index(py::handle object) noexcept {
 
 Index to_index(py::handle object) {
   auto number = py::reinterpret_steal<py::object>(PyNumber_Index(object.ptr()));
-  if (!number) {
-    throw py::error_already_set();
-  }
+  if (!number) throw py::error_already_set();
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
   return {std::move(number), value, overflow == 0};
@@ -256,9 +228,7 @@ Index to_index(py::handle object) {
 
 int to_int(py::handle object, const char* owner, const char* field) {
   const auto what = [&] { return std::string(owner) + "." + field; };
-  if (!is_index(object)) {
-    throw py::type_error(what() + " must be an int, not " + type_name(object));
-  }
+  if (!is_index(object)) throw py::type_error(what() + " must be an int, not " + type_name(object));
   const Index index = to_index(object);
   if (!index.lies_in(std::numeric_limits<int>::min(), std::numeric_limits<int>::max())) {
     throw std::overflow_error(what() + " must fit 32 bits, not be " + shown(index.number));

@@ -70,15 +70,11 @@ Signature signature_of(std::string_view kernel, const ByteReader& info) {
     const auto attribute = info.at<std::uint8_t>(i + 1);
     const auto value = info.at<std::uint16_t>(i + 2);
     i += 4;
-    if (format != format_sized) {
-      continue;
-    }
+    if (format != format_sized) continue;
     const ByteReader payload = info.part(i, value);
     i += value;
     const bool wide = attribute == attribute_kparam_info_v2;
-    if (!wide && attribute != attribute_kparam_info) {
-      continue;
-    }
+    if (!wide && attribute != attribute_kparam_info) continue;
     if (payload.size() < kparam_info_size) {
       throw_damaged(kernel, "has a parameter record of " + std::to_string(value) + " bytes");
     }

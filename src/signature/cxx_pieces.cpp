@@ -44,9 +44,7 @@ bool is_plain_identifier(std::string_view word) noexcept {
 std::size_t skip_word(std::string_view text, std::size_t i) {
   const std::size_t end = skip_identifier(text, i);
   const std::string_view word = text.substr(i, end - i);
-  if (is_cv(word) || is_noise(word) || is_fundamental(word) || is_attribute(word)) {
-    return end;
-  }
+  if (is_cv(word) || is_noise(word) || is_fundamental(word) || is_attribute(word)) return end;
   return skip_name(text, i);
 }
 
@@ -63,9 +61,7 @@ std::string_view name_in_declarator(std::string_view inside) {
         nested = piece.text;
       }
     }
-    if (!name.empty() || nested.empty()) {
-      return name;
-    }
+    if (!name.empty() || nested.empty()) return name;
     inside = nested;
   }
   return {};
@@ -85,9 +81,7 @@ bool is_fundamental(std::string_view word) noexcept {
 
 void throw_not_a_type(std::string_view part, std::string_view declaration) {
   std::string message = "'" + abbreviated(part) + "' is not a type";
-  if (part != declaration) {
-    message += ", in the parameter '" + abbreviated(declaration) + "'";
-  }
+  if (part != declaration) message += ", in the parameter '" + abbreviated(declaration) + "'";
   message += "; write parameters as C++ does, such as 'float const* x, unsigned long n'";
   throw std::invalid_argument(message);
 }
@@ -103,17 +97,13 @@ Pieces pieces_of(std::string_view text, std::string_view declaration) {
       end = text.substr(i, 2) == "&&" ? i + 2 : end;
       pieces.push_back({Piece::Kind::reference, text.substr(i, end - i)});
     } else if (const std::size_t word = skip_word(text, i); word != i) {
-      if (word == npos) {
-        throw_not_a_type(text.substr(i), declaration);
-      }
+      if (word == npos) throw_not_a_type(text.substr(i), declaration);
       end = word;
       const std::string_view name = text.substr(i, end - i);
       if (is_attribute(name)) {
         const std::size_t open = skip_spaces(text, end);
         end = open < text.size() && text[open] == '(' ? skip_group(text, open) : end;
-        if (end == npos) {
-          throw_not_a_type(text.substr(i), declaration);
-        }
+        if (end == npos) throw_not_a_type(text.substr(i), declaration);
       } else if (name.size() > 2 && name.substr(name.size() - 3) == "::*") {
         pieces.push_back({Piece::Kind::member_pointer, name});
       } else if (!is_noise(name)) {
@@ -121,9 +111,7 @@ Pieces pieces_of(std::string_view text, std::string_view declaration) {
       }
     } else if (c == '(' || c == '[') {
       end = skip_group(text, i);
-      if (end == npos) {
-        throw_not_a_type(text.substr(i), declaration);
-      }
+      if (end == npos) throw_not_a_type(text.substr(i), declaration);
       const std::string_view inside = text.substr(i + 1, end - i - 2);
       if (c == '(') {
         pieces.push_back({Piece::Kind::parens, trim(inside)});
@@ -139,9 +127,7 @@ Pieces pieces_of(std::string_view text, std::string_view declaration) {
 }
 
 bool holds_declarator(const Piece& piece) noexcept {
-  if (piece.kind != Piece::Kind::parens || piece.text.empty()) {
-    return false;
-  }
+  if (piece.kind != Piece::Kind::parens || piece.text.empty()) return false;
   return piece.text.front() == '*' || piece.text.front() == '&' || piece.text.find("::*") != npos;
 }
 
@@ -149,12 +135,8 @@ std::size_t name_position(const Pieces& pieces) noexcept {
   bool typed = false;
   std::size_t found = pieces.size();
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    if (pieces[i].kind != Piece::Kind::word || is_cv(pieces[i].text)) {
-      continue;
-    }
-    if (typed && is_plain_identifier(pieces[i].text) && !is_fundamental(pieces[i].text)) {
-      found = i;
-    }
+    if (pieces[i].kind != Piece::Kind::word || is_cv(pieces[i].text)) continue;
+    if (typed && is_plain_identifier(pieces[i].text) && !is_fundamental(pieces[i].text)) found = i;
     typed = true;
   }
   return found;
@@ -162,9 +144,7 @@ std::size_t name_position(const Pieces& pieces) noexcept {
 
 std::string_view name_of(const Pieces& pieces) {
   for (const Piece& piece : pieces) {
-    if (holds_declarator(piece)) {
-      return name_in_declarator(piece.text);
-    }
+    if (holds_declarator(piece)) return name_in_declarator(piece.text);
   }
   const std::size_t position = name_position(pieces);
   return position < pieces.size() ? pieces[position].text : std::string_view{};

@@ -26,9 +26,7 @@ constexpr std::size_t max_quoted = 256;
 /// One past the literal or the quoted name at `i`; a lone quote, or one that separates digits, is a
 /// single character.
 std::size_t skip_quoted(std::string_view text, std::size_t i) noexcept {
-  if (text[i] == '\'' && i > 0 && is_word_char(text[i - 1])) {
-    return i + 1;
-  }
+  if (text[i] == '\'' && i > 0 && is_word_char(text[i - 1])) return i + 1;
   const std::size_t last = std::min(text.size(), i + max_quoted);
   for (std::size_t j = i + 1; j < last; ++j) {
     if (text[j] == '\\') {
@@ -43,14 +41,10 @@ std::size_t skip_quoted(std::string_view text, std::size_t i) noexcept {
 /// One past the symbol of an operator's name, if `i` is just past the word `operator`.
 std::size_t skip_operator_symbol(std::string_view text, std::size_t i) noexcept {
   const std::size_t symbol = skip_spaces(text, i);
-  if (starts_at(text, symbol, "()") || starts_at(text, symbol, "[]")) {
-    return symbol + 2;
-  }
+  if (starts_at(text, symbol, "()") || starts_at(text, symbol, "[]")) return symbol + 2;
   constexpr std::string_view symbols = "+-*/%^&|~!=<>,";
   std::size_t end = symbol;
-  while (end < text.size() && symbols.find(text[end]) != npos) {
-    ++end;
-  }
+  while (end < text.size() && symbols.find(text[end]) != npos) ++end;
   return end == symbol ? i : end;
 }
 
@@ -61,12 +55,8 @@ std::size_t step(std::string_view text, std::size_t i) {
   if (c == '(' || c == '[' || c == '{') {
     return skip_group(text, i);
   }
-  if (c == '"' || c == '\'') {
-    return skip_quoted(text, i);
-  }
-  if (c == '-' && starts_at(text, i, "->")) {
-    return i + 2;
-  }
+  if (c == '"' || c == '\'') return skip_quoted(text, i);
+  if (c == '-' && starts_at(text, i, "->")) return i + 2;
   if (is_word_char(c)) {
     const std::size_t end = skip_identifier(text, i);
     return text.substr(i, end - i) == "operator" ? skip_operator_symbol(text, end) : end;
@@ -85,13 +75,9 @@ std::size_t skip_round_group(std::string_view text, std::size_t open) {
     if (c == '(' || c == '[' || c == '{') {
       closers.push_back(c == '(' ? ')' : c == '[' ? ']' : '}');
     } else if (c == ')' || c == ']' || c == '}') {
-      if (closers.back() != c) {
-        return npos;
-      }
+      if (closers.back() != c) return npos;
       closers.pop_back();
-      if (closers.empty()) {
-        return i + 1;
-      }
+      if (closers.empty()) return i + 1;
     }
     ++i;
   }
@@ -102,45 +88,31 @@ std::size_t skip_round_group(std::string_view text, std::size_t open) {
 /// group is something else.
 std::size_t skip_enclosing_function(std::string_view text, std::size_t open) {
   std::size_t end = skip_group(text, open);
-  if (end == npos) {
-    return open;
-  }
-  if (starts_at(text, end, " const::")) {
-    end += std::string_view(" const").size();
-  }
+  if (end == npos) return open;
+  if (starts_at(text, end, " const::")) end += std::string_view(" const").size();
   return starts_at(text, end, "::") ? end : open;
 }
 
 }  // namespace
 
 std::string_view trim(std::string_view text) noexcept {
-  while (!text.empty() && is_space(text.front())) {
-    text.remove_prefix(1);
-  }
-  while (!text.empty() && is_space(text.back())) {
-    text.remove_suffix(1);
-  }
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
   return text;
 }
 
 std::size_t skip_spaces(std::string_view text, std::size_t i) noexcept {
-  while (i < text.size() && is_space(text[i])) {
-    ++i;
-  }
+  while (i < text.size() && is_space(text[i])) ++i;
   return i;
 }
 
 std::size_t skip_identifier(std::string_view text, std::size_t i) noexcept {
-  while (i < text.size() && is_word_char(text[i])) {
-    ++i;
-  }
+  while (i < text.size() && is_word_char(text[i])) ++i;
   return i;
 }
 
 std::size_t skip_group(std::string_view text, std::size_t open) {
-  if (text[open] != '<') {
-    return skip_round_group(text, open);
-  }
+  if (text[open] != '<') return skip_round_group(text, open);
   std::size_t depth = 0;
   for (std::size_t i = open; i < text.size();) {
     if (text[i] == '<') {
@@ -148,16 +120,12 @@ std::size_t skip_group(std::string_view text, std::size_t open) {
       ++i;
     } else if (text[i] == '>') {
       ++i;
-      if (--depth == 0) {
-        return i;
-      }
+      if (--depth == 0) return i;
     } else if (text[i] == ')' || text[i] == ']' || text[i] == '}') {
       return npos;  // it closes nothing
     } else {
       i = step(text, i);
-      if (i == npos) {
-        return npos;
-      }
+      if (i == npos) return npos;
     }
   }
   return npos;
@@ -172,9 +140,7 @@ std::size_t skip_name(std::string_view text, std::size_t i) {
         i = skip_spaces(text, i + 2);
         continue;
       }
-      if (text[i] == '*' && i > start) {
-        return i + 1;
-      }
+      if (text[i] == '*' && i > start) return i + 1;
       if (text[i] == '{' || starts_at(text, i, anonymous)) {
         i = skip_group(text, i);
       } else if (text[i] == '\'') {
@@ -196,31 +162,23 @@ std::size_t skip_name(std::string_view text, std::size_t i) {
       } else {
         return i;
       }
-      if (i == npos) {
-        return npos;
-      }
+      if (i == npos) return npos;
       need_piece = false;
       continue;
     }
     const std::size_t next = skip_spaces(text, i);
     if (next < text.size() && text[next] == '<') {
       i = skip_group(text, next);
-      if (i == npos) {
-        return npos;
-      }
+      if (i == npos) return npos;
     } else if (starts_at(text, next, "::")) {
       i = next;
       need_piece = true;
     } else if (starts_at(text, i, "[abi:")) {
       i = skip_group(text, i);
-      if (i == npos) {
-        return npos;
-      }
+      if (i == npos) return npos;
     } else if (i < text.size() && text[i] == '(') {
       const std::size_t end = skip_enclosing_function(text, i);
-      if (end == i) {
-        return i;
-      }
+      if (end == i) return i;
       i = end;
     } else {
       return i;
@@ -231,28 +189,20 @@ std::size_t skip_name(std::string_view text, std::size_t i) {
 
 std::vector<std::string_view> split_arguments(std::string_view text) {
   std::vector<std::string_view> arguments;
-  if (trim(text).empty()) {
-    return arguments;
-  }
+  if (trim(text).empty()) return arguments;
   while (true) {
     const std::size_t comma = find_outside_groups(text, ',');
     arguments.push_back(trim(text.substr(0, comma)));
-    if (comma == npos) {
-      return arguments;
-    }
+    if (comma == npos) return arguments;
     text.remove_prefix(comma + 1);
   }
 }
 
 std::size_t find_outside_groups(std::string_view text, char c) {
   for (std::size_t i = 0; i < text.size();) {
-    if (text[i] == c) {
-      return i;
-    }
+    if (text[i] == c) return i;
     i = text[i] == '<' ? skip_group(text, i) : step(text, i);
-    if (i == npos) {
-      return npos;
-    }
+    if (i == npos) return npos;
   }
   return npos;
 }
@@ -275,13 +225,9 @@ FunctionText split_function(std::string_view text) {
     }
     if (text[i] == '(') {
       bool list = true;
-      for (const std::string_view word : not_lists) {
-        list = list && !word_before(text, i, word);
-      }
+      for (const std::string_view word : not_lists) list = list && !word_before(text, i, word);
       const std::size_t end = skip_group(text, i);
-      if (end == npos) {
-        break;
-      }
+      if (end == npos) break;
       const std::size_t enclosing = skip_enclosing_function(text, i);
       if (enclosing != i) {
         i = enclosing;
@@ -296,9 +242,7 @@ FunctionText split_function(std::string_view text) {
       continue;
     }
     const std::size_t next = text[i] == '<' ? skip_group(text, i) : step(text, i);
-    if (next == npos) {
-      break;
-    }
+    if (next == npos) break;
     i = next;
   }
   return {name <= text.size() ? text.substr(name) : text, {}, false};
@@ -313,9 +257,7 @@ std::string_view unqualified(std::string_view name) {
       continue;
     }
     i = name[i] == '<' ? skip_group(name, i) : step(name, i);
-    if (i == npos) {
-      break;
-    }
+    if (i == npos) break;
   }
   return name.substr(last);
 }
@@ -323,18 +265,14 @@ std::string_view unqualified(std::string_view name) {
 std::string abbreviated(std::string_view text) {
   constexpr std::size_t longest = 200;
   constexpr std::size_t end = 40;
-  if (text.size() <= longest) {
-    return std::string(text);
-  }
+  if (text.size() <= longest) return std::string(text);
   return std::string(text.substr(0, longest - end))
       .append("...")
       .append(text.substr(text.size() - end));
 }
 
 std::string_view without_arguments(std::string_view name) {
-  if (name.empty() || name.back() != '>') {
-    return name;
-  }
+  if (name.empty() || name.back() != '>') return name;
   const std::size_t tail = name.size() - unqualified(name).size();
   const std::size_t open = find_outside_groups(name.substr(tail), '<');
   return open == npos ? name : trim(name.substr(0, tail + open));

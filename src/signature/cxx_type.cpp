@@ -25,9 +25,7 @@ class Nesting {
   /// limits.
   template <typename Inside>
   bool enter(std::string_view text, const Inside& inside) {
-    if (depth_ >= max_depth || work_ < text.size()) {
-      return false;
-    }
+    if (depth_ >= max_depth || work_ < text.size()) return false;
     work_ -= text.size();
     ++depth_;
     inside();
@@ -52,9 +50,7 @@ std::string canonical_literal(std::string_view text) {
     const std::size_t end = skip_group(text, 0);
     if (end != npos && end < text.size() && (is_digit(text[end]) || text[end] == '-')) {
       const std::string_view type = text.substr(1, end - 2);
-      if (!is_fundamental(type.substr(0, skip_identifier(type, 0)))) {
-        return {};
-      }
+      if (!is_fundamental(type.substr(0, skip_identifier(type, 0)))) return {};
       text.remove_prefix(end);
     }
   }
@@ -63,12 +59,8 @@ std::string canonical_literal(std::string_view text) {
   }
   const std::size_t digits = !text.empty() && text.front() == '-' ? 1 : 0;
   std::size_t end = digits;
-  while (end < text.size() && is_digit(text[end])) {
-    ++end;
-  }
-  if (end == digits || text.find_first_not_of("uUlLzZ", end) != npos) {
-    return {};
-  }
+  while (end < text.size() && is_digit(text[end])) ++end;
+  if (end == digits || text.find_first_not_of("uUlLzZ", end) != npos) return {};
   return std::string(text.substr(0, end));
 }
 
@@ -80,17 +72,13 @@ void drop_inline_namespace(std::string& name) {
   for (std::size_t i = name.find(scope); i != npos; i = name.find(scope, i + 1)) {
     const std::size_t digits = i + scope.size();
     std::size_t end = digits;
-    while (end < name.size() && is_digit(name[end])) {
-      ++end;
-    }
+    while (end < name.size() && is_digit(name[end])) ++end;
     if (end > digits && name.compare(end, 2, "::") == 0) {
       result.append(name, copied, digits - 2 - copied);
       copied = end + 2;
     }
   }
-  if (copied != 0) {
-    name = result.append(name, copied);
-  }
+  if (copied != 0) name = result.append(name, copied);
 }
 
 /// A list of template arguments or of a function's parameters, in canonical spelling.
@@ -123,9 +111,7 @@ std::string canonical_word(std::string_view word, Nesting& nesting) {
     }
     if (c == '<') {
       const std::size_t end = skip_group(word, i);
-      if (end == npos) {
-        return result.append(word.substr(i));
-      }
+      if (end == npos) return result.append(word.substr(i));
       result += '<';
       const std::string_view inside = word.substr(i + 1, end - i - 2);
       result += canonical_arguments(inside, nesting);
@@ -140,17 +126,13 @@ std::string canonical_word(std::string_view word, Nesting& nesting) {
       i = end;
       if (part == "operator" && i < word.size()) {
         // The symbol's angle brackets are not template arguments.
-        while (i < word.size() && (word[i] == '<' || word[i] == '>')) {
-          result += word[i++];
-        }
+        while (i < word.size() && (word[i] == '<' || word[i] == '>')) result += word[i++];
       }
       continue;
     }
     if (c == '(' || c == '{' || c == '[') {
       const std::size_t end = skip_group(word, i);
-      if (end == npos) {
-        return result.append(word.substr(i));
-      }
+      if (end == npos) return result.append(word.substr(i));
       const std::string_view inside = word.substr(i + 1, end - i - 2);
       result += c;
       if (!nesting.enter(inside, [&] { result += canonical_word(inside, nesting); })) {
@@ -178,9 +160,7 @@ std::string spell_fundamental(std::span<const std::string_view> words) {
   for (const std::string_view word : words) {
     if (word != "signed" && word != "unsigned" && word != "long" && word != "short" &&
         !(word == "int" && words.size() > 1)) {
-      if (!core.empty()) {
-        return {};
-      }
+      if (!core.empty()) return {};
       core = word;
     }
   }
@@ -194,12 +174,8 @@ std::string spell_fundamental(std::span<const std::string_view> words) {
   if (core == "__int128" && longs == 0 && count("short") == 0 && count("int") == 0) {
     return is_unsigned ? "unsigned __int128" : "__int128";
   }
-  if (core == "double" && longs == 1 && words.size() == 2) {
-    return "long double";
-  }
-  if (!core.empty() && core != "int") {
-    return words.size() == 1 ? std::string(core) : std::string{};
-  }
+  if (core == "double" && longs == 1 && words.size() == 2) return "long double";
+  if (!core.empty() && core != "int") return words.size() == 1 ? std::string(core) : std::string{};
   const std::string_view body = count("short") == 1 ? "short"
                                 : longs == 1        ? "long"
                                 : longs == 2        ? "long long"
@@ -218,9 +194,7 @@ struct Type {
   [[nodiscard]] std::string take_spelling(std::initializer_list<std::string_view> tail = {}) {
     std::string spelled = std::move(param.type);
     spelled.append(is_const ? " const" : "").append(is_volatile ? " volatile" : "");
-    for (const std::string_view text : tail) {
-      spelled.append(text);
-    }
+    for (const std::string_view text : tail) spelled.append(text);
     return spelled;
   }
 
@@ -275,16 +249,12 @@ Type base_type(const Pieces& pieces, std::size_t& i, std::string_view declaratio
   std::string spelled;
   if (!user.empty()) {
     spelled = canonical_word(user, nesting);
-    if (spelled.substr(0, 2) == "::") {
-      spelled.erase(0, 2);
-    }
+    if (spelled.substr(0, 2) == "::") spelled.erase(0, 2);
     spelled = std::string(resolve_typedef(spelled));
   } else if (!fundamental.empty()) {
     spelled = spell_fundamental(fundamental);
   }
-  if (spelled.empty()) {
-    throw_not_a_type(declaration, declaration);
-  }
+  if (spelled.empty()) throw_not_a_type(declaration, declaration);
   const NamedType named = named_type(spelled);
   type.param.kind = named.kind;
   type.param.size = named.size;
@@ -298,9 +268,7 @@ Type base_type(const Pieces& pieces, std::size_t& i, std::string_view declaratio
 /// @throw std::invalid_argument
 void follow(bool& is_reference, const Piece& piece, std::string_view declaration) {
   const bool changes = piece.kind != Piece::Kind::word && piece.kind != Piece::Kind::parens;
-  if (is_reference && changes) {
-    throw_not_a_type(declaration, declaration);
-  }
+  if (is_reference && changes) throw_not_a_type(declaration, declaration);
   is_reference = is_reference || piece.kind == Piece::Kind::reference;
 }
 
@@ -316,9 +284,7 @@ void apply_declarator(Type& type, const Pieces& pieces, std::size_t& i, std::str
   for (const Piece& piece : inner) {
     follow(is_reference, piece, declaration);
     if (piece.kind == Piece::Kind::word) {
-      if (piece.text != name && !is_cv(piece.text)) {
-        throw_not_a_type(piece.text, declaration);
-      }
+      if (piece.text != name && !is_cv(piece.text)) throw_not_a_type(piece.text, declaration);
       continue;
     }
     member = member || piece.kind == Piece::Kind::member_pointer;
@@ -342,14 +308,10 @@ void apply_declarator(Type& type, const Pieces& pieces, std::size_t& i, std::str
       throw_not_a_type(pieces[i].text, declaration);
     }
   }
-  if (tail.empty() && name.empty()) {
-    throw_not_a_type("(" + std::string(inside) + ")", declaration);
-  }
+  if (tail.empty() && name.empty()) throw_not_a_type("(" + std::string(inside) + ")", declaration);
   std::string spelled = type.take_spelling({" (", symbols, ")", tail});
   function ? type.point_at_function({}) : type.point({});
-  if (levels > 1) {
-    type.point({});
-  }
+  if (levels > 1) type.point({});
   if (member) {
     type.param = Param{};
     type.param.kind = ParamKind::structure;
@@ -378,9 +340,7 @@ Type parse_type(const Pieces& pieces, std::string_view name, std::string_view de
         break;
       }
       case Piece::Kind::word:
-        if (!is_cv(piece.text)) {
-          throw_not_a_type(piece.text, declaration);
-        }
+        if (!is_cv(piece.text)) throw_not_a_type(piece.text, declaration);
         type.qualify(piece.text);
         break;
       case Piece::Kind::array: {
@@ -412,9 +372,7 @@ Type parse_type(const Pieces& pieces, std::string_view name, std::string_view de
 /// A template argument: a type, or a value without optional spaces.
 std::string canonical(std::string_view text, Nesting& nesting) {
   text = trim(text);
-  if (std::string literal = canonical_literal(text); !literal.empty()) {
-    return literal;
-  }
+  if (std::string literal = canonical_literal(text); !literal.empty()) return literal;
   try {
     return parse_type(pieces_of(text, text), {}, text, nesting).take_spelling();
   } catch (const std::invalid_argument&) {
@@ -434,9 +392,7 @@ Param parse_parameter(std::string_view declaration) {
   }
   Nesting nesting(declaration);
   Param param = parse_type(pieces, name, declaration, nesting).param;
-  if (param.kind == ParamKind::void_type) {
-    throw_not_a_type(declaration, declaration);
-  }
+  if (param.kind == ParamKind::void_type) throw_not_a_type(declaration, declaration);
   param.name = name;
   return param;
 }
@@ -451,9 +407,7 @@ std::string_view declared_name(std::string_view declaration) {
 
 std::string canonical_name(std::string_view name) {
   name = trim(name);
-  if (name.substr(0, 2) == "::") {
-    name.remove_prefix(2);
-  }
+  if (name.substr(0, 2) == "::") name.remove_prefix(2);
   Nesting nesting(name);
   return canonical_word(name, nesting);
 }

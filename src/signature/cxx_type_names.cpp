@@ -154,23 +154,17 @@ NamedType vector_type(std::string_view name) noexcept {
   std::size_t max_align = 16;
   if (const std::size_t suffix = name.find('_'); suffix != npos) {
     const std::string_view tail = name.substr(suffix);
-    if (suffix == 0 || name[suffix - 1] != '4' || (tail != "_16a" && tail != "_32a")) {
-      return {};
-    }
+    if (suffix == 0 || name[suffix - 1] != '4' || (tail != "_16a" && tail != "_32a")) return {};
     max_align = tail == "_32a" ? 32 : 16;
     name = name.substr(0, suffix);
   }
-  if (name.empty() || name.back() < '1' || name.back() > '4') {
-    return {};
-  }
+  if (name.empty() || name.back() < '1' || name.back() > '4') return {};
   const auto lanes = static_cast<std::size_t>(name.back() - '0');
   name.remove_suffix(1);
   const auto* const element =
       std::find_if(vector_elements.begin(), vector_elements.end(),
                    [&](const Element& candidate) { return candidate.name == name; });
-  if (element == vector_elements.end() || (max_align == 32 && element->size != 8)) {
-    return {};
-  }
+  if (element == vector_elements.end() || (max_align == 32 && element->size != 8)) return {};
   const std::size_t size = lanes * element->size;
   return structure(size, lanes == 3 ? element->size : std::min(size, max_align));
 }
@@ -179,9 +173,7 @@ NamedType vector_type(std::string_view name) noexcept {
 NamedType complex_type(std::string_view name) noexcept {
   constexpr auto scopes = std::to_array<std::string_view>({"cuda::std::", "thrust::", "std::"});
   for (const std::string_view scope : scopes) {
-    if (name.substr(0, scope.size()) != scope) {
-      continue;
-    }
+    if (name.substr(0, scope.size()) != scope) continue;
     std::string_view rest = name.substr(scope.size());
     if (const std::size_t end = skip_identifier(rest, 0); rest.substr(end, 2) == "::") {
       rest.remove_prefix(end + 2);
@@ -196,9 +188,7 @@ NamedType complex_type(std::string_view name) noexcept {
 std::string_view without_std(std::string_view name) noexcept {
   for (const std::string_view scope :
        {std::string_view("cuda::std::"), std::string_view("std::")}) {
-    if (name.substr(0, scope.size()) == scope) {
-      return name.substr(scope.size());
-    }
+    if (name.substr(0, scope.size()) == scope) return name.substr(scope.size());
   }
   return name;
 }

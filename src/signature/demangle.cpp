@@ -19,9 +19,7 @@ namespace {
 /// unknown size, so that the others keep their types.
 Signature typed_signature(std::string_view list) {
   Signature signature;
-  if (cxx::trim(list) == "void") {
-    return signature;
-  }
+  if (cxx::trim(list) == "void") return signature;
   for (const std::string_view part : cxx::split_arguments(list)) {
     try {
       Param param = cxx::parse_parameter(part);
@@ -43,9 +41,7 @@ Signature typed_signature(std::string_view list) {
 std::string demangle(std::string_view symbol) {
   std::string text(symbol);
   // Without the prefix, __cxa_demangle reads a type: "f" would be float.
-  if (text.substr(0, 2) != "_Z") {
-    return text;
-  }
+  if (text.substr(0, 2) != "_Z") return text;
   struct Free {
     void operator()(char* memory) const noexcept { std::free(memory); }  // NOLINT: malloc's
   };
@@ -62,9 +58,7 @@ KernelEntry describe_kernel(std::string symbol, std::optional<Signature> measure
   if (text != symbol) {
     const cxx::FunctionText function = cxx::split_function(text);
     entry.name = function.name;
-    if (function.has_parameters) {
-      entry.signature = typed_signature(function.parameters);
-    }
+    if (function.has_parameters) entry.signature = typed_signature(function.parameters);
   }
   if (measured) {
     const bool agree = measured->params.size() == entry.signature.params.size();

@@ -86,9 +86,7 @@ std::string_view ByteReader::string_at(std::uint64_t offset) const {
   }
   const auto rest = bytes_.subspan(static_cast<std::size_t>(offset));
   const auto end = std::find(rest.begin(), rest.end(), std::byte{0});
-  if (end == rest.end()) {
-    throw std::invalid_argument("damaged cubin: a name does not end");
-  }
+  if (end == rest.end()) throw std::invalid_argument("damaged cubin: a name does not end");
   // std::byte may be viewed as characters.
   const auto* const first = reinterpret_cast<const char*>(rest.data());  // NOLINT
   return {first, static_cast<std::size_t>(end - rest.begin())};
@@ -104,9 +102,7 @@ ElfFile::ElfFile(std::span<const std::byte> bytes) : file_(bytes) {
   const auto table = file.at<std::uint64_t>(40);
   std::uint64_t count = file.at<std::uint16_t>(60);
   std::uint32_t names = file.at<std::uint16_t>(62);
-  if (table == 0) {
-    return;
-  }
+  if (table == 0) return;
   // Counts that don't fit into 16 bits are in the first, unused header.
   const auto first = file.at<SectionHeader>(table);
   count = count == 0 ? first.size : count;
@@ -152,9 +148,7 @@ void ElfFile::check_segments() const {
 std::vector<ElfFile::Symbol> ElfFile::symbols() const {
   std::vector<Symbol> symbols;
   for (const Section& section : sections_) {
-    if (section.type != sht_symtab) {
-      continue;
-    }
+    if (section.type != sht_symtab) continue;
     if (section.link >= sections_.size() || section.entry_size != symbol_size) {
       throw std::invalid_argument("damaged cubin: its symbol table is malformed");
     }

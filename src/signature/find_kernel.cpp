@@ -21,9 +21,7 @@ using Indices = std::vector<std::size_t>;
 
 /// Whether `tail` is `name`, or `name` without some of its outer namespaces.
 bool ends_with_name(std::string_view name, std::string_view tail) noexcept {
-  if (name.size() < tail.size() || name.substr(name.size() - tail.size()) != tail) {
-    return false;
-  }
+  if (name.size() < tail.size() || name.substr(name.size() - tail.size()) != tail) return false;
   const std::string_view head = name.substr(0, name.size() - tail.size());
   return head.empty() || (head.size() > 2 && head.substr(head.size() - 2) == "::");
 }
@@ -64,9 +62,7 @@ struct Query {
 /// "scale(float*, int)".
 std::string with_types(const KernelEntry& entry) {
   Signature signature = entry.signature;
-  for (Param& param : signature.params) {
-    param.name.clear();
-  }
+  for (Param& param : signature.params) param.name.clear();
   return signature.str();
 }
 
@@ -126,22 +122,16 @@ std::string listed(std::span<const KernelEntry> entries, const Indices& indices,
 std::size_t find_kernel(std::span<const KernelEntry> entries, std::string_view name) {
   const std::string_view asked = cxx::trim(name);
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (entries[i].symbol == asked) {
-      return i;
-    }
+    if (entries[i].symbol == asked) return i;
   }
   const Query query(asked);
   std::vector<std::string> names;
   names.reserve(entries.size());
-  for (const KernelEntry& entry : entries) {
-    names.push_back(cxx::canonical_name(entry.name));
-  }
+  for (const KernelEntry& entry : entries) names.push_back(cxx::canonical_name(entry.name));
   const auto matching = [&](const auto& accept) {
     Indices indices;
     for (std::size_t i = 0; i < entries.size(); ++i) {
-      if (accept(names[i]) && query.accepts(entries[i].signature)) {
-        indices.push_back(i);
-      }
+      if (accept(names[i]) && query.accepts(entries[i].signature)) indices.push_back(i);
     }
     return indices;
   };
@@ -154,12 +144,8 @@ std::size_t find_kernel(std::span<const KernelEntry> entries, std::string_view n
   };
   if (!query.name.empty()) {
     for (const Indices& indices : {matching(whole), matching(inner), matching(any_instance)}) {
-      if (indices.size() == 1) {
-        return indices.front();
-      }
-      if (indices.size() > 1) {
-        throw_ambiguous(entries, name, indices);
-      }
+      if (indices.size() == 1) return indices.front();
+      if (indices.size() > 1) throw_ambiguous(entries, name, indices);
     }
   }
   throw_unknown(entries, name, query);

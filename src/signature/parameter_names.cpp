@@ -22,14 +22,10 @@ using cxx::npos;
 
 /// One past the raw string whose R is at `i`; `i` if there is none.
 std::size_t skip_raw_string(std::string_view source, std::size_t i) {
-  if (source.substr(i, 2) != "R\"") {
-    return i;
-  }
+  if (source.substr(i, 2) != "R\"") return i;
   const std::size_t open = source.find('(', i);
   constexpr std::size_t max_delimiter = 16;
-  if (open == npos || open - i - 2 > max_delimiter) {
-    return i;
-  }
+  if (open == npos || open - i - 2 > max_delimiter) return i;
   const std::string close = ")" + std::string(source.substr(i + 2, open - i - 2)) + "\"";
   const std::size_t end = source.find(close, open);
   return end == npos ? source.size() : end + close.size();
@@ -48,16 +44,10 @@ std::size_t skip_literal(std::string_view source, std::size_t i) {
 std::size_t skip_line(std::string_view source, std::size_t i) {
   while (true) {
     const std::size_t end = source.find('\n', i);
-    if (end == npos) {
-      return source.size();
-    }
+    if (end == npos) return source.size();
     std::size_t last = end;
-    if (last > i && source[last - 1] == '\r') {
-      --last;
-    }
-    if (last == i || source[last - 1] != '\\') {
-      return end;
-    }
+    if (last > i && source[last - 1] == '\r') --last;
+    if (last == i || source[last - 1] != '\\') return end;
     i = end + 1;
   }
 }
@@ -144,14 +134,10 @@ std::optional<std::string_view> definition_at(std::string_view code, std::size_t
                                               std::string_view kernel) {
   while (i < code.size()) {
     const char c = code[i];
-    if (c == ';' || c == '{' || c == '}') {
-      return std::nullopt;
-    }
+    if (c == ';' || c == '{' || c == '}') return std::nullopt;
     if (c == '(' || c == '[') {
       i = cxx::skip_group(code, i);
-      if (i == npos) {
-        return std::nullopt;
-      }
+      if (i == npos) return std::nullopt;
       continue;
     }
     if (!cxx::is_word_char(c)) {
@@ -161,9 +147,7 @@ std::optional<std::string_view> definition_at(std::string_view code, std::size_t
     const std::size_t end = cxx::skip_identifier(code, i);
     const bool named = code.substr(i, end - i) == kernel;
     i = end;
-    if (!named) {
-      continue;
-    }
+    if (!named) continue;
     std::size_t open = cxx::skip_spaces(code, i);
     if (open < code.size() && code[open] == '<') {
       open = cxx::skip_group(code, open);
@@ -173,13 +157,9 @@ std::optional<std::string_view> definition_at(std::string_view code, std::size_t
       continue;
     }
     const std::size_t close = cxx::skip_group(code, open);
-    if (close == npos) {
-      return std::nullopt;
-    }
+    if (close == npos) return std::nullopt;
     const std::size_t body = code.find_first_of(";{", close);
-    if (body == npos || code[body] == ';') {
-      return std::nullopt;
-    }
+    if (body == npos || code[body] == ';') return std::nullopt;
     return code.substr(open + 1, close - open - 2);
   }
   return std::nullopt;
@@ -233,9 +213,7 @@ Param certain_parameter(std::string_view declaration, const Code& code) {
 
 std::vector<Param> parameters_in(std::string_view list, const Code& code) {
   std::vector<Param> params;
-  if (cxx::trim(list) == "void") {
-    return params;
-  }
+  if (cxx::trim(list) == "void") return params;
   for (const std::string_view parameter : cxx::split_arguments(list)) {
     params.push_back(certain_parameter(parameter, code));
   }
@@ -277,9 +255,7 @@ void take_types(Signature& signature, std::vector<Param> params) {
   declared.params = std::move(params);
   Signature merged = merge(signature, declared);
   for (std::size_t i = 0; i < merged.params.size(); ++i) {
-    if (is_measured(merged.params[i]) && !declared.params[i].type.empty()) {
-      return;
-    }
+    if (is_measured(merged.params[i]) && !declared.params[i].type.empty()) return;
   }
   signature = std::move(merged);
 }
@@ -289,9 +265,7 @@ void take_types(Signature& signature, std::vector<Param> params) {
 std::optional<std::string_view> kernel_template_at(std::string_view code, std::size_t i,
                                                    std::string_view kernel) {
   const std::size_t open = cxx::skip_spaces(code, i);
-  if (open >= code.size() || code[open] != '<') {
-    return std::nullopt;
-  }
+  if (open >= code.size() || code[open] != '<') return std::nullopt;
   const std::size_t end = cxx::skip_group(code, open);
   constexpr std::string_view keyword = "__global__";
   const std::size_t global = end == npos ? npos : code.find(keyword, end);
@@ -325,9 +299,7 @@ std::string compile::template_advice(std::string_view source, std::string_view n
   for (std::size_t i = code.find(keyword); i != npos; i = code.find(keyword, i)) {
     i += keyword.size();
     const auto parameters = kernel_template_at(code, i, cxx::unqualified(plain));
-    if (!parameters) {
-      continue;
-    }
+    if (!parameters) continue;
     const std::string instance =
         plain.size() < name.size() ? std::string(name)
                                    : std::string(name) + "<" + example_arguments(*parameters) + ">";
@@ -347,9 +319,7 @@ std::string compile::template_advice(std::string_view source, std::string_view n
 
 void read_definition(Signature& signature, std::string_view source) {
   const std::string_view kernel = cxx::unqualified(cxx::without_arguments(signature.kernel));
-  if (kernel.empty() || signature.params.empty()) {
-    return;
-  }
+  if (kernel.empty() || signature.params.empty()) return;
   const Code code = code_only(source);
   const std::string_view text = code.text;
   const auto equal_in = [](std::string Param::*member) {
@@ -363,13 +333,9 @@ void read_definition(Signature& signature, std::string_view source) {
     i += keyword.size();
     // Not beyond the next keyword, so that each character is looked at once.
     const auto list = definition_at(text.substr(0, text.find(keyword, i)), i, kernel);
-    if (!list) {
-      continue;
-    }
+    if (!list) continue;
     std::vector<Param> params = parameters_in(*list, code);
-    if (params.size() != signature.params.size()) {
-      continue;
-    }
+    if (params.size() != signature.params.size()) continue;
     types_agree = types_agree && !code.is_conditional(i) && is_extern_c(text, i, extern_block);
     if (found) {
       const auto same = [&](std::string Param::*member) {
@@ -380,13 +346,9 @@ void read_definition(Signature& signature, std::string_view source) {
     }
     found = std::move(params);
   }
-  if (!found) {
-    return;
-  }
+  if (!found) return;
   for (std::size_t i = 0; i < found->size(); ++i) {
-    if (signature.params[i].name.empty()) {
-      signature.params[i].name = (*found)[i].name;
-    }
+    if (signature.params[i].name.empty()) signature.params[i].name = (*found)[i].name;
   }
   if (types_agree) take_types(signature, *std::move(found));
 }

@@ -47,9 +47,7 @@ std::size_t number(PtxTokens& tokens, std::string_view what) {
   const bool hex = token.substr(0, 2) == "0x" || token.substr(0, 2) == "0X";
   const char* const first = token.data() + (hex ? 2 : 0);
   const char* last = token.data() + token.size();
-  if (last != first && (last[-1] == 'U' || last[-1] == 'u')) {
-    --last;
-  }
+  if (last != first && (last[-1] == 'U' || last[-1] == 'u')) --last;
   const auto [end, error] = std::from_chars(first, last, value, hex ? 16 : 10);
   // A kernel's parameters have at most 32764 bytes.
   if (error != std::errc{} || end != last || value > std::numeric_limits<std::uint16_t>::max()) {
@@ -98,9 +96,7 @@ Param parameter(PtxTokens& tokens, std::string_view symbol) {
       param.type = word;
     }
   }
-  if (param.size == 0) {
-    tokens.fail("a parameter of '" + std::string(symbol) + "' has no type");
-  }
+  if (param.size == 0) tokens.fail("a parameter of '" + std::string(symbol) + "' has no type");
   if (word.empty() || (!cxx::is_word_char(word.front()) && word.front() != '%')) {
     tokens.fail("a parameter of '" + std::string(symbol) + "' has no name");
   }
@@ -126,9 +122,7 @@ Param parameter(PtxTokens& tokens, std::string_view symbol) {
     }
     param.type += "[" + std::to_string(count) + "]";
   }
-  if (!is_numbered(word, symbol)) {
-    param.name = word;
-  }
+  if (!is_numbered(word, symbol)) param.name = word;
   return param;
 }
 
@@ -162,15 +156,9 @@ Signature parameters(PtxTokens& tokens, std::string_view symbol) {
 bool has_body(PtxTokens& tokens) {
   while (true) {
     const std::string_view token = tokens.next();
-    if (token.empty()) {
-      tokens.fail("the text ends before the body of a kernel");
-    }
-    if (token == "{") {
-      return true;
-    }
-    if (token == ";") {
-      return false;
-    }
+    if (token.empty()) tokens.fail("the text ends before the body of a kernel");
+    if (token == "{") return true;
+    if (token == ";") return false;
   }
 }
 
@@ -181,9 +169,7 @@ std::vector<KernelEntry> kernels_in_ptx(std::string_view ptx) {
   std::set<std::string_view> seen;
   PtxTokens tokens(ptx);
   for (std::string_view token = tokens.next(); !token.empty(); token = tokens.next()) {
-    if (token != ".entry") {
-      continue;
-    }
+    if (token != ".entry") continue;
     const std::string_view symbol = tokens.next();
     if (symbol.empty() || !is_ptx_word_char(symbol.front()) || symbol.front() == '.') {
       tokens.fail("an .entry has no name");

@@ -25,9 +25,7 @@ class PtxTokens {
   /// The next token; empty at the end.
   std::string_view next() noexcept {
     skip_blank();
-    if (position_ >= text_.size()) {
-      return {};
-    }
+    if (position_ >= text_.size()) return {};
     const std::size_t start = position_;
     if (text_[start] == '"') {
       const std::size_t quote = text_.find('"', start + 1);

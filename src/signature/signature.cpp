@@ -64,17 +64,13 @@ void merge_measured(Param& param, const Param& measured) {
     std::string type = std::move(param.type);
     take_type(param, measured);
     param.type = std::move(type);
-    if (measured.kind == ParamKind::opaque) {
-      param.kind = unknown_kind(measured.size);
-    }
+    if (measured.kind == ParamKind::opaque) param.kind = unknown_kind(measured.size);
   }
   if (measured.size != 0) {
     param.size = measured.size;
     param.offset = measured.offset;
   }
-  if (measured.align != 0 || wrong) {
-    param.align = measured.align;
-  }
+  if (measured.align != 0 || wrong) param.align = measured.align;
 }
 
 void merge_declared(Param& param, const Param& declared) {
@@ -88,12 +84,8 @@ void merge_declared(Param& param, const Param& declared) {
     take_type(param, declared);
     param.type = std::move(type);
   }
-  if (param.size == 0) {
-    param.size = declared.size;
-  }
-  if (param.align == 0) {
-    param.align = declared.align;
-  }
+  if (param.size == 0) param.size = declared.size;
+  if (param.align == 0) param.align = declared.align;
 }
 
 void merge_param(Param& param, const Param& other) {
@@ -102,16 +94,12 @@ void merge_param(Param& param, const Param& other) {
   } else {
     merge_declared(param, other);
   }
-  if (param.name.empty()) {
-    param.name = other.name;
-  }
+  if (param.name.empty()) param.name = other.name;
 }
 
 std::string spell(const Param& param) {
   std::string type = param.type.empty() ? "?" : param.type;
-  if (param.name.empty()) {
-    return type;
-  }
+  if (param.name.empty()) return type;
   // The name of a function or an array is inside the declarator: "int (*f)(int)".
   for (const std::string_view declarator : {"(*", "(&"}) {
     const std::size_t open = cxx::find_outside_groups(type, '(');
@@ -127,9 +115,7 @@ std::string spell(const Param& param) {
 /// @throw std::invalid_argument if the parentheses are followed by more than a semicolon.
 std::string_view parameter_list(std::string_view declaration) {
   declaration = cxx::trim(declaration);
-  if (declaration.empty()) {
-    return {};
-  }
+  if (declaration.empty()) return {};
   if (declaration.front() == '(' && cxx::skip_group(declaration, 0) == declaration.size()) {
     return declaration.substr(1, declaration.size() - 2);
   }
@@ -139,9 +125,7 @@ std::string_view parameter_list(std::string_view declaration) {
   const std::string_view inside = cxx::trim(function.parameters);
   const bool declarator = !inside.empty() && (inside.front() == '*' || inside.front() == '&' ||
                                               inside.find("::*") != cxx::npos);
-  if (!function.has_parameters || declarator || function.name.empty()) {
-    return declaration;
-  }
+  if (!function.has_parameters || declarator || function.name.empty()) return declaration;
   const auto close = static_cast<std::size_t>(function.parameters.data() - declaration.data()) +
                      function.parameters.size();
   const std::string_view rest = cxx::trim(declaration.substr(close + 1));
@@ -159,9 +143,7 @@ void lay_out(Signature& signature) noexcept {
   for (Param& param : signature.params) {
     const std::size_t align = std::max<std::size_t>(param.align, 1);
     param.offset = (end + align - 1) / align * align;
-    if (param.size == 0) {
-      return;
-    }
+    if (param.size == 0) return;
     end = param.offset + param.size;
   }
 }
@@ -201,20 +183,14 @@ Signature parse_signature(std::string_view declaration) {
 }
 
 Signature merge(Signature better, const Signature& other) {
-  if (better.kernel.empty()) {
-    better.kernel = other.kernel;
-  }
-  if (better.params.size() != other.params.size()) {
-    return better;
-  }
+  if (better.kernel.empty()) better.kernel = other.kernel;
+  if (better.params.size() != other.params.size()) return better;
   const bool was_complete = better.complete();
   for (std::size_t i = 0; i < better.params.size(); ++i) {
     merge_param(better.params[i], other.params[i]);
   }
   const bool measured = std::all_of(other.params.begin(), other.params.end(), is_measured);
-  if (!was_complete && !(measured && other.complete())) {
-    lay_out(better);
-  }
+  if (!was_complete && !(measured && other.complete())) lay_out(better);
   return better;
 }
 

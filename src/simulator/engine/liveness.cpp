@@ -34,9 +34,7 @@ class Visitor {
  private:
   static bool is_result(std::span<const Operand> operands, std::size_t i, const Opcode& opcode) {
     const Operand& operand = operands[i];
-    if (opcode.role == Opcode::Role::call) {
-      return i == 0 && operand.kind == Operand::Kind::list;
-    }
+    if (opcode.role == Opcode::Role::call) return i == 0 && operand.kind == Operand::Kind::list;
     return !opcode.traits.only_reads && operand.kind != Operand::Kind::address &&
            (i == 0 || operand.paired);
   }

@@ -62,9 +62,7 @@ bool arrive(Warp& warp, const Instruction& in, unsigned number, std::uint32_t co
     barrier.result_or |= bits != 0 ? all_lanes : 0;
     barrier.result_and &= bits == lanes ? all_lanes : 0;
   }
-  if constexpr (kind != Kind::arrive) {
-    park(warp, lanes, warp.pc, Wait::barrier, number);
-  }
+  if constexpr (kind != Kind::arrive) park(warp, lanes, warp.pc, Wait::barrier, number);
   complete(block, number);
   return true;
 }

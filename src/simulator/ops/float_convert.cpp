@@ -51,9 +51,7 @@ void add_to_whole_rounded(FormTable& table, const char* rounding, const char* ft
   constexpr Handler run = whole_handler<S, T, How>();
   // Results are clamped both with and without .sat.
   add_cvt(table, rounding, ftz, "", name_of_whole<T>(), from, run);
-  if constexpr (!is_bf16<S>) {
-    add_cvt(table, rounding, ftz, ".sat", name_of_whole<T>(), from, run);
-  }
+  if constexpr (!is_bf16<S>) add_cvt(table, rounding, ftz, ".sat", name_of_whole<T>(), from, run);
 }
 template <class S, class T>
 void add_to_whole(FormTable& table, const char* ftz, Name from) {

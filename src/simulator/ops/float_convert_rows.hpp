@@ -157,9 +157,7 @@ template <bool Ftz>
 [[gnu::noinline]] void store_single(Warp& warp, const Instruction& in, const Wide& wide) noexcept {
   write_row(
       warp.row<float>(in.op[0]), warp.enabled(in), [&](float* d) __attribute__((always_inline)) {
-        for (unsigned i = 0; i < warp_size; ++i) {
-          d[i] = narrow<Ftz>(wide[i]);
-        }
+        for (unsigned i = 0; i < warp_size; ++i) d[i] = narrow<Ftz>(wide[i]);
       });
 }
 template <class Format>

@@ -129,9 +129,7 @@ void simd(Warp& warp, const Instruction& in) {
   if constexpr (what.op == Op::absdiff && !what.signed_a && !what.signed_b &&
                 what.then != Then::sat) {
     using E = std::conditional_t<elements == 2, u16, u8>;
-    if (in.imm2 == 0) {
-      return Lanes<absolute_differences<E, what.then == Then::add>>::run(warp, in);
-    }
+    if (in.imm2 == 0) return Lanes<absolute_differences<E, what.then == Then::add>>::run(warp, in);
   }
   run_simd(warp, in, elements, what);
 }

@@ -249,9 +249,7 @@ constexpr Handlers handlers_of() {
       all[width][1] = pair<direction, space, T, 2>();
       all[width][2] = pair<direction, space, T, 4>();
     }
-    if constexpr (sizeof(T) == 4) {
-      all[width][3] = pair<direction, space, T, 8>();
-    }
+    if constexpr (sizeof(T) == 4) all[width][3] = pair<direction, space, T, 8>();
   };
   fill(0, std::uint8_t{});
   fill(1, std::uint16_t{});

@@ -156,9 +156,7 @@ void decode_operand(Parts parts, unsigned operand, To* to) {
 
 template <unsigned run, class T>
 [[gnu::noinline]] void arrange(const T* from, const std::uint16_t* cells, unsigned count, T* to) {
-  for (unsigned i = 0; i < count; i += run) {
-    std::memcpy(to + i, from + cells[i], run * sizeof(T));
-  }
+  for (unsigned i = 0; i < count; i += run) std::memcpy(to + i, from + cells[i], run * sizeof(T));
 }
 
 /// A matrix by rows.

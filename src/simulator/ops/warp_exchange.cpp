@@ -35,9 +35,7 @@ std::uint32_t gather_mask(Parts parts, unsigned operand) {
 
 std::uint32_t lanes_with(std::uint32_t lanes, const std::uint32_t* row, std::uint32_t value) {
   std::uint32_t same = 0;
-  for (unsigned lane = 0; lane < warp_size; ++lane) {
-    same |= row[lane] == value ? 1u << lane : 0;
-  }
+  for (unsigned lane = 0; lane < warp_size; ++lane) same |= row[lane] == value ? 1u << lane : 0;
   return same & lanes;
 }
 
@@ -145,9 +143,7 @@ void match_any(Warp&, Parts parts, std::uint32_t members) {
     }
     left &= ~found;
   }
-  for (const Part& part : parts) {
-    part.write(part.row<std::uint32_t>(0), same);
-  }
+  for (const Part& part : parts) part.write(part.row<std::uint32_t>(0), same);
 }
 
 /// d|p, a: op[0] to op[2].

@@ -305,9 +305,7 @@ class Parser {
 
   static Constant shift(Operation operation, const Constant& a, std::uint64_t count) noexcept {
     constexpr std::uint64_t width = 64;
-    if (operation == Operation::shift_left) {
-      return {a.kind, count < width ? a.bits << count : 0};
-    }
+    if (operation == Operation::shift_left) return {a.kind, count < width ? a.bits << count : 0};
     if (a.kind == Constant::Kind::u64) return {a.kind, count < width ? a.bits >> count : 0};
     return signed_constant(static_cast<std::int64_t>(a.bits) >>
                            (count < width ? count : width - 1));

@@ -111,9 +111,7 @@ Declarator parse_declarator(Lexer& lexer, const Qualifiers& qualifiers, Space sp
 }
 
 void refuse_predicate(const Qualifiers& qualifiers, Position position) {
-  if (qualifiers.type == Type::pred) {
-    Lexer::fail(position, "a predicate can only be a register");
-  }
+  if (qualifiers.type == Type::pred) Lexer::fail(position, "a predicate can only be a register");
 }
 
 void parse_initial(Lexer& lexer, Ledger& ledger, Declarator& declarator) {

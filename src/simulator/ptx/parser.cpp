@@ -130,9 +130,7 @@ class ModuleParser {
     const bool both_define = before->kind != Symbol::Kind::global_variable ||
                              (variable.linkage != Linkage::external &&
                               module_.variables[before->index].linkage != Linkage::external);
-    if (both_define) {
-      Lexer::fail(variable.position, quoted(variable.name) + " is declared already");
-    }
+    if (both_define) Lexer::fail(variable.position, quoted(variable.name) + " is declared already");
     if (variable.linkage != Linkage::external) before->index = static_cast<std::uint32_t>(index);
   }
 
