@@ -45,4 +45,11 @@ CUresult context_call(Body&& body) noexcept {
   }
 }
 
+/// Calls CUresult body(T&) with the object of a live handle.
+template <class Handle, class T, class Body>
+CUresult with_object(const HandleTable<Handle, T>& table, Handle handle, Body&& body) {
+  const auto object = table.find(handle);
+  return object != nullptr ? body(*object) : CUDA_ERROR_INVALID_HANDLE;
+}
+
 }  // namespace cudacore::simulator

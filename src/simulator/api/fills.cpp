@@ -31,79 +31,28 @@ CUresult fill_rows(CUdeviceptr to, std::size_t pitch, T value, std::size_t width
   });
 }
 
-template <class T>
-CUresult fill_now(CUdeviceptr to, T value, std::size_t count) {
-  return fill_rows<T>(to, 0, value, count, 1, nullptr, Synchrony::synchronous);
-}
-
-template <class T>
-CUresult fill_later(CUdeviceptr to, T value, std::size_t count, CUstream stream) {
-  return fill_rows<T>(to, 0, value, count, 1, stream, Synchrony::asynchronous);
-}
-
-template <class T>
-CUresult fill_2d_now(CUdeviceptr to, std::size_t pitch, T value, std::size_t width,
-                     std::size_t height) {
-  return fill_rows<T>(to, pitch, value, width, height, nullptr, Synchrony::synchronous);
-}
-
-template <class T>
-CUresult fill_2d_later(CUdeviceptr to, std::size_t pitch, T value, std::size_t width,
-                       std::size_t height, CUstream stream) {
-  return fill_rows<T>(to, pitch, value, width, height, stream, Synchrony::asynchronous);
-}
-
 }  // namespace
 
+/// The four fills with values of a width.
+#define CUDACORE_SIMULATOR_FILLS(bits, Value)                                                 \
+  CUresult cuMemsetD##bits##_v2(CUdeviceptr to, Value value, std::size_t count) {             \
+    return fill_rows(to, 0, value, count, 1, nullptr, Synchrony::synchronous);                \
+  }                                                                                           \
+  CUresult cuMemsetD##bits##Async(CUdeviceptr to, Value value, std::size_t count,             \
+                                  CUstream stream) {                                          \
+    return fill_rows(to, 0, value, count, 1, stream, Synchrony::asynchronous);                \
+  }                                                                                           \
+  CUresult cuMemsetD2D##bits##_v2(CUdeviceptr to, std::size_t pitch, Value value,             \
+                                  std::size_t width, std::size_t height) {                    \
+    return fill_rows(to, pitch, value, width, height, nullptr, Synchrony::synchronous);       \
+  }                                                                                           \
+  CUresult cuMemsetD2D##bits##Async(CUdeviceptr to, std::size_t pitch, Value value,           \
+                                    std::size_t width, std::size_t height, CUstream stream) { \
+    return fill_rows(to, pitch, value, width, height, stream, Synchrony::asynchronous);       \
+  }
+
 extern "C" {
-
-CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, std::size_t count) {
-  return fill_now(to, value, count);
-}
-CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t count, CUstream stream) {
-  return fill_later(to, value, count, stream);
-}
-
-CUresult cuMemsetD2D8_v2(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width,
-                         std::size_t height) {
-  return fill_2d_now(to, pitch, value, width, height);
-}
-CUresult cuMemsetD2D8Async(CUdeviceptr to, std::size_t pitch, unsigned char value,
-                           std::size_t width, std::size_t height, CUstream stream) {
-  return fill_2d_later(to, pitch, value, width, height, stream);
-}
-
-CUresult cuMemsetD16_v2(CUdeviceptr to, unsigned short value, std::size_t count) {
-  return fill_now(to, value, count);
-}
-CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, std::size_t count,
-                          CUstream stream) {
-  return fill_later(to, value, count, stream);
-}
-
-CUresult cuMemsetD2D16_v2(CUdeviceptr to, std::size_t pitch, unsigned short value,
-                          std::size_t width, std::size_t height) {
-  return fill_2d_now(to, pitch, value, width, height);
-}
-CUresult cuMemsetD2D16Async(CUdeviceptr to, std::size_t pitch, unsigned short value,
-                            std::size_t width, std::size_t height, CUstream stream) {
-  return fill_2d_later(to, pitch, value, width, height, stream);
-}
-
-CUresult cuMemsetD32_v2(CUdeviceptr to, unsigned int value, std::size_t count) {
-  return fill_now(to, value, count);
-}
-CUresult cuMemsetD32Async(CUdeviceptr to, unsigned int value, std::size_t count, CUstream stream) {
-  return fill_later(to, value, count, stream);
-}
-
-CUresult cuMemsetD2D32_v2(CUdeviceptr to, std::size_t pitch, unsigned int value, std::size_t width,
-                          std::size_t height) {
-  return fill_2d_now(to, pitch, value, width, height);
-}
-CUresult cuMemsetD2D32Async(CUdeviceptr to, std::size_t pitch, unsigned int value,
-                            std::size_t width, std::size_t height, CUstream stream) {
-  return fill_2d_later(to, pitch, value, width, height, stream);
-}
-
+CUDACORE_SIMULATOR_FILLS(8, unsigned char)
+CUDACORE_SIMULATOR_FILLS(16, unsigned short)
+CUDACORE_SIMULATOR_FILLS(32, unsigned int)
 }  // extern "C"

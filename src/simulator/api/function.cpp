@@ -58,10 +58,10 @@ namespace {
 template <class Body>
 CUresult function_call(CUfunction handle, Body&& body) noexcept {
   return driver_call([&] {
-    const auto function = registry().functions.find(handle);
-    if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-    const CUresult status = function->module->context->status();
-    return status == CUDA_SUCCESS ? body(*function) : status;
+    return with_object(registry().functions, handle, [&](FunctionObject& function) {
+      const CUresult status = function.module->context->status();
+      return status == CUDA_SUCCESS ? body(function) : status;
+    });
   });
 }
 

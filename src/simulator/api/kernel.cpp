@@ -11,10 +11,7 @@ namespace {
 /// CUresult body(KernelObject&), for a live handle.
 template <class Body>
 CUresult kernel_call(CUkernel handle, Body&& body) noexcept {
-  return driver_call([&] {
-    const auto kernel = registry().kernels.find(handle);
-    return kernel != nullptr ? body(*kernel) : CUDA_ERROR_INVALID_HANDLE;
-  });
+  return driver_call([&] { return with_object(registry().kernels, handle, body); });
 }
 
 /// CUresult body(FunctionOnDevice), with a kernel on a device.

@@ -142,10 +142,7 @@ namespace {
 /// CUresult body(Library&), for a live library handle.
 template <class Body>
 CUresult library_call(CUlibrary handle, Body&& body) noexcept {
-  return driver_call([&] {
-    const auto library = registry().libraries.find(handle);
-    return library != nullptr ? body(*library) : CUDA_ERROR_INVALID_HANDLE;
-  });
+  return driver_call([&] { return with_object(registry().libraries, handle, body); });
 }
 
 /// CUresult body(Module&), with a library's module in the current context.

@@ -59,8 +59,8 @@ namespace {
 template <class Body>
 CUresult link_call(CUlinkState handle, Body&& body) noexcept {
   return context_call([&](Context& context) {
-    const auto linker = registry().linkers.find(handle);
-    return linker != nullptr ? body(*linker, context) : CUDA_ERROR_INVALID_HANDLE;
+    return with_object(registry().linkers, handle,
+                       [&](Linker& linker) { return body(linker, context); });
   });
 }
 

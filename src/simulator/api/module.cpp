@@ -206,10 +206,7 @@ CUresult load(CUmodule* module, const void* code, JitOptions& options,
 /// CUresult body(Module&), for a live module handle.
 template <class Body>
 CUresult module_call(CUmodule handle, Body&& body) noexcept {
-  return context_call([&](Context&) {
-    const auto module = registry().modules.find(handle);
-    return module != nullptr ? body(*module) : CUDA_ERROR_INVALID_HANDLE;
-  });
+  return context_call([&](Context&) { return with_object(registry().modules, handle, body); });
 }
 
 }  // namespace

@@ -152,47 +152,33 @@ using namespace cudacore::simulator;
 
 extern "C" {
 
-CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr address, cuuint32_t value,
-                             unsigned flags) {
-  return wait_for(stream, address, value, flags);
-}
 CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t value,
                                 unsigned flags) {
-  return wait_for(stream, address, value, flags);
-}
-CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr address, cuuint64_t value,
-                             unsigned flags) {
   return wait_for(stream, address, value, flags);
 }
 CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr address, cuuint64_t value,
                                 unsigned flags) {
   return wait_for(stream, address, value, flags);
 }
-
-CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr address, cuuint32_t value,
-                              unsigned flags) {
-  return write(stream, address, value, flags);
-}
 CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t value,
                                  unsigned flags) {
-  return write(stream, address, value, flags);
-}
-CUresult cuStreamWriteValue64(CUstream stream, CUdeviceptr address, cuuint64_t value,
-                              unsigned flags) {
   return write(stream, address, value, flags);
 }
 CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr address, cuuint64_t value,
                                  unsigned flags) {
   return write(stream, address, value, flags);
 }
-
-CUresult cuStreamBatchMemOp(CUstream stream, unsigned count, CUstreamBatchMemOpParams* operations,
-                            unsigned flags) {
-  return apply_all(stream, count, operations, flags);
-}
 CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned count,
                                CUstreamBatchMemOpParams* operations, unsigned flags) {
   return apply_all(stream, count, operations, flags);
 }
+
+// The first versions do the same.
+#define CUDACORE_SIMULATOR_FIRST_VERSION(name) [[gnu::alias(#name "_v2")]] decltype(name##_v2) name;
+CUDACORE_SIMULATOR_FIRST_VERSION(cuStreamWaitValue32)
+CUDACORE_SIMULATOR_FIRST_VERSION(cuStreamWaitValue64)
+CUDACORE_SIMULATOR_FIRST_VERSION(cuStreamWriteValue32)
+CUDACORE_SIMULATOR_FIRST_VERSION(cuStreamWriteValue64)
+CUDACORE_SIMULATOR_FIRST_VERSION(cuStreamBatchMemOp)
 
 }  // extern "C"

@@ -57,24 +57,14 @@ struct Change : Type<T> {
   }
 };
 
-template <class T>
+/// Compared as numbers of another type: rows hold unsigned ones.
+template <class Number, class T>
 T least(T a, T b) {
-  return b < a ? b : a;
+  return static_cast<Number>(b) < static_cast<Number>(a) ? b : a;
 }
-template <class T>
+template <class Number, class T>
 T greatest(T a, T b) {
-  return a < b ? b : a;
-}
-/// For signed numbers, whose rows hold unsigned ones.
-template <class T>
-T least_signed(T a, T b) {
-  using Signed = std::make_signed_t<T>;
-  return static_cast<Signed>(b) < static_cast<Signed>(a) ? b : a;
-}
-template <class T>
-T greatest_signed(T a, T b) {
-  using Signed = std::make_signed_t<T>;
-  return static_cast<Signed>(a) < static_cast<Signed>(b) ? b : a;
+  return static_cast<Number>(a) < static_cast<Number>(b) ? b : a;
 }
 std::uint32_t increment(std::uint32_t a, std::uint32_t b) { return a >= b ? 0 : a + 1; }
 std::uint32_t decrement(std::uint32_t a, std::uint32_t b) { return a == 0 || a > b ? b : a - 1; }
@@ -276,14 +266,14 @@ void add_space(FormTable& table, const char* name) {
   add_operation<Change<H, add_half<Bf16>>, space>(table, {name, ".add", ".bf16"});
   add_operation<Change<W, pair<add_half<F16>>>, space>(table, {name, ".add", ".f16x2"});
   add_operation<Change<W, pair<add_half<Bf16>>>, space>(table, {name, ".add", ".bf16x2"});
-  add_operation<Change<W, least<W>>, space>(table, {name, ".min", ".u32"});
-  add_operation<Change<W, least_signed<W>>, space>(table, {name, ".min", ".s32"});
-  add_operation<Change<X, least<X>>, space>(table, {name, ".min", ".u64"});
-  add_operation<Change<X, least_signed<X>>, space>(table, {name, ".min", ".s64"});
-  add_operation<Change<W, greatest<W>>, space>(table, {name, ".max", ".u32"});
-  add_operation<Change<W, greatest_signed<W>>, space>(table, {name, ".max", ".s32"});
-  add_operation<Change<X, greatest<X>>, space>(table, {name, ".max", ".u64"});
-  add_operation<Change<X, greatest_signed<X>>, space>(table, {name, ".max", ".s64"});
+  add_operation<Change<W, least<std::uint32_t>>, space>(table, {name, ".min", ".u32"});
+  add_operation<Change<W, least<std::int32_t>>, space>(table, {name, ".min", ".s32"});
+  add_operation<Change<X, least<std::uint64_t>>, space>(table, {name, ".min", ".u64"});
+  add_operation<Change<X, least<std::int64_t>>, space>(table, {name, ".min", ".s64"});
+  add_operation<Change<W, greatest<std::uint32_t>>, space>(table, {name, ".max", ".u32"});
+  add_operation<Change<W, greatest<std::int32_t>>, space>(table, {name, ".max", ".s32"});
+  add_operation<Change<X, greatest<std::uint64_t>>, space>(table, {name, ".max", ".u64"});
+  add_operation<Change<X, greatest<std::int64_t>>, space>(table, {name, ".max", ".s64"});
   add_operation<Change<W, increment>, space>(table, {name, ".inc", ".u32"});
   add_operation<Change<W, decrement>, space>(table, {name, ".dec", ".u32"});
   add_operation<And<W>, space>(table, {name, ".and", ".b32"});

@@ -16,22 +16,19 @@ inline constexpr std::uint64_t f64_sign = std::uint64_t{1} << 63;
   return bits_as<double>(bits_as<std::uint64_t>(x) & ~f64_sign);
 }
 
+/// The polynomial of x with the coefficients that follow, highest power first.
+template <class... Lower>
+[[gnu::always_inline]] inline double polynomial(double x, double highest, Lower... lower) noexcept {
+  ((highest = highest * x + lower), ...);
+  return highest;
+}
+
 /// 2^x; x is between -1000 and 1000, or NaN.
 [[gnu::always_inline]] inline double exp2_core(double x) noexcept {
   const double shifted = x + round_magic;
   const double r = (x - (shifted - round_magic)) * 0x1.62e42fefa39efp-1;
-  double sum = 1.0 / 39916800;
-  sum = sum * r + 1.0 / 3628800;
-  sum = sum * r + 1.0 / 362880;
-  sum = sum * r + 1.0 / 40320;
-  sum = sum * r + 1.0 / 5040;
-  sum = sum * r + 1.0 / 720;
-  sum = sum * r + 1.0 / 120;
-  sum = sum * r + 1.0 / 24;
-  sum = sum * r + 1.0 / 6;
-  sum = sum * r + 0.5;
-  sum = sum * r + 1.0;
-  sum = sum * r + 1.0;
+  const double sum = polynomial(r, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320,
+                                1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1.0, 1.0);
   const std::uint64_t power = (bits_as<std::uint64_t>(shifted) + 1023) << 52;
   return sum * bits_as<double>(power);
 }
@@ -55,14 +52,8 @@ struct Log2 {
     const double k = bits_as<double>(exponent | 0x4330000000000000) - (0x1p52 + 1024);
     const double s = (m - 1.0) / (m + 1.0);
     const double z = s * s;
-    double sum = 1.0 / 15;
-    sum = sum * z + 1.0 / 13;
-    sum = sum * z + 1.0 / 11;
-    sum = sum * z + 1.0 / 9;
-    sum = sum * z + 1.0 / 7;
-    sum = sum * z + 1.0 / 5;
-    sum = sum * z + 1.0 / 3;
-    sum = sum * z + 1.0;
+    const double sum =
+        polynomial(z, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3, 1.0);
     const auto number = static_cast<float>(k + sum * s * 0x1.71547652b82fep+1);
     const float infinity = bits_as<float>(0x7f800000u);
     const float finite = a < infinity ? number : a;
@@ -83,19 +74,10 @@ struct Turn {
     const std::uint64_t quadrant = bits_as<std::uint64_t>(shifted) + Quadrant;
     const double r = (x - k * 0x1.921fb54400000p+0) - k * 0x1.0b4611a626331p-34;
     const double z = r * r;
-    double sine = -1.0 / 39916800;
-    sine = sine * z + 1.0 / 362880;
-    sine = sine * z - 1.0 / 5040;
-    sine = sine * z + 1.0 / 120;
-    sine = sine * z - 1.0 / 6;
-    sine = (sine * z + 1.0) * r;
-    double cosine = 1.0 / 479001600;
-    cosine = cosine * z - 1.0 / 3628800;
-    cosine = cosine * z + 1.0 / 40320;
-    cosine = cosine * z - 1.0 / 720;
-    cosine = cosine * z + 1.0 / 24;
-    cosine = cosine * z - 0.5;
-    cosine = cosine * z + 1.0;
+    const double sine =
+        r * polynomial(z, -1.0 / 39916800, 1.0 / 362880, -1.0 / 5040, 1.0 / 120, -1.0 / 6, 1.0);
+    const double cosine = polynomial(z, 1.0 / 479001600, -1.0 / 3628800, 1.0 / 40320, -1.0 / 720,
+                                     1.0 / 24, -0.5, 1.0);
     const double value = (quadrant & 1) != 0 ? cosine : sine;
     const std::uint64_t flip = (quadrant & 2) << 62;
     const auto result = static_cast<float>(bits_as<double>(bits_as<std::uint64_t>(value) ^ flip));

@@ -192,24 +192,11 @@ struct Lanes<F> {
 };
 
 /// The integer type as wide as T, whose sign says whether a condition holds.
-template <std::size_t Bytes>
-struct SignedOf;
-template <>
-struct SignedOf<1> {
-  using type = std::int8_t;
-};
-template <>
-struct SignedOf<2> {
-  using type = std::int16_t;
-};
-template <>
-struct SignedOf<4> {
-  using type = std::int32_t;
-};
-template <>
-struct SignedOf<8> {
-  using type = std::int64_t;
-};
+template <class T>
+using SignOf = std::conditional_t<
+    sizeof(T) == 1, std::int8_t,
+    std::conditional_t<sizeof(T) == 2, std::int16_t,
+                       std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>>>;
 
 /// The signs of the elements of a vector of integers, the first in bit 0.
 template <class T>
@@ -267,7 +254,7 @@ template <class T>
 /// The mask of lanes for which F(a, b) holds.
 template <auto F, class A, class B>
 [[gnu::always_inline]] inline std::uint32_t mask_of(const A* a, const B* b) {
-  using Sign = typename SignedOf<sizeof(A)>::type;
+  using Sign = SignOf<A>;
   alignas(64) Sign holds[warp_size];
   for (unsigned i = 0; i < warp_size; ++i) {
     holds[i] = F(a[i], b[i]) ? static_cast<Sign>(-1) : static_cast<Sign>(0);
@@ -298,7 +285,7 @@ template <class Compare, class T>
     if constexpr (sizeof(T) == 2) return _mm512_cmp_epu16_mask(a, b, Compare::predicate);
   }
 #else
-  return signs_of<typename SignedOf<sizeof(T)>::type>(Compare::holds(x, y));
+  return signs_of<SignOf<T>>(Compare::holds(x, y));
 #endif
 }
 

@@ -114,16 +114,16 @@ class DefaultStream {
 /// A function of the runtime and its twin for programs with per-thread default streams, whose name
 /// ends in _ptsz or _ptds. The remaining argument is an expression of type Result or CUresult, in
 /// which `on` is the DefaultStream.
-#define CUDACORE_RUNTIME_TWINS(name, suffix, parameters, ...)        \
-  cudaError_t name parameters {                                      \
-    return call([&]() -> Result {                                    \
-      [[maybe_unused]] const DefaultStream on{nullptr};              \
-      return __VA_ARGS__;                                            \
-    });                                                              \
-  }                                                                  \
-  cudaError_t name##suffix parameters {                              \
-    return call([&]() -> Result {                                    \
-      [[maybe_unused]] const DefaultStream on{CU_STREAM_PER_THREAD}; \
-      return __VA_ARGS__;                                            \
-    });                                                              \
+#define CUDACORE_RUNTIME_TWINS(name, suffix, parameters, ...)                                  \
+  CUDACORE_RUNTIME_ON(name, parameters, nullptr, __VA_ARGS__)                                  \
+  CUDACORE_RUNTIME_ON(CUDACORE_RUNTIME_JOINED(name, suffix), parameters, CU_STREAM_PER_THREAD, \
+                      __VA_ARGS__)
+#define CUDACORE_RUNTIME_ON(name, parameters, default_stream, ...) \
+  cudaError_t name parameters {                                    \
+    return call([&]() -> Result {                                  \
+      [[maybe_unused]] const DefaultStream on{default_stream};     \
+      return __VA_ARGS__;                                          \
+    });                                                            \
   }
+#define CUDACORE_RUNTIME_JOINED(name, suffix) CUDACORE_RUNTIME_JOINED_AS_IS(name, suffix)
+#define CUDACORE_RUNTIME_JOINED_AS_IS(name, suffix) name##suffix

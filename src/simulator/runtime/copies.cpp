@@ -91,15 +91,15 @@ bool is_kind_on_device(MemcpyKind kind) {
   return kind == MemcpyKind::device_to_device || kind == MemcpyKind::any;
 }
 
-/// The bytes of a symbol, starting at an offset.
-Result part_of_symbol(const void* symbol, std::size_t offset, std::size_t size,
-                      CUdeviceptr& address) {
+/// Result copy(void*) with the address of a part of a symbol.
+template <class Copy>
+Result with_symbol(const void* symbol, std::size_t offset, std::size_t size, Copy&& copy) {
+  CUdeviceptr address = 0;
   std::size_t whole = 0;
   const Result result = find_symbol(symbol, address, whole);
   if (result.failed()) return result;
   if (offset > whole || size > whole - offset) return cudaErrorInvalidValue;
-  address += offset;
-  return cudaSuccess;
+  return copy(reinterpret_cast<void*>(address + offset));
 }
 
 Result copy_to_symbol(const void* symbol, const void* from, std::size_t size, std::size_t offset,
@@ -107,10 +107,8 @@ Result copy_to_symbol(const void* symbol, const void* from, std::size_t size, st
   if (kind != MemcpyKind::host_to_device && !is_kind_on_device(kind)) {
     return cudaErrorInvalidMemcpyDirection;
   }
-  CUdeviceptr address = 0;
-  const Result result = part_of_symbol(symbol, offset, size, address);
-  return result.failed() ? result
-                         : copy(reinterpret_cast<void*>(address), from, size, kind, stream);
+  return with_symbol(symbol, offset, size,
+                     [&](void* to) { return copy(to, from, size, kind, stream); });
 }
 
 Result copy_from_symbol(void* to, const void* symbol, std::size_t size, std::size_t offset,
@@ -118,10 +116,8 @@ Result copy_from_symbol(void* to, const void* symbol, std::size_t size, std::siz
   if (kind != MemcpyKind::device_to_host && !is_kind_on_device(kind)) {
     return cudaErrorInvalidMemcpyDirection;
   }
-  CUdeviceptr address = 0;
-  const Result result = part_of_symbol(symbol, offset, size, address);
-  return result.failed() ? result
-                         : copy(to, reinterpret_cast<const void*>(address), size, kind, stream);
+  return with_symbol(symbol, offset, size,
+                     [&](const void* from) { return copy(to, from, size, kind, stream); });
 }
 
 Result copy_peer(void* to, int to_device, const void* from, int from_device, std::size_t size,

@@ -45,6 +45,16 @@ CUresult read_attributes(FunctionAttributes& to, CUfunction function) {
   return result;
 }
 
+/// What the driver says about the clusters of a launch.
+cudaError_t cluster_occupancy(CUresult (*ask)(int*, CUfunction, const CUlaunchConfig*), int* to,
+                              const void* kernel, const LaunchConfiguration* how) noexcept {
+  return function_call(kernel, [&](CUfunction function) {
+    if (how == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    const CUlaunchConfig config = driver_configuration(*how);
+    return ask(to, function, &config);
+  });
+}
+
 }  // namespace
 
 extern "C" {
@@ -109,20 +119,12 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* size, const v
 
 cudaError_t cudaOccupancyMaxPotentialClusterSize(int* size, const void* kernel,
                                                  const LaunchConfiguration* how) {
-  return function_call(kernel, [&](CUfunction function) {
-    if (how == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    const CUlaunchConfig config = driver_configuration(*how);
-    return cuOccupancyMaxPotentialClusterSize(size, function, &config);
-  });
+  return cluster_occupancy(cuOccupancyMaxPotentialClusterSize, size, kernel, how);
 }
 
 cudaError_t cudaOccupancyMaxActiveClusters(int* count, const void* kernel,
                                            const LaunchConfiguration* how) {
-  return function_call(kernel, [&](CUfunction function) {
-    if (how == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    const CUlaunchConfig config = driver_configuration(*how);
-    return cuOccupancyMaxActiveClusters(count, function, &config);
-  });
+  return cluster_occupancy(cuOccupancyMaxActiveClusters, count, kernel, how);
 }
 
 cudaError_t cudaKernelSetAttributeForDevice(CUkernel kernel, CUfunction_attribute attribute,

@@ -3,6 +3,13 @@
 // What differs between the versions of the runtime. Compiled for each version.
 #include "simulator/runtime/call.hpp"
 
+/// A function that 13 has under its first name, and 12 beside an older one of that name.
+#if CUDACORE_RUNTIME_MAJOR == 12
+#define CUDACORE_RUNTIME_AS_IN_13(name, in_12) name##in_12
+#else
+#define CUDACORE_RUNTIME_AS_IN_13(name, in_12) name
+#endif
+
 namespace cudacore::runtime {
 
 namespace {
@@ -48,26 +55,32 @@ cudaError_t cudaGetDriverEntryPoint_ptsz(const char* name, void** function,
   return driver_call([&] { return entry(name, function, wanted, status); });
 }
 
+cudaError_t CUDACORE_RUNTIME_AS_IN_13(cudaMemAdvise, _v2)(const void* pointer, std::size_t size,
+                                                          CUmem_advise advice,
+                                                          CUmemLocation location) {
+  return call([&] { return cuMemAdvise(as_device(pointer), size, advice, location); });
+}
+
+CUDACORE_RUNTIME_TWINS(CUDACORE_RUNTIME_AS_IN_13(cudaMemPrefetchAsync, _v2), _ptsz,
+                       (const void* pointer, std::size_t size, CUmemLocation location,
+                        unsigned flags, CUstream stream),
+                       cuMemPrefetchAsync(as_device(pointer), size, location, flags, on(stream)))
+CUDACORE_RUNTIME_TWINS(CUDACORE_RUNTIME_AS_IN_13(cudaStreamGetCaptureInfo, _v3), _ptsz,
+                       (CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id,
+                        CUgraph* graph, const CUgraphNode** nodes, const CUgraphEdgeData** edges,
+                        std::size_t* count),
+                       cuStreamGetCaptureInfo(on(stream), status, id, graph, nodes, edges, count))
+
 #if CUDACORE_RUNTIME_MAJOR == 12
 
 cudaError_t cudaMemAdvise(const void* pointer, std::size_t size, CUmem_advise advice, int device) {
   return call([&] { return cuMemAdvise(as_device(pointer), size, advice, location_of(device)); });
 }
 
-cudaError_t cudaMemAdvise_v2(const void* pointer, std::size_t size, CUmem_advise advice,
-                             CUmemLocation location) {
-  return call([&] { return cuMemAdvise(as_device(pointer), size, advice, location); });
-}
-
 CUDACORE_RUNTIME_TWINS(cudaMemPrefetchAsync, _ptsz,
                        (const void* pointer, std::size_t size, int device, CUstream stream),
                        cuMemPrefetchAsync(as_device(pointer), size, location_of(device), 0,
                                           on(stream)))
-CUDACORE_RUNTIME_TWINS(cudaMemPrefetchAsync_v2, _ptsz,
-                       (const void* pointer, std::size_t size, CUmemLocation location,
-                        unsigned flags, CUstream stream),
-                       cuMemPrefetchAsync(as_device(pointer), size, location, flags, on(stream)))
-
 CUDACORE_RUNTIME_TWINS(cudaMemcpyBatchAsync, _ptsz,
                        (CUdeviceptr * to, CUdeviceptr* from, std::size_t* sizes, std::size_t count,
                         CUmemcpyAttributes* attributes, std::size_t* indices,
@@ -83,12 +96,6 @@ CUDACORE_RUNTIME_TWINS(cudaStreamGetCaptureInfo_v2, _ptsz,
                        (CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id,
                         CUgraph* graph, const CUgraphNode** nodes, std::size_t* count),
                        cuStreamGetCaptureInfo(on(stream), status, id, graph, nodes, nullptr, count))
-CUDACORE_RUNTIME_TWINS(cudaStreamGetCaptureInfo_v3, _ptsz,
-                       (CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id,
-                        CUgraph* graph, const CUgraphNode** nodes, const CUgraphEdgeData** edges,
-                        std::size_t* count),
-                       cuStreamGetCaptureInfo(on(stream), status, id, graph, nodes, edges, count))
-
 cudaError_t cudaEventElapsedTime_v2(float* milliseconds, CUevent start, CUevent end) {
   return call([&] { return cuEventElapsedTime(milliseconds, start, end); });
 }
@@ -117,28 +124,12 @@ cudaError_t cudaSetDoubleForHost(double* /*value*/) { return cudaSuccess; }
 
 #else
 
-cudaError_t cudaMemAdvise(const void* pointer, std::size_t size, CUmem_advise advice,
-                          CUmemLocation location) {
-  return call([&] { return cuMemAdvise(as_device(pointer), size, advice, location); });
-}
-
-CUDACORE_RUNTIME_TWINS(cudaMemPrefetchAsync, _ptsz,
-                       (const void* pointer, std::size_t size, CUmemLocation location,
-                        unsigned flags, CUstream stream),
-                       cuMemPrefetchAsync(as_device(pointer), size, location, flags, on(stream)))
-
 CUDACORE_RUNTIME_TWINS(cudaMemcpyBatchAsync, _ptsz,
                        (CUdeviceptr * to, CUdeviceptr* from, std::size_t* sizes, std::size_t count,
                         CUmemcpyAttributes* attributes, std::size_t* indices,
                         std::size_t attribute_count, CUstream stream),
                        cuMemcpyBatchAsync(to, from, sizes, count, attributes, indices,
                                           attribute_count, on(stream)))
-
-CUDACORE_RUNTIME_TWINS(cudaStreamGetCaptureInfo, _ptsz,
-                       (CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id,
-                        CUgraph* graph, const CUgraphNode** nodes, const CUgraphEdgeData** edges,
-                        std::size_t* count),
-                       cuStreamGetCaptureInfo(on(stream), status, id, graph, nodes, edges, count))
 
 #endif
 
