@@ -51,6 +51,12 @@ class Agreement:
     most_ulps: int = 0
     wrong: str = ""
 
+    def add(self, other: "Agreement") -> None:
+        self.values += other.values
+        self.same += other.same
+        self.within += other.within
+        self.most_ulps = max(self.most_ulps, other.most_ulps)
+
 
 def compare(item: Item, expected: bytes, actual: bytes) -> Agreement:
     """Compare the outputs of an item; `wrong` names the first difference that is too large."""

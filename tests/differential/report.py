@@ -16,6 +16,7 @@ from .forms import forms
 from .items import Item, Kernel, kernels_of
 from .known import why_different
 from .programs import programs
+from .report_table import print_head, print_row
 from .runner import Runner
 
 
@@ -42,10 +43,7 @@ def main() -> int:
     corpus = make(forms())
     device = cudacore.Device(0)
     device.set_current()
-    print(
-        "| family | kernels | forms | results | same bits | within the bound | most ulps | wrong |"
-    )
-    print("|---|--:|--:|--:|--:|--:|--:|--:|")
+    print_head("family", "forms")
     wrong: list[str] = []
     open_ = collections.Counter[str]()
     with Runner(device) as runner:
@@ -99,19 +97,13 @@ def _row(
     for kernel in kernels:
         for item, agreement in agreement_of(runner, kernel, known):
             covered.update(item.forms)
-            total.values += agreement.values
-            total.same += agreement.same
-            total.within += agreement.within
-            total.most_ulps = max(total.most_ulps, agreement.most_ulps)
+            total.add(agreement)
             if agreement.wrong and (why := why_different(item.name)):
                 open_[why] += 1
             elif agreement.wrong:
                 bad += 1
                 wrong.append(f"{family}: {item.name}: {agreement.wrong}")
-    print(
-        f"| {family} | {len(kernels)} | {len(covered)} | {total.values} | {total.same} |"
-        f" {total.within} | {total.most_ulps} | {bad} |"
-    )
+    print_row(family, len(kernels), len(covered), total, bad)
 
 
 if __name__ == "__main__":

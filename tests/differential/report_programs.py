@@ -14,15 +14,13 @@ from .library_programs import modules
 from .program_check import against_gpu
 from .program_runner import LoadedModule
 from .program_runs import Module
+from .report_table import print_head, print_row
 
 
 def main() -> int:
     device = cudacore.Device(0)
     device.set_current()
-    print(
-        "| programs | kernels | runs | results | same bits | within the bound | most ulps | wrong |"
-    )
-    print("|---|--:|--:|--:|--:|--:|--:|--:|")
+    print_head("programs", "runs")
     differing: list[str] = []
     for module in modules():
         _row(device, module, differing)
@@ -49,10 +47,7 @@ def _row(device: cudacore.Device, module: Module, differing: list[str]) -> None:
             agreement = against_gpu(run, known[run.name], loaded.run(run))
         except cudacore.CUDAError as error:
             agreement = Agreement(wrong=" ".join(str(error).split())[:200])
-        total.values += agreement.values
-        total.same += agreement.same
-        total.within += agreement.within
-        total.most_ulps = max(total.most_ulps, agreement.most_ulps)
+        total.add(agreement)
         if agreement.wrong:
             bad += 1
             print(f"{module.name}: {run.name}: {agreement.wrong}", file=sys.stderr)
@@ -62,10 +57,7 @@ def _row(device: cudacore.Device, module: Module, differing: list[str]) -> None:
                 f"{agreement.most_ulps}"
             )
     subject = module.subject or module.name
-    print(
-        f"| {subject} | {len(module.kernels)} | {len(runs)} | {total.values} | {total.same} |"
-        f" {total.within} | {total.most_ulps} | {bad} |"
-    )
+    print_row(subject, len(module.kernels), len(runs), total, bad)
 
 
 if __name__ == "__main__":

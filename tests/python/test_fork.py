@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from cudacore import Device
 from harness import run_cleanly
+
+pytestmark = pytest.mark.usefixtures("device")
 
 PRELUDE = """
 import gc, os, sys, warnings
@@ -49,27 +50,22 @@ USES = {
 
 
 @pytest.mark.parametrize("use", USES)
-def test_every_use_in_the_child_says_so(device: Device, use: str) -> None:
-    assert device.device_id == 0
+def test_every_use_in_the_child_says_so(use: str) -> None:
     output = run_cleanly(PRELUDE + f"in_child(lambda: {USES[use]})")
     assert output.startswith("ForkedProcessError")
     assert "fork" in output
     assert "spawn" in output
 
 
-def test_parent_goes_on(device: Device) -> None:
-    assert device.device_id == 0
+def test_parent_goes_on() -> None:
     script = PRELUDE + (
         "in_child(lambda: 1)\nkernel[1, 1, stream](2)\nstream.sync()\nprint(buffer.size)\n"
     )
     assert run_cleanly(script) == "1\n64\n"
 
 
-def test_what_dies_in_the_child_is_left_alone(device: Device) -> None:
-    assert device.device_id == 0
-    script = (
-        PRELUDE
-        + """
+def test_what_dies_in_the_child_is_left_alone() -> None:
+    script = """
 def drop():
     global device, stream, buffer, event, kernel
     buffer.close(); stream.close(); event.close()
@@ -80,33 +76,26 @@ print(in_child(drop))
 buffer.fill(1, stream=stream)
 stream.sync()
 """
-    )
-    assert run_cleanly(script) == "0\n0\n"
+    assert run_cleanly(PRELUDE + script) == "0\n0\n"
 
 
-def test_child_may_exit_in_the_usual_way(device: Device) -> None:
-    assert device.device_id == 0
-    script = (
-        PRELUDE
-        + """
+def test_child_may_exit_in_the_usual_way() -> None:
+    script = """
 sys.stdout.flush()
 pid = os.fork()
 if pid:
     print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
     stream.sync()
 """
-    )
-    assert run_cleanly(script) == "0\n"
+    assert run_cleanly(PRELUDE + script) == "0\n"
 
 
-def test_child_may_compile(device: Device) -> None:
-    assert device.device_id == 0
+def test_child_may_compile() -> None:
     use = 'Program("__global__ void j() {}", "c++", {"arch": "sm_90"}).compile("cubin").kernels'
     assert run_cleanly(PRELUDE + f"in_child(lambda: {use})") == "('j',)\n"
 
 
-def test_fork_before_first_use_is_fine(device: Device) -> None:
-    assert device.device_id == 0
+def test_fork_before_first_use_is_fine() -> None:
     script = """
         import os, cudacore
         pid = os.fork()
@@ -118,8 +107,7 @@ def test_fork_before_first_use_is_fine(device: Device) -> None:
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
-def test_multiprocessing(device: Device, method: str, tmp_path: Path) -> None:
-    assert device.device_id == 0
+def test_multiprocessing(method: str, tmp_path: Path) -> None:
     script = f"""
 import multiprocessing
 def main():
@@ -143,6 +131,5 @@ if __name__ == "__main__":
     assert (result.returncode, result.stdout, result.stderr) == (0, "[0, 1, 2, 3]\n", "")
 
 
-def test_device_shows_itself_in_the_child(device: Device) -> None:
-    assert device.device_id == 0
+def test_device_shows_itself_in_the_child() -> None:
     assert run_cleanly(PRELUDE + "in_child(lambda: repr(device))") == "<Device 0>\n"

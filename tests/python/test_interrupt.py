@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ctrl-C ends a wait within 100 ms, and nothing breaks."""
 
+import contextlib
 import os
 import signal
 import threading
 import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -53,21 +55,27 @@ def test_interrupt_ends_a_wait(
     stream.sync()
 
 
-def test_own_handler_runs_and_its_exception_goes_through(stream: Stream, gate: Any) -> None:
-    def handler(_number: int, _frame: object) -> None:
-        raise LookupError("mine")
-
-    gate.hold(stream)
+@contextlib.contextmanager
+def signalled(gate: Any, handler: Callable[[int, object], None]) -> Iterator[None]:
+    """Send a signal soon. The gate opens anyway later, so that what ignores it fails, not hangs."""
     before = signal.signal(signal.SIGUSR1, handler)
     threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGUSR1)).start()
     rescue = threading.Timer(5, gate.open)
     rescue.start()
     try:
-        with pytest.raises(LookupError, match="mine"):
-            stream.sync()
+        yield
     finally:
         rescue.cancel()
         signal.signal(signal.SIGUSR1, before)
+
+
+def test_own_handler_runs_and_its_exception_goes_through(stream: Stream, gate: Any) -> None:
+    def handler(_number: int, _frame: object) -> None:
+        raise LookupError("mine")
+
+    gate.hold(stream)
+    with signalled(gate, handler), pytest.raises(LookupError, match="mine"):
+        stream.sync()
     assert not stream.is_done
 
 
@@ -79,15 +87,8 @@ def test_handler_that_raises_nothing_lets_the_wait_go_on(stream: Stream, gate: A
         gate.open()
 
     gate.hold(stream)
-    before = signal.signal(signal.SIGUSR1, handler)
-    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGUSR1)).start()
-    rescue = threading.Timer(5, gate.open)
-    rescue.start()
-    try:
+    with signalled(gate, handler):
         stream.sync()
-    finally:
-        rescue.cancel()
-        signal.signal(signal.SIGUSR1, before)
     assert heard == [signal.SIGUSR1]
 
 

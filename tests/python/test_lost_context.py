@@ -5,8 +5,9 @@ import json
 
 import cudacore
 import pytest
-from cudacore import Device
 from harness import run
+
+pytestmark = pytest.mark.usefixtures("device")
 
 PRELUDE = """
 import json, time
@@ -70,8 +71,7 @@ def after(kernel: str, *uses: str) -> list[tuple[str, str, str, float]]:
 
 
 @pytest.mark.parametrize("kernel", BAD)
-def test_error_names_the_kernels_since_the_last_sync(device: Device, kernel: str) -> None:
-    assert device.device_id == 0
+def test_error_names_the_kernels_since_the_last_sync(kernel: str) -> None:
     [(kind, text, name, _)] = after(kernel)
     assert kind == "LaunchError"
     assert name == BAD[kernel]
@@ -81,8 +81,7 @@ def test_error_names_the_kernels_since_the_last_sync(device: Device, kernel: str
     assert "fine" not in text
 
 
-def test_error_gives_advice(device: Device) -> None:
-    assert device.device_id == 0
+def test_error_gives_advice() -> None:
     [(_, text, _, _)] = after("bad_address")
     # The simulated device itself names the access.
     advice = "bad_address(int*)" if cudacore.simulator.is_enabled() else "compute-sanitizer"
@@ -91,8 +90,7 @@ def test_error_gives_advice(device: Device) -> None:
 
 
 @pytest.mark.parametrize("use", LATER)
-def test_later_calls_raise_at_once(device: Device, use: str) -> None:
-    assert device.device_id == 0
+def test_later_calls_raise_at_once(use: str) -> None:
     first, second, third = after("bad_address", LATER[use], LATER[use])
     assert first[0] == "LaunchError"
     for kind, text, _, _ in (second, third):
@@ -102,9 +100,8 @@ def test_later_calls_raise_at_once(device: Device, use: str) -> None:
     assert third[3] < (0.2 if use == "load" else 0.01)
 
 
-def test_whoever_hears_first_names_the_kernels(device: Device) -> None:
-    assert device.device_id == 0
-    script = (
+def test_whoever_hears_first_names_the_kernels() -> None:
+    result = run(
         PRELUDE
         + """
 code.get_kernel("bad_address")[1, 1, stream](buffer)
@@ -115,13 +112,11 @@ while True:
 print(kind, "bad_address" in text, device.context.is_lost)
 """
     )
-    result = run(script)
     assert (result.returncode, result.stdout) == (0, "LaunchError True True\n")
 
 
-def test_what_is_closed_afterwards_is_silent(device: Device) -> None:
-    assert device.device_id == 0
-    script = (
+def test_what_is_closed_afterwards_is_silent() -> None:
+    result = run(
         PRELUDE
         + """
 code.get_kernel("bad_trap")[1, 1, stream](buffer)
@@ -132,14 +127,12 @@ del fine, innocent, code
 print(unraisable_errors(), device.context.is_lost)
 """
     )
-    result = run(script)
     assert (result.returncode, result.stdout, result.stderr) == (0, "0 True\n", "")
 
 
 @pytest.mark.multi_gpu
-def test_other_devices_are_lost_too(device: Device) -> None:
-    assert device.device_id == 0
-    script = (
+def test_other_devices_are_lost_too() -> None:
+    result = run(
         PRELUDE
         + """
 import faulthandler
@@ -153,7 +146,6 @@ print(kind, "bad_address" in text, "no object of any device" in text)
 print(other.context.is_lost, device.context.is_lost)
 """
     )
-    result = run(script)
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.splitlines() == ["LaunchError", "ContextLostError True True", "True True"]
 
@@ -168,9 +160,8 @@ FIRST_TO_HEAR = {
 
 
 @pytest.mark.parametrize("what", FIRST_TO_HEAR)
-def test_a_release_that_hears_first_leaves_it_to_the_next_call(device: Device, what: str) -> None:
-    assert device.device_id == 0
-    script = (
+def test_a_release_that_hears_first_leaves_it_to_the_next_call(what: str) -> None:
+    result = run(
         PRELUDE
         + f"""
 import time
@@ -186,6 +177,5 @@ told = [one for one in (say(release), say(stream.sync), say(device.sync)) if one
 print([kind for kind, *_ in told][:2], "bad_address" in told[0][1], unraisable_errors())
 """
     )
-    result = run(script)
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout == "['LaunchError', 'ContextLostError'] True 0\n"

@@ -40,36 +40,28 @@ def show(device: Device, **arguments: Any) -> object:
     return cudacore.LegacyPinnedMemoryResource().allocate(16).__dlpack__(**arguments)
 
 
-READS: dict[str, tuple[str, Call]] = {
-    "wait": ("__cuda_stream__", lambda _, stream, x: stream.wait(x)),
-    "create_stream": ("__cuda_stream__", lambda device, _, x: device.create_stream(x)),
-    "compile": ("write", lambda *given: Program(" ", "c++").compile(logs=given[2])),
-    "from_cubin": ("__fspath__", lambda *given: ObjectCode.from_cubin(given[2])),
-    "include_path": ("__fspath__", lambda *given: ProgramOptions(include_path=given[2])),
-    "mapping": ("keys", lambda *given: Program(" ", "c++", given[2])),
-    "symbol_mapping": ("keys", lambda *given: ObjectCode.from_ptx(b" ", symbol_mapping=given[2])),
-}
-ANSWERS: dict[str, tuple[str, Call]] = {
-    "copy": ("__bool__", lambda device, _, x: show(device, copy=x)),
-    "max_version": ("__index__", lambda device, _, x: show(device, max_version=(x, 0))),
-    "dl_device": ("__index__", lambda device, _, x: show(device, dl_device=(1, x))),
-}
+#: What raises, and a call that meets it.
+CALLS: dict[str, tuple[Callable[..., object], str, Call]] = {
+    "wait": (having, "__cuda_stream__", lambda _, stream, x: stream.wait(x)),
+    "create_stream": (having, "__cuda_stream__", lambda device, _, x: device.create_stream(x)),
+    "compile": (having, "write", lambda *given: Program(" ", "c++").compile(logs=given[2])),
+    "from_cubin": (having, "__fspath__", lambda *given: ObjectCode.from_cubin(given[2])),
+    "include_path": (having, "__fspath__", lambda *given: ProgramOptions(include_path=given[2])),
+    "mapping": (having, "keys", lambda *given: Program(" ", "c++", given[2])),
+    "symbol_mapping": (
+        having, "keys", lambda *given: ObjectCode.from_ptx(b" ", symbol_mapping=given[2])),
+    "copy": (answering, "__bool__", lambda device, _, x: show(device, copy=x)),
+    "max_version": (answering, "__index__", lambda device, _, x: show(device, max_version=(x, 0))),
+    "dl_device": (answering, "__index__", lambda device, _, x: show(device, dl_device=(1, x))),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", READS)
-def test_properties(device: Device, stream: Stream, name: str, kind: type[BaseException]) -> None:
-    attribute, call = READS[name]
+@pytest.mark.parametrize("name", CALLS)
+def test_calls(device: Device, stream: Stream, name: str, kind: type[BaseException]) -> None:
+    make, member, call = CALLS[name]
     with pytest.raises(kind, match="^mine$"):
-        call(device, stream, having(attribute, kind))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", ANSWERS)
-def test_methods(device: Device, stream: Stream, name: str, kind: type[BaseException]) -> None:
-    method, call = ANSWERS[name]
-    with pytest.raises(kind, match="^mine$"):
-        call(device, stream, answering(method, kind))
+        call(device, stream, make(member, kind))
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="__buffer__ is new in Python 3.12")

@@ -2,8 +2,9 @@
 """Interpreter exit: code 0 and a silent standard error, whatever is still alive."""
 
 import pytest
-from cudacore import Device
 from harness import run, run_cleanly
+
+pytestmark = pytest.mark.usefixtures("device")
 
 PRELUDE = """
 import atexit, gc, os, sys, threading, time
@@ -62,8 +63,7 @@ mine = Mine().allocate(64, stream=stream)
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_exits_cleanly(device: Device, order: str) -> None:
-    assert device.device_id == 0
+def test_exits_cleanly(order: str) -> None:
     assert run_cleanly(PRELUDE + ORDERS[order]) == ""
 
 
@@ -78,12 +78,8 @@ DAEMONS = {
 
 
 @pytest.mark.parametrize("work", DAEMONS)
-def test_daemon_threads_at_exit(device: Device, work: str) -> None:
-    assert device.device_id == 0
-    script = (
-        PRELUDE
-        + MAKE
-        + f"""
+def test_daemon_threads_at_exit(work: str) -> None:
+    script = f"""
 started = threading.Event()
 def work():
     while True:
@@ -93,26 +89,19 @@ for _ in range(4):
     threading.Thread(target=work, daemon=True).start()
 started.wait(30)
 """
-    )
     for _ in range(3):
-        assert run_cleanly(script) == ""
+        assert run_cleanly(PRELUDE + MAKE + script) == ""
 
 
-def test_daemon_thread_in_sync_at_exit(device: Device) -> None:
-    assert device.device_id == 0
-    script = (
-        PRELUDE
-        + MAKE
-        + """
+def test_daemon_thread_in_sync_at_exit() -> None:
+    script = """
 threading.Thread(target=lambda: (launcher(1 << 35), stream.sync()), daemon=True).start()
 time.sleep(0.2)
 """
-    )
-    assert run_cleanly(script, timeout=15) == ""
+    assert run_cleanly(PRELUDE + MAKE + script, timeout=15) == ""
 
 
-def test_exception_ends_with_its_traceback_only(device: Device) -> None:
-    assert device.device_id == 0
+def test_exception_ends_with_its_traceback_only() -> None:
     result = run(PRELUDE + MAKE + "error = LookupError('mine')\nraise error")
     assert result.returncode == 1
     assert result.stderr.rstrip().endswith("LookupError: mine")

@@ -331,18 +331,6 @@ def test_can_be_derived_from(device: Device, stream: Stream) -> None:
     assert alive() is None
 
 
-def test_closed_one_keeps_its_hash_and_equals_itself_alone(device: Device) -> None:
-    one, other = device.create_stream(), device.create_stream()
-    before = hash(one)
-    streams = {one: "one"}
-    one.close()
-    other.close()
-    assert hash(one) == before
-    assert streams[one] == "one"
-    assert one == one  # noqa: PLR0124
-    assert one != other
-
-
 def test_what_the_protocol_raises_comes_through(device: Device) -> None:
     class Property:
         @property
