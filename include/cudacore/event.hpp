@@ -21,10 +21,11 @@ struct EventOptions {
 
 /// A point in a stream's work that can be waited for and timed.
 ///
-/// Cheap to copy; copies share one CUevent, which is destroyed with the last copy.
+/// Cheap to copy; copies share one CUevent. When the last copy is gone, it is destroyed, or kept for
+/// the next Event if nothing can tell that it was used.
 class Event {
  public:
-  /// Creates an event in the current context (cuEventCreate).
+  /// Creates an event in the current context (cuEventCreate), or reuses one that was closed.
   explicit Event(const EventOptions& options = {});
   /// Creates an event in the given context.
   Event(const Context& context, const EventOptions& options);

@@ -73,12 +73,12 @@ StreamBox::~StreamBox() {
 EventBox::~EventBox() {
   if (event == nullptr) return;
   // A forked child must not take the lock, which another thread may have held.
-  const bool may_keep = is_idle() && driver::api_for_cleanup() != nullptr &&
+  const bool may_keep = is_as_new() && driver::api_for_cleanup() != nullptr &&
                         !is_forgotten(*context) && !context->lost.load(std::memory_order_relaxed);
   if (may_keep && context->idle_events.keep(event, timing, blocking)) return;
   end_outside_callbacks([event = event, context = std::move(context)] {
     const driver::DriverApi* api = driver::api_for_cleanup();
-    if (api == nullptr || (context != nullptr && is_forgotten(*context))) return;
+    if (api == nullptr || is_forgotten(*context)) return;
     const driver::BlockingScope scope;
     const CUresult result = api->cuEventDestroy(event);
     if (result != CUDA_SUCCESS) report_unraisable(result, "cuEventDestroy");

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -53,9 +52,9 @@ struct EventBox {
   CUevent event = nullptr;
   bool timing = false;
   bool blocking = false;
-  std::atomic<std::uint64_t> records{0};  ///< how many times it was recorded
-  std::atomic<std::uint64_t> reached{0};  ///< how many of these records are known to be done
-  std::atomic<bool> is_shared{false};     ///< other code has the handle, and may record it
+  std::atomic<bool> recorded{false};
+  std::atomic<bool> in_flight{false};  ///< whether the last record may not have been reached
+  std::atomic<bool> is_shared{false};  ///< other code has the handle, and may record it
   EventBox() = default;
   EventBox(const EventBox&) = delete;
   EventBox& operator=(const EventBox&) = delete;
@@ -64,15 +63,16 @@ struct EventBox {
   /// Whether there may be a record to ask the driver about. A reused event still has its earlier
   /// record.
   [[nodiscard]] bool may_be_recorded() const noexcept {
-    return records.load(std::memory_order_relaxed) != 0 ||
-           is_shared.load(std::memory_order_relaxed);
+    return recorded.load(std::memory_order_relaxed) || is_shared.load(std::memory_order_relaxed);
   }
 
  private:
-  /// Whether nothing waits for it any more, and no one else can record it.
-  [[nodiscard]] bool is_idle() const noexcept {
+  /// Whether nothing waits for it any more, no one else can record it, and a later user of its
+  /// handle can't tell that it was used: the time of a record stays in the event.
+  [[nodiscard]] bool is_as_new() const noexcept {
     return !is_shared.load(std::memory_order_relaxed) &&
-           records.load(std::memory_order_relaxed) == reached.load(std::memory_order_relaxed);
+           !in_flight.load(std::memory_order_relaxed) &&
+           !(timing && recorded.load(std::memory_order_relaxed));
   }
 };
 

@@ -27,6 +27,33 @@ void check(CUresult result, const char* function, const handle::EventBox& box) {
   }
 }
 
+/// Whether the driver still has the context: other code may have reset the device, which destroys
+/// its events.
+bool is_alive(const driver::DriverApi& api, const handle::ContextBox& context) noexcept {
+  unsigned long long id = 0;
+  return api.cuCtxGetId(context.context, &id) == CUDA_SUCCESS && id == context.id;
+}
+
+/// Clears an event's in_flight before the driver is asked, and sets it again unless the record was
+/// reached: a record that another thread makes meanwhile is never taken for reached.
+class Waiting {
+ public:
+  explicit Waiting(handle::EventBox& box) noexcept : box_(&box) {
+    box_->in_flight.store(false, std::memory_order_seq_cst);
+  }
+  ~Waiting() {
+    if (!reached_) box_->in_flight.store(true, std::memory_order_relaxed);
+  }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+  void has_reached() noexcept { reached_ = true; }
+
+ private:
+  handle::EventBox* box_;
+  bool reached_ = false;
+};
+
 }  // namespace
 
 Event::Event(const EventOptions& options) : Event(Context::current(), options) {}
@@ -38,8 +65,10 @@ Event::Event(const Context& context, const EventOptions& options)
   box_->timing = options.timing_enabled;
   box_->blocking = options.blocking_sync;
   const ContextCall call(context.box());
-  box_->event = context.box()->idle_events.take(box_->timing, box_->blocking);
-  if (box_->event != nullptr) return;
+  if (is_alive(call.api(), *context.box())) {
+    box_->event = context.box()->idle_events.take(box_->timing, box_->blocking);
+    if (box_->event != nullptr) return;
+  }
   const unsigned flags = (options.timing_enabled ? 0U : unsigned{CU_EVENT_DISABLE_TIMING}) |
                          (options.blocking_sync ? unsigned{CU_EVENT_BLOCKING_SYNC} : 0U);
   const driver::BlockingScope scope;
@@ -70,11 +99,11 @@ bool Event::is_done() const {
   const driver::DriverApi& api = driver::api();
   handle::throw_if_lost(*box.context);
   if (!box.may_be_recorded()) return true;
-  const std::uint64_t records = box.records.load(std::memory_order_relaxed);
+  Waiting waiting(*box_);
   const CUresult result = api.cuEventQuery(box.event);
   if (result == CUDA_ERROR_NOT_READY) return false;
   check(result, "cuEventQuery", box);
-  box_->reached.store(records, std::memory_order_relaxed);
+  waiting.has_reached();
   return true;
 }
 
@@ -83,7 +112,7 @@ void Event::sync() const {
   const driver::DriverApi& api = driver::api();
   handle::throw_if_lost(*box.context);
   if (!box.may_be_recorded()) return;
-  const std::uint64_t records = box.records.load(std::memory_order_relaxed);
+  Waiting waiting(*box_);
   const bool polls = handle::interrupt_hook() != nullptr;
   if (polls) {
     struct Query {
@@ -101,7 +130,7 @@ void Event::sync() const {
   if (!polls || box.context->take_freed_to_pool()) {
     check(api.cuEventSynchronize(box.event), "cuEventSynchronize", box);
   }
-  box_->reached.store(records, std::memory_order_relaxed);
+  waiting.has_reached();
 }
 
 float Event::elapsed_since(const Event& start) const {

@@ -128,11 +128,10 @@ int Stream::priority() const {
 void Stream::record(const Event& event) const {
   handle::EventBox& recorded = require_open(event.box(), "Event");
   const StreamCall call(open(*this));
-  if (recorded.context != nullptr) handle::throw_if_lost(*recorded.context);
+  handle::throw_if_lost(*recorded.context);
   call.check(call.api().cuEventRecord(recorded.event, call.stream()), "cuEventRecord");
-  // Not a locked instruction, which would wait for the record to reach the device.
-  recorded.records.store(recorded.records.load(std::memory_order_relaxed) + 1,
-                         std::memory_order_relaxed);
+  recorded.recorded.store(true, std::memory_order_relaxed);
+  recorded.in_flight.store(true, std::memory_order_release);  // after the driver has the record
 }
 
 Event Stream::record(const EventOptions& options) const {
@@ -144,7 +143,7 @@ Event Stream::record(const EventOptions& options) const {
 void Stream::wait(const Event& event) const {
   const handle::EventBox& awaited = require_open(event.box(), "Event");
   const StreamCall call(open(*this));
-  if (awaited.context != nullptr) handle::throw_if_lost(*awaited.context);
+  handle::throw_if_lost(*awaited.context);
   if (!awaited.may_be_recorded()) return;
   call.check(call.api().cuStreamWaitEvent(call.stream(), awaited.event, CU_EVENT_WAIT_DEFAULT),
              "cuStreamWaitEvent");

@@ -501,21 +501,52 @@ TEST_F(Waiting, EventsThatMayBeInUseAreNotUsedAgain) {
 }
 
 TEST_F(Waiting, EventsUsedAgainHaveNoRecord) {
-  const EventOptions timed{.timing_enabled = true};
-  Event old = stream.record(timed);
+  Event old = stream.record();
   old.sync();
   old.close();
   fake.queries_until_ready = 5;
-  const Event event(Device(0).context(), timed);
+  const Event again(Device(0).context(), {});
   EXPECT_EQ(fake.count("cuEventCreate"), 1);
-  EXPECT_TRUE(event.is_done());
-  event.sync();
-  stream.wait(event);
+  EXPECT_TRUE(again.is_done());
+  again.sync();
+  stream.wait(again);
+  EXPECT_EQ(fake.count("cuEventSynchronize"), 1);
   EXPECT_EQ(fake.count("cuStreamWaitEvent"), 0);
-  const Event recorded = stream.record(timed);
+}
+
+TEST_F(Waiting, EventsThatHaveATimeAreNotUsedAgain) {
+  const EventOptions timed{.timing_enabled = true};
+  Event(Device(0).context(), timed).close();
+  Event recorded = stream.record(timed);
+  EXPECT_EQ(fake.count("cuEventCreate"), 1);
+  const Event event(Device(0).context(), timed);
+  recorded.sync();
   EXPECT_THROW((void)recorded.elapsed_since(event), std::invalid_argument);
   EXPECT_THROW((void)event.elapsed_since(recorded), std::invalid_argument);
   EXPECT_EQ(fake.count("cuEventElapsedTime"), 0);
+  recorded.close();
+  EXPECT_EQ(fake.count("cuEventDestroy"), 1);
+}
+
+TEST_F(Waiting, EventsThatWereNotReachedYetAreNotUsedAgain) {
+  Event event = stream.record();
+  fake.queries_until_ready = 1;
+  EXPECT_FALSE(event.is_done());
+  event.close();
+  EXPECT_EQ(fake.count("cuEventDestroy"), 1);
+  event = stream.record();
+  fake.fail_function("cuEventQuery", CUDA_ERROR_UNKNOWN);
+  EXPECT_THROW((void)event.is_done(), Error);
+  event.close();
+  EXPECT_EQ(fake.count("cuEventDestroy"), 2);
+}
+
+TEST_F(Waiting, EventsOfAContextThatOtherCodeEndedAreNotUsedAgain) {
+  const Context context = Device(0).context();
+  Event(context, {}).close();
+  fake.fail_function("cuCtxGetId", CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  const Event event(context, {});
+  EXPECT_EQ(fake.count("cuEventCreate"), 2);
 }
 
 TEST_F(Waiting, PriorityMustBeInTheDevicesRange) {

@@ -76,6 +76,16 @@ def test_difference_needs_records(device: Device, stream: Stream) -> None:
         done - never
 
 
+def test_a_new_event_has_no_record_of_a_closed_one(device: Device, stream: Stream) -> None:
+    with stream.record(options=TIMED) as closed:
+        closed.sync()
+    new, done = device.create_event(TIMED), stream.record(options=TIMED)
+    done.sync()
+    assert new.handle
+    with pytest.raises(ValueError, match="record"):
+        done - new
+
+
 def test_difference_needs_finished_events(stream: Stream, gate: Any) -> None:
     start = stream.record(options=TIMED)
     gate.hold(stream)

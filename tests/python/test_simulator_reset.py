@@ -393,3 +393,17 @@ for buffer in (wrapped, wrapped[:8], own):
 own.close()
 """
     assert output("import ctypes" + script) == ["7", "7", "7", "given back 16"]
+
+
+def test_a_reset_by_other_code_ends_the_events_kept_for_reuse() -> None:
+    script = """
+import ctypes
+stream = device.create_stream()
+with stream.record() as event:
+    event.sync()
+driver = ctypes.CDLL(str(cudacore.simulator.library()))
+assert driver.cuDevicePrimaryCtxReset_v2(0) == 0
+print(say(device.create_event))
+"""
+    (said,) = output(script)
+    assert said.startswith("ContextLostError")
