@@ -79,7 +79,7 @@ bool comes_before(std::string_view a, std::string_view b) noexcept {
   return first != second ? first < second : first == Kind::other && a < b;
 }
 
-bool has_word(std::string_view words, std::string_view word) noexcept {
+bool is_listed(std::string_view words, std::string_view word) noexcept {
   for (std::size_t at = 0; (at = words.find(word, at)) != std::string_view::npos; ++at) {
     if (words[at - 1] == ' ' && words[at + word.size()] == ' ') return true;
   }
@@ -95,7 +95,7 @@ std::string_view name_of_instruction(std::string_view opcode) noexcept {
   while (end < opcode.size()) {
     const std::size_t next = std::min(opcode.find('.', end + 1), opcode.size());
     const std::string_view word = opcode.substr(end + 1, next - end - 1);
-    if (word.empty() || !has_word(name->second, word)) break;
+    if (word.empty() || !is_listed(name->second, word)) break;
     end = next;
   }
   return opcode.substr(0, end);

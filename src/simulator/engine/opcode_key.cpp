@@ -37,7 +37,7 @@ bool has_word(std::string_view key, std::string_view word) {
   return found;
 }
 
-bool is_type(std::string_view word) noexcept {
+bool is_operand_type(std::string_view word) noexcept {
   constexpr auto types = std::to_array<std::string_view>(
       {"pred", "b8",  "b16", "b32", "b64", "b128",  "u8",   "u16",    "u32", "u64",
        "s8",   "s16", "s32", "s64", "f16", "f16x2", "bf16", "bf16x2", "f32", "f64"});
@@ -51,7 +51,7 @@ std::string frame_key(std::string_view key) {
   for_each_word(key, [&](std::string_view word) {
     if (word == "v2" || word == "v4" || word == "v8") {
       vector.append(".").append(word);
-    } else if (is_type(word)) {
+    } else if (is_operand_type(word)) {
       type.append(".b").append(word == "f16x2" || word == "bf16x2" ? "32"
                                : word == "bf16"                    ? "16"
                                                                    : word.substr(1));
@@ -76,7 +76,7 @@ bool takes_integers(std::string_view key, Literals literals) {
   if (literals != Literals::of_type) return literals == Literals::any;
   std::string_view type;
   for_each_word(key, [&](std::string_view word) {
-    if (is_type(word)) type = word;
+    if (is_operand_type(word)) type = word;
   });
   return type != "f32" && type != "f64";
 }
@@ -174,7 +174,7 @@ const Opcode& Opcodes::add(std::string_view raw) {
   opcode.cache_hint = has_word(raw, "L2::cache_hint");
   if (opcode.known) opcode.traits = table_.find(key).front().traits;
   for_each_word(key, [&, seen = false](std::string_view word) mutable {
-    if (seen || !is_type(word)) return;
+    if (seen || !is_operand_type(word)) return;
     seen = true;
     opcode.is_signed = word.front() == 's';
   });
