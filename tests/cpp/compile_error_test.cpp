@@ -8,6 +8,7 @@
 #include "compilers.hpp"
 #include "cudacore/error.hpp"
 #include "cudacore/program.hpp"
+#include "messages.hpp"
 #include "signature/compiler_log.hpp"
 
 namespace cudacore::compile {

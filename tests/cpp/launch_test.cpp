@@ -15,23 +15,14 @@
 #include "error/sticky.hpp"
 #include "fake_driver.hpp"
 #include "launch/kernel_box.hpp"
+#include "messages.hpp"
 
 namespace cudacore {
 namespace {
 
 using testing::FakeDriver;
 using testing::FakeKernel;
-
-template <typename Exception, typename Function>
-std::string message_of(Function function) {
-  try {
-    function();
-  } catch (const Exception& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
-}
+using testing::message_of;
 
 /// Sets a variable for a scope.
 template <typename T>

@@ -11,6 +11,7 @@
 #include "compilers.hpp"
 #include "cudacore/error.hpp"
 #include "cudacore/program.hpp"
+#include "messages.hpp"
 
 namespace cudacore {
 namespace {

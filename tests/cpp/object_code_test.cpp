@@ -12,6 +12,7 @@
 
 #include "compilers.hpp"
 #include "cudacore/cudacore.hpp"
+#include "messages.hpp"
 #include "signature/variables.hpp"
 
 namespace cudacore {

@@ -14,6 +14,7 @@
 #include "cudacore/system.hpp"
 #include "error/unraisable.hpp"
 #include "fake_driver.hpp"
+#include "log_reports.hpp"
 #include "owner/owned_handles.hpp"
 #include "runtime/library_loading.hpp"
 
@@ -22,22 +23,14 @@ namespace {
 
 using testing::FakeDriver;
 using testing::FakeKernel;
+using testing::reports;
 
-std::vector<std::string>& reports() {
-  static std::vector<std::string> list;
-  return list;
-}
-
-class Ownership : public ::testing::Test {
+class Ownership : public testing::ReportsTest {
  protected:
-  void SetUp() override {
-    reports().clear();
-    system::set_log_hook([](const char* message) { reports().emplace_back(message); });
-  }
   void TearDown() override {
     EXPECT_EQ(fake.live(), 0);
     EXPECT_EQ(fake.misuses(), 0);
-    system::set_log_hook(nullptr);
+    ReportsTest::TearDown();
   }
 
   FakeDriver& fake = FakeDriver::fresh();

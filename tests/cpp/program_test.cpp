@@ -13,6 +13,7 @@
 #include "compilers.hpp"
 #include "cudacore/cudacore.hpp"
 #include "driver/nvrtc_api.hpp"
+#include "messages.hpp"
 
 namespace cudacore {
 namespace {

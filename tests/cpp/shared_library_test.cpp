@@ -12,6 +12,7 @@
 #include "cudacore/error.hpp"
 #include "driver/nvjitlink_api.hpp"
 #include "driver/nvrtc_api.hpp"
+#include "messages.hpp"
 
 namespace cudacore::driver {
 namespace {

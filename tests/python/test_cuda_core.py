@@ -2,8 +2,6 @@
 """Programs written for cuda.core: what they do that other programs don't."""
 
 import ctypes
-import re
-import traceback
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -13,9 +11,7 @@ import cudacore
 import numpy as np
 import pytest
 from cudacore import (
-    Buffer,
     Device,
-    DeviceMemoryResource,
     EventOptions,
     InvalidValueError,
     Kernel,
@@ -23,213 +19,16 @@ from cudacore import (
     LegacyPinnedMemoryResource,
     Linker,
     LinkerOptions,
-    ManagedMemoryResource,
-    ManagedMemoryResourceOptions,
-    MemoryResource,
     ObjectCode,
-    PinnedMemoryResource,
     Program,
     ProgramOptions,
     Stream,
-    _missing,
     launch,
 )
 from cudacore.typing import CompilerBackendType, PCHStatusType
-from harness import ARCH, PACKAGE, build, ltoir, ptx, run, run_cleanly
+from harness import ARCH, build, ltoir, ptx, run_cleanly
 
 FILL = 'extern "C" __global__ void fill(float* p, float v) { p[threadIdx.x] = v; }'
-
-
-class Borrowing(MemoryResource):
-    """As cuda.core's users write them: no super().__init__(), and a required stream."""
-
-    def __init__(self, inner: MemoryResource) -> None:
-        self.inner = inner
-        self.live: dict[int, Buffer] = {}
-        self.streams: list[Stream] = []
-
-    def allocate(self, size: int, *, stream: Any = None) -> Buffer:
-        buffer = self.inner.allocate(size, stream=stream)
-        self.live[buffer.handle] = buffer
-        return Buffer.from_handle(ptr=buffer.handle, size=size, mr=self)
-
-    def deallocate(self, ptr: Any, size: int, *, stream: Any) -> None:
-        self.streams.append(stream)
-        assert self.live[int(ptr)].size == size
-        self.live.pop(int(ptr)).close()
-
-    @property
-    def is_device_accessible(self) -> bool:
-        return True
-
-    @property
-    def is_host_accessible(self) -> bool:
-        return self.inner.is_host_accessible
-
-    @property
-    def device_id(self) -> int:
-        return 0
-
-
-class Unreachable(Borrowing):
-    is_device_accessible = False  # type: ignore[assignment]
-    is_host_accessible = False  # type: ignore[assignment]
-
-
-class TestMemoryResources:
-    def test_init_of_a_subclass_need_not_call_that_of_the_base(self, device: Device) -> None:
-        resource = Borrowing(DeviceMemoryResource(device))
-        with resource.allocate(64) as buffer:
-            assert buffer.memory_resource is resource
-            assert (buffer.device_id, buffer.is_host_accessible) == (0, False)
-        assert resource.live == {}
-
-    def test_init_of_the_base_may_be_called_all_the_same(self) -> None:
-        class Calling(MemoryResource):
-            def __init__(self) -> None:
-                super().__init__()
-                super().__init__()
-
-        class Making(MemoryResource):
-            def __new__(cls, *_: Any) -> Any:
-                return super().__new__(cls)
-
-            def __init__(self, number: int) -> None:
-                self.number = number
-
-        assert isinstance(Calling(), MemoryResource)
-        assert Making(7).number == 7
-
-    def test_deallocate_gets_a_stream(self, device: Device, stream: Stream) -> None:
-        resource = Borrowing(DeviceMemoryResource(device))
-        resource.allocate(64).close()
-        resource.allocate(64).close(stream)
-        assert resource.streams == [device.default_stream, stream]
-
-    def test_base_raises_what_either_program_catches(self) -> None:
-        for error in (NotImplementedError, TypeError, RuntimeError):
-            with pytest.raises(error, match="must define allocate"):
-                MemoryResource().allocate(1)
-
-    @pytest.mark.parametrize("make", [
-        lambda: DeviceMemoryResource(0, {"max_size": 1 << 20}),
-        lambda: DeviceMemoryResource(0),
-        PinnedMemoryResource,
-        ManagedMemoryResource,
-    ])  # fmt: skip
-    def test_closed_pool_allocates_no_more(
-        self, device: Device, stream: Stream, make: Callable[[], Any]
-    ) -> None:
-        pool = make()
-        buffer = pool.allocate(64, stream=stream)
-        attributes = pool.attributes
-        assert not pool.is_closed
-        pool.close()
-        pool.close()
-        assert pool.is_closed
-        with pytest.raises(ValueError, match="closed"):
-            pool.allocate(64, stream=stream)
-        buffer.fill(1, stream=stream)
-        buffer.close()
-        stream.sync()
-        assert attributes.used_mem_high >= 64
-        assert device.allocate(64, stream=stream).size == 64
-
-    def test_device_pool_can_be_subclassed(self, device: Device, stream: Stream) -> None:
-        class Counting(DeviceMemoryResource):
-            def __init__(self, device_id: int) -> None:
-                super().__init__(device_id)
-                self.sizes: list[int] = []
-
-            def allocate(self, size: int, *, stream: Any = None) -> Buffer:
-                self.sizes.append(size)
-                return super().allocate(size, stream=stream)
-
-        usual, pool = device.memory_resource, Counting(0)
-        device.memory_resource = pool
-        try:
-            buffer = device.allocate(64, stream=stream)
-            assert buffer.memory_resource is pool
-            buffer.copy_to(None, stream=stream).close()
-            buffer.close()
-        finally:
-            device.memory_resource = usual
-        assert pool.sizes == [64, 64]
-        stream.sync()
-
-    @pytest.mark.parametrize(("options", "expected"), [
-        ({"preferred_location": 0}, ("device", 0)),
-        ({"preferred_location": -1}, ("host", None)),
-        ({"preferred_location": 0, "preferred_location_type": "device"}, ("device", 0)),
-        ({}, None),
-    ])  # fmt: skip
-    def test_managed_location_without_a_type(
-        self, device: Device, options: dict[str, Any], expected: tuple[str, int | None] | None
-    ) -> None:
-        if not device.properties.concurrent_managed_access:
-            pytest.skip("the device has no pools of managed memory")
-        chosen = ManagedMemoryResourceOptions(**options)
-        assert ManagedMemoryResource(chosen).preferred_location == expected
-        assert chosen == ManagedMemoryResourceOptions(**options)
-
-    def test_numa_node_without_a_number(self, device: Device) -> None:
-        options = ManagedMemoryResourceOptions(preferred_location_type="host_numa")
-        node = device.properties.host_numa_id
-        if node < 0:
-            with pytest.raises(RuntimeError, match="host_numa_id"):
-                ManagedMemoryResource(options)
-        else:
-            assert ManagedMemoryResource(options).preferred_location == ("host_numa", node)
-
-    @pytest.mark.parametrize("options", [
-        {"preferred_location": -2},
-        {"preferred_location": -1, "preferred_location_type": "device"},
-        {"preferred_location": -1, "preferred_location_type": "host_numa"},
-        {"preferred_location_type": "device"},
-        {"preferred_location": 0, "preferred_location_type": "host"},
-    ])  # fmt: skip
-    def test_places_that_are_none_are_refused(
-        self, device: Device, options: dict[str, Any]
-    ) -> None:
-        assert device.device_id == 0
-        with pytest.raises(ValueError, match="ManagedMemoryResourceOptions"):
-            ManagedMemoryResource(options)
-
-
-class TestBuffers:
-    def test_closed_buffer_has_no_resource(self, device: Device) -> None:
-        buffer = device.allocate(64)
-        buffer.close()
-        assert buffer.memory_resource is None
-
-    def test_foreign_pinned_memory_knows_its_device(self, device: Device) -> None:
-        pinned = LegacyPinnedMemoryResource().allocate(64)
-        foreign = Buffer.from_handle(pinned.handle, 64, owner=pinned)
-        assert (foreign.is_host_accessible, foreign.is_device_accessible) == (True, True)
-        assert foreign.device_id == device.device_id
-
-    def test_unknown_memory_knows_none(self, device: Device) -> None:
-        assert device.device_id == 0
-        memory = ctypes.create_string_buffer(64)
-        foreign = Buffer.from_handle(ctypes.addressof(memory), 64, owner=memory)
-        assert (foreign.device_id, foreign.is_device_accessible) == (-1, False)
-
-    def test_managed_memory_exports_as_such(self, device: Device) -> None:
-        if not device.properties.concurrent_managed_access:
-            pytest.skip("the device has no pools of managed memory")
-        buffer = ManagedMemoryResource().allocate(64)
-        assert buffer.__dlpack_device__() == (13, 0)
-
-    def test_memory_that_nobody_reaches_is_a_buffer_error(self, device: Device) -> None:
-        buffer = Unreachable(DeviceMemoryResource(device)).allocate(64)
-        for export in (buffer.__dlpack__, buffer.__dlpack_device__):
-            with pytest.raises(BufferError, match="neither"):
-                export()
-
-    @pytest.mark.parametrize("version", [(), (9, 8, 7), "1.0", (1, "0"), [1, 0], 1])
-    def test_versions_that_are_none_are_buffer_errors(self, device: Device, version: Any) -> None:
-        with pytest.raises(BufferError, match="max_version"):
-            device.allocate(64).__dlpack__(max_version=version)
 
 
 class TestErrorsOfBothClasses:
@@ -431,78 +230,3 @@ class TestKernels:
         occupancy = build(FILL).get_kernel("fill").occupancy
         expected = occupancy.max_potential_block_size(lambda block: 16 * block, 256)
         assert occupancy.max_potential_block_size(CUoccupancyB2DSize(), 256) == expected  # type: ignore[arg-type]
-
-
-class TestMissing:
-    def test_names_say_where_they_are_listed(self) -> None:
-        for names in _missing.NAMES.values():
-            for name in names:
-                with pytest.raises(AttributeError, match=rf"{name}.*{_missing.PAGE}"):
-                    getattr(cudacore, name)
-        assert not hasattr(cudacore, "GraphBuilder")
-
-    def test_says_so_in_a_sentence(self) -> None:
-        with pytest.raises(AttributeError) as caught:
-            _ = cudacore.VirtualMemoryResource
-        assert str(caught.value) == (
-            "cudacore has no VirtualMemoryResource: it lacks virtual memory; see docs/cuda_core.md"
-        )
-
-    @pytest.mark.parametrize("before", ["", "import importlib"])
-    def test_imports_of_a_script_say_so(self, before: str) -> None:
-        # Without site, which may import importlib.
-        script = f"{before}\nfrom cudacore import GraphBuilder"
-        result = run(script, flags=["-S"], env={"PYTHONPATH": str(PACKAGE.parent)})
-        assert "ImportError: cudacore has no GraphBuilder: it lacks graphs" in result.stderr
-        assert _missing.PAGE in result.stderr
-
-    def test_imports_say_so_too(self) -> None:
-        with pytest.raises(ImportError, match=r"GraphBuilder.*docs/cuda_core.md"):
-            from cudacore import GraphBuilder  # type: ignore[attr-defined]  # noqa: F401
-
-    def test_no_other_name_is_guessed(self, device: Device) -> None:
-        for ask in (lambda: Buffer.from_ipc_descriptor, lambda: cudacore.GraphMemoryType):  # type: ignore[attr-defined]
-            with pytest.raises(AttributeError) as caught:
-                ask()
-            assert "Did you mean" not in "".join(traceback.format_exception(caught.value))
-        with device.create_event() as event, pytest.raises(AttributeError) as caught:
-            _ = event.ipc_descriptor
-        assert "Did you mean" not in "".join(traceback.format_exception(caught.value))
-
-    def test_dir_leaves_them_out(self, device: Device) -> None:
-        offered = dir(device)
-        assert "create_stream" in offered
-        assert "__init__" in offered
-        assert [name for name in offered if not hasattr(device, name)] == []
-        assert "ipc_descriptor" not in dir(device.create_event())
-
-    def test_dir_of_a_module_is_what_is_public(self) -> None:
-        for module in (cudacore.simulator, cudacore.typing):
-            assert dir(module) == sorted(module.__all__)
-
-    def test_members_say_so_too(self, device: Device) -> None:
-        stubs = (PACKAGE / "_core.pyi").read_text()
-        with pytest.raises(AttributeError, match=r"Device.create_graph_builder.*docs/cuda_core"):
-            device.create_graph_builder()  # type: ignore[attr-defined]
-        assert not hasattr(device, "create_graph_builder")
-        for members in _missing.MEMBERS.values():
-            for owner, names in members.items():
-                for name in names:
-                    assert not hasattr(getattr(cudacore, owner), name)
-                    stub = re.split(rf"^class {owner}\b", stubs, flags=re.MULTILINE)[1]
-                    assert f"def {name}(" not in stub.partition("\nclass ")[0]
-
-    def test_other_names_are_as_ever(self) -> None:
-        with pytest.raises(AttributeError, match="has no attribute 'nonsense'$"):
-            _ = cudacore.nonsense
-        with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
-            _ = Device.nonsense  # type: ignore[attr-defined]
-
-    def test_page_lists_them(self) -> None:
-        page = Path(__file__).parents[2] / _missing.PAGE
-        text = page.read_text()
-        for names in _missing.NAMES.values():
-            assert [name for name in names if f"`{name}`" not in text] == []
-        for members in _missing.MEMBERS.values():
-            for owner, names in members.items():
-                assert [name for name in names if f"`{owner}.{name}`" not in text] == []

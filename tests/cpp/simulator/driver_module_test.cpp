@@ -15,7 +15,15 @@ namespace cudacore::simulator {
 namespace {
 
 class DriverModule : public DriverTest {};
-class DriverLibrary : public DriverTest {};
+class DriverLibrary : public DriverTest {
+ protected:
+  static CUlibrary load(const char* code) {
+    CUlibrary library = nullptr;
+    EXPECT_EQ(cuLibraryLoadData(&library, code, nullptr, nullptr, 0, nullptr, nullptr, 0),
+              CUDA_SUCCESS);
+    return library;
+  }
+};
 class DriverLinker : public DriverTest {};
 
 constexpr const char* program = R"(
@@ -192,11 +200,9 @@ TEST_F(DriverModule, RefusesOnlyWhatIsNotSimulated) {
 }
 
 TEST_F(DriverLibrary, RefusesOnlyWhatIsNotSimulated) {
-  CUlibrary library = nullptr;
+  const CUlibrary library = load(half_simulated);
   CUkernel kernel = nullptr;
   CUfunction function = nullptr;
-  ASSERT_EQ(cuLibraryLoadData(&library, half_simulated, nullptr, nullptr, 0, nullptr, nullptr, 0),
-            CUDA_SUCCESS);
   EXPECT_EQ(cuLibraryGetKernel(&kernel, library, "samples"), CUDA_ERROR_NOT_SUPPORTED);
   EXPECT_NE(newest_log().find(why_refused), std::string::npos) << newest_log();
   ASSERT_EQ(cuLibraryGetKernel(&kernel, library, "runs"), CUDA_SUCCESS);
@@ -242,7 +248,7 @@ TEST_F(DriverModule, HandlesThatAreNone) {
 }
 
 TEST_F(DriverLibrary, ServesEveryContext) {
-  CUlibrary library = nullptr;
+  const CUlibrary library = load(program);
   CUlibrary its = nullptr;
   CUkernel kernel = nullptr;
   CUfunction here = nullptr;
@@ -251,8 +257,6 @@ TEST_F(DriverLibrary, ServesEveryContext) {
   CUdeviceptr global_there = 0;
   unsigned count = 0;
   const char* name = nullptr;
-  ASSERT_EQ(cuLibraryLoadData(&library, program, nullptr, nullptr, 0, nullptr, nullptr, 0),
-            CUDA_SUCCESS);
   EXPECT_EQ(cuLibraryGetKernelCount(&count, library), CUDA_SUCCESS);
   EXPECT_EQ(count, 2U);
   ASSERT_EQ(cuLibraryGetKernel(&kernel, library, "store"), CUDA_SUCCESS);
@@ -290,11 +294,9 @@ TEST_F(DriverLibrary, ServesEveryContext) {
 }
 
 TEST_F(DriverLibrary, AttributesAreOfTheDevice) {
-  CUlibrary library = nullptr;
+  const CUlibrary library = load(program);
   CUkernel kernel = nullptr;
   CUfunction function = nullptr;
-  ASSERT_EQ(cuLibraryLoadData(&library, program, nullptr, nullptr, 0, nullptr, nullptr, 0),
-            CUDA_SUCCESS);
   ASSERT_EQ(cuLibraryGetKernel(&kernel, library, "store"), CUDA_SUCCESS);
   constexpr auto dynamic = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
   EXPECT_EQ(cuKernelSetAttribute(dynamic, 100000, kernel, 0), CUDA_SUCCESS);
@@ -315,8 +317,7 @@ TEST_F(DriverLibrary, LoadsWithoutContext) {
   EXPECT_EQ(cuLibraryLoadData(&library, ".version 8.0 nonsense", nullptr, nullptr, 0, nullptr,
                               nullptr, 0),
             CUDA_ERROR_INVALID_PTX);
-  ASSERT_EQ(cuLibraryLoadData(&library, program, nullptr, nullptr, 0, nullptr, nullptr, 0),
-            CUDA_SUCCESS);
+  library = load(program);
   ASSERT_EQ(cuLibraryGetKernel(&kernel, library, "store"), CUDA_SUCCESS);
   EXPECT_EQ(cuKernelGetFunction(&function, kernel), CUDA_ERROR_INVALID_CONTEXT);
   ASSERT_EQ(cuCtxPushCurrent_v2(context), CUDA_SUCCESS);

@@ -200,10 +200,7 @@ TEST(Execution, IndirectCallsGoByLane) {
 
 TEST(Execution, CallOfWhatIsNoFunction) {
   Kernel kernel(pointees, "mov.u32 %r6, 2;" + std::string(call_through_table));
-  const auto fault = kernel.run({1, 1, 1}, one_warp);
-  ASSERT_TRUE(fault);
-  EXPECT_EQ(fault->kind, FaultKind::invalid_pc);
-  EXPECT_NE(fault->message.find("no function"), std::string::npos) << fault->message;
+  expect_fault(kernel.run({1, 1, 1}, one_warp), FaultKind::invalid_pc, {"no function"});
 }
 
 TEST(Execution, ExitWithinCalls) {
@@ -239,11 +236,8 @@ TEST(Execution, EndlessRecursionOverflowsTheStack) {
                 R"({ .param .b32 x; st.param.b32 [x], %r2; call endless, (x); } ret;)");
   for (const std::uint32_t bytes : {1024u, 1u << 20}) {
     kernel.request().stack_bytes = bytes;
-    const auto fault = kernel.run({1, 1, 1}, one_warp);
-    ASSERT_TRUE(fault);
-    EXPECT_EQ(fault->kind, FaultKind::stack_overflow);
-    EXPECT_NE(fault->message.find("of endless"), std::string::npos) << fault->message;
-    EXPECT_NE(fault->message.find("PTX line "), std::string::npos) << fault->message;
+    expect_fault(kernel.run({1, 1, 1}, one_warp), FaultKind::stack_overflow,
+                 {"of endless", "PTX line "});
   }
 }
 
@@ -252,12 +246,8 @@ TEST(Execution, TrapNamesItsPlace) {
     setp.ne.u32 %p1, %r2, 37; @%p1 bra END;
     trap;
     END: ret;)");
-  const auto fault = kernel.run({2, 1, 1}, {64, 1, 1});
-  ASSERT_TRUE(fault);
-  EXPECT_EQ(fault->kind, FaultKind::trap);
-  EXPECT_NE(fault->message.find("kernel 'k', block ("), std::string::npos) << fault->message;
-  EXPECT_NE(fault->message.find("thread (37,0,0): trap at PTX line 13"), std::string::npos)
-      << fault->message;
+  expect_fault(kernel.run({2, 1, 1}, {64, 1, 1}), FaultKind::trap,
+               {"kernel 'k', block (", "thread (37,0,0): trap at PTX line 13"});
 }
 
 TEST(Execution, EndlessKernelIsCancelled) {
@@ -269,8 +259,7 @@ TEST(Execution, EndlessKernelIsCancelled) {
     cancelled = Clock::now();
     grid.cancel();
   });
-  ASSERT_TRUE(fault);
-  EXPECT_EQ(fault->kind, FaultKind::cancelled);
+  expect_fault(fault, FaultKind::cancelled);
   EXPECT_LT(Clock::now() - cancelled, std::chrono::seconds(2));
 }
 

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <functional>
 #include <future>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -99,5 +100,15 @@ class Kernel {
   Allocation out_;
   LaunchRequest request_;
 };
+
+/// Expects a fault of that kind, with a message that contains the parts.
+inline void expect_fault(const std::optional<Fault>& fault, FaultKind kind,
+                         std::initializer_list<std::string_view> parts = {}) {
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->kind, kind);
+  for (const std::string_view part : parts) {
+    EXPECT_NE(fault->message.find(part), std::string::npos) << fault->message;
+  }
+}
 
 }  // namespace cudacore::simulator::testing

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <random>
 #include <string>
 #include <string_view>
@@ -60,6 +61,15 @@ std::string error_in(std::string_view body) {
       std::string(body) + "\n}");
 }
 
+struct Rejection {
+  std::string_view text;
+  std::string_view error;
+};
+void expect_errors(std::string (*error)(std::string_view),
+                   std::initializer_list<Rejection> rejections) {
+  for (const auto& [text, expected] : rejections) EXPECT_EQ(error(text), expected) << text;
+}
+
 /// A text may be PTX or not; if it is not, it must be rejected, and nothing else may happen.
 void try_to_parse(std::string_view text) {
   try {
@@ -84,137 +94,133 @@ TEST(PtxSyntaxError, Heads) {
     }
     return std::string("none");
   };
-  EXPECT_EQ(error(""), "line 1, column 1: expected '.version', found the end of the text");
-  EXPECT_EQ(error(".target sm_90"), "line 1, column 1: expected '.version', found '.target'");
-  EXPECT_EQ(error(".version 8"), "line 1, column 10: expected a version such as 8.0, found '8'");
-  EXPECT_EQ(error(".version 8.0\n.address_size 64"),
-            "line 2, column 1: expected '.target', found '.address_size'");
-  EXPECT_EQ(error(".version 8.0 .target sm_90 .address_size 48"),
-            "line 1, column 42: an address size is 32 or 64");
-  EXPECT_EQ(error("\x7f"
-                  "ELF"),
-            "line 1, column 1: expected '.version', found '?'");
-  EXPECT_EQ(error(".version 8.0 .target sm_90 .entry k() {\n.version 8.0 .target sm_90"),
-            "line 2, column 1: expected '}' for the '{' of line 1, found '.version'");
+  expect_errors(error,
+                {{"", "line 1, column 1: expected '.version', found the end of the text"},
+                 {".target sm_90", "line 1, column 1: expected '.version', found '.target'"},
+                 {".version 8", "line 1, column 10: expected a version such as 8.0, found '8'"},
+                 {".version 8.0\n.address_size 64",
+                  "line 2, column 1: expected '.target', found '.address_size'"},
+                 {".version 8.0 .target sm_90 .address_size 48",
+                  "line 1, column 42: an address size is 32 or 64"},
+                 {"\x7f"
+                  "ELF",
+                  "line 1, column 1: expected '.version', found '?'"},
+                 {".version 8.0 .target sm_90 .entry k() {\n.version 8.0 .target sm_90",
+                  "line 2, column 1: expected '}' for the '{' of line 1, found '.version'"}});
 }
 
 TEST(PtxSyntaxError, Declarations) {
-  EXPECT_EQ(error_of(".globl .u32 x;"), "1:1: unknown directive '.globl'");
-  EXPECT_EQ(error_of("foo"), "1:1: expected a directive, found 'foo'");
-  EXPECT_EQ(error_of(".global .u32 x"), "1:15: expected ';', found the end of the text");
-  EXPECT_EQ(error_of(".global x;"), "1:9: expected a type, found 'x'");
-  EXPECT_EQ(error_of(".global .u32 .u32 x;"), "1:14: a second type, '.u32'");
-  EXPECT_EQ(error_of(".global .align 3 .u32 x;"), "1:16: an alignment must be a power of two");
-  EXPECT_EQ(error_of(".global .foo .u32 x;"), "1:9: unknown directive '.foo' in a declaration");
-  EXPECT_EQ(error_of(".global .texref .u32 t;"), "1:17: a second type, '.u32'");
-  EXPECT_EQ(error_of(".global .samplerref s = {"), "1:25: this '{' is never closed");
-  EXPECT_EQ(error_of(".global .pred x;"), "1:9: a predicate can only be a register");
-  EXPECT_EQ(error_of(".global .u32 x;\n.global .u32 x;"), "2:14: 'x' is declared already");
-  EXPECT_EQ(error_of(".global .u32 x[];"),
-            "1:14: 'x' has no size: only an .extern array or one with initial values may");
-  EXPECT_EQ(error_of(".global .b8 x[-1];"), "1:15: an array's size must not be negative");
-  EXPECT_EQ(error_of(".global .b8 x[1099511627777];"),
-            "1:15: this array is larger than 2^40 bytes");
-  EXPECT_EQ(error_of(".global .b64 x[1048576][1048576];"), "1:14: 'x' is larger than 2^40 bytes");
-  EXPECT_EQ(error_of(".param .u32 x;"), "1:1: '.param' does not belong here");
-  EXPECT_EQ(error_of(".visible .file 1 \"x\""),
-            "1:10: expected a variable or a function, found '.file'");
-  EXPECT_EQ(error_of(".alias a, b;"), "1:8: 'a' is not declared");
-  EXPECT_EQ(error_of(".section .debug {\n{ }"), "1:17: this '{' is never closed");
-  EXPECT_EQ(error_of("/* x"), "1:1: this comment has no end");
-  EXPECT_EQ(error_of(".file 1 \"abc\n"), "1:9: this string has no end");
-  EXPECT_EQ(error_of(".file 4000000000 \"abc\"\n"), "1:7: a file's number is too large");
+  expect_errors(
+      error_of,
+      {{".globl .u32 x;", "1:1: unknown directive '.globl'"},
+       {"foo", "1:1: expected a directive, found 'foo'"},
+       {".global .u32 x", "1:15: expected ';', found the end of the text"},
+       {".global x;", "1:9: expected a type, found 'x'"},
+       {".global .u32 .u32 x;", "1:14: a second type, '.u32'"},
+       {".global .align 3 .u32 x;", "1:16: an alignment must be a power of two"},
+       {".global .foo .u32 x;", "1:9: unknown directive '.foo' in a declaration"},
+       {".global .texref .u32 t;", "1:17: a second type, '.u32'"},
+       {".global .samplerref s = {", "1:25: this '{' is never closed"},
+       {".global .pred x;", "1:9: a predicate can only be a register"},
+       {".global .u32 x;\n.global .u32 x;", "2:14: 'x' is declared already"},
+       {".global .u32 x[];",
+        "1:14: 'x' has no size: only an .extern array or one with initial values may"},
+       {".global .b8 x[-1];", "1:15: an array's size must not be negative"},
+       {".global .b8 x[1099511627777];", "1:15: this array is larger than 2^40 bytes"},
+       {".global .b64 x[1048576][1048576];", "1:14: 'x' is larger than 2^40 bytes"},
+       {".param .u32 x;", "1:1: '.param' does not belong here"},
+       {".visible .file 1 \"x\"", "1:10: expected a variable or a function, found '.file'"},
+       {".alias a, b;", "1:8: 'a' is not declared"},
+       {".section .debug {\n{ }", "1:17: this '{' is never closed"},
+       {"/* x", "1:1: this comment has no end"},
+       {".file 1 \"abc\n", "1:9: this string has no end"},
+       {".file 4000000000 \"abc\"\n", "1:7: a file's number is too large"}});
 }
 
 TEST(PtxSyntaxError, InitialValues) {
-  EXPECT_EQ(error_of(".global .u32 x[2] = {1, 2, 3};"),
-            "1:28: 'x' has room for no more than 2 values here");
-  EXPECT_EQ(error_of(".global .u32 x[2][2] = {1, 2};"), "1:25: expected '{', found '1'");
-  EXPECT_EQ(error_of(".global .f32 x = 1;"), "1:18: an integer cannot be a value of type .f32");
-  EXPECT_EQ(error_of(".global .u32 x = 1.5;"),
-            "1:18: a floating-point number cannot be a value of type .u32");
-  EXPECT_EQ(error_of(".global .f16 x = 1.5;"), "1:18: a constant cannot be a value of type .f16");
-  EXPECT_EQ(error_of(".global .u16 x = x;"), "1:18: an address cannot be a value of type .u16");
-  EXPECT_EQ(error_of(".global .u64 x = missing;"), "1:18: 'missing' is not declared");
-  EXPECT_EQ(error_of(".global .u8 x = 0xff0(x);"),
-            "1:17: a mask must choose one byte, as 0xff00 does");
-  EXPECT_EQ(error_of(".shared .u32 x = 1;"),
-            "1:16: only .global and .const variables take an initial value");
-  EXPECT_EQ(error_of(".extern .global .u32 x = 1;"),
-            "1:24: an .extern variable takes no initial value");
-  EXPECT_EQ(error_of(".global .b8 x[1099511627776] = {1};"),
-            "1:13: too many bytes of initial values");
+  expect_errors(
+      error_of,
+      {{".global .u32 x[2] = {1, 2, 3};", "1:28: 'x' has room for no more than 2 values here"},
+       {".global .u32 x[2][2] = {1, 2};", "1:25: expected '{', found '1'"},
+       {".global .f32 x = 1;", "1:18: an integer cannot be a value of type .f32"},
+       {".global .u32 x = 1.5;", "1:18: a floating-point number cannot be a value of type .u32"},
+       {".global .f16 x = 1.5;", "1:18: a constant cannot be a value of type .f16"},
+       {".global .u16 x = x;", "1:18: an address cannot be a value of type .u16"},
+       {".global .u64 x = missing;", "1:18: 'missing' is not declared"},
+       {".global .u8 x = 0xff0(x);", "1:17: a mask must choose one byte, as 0xff00 does"},
+       {".shared .u32 x = 1;", "1:16: only .global and .const variables take an initial value"},
+       {".extern .global .u32 x = 1;", "1:24: an .extern variable takes no initial value"},
+       {".global .b8 x[1099511627776] = {1};", "1:13: too many bytes of initial values"}});
 }
 
 TEST(PtxSyntaxError, Functions) {
-  EXPECT_EQ(error_of(".entry k() .maxtid 3 { }"), "1:12: unknown directive '.maxtid' of 'k'");
-  EXPECT_EQ(error_of(".entry k() ret;"), "1:12: expected '{' or ';', found 'ret'");
-  EXPECT_EQ(error_of(".entry k() { ret; }\n.entry k() { ret; }"), "2:8: 'k' is declared already");
-  EXPECT_EQ(error_of(".entry k(.param .u32 a, .param .u32 a) { ret; }"),
-            "1:37: 'a' is declared already");
-  EXPECT_EQ(error_of(".entry k(.u32 a) { ret; }"),
-            "1:10: expected '.param' or '.reg', found '.u32'");
-  EXPECT_EQ(error_of(".entry k() {\nret;\n"),
-            "3:1: expected '}' for the '{' of line 4, found the end of the text");
-  EXPECT_EQ(error_of(".extern .func f() { ret; }"),
-            "1:19: the .extern function 'f' cannot have a body");
-  EXPECT_EQ(error_of(".entry k() .maxntid 1,2,3,4 { ret; }"),
-            "1:27: there are only three dimensions");
+  expect_errors(
+      error_of,
+      {{".entry k() .maxtid 3 { }", "1:12: unknown directive '.maxtid' of 'k'"},
+       {".entry k() ret;", "1:12: expected '{' or ';', found 'ret'"},
+       {".entry k() { ret; }\n.entry k() { ret; }", "2:8: 'k' is declared already"},
+       {".entry k(.param .u32 a, .param .u32 a) { ret; }", "1:37: 'a' is declared already"},
+       {".entry k(.u32 a) { ret; }", "1:10: expected '.param' or '.reg', found '.u32'"},
+       {".entry k() {\nret;\n",
+        "3:1: expected '}' for the '{' of line 4, found the end of the text"},
+       {".extern .func f() { ret; }", "1:19: the .extern function 'f' cannot have a body"},
+       {".entry k() .maxntid 1,2,3,4 { ret; }", "1:27: there are only three dimensions"}});
 }
 
 TEST(PtxSyntaxError, Instructions) {
-  EXPECT_EQ(error_in("mov.u32 %r1, %r2\nret;"), "3:1: expected ',' or ';', found 'ret'");
-  EXPECT_EQ(error_in("ret"), "3:1: expected an operand, found '}'");
-  EXPECT_EQ(error_in("mov.u32 %r1, %r5;"), "2:14: register '%r5' is not declared");
-  EXPECT_EQ(error_in("mov.u32 %r1, foo;"), "2:14: 'foo' is not declared");
-  EXPECT_EQ(error_in("bra nowhere;"), "2:5: there is no label 'nowhere'");
-  EXPECT_EQ(error_in("t: .branchtargets nowhere;"), "2:19: there is no label 'nowhere'");
-  EXPECT_EQ(error_in("{ inner: } bra inner;"), "2:16: there is no label 'inner'");
-  EXPECT_EQ(error_in("a: ret;\na: ret;"), "3:1: 'a' is declared already");
-  EXPECT_EQ(error_in("a: mov.u64 %r1, a;"), "2:17: the label 'a' is not an operand here");
-  EXPECT_EQ(error_in(".reg .b32 %r3;"), "2:11: '%r3' is declared already");
-  EXPECT_EQ(error_in(".reg .b32 x7;\n.reg .b32 x<9>;"),
-            "3:11: 'x' or one of its registers is declared already");
-  EXPECT_EQ(error_in(".reg .b32 x1, a, b, c;\n.reg .b32 x<2>;"),
-            "3:11: 'x' or one of its registers is declared already");
-  EXPECT_EQ(error_in(".reg .b32 x7, x01, y1, x;\n.reg .b32 x<7>; ret;"), "none");
-  EXPECT_EQ(error_in(".reg .b32 x<4000000000>;"), "2:11: too many registers");
-  EXPECT_EQ(error_in("@%r1 ret;"), "2:2: '%r1' is not a predicate");
-  EXPECT_EQ(error_in("@%q ret;"), "2:2: register '%q' is not declared");
-  EXPECT_EQ(error_in("@%p1;"), "2:5: expected an instruction, found ';'");
-  EXPECT_EQ(error_in(";"), "2:1: expected an instruction, found ';'");
-  EXPECT_EQ(error_in("%r1 = 3;"), "2:1: expected an instruction, found '%r1'");
-  EXPECT_EQ(error_in("mov.u32 %r1, ;"), "2:14: expected an operand, found ';'");
-  EXPECT_EQ(error_in("mov.u32 %r1, %tid.q;"), "2:14: '%tid.q': there is no such component");
-  EXPECT_EQ(error_in("mov.f32 %r1, v.z;"), "2:14: 'v.z': there is no such component");
-  EXPECT_EQ(error_in("mov.f32 %r1.x, v.x;"), "2:9: '%r1.x': this register has no components");
-  EXPECT_EQ(error_in("ld.u32 %r1, [%r2;"), "2:17: expected ']', found ';'");
-  EXPECT_EQ(error_in("ld.u32 %r1, [%r2+%r3];"), "2:18: expected a constant, found '%r3'");
-  EXPECT_EQ(error_in("ld.u32 %r1, [%r2[1]];"), "2:17: expected ']', found '['");
-  EXPECT_EQ(error_in("mov.b64 {%r1, v}, %r2;"), "2:15: a vector within a vector");
-  EXPECT_EQ(error_in("mov.b64 {%r1, {%r2}}, %r2;"), "2:15: expected a vector's element, found '{'");
-  EXPECT_EQ(error_in(".foo 1;"), "2:1: unknown directive '.foo'");
-  EXPECT_EQ(error_in(".version_ 1;"), "2:1: unknown directive '.version_'");
-  EXPECT_EQ(error_in(".entry k2() {}"), "2:1: '.entry' does not belong here");
-  EXPECT_EQ(error_in("ret;\tret;\t\x01"), "2:11: expected an instruction, found '?'");
+  expect_errors(
+      error_in,
+      {{"mov.u32 %r1, %r2\nret;", "3:1: expected ',' or ';', found 'ret'"},
+       {"ret", "3:1: expected an operand, found '}'"},
+       {"mov.u32 %r1, %r5;", "2:14: register '%r5' is not declared"},
+       {"mov.u32 %r1, foo;", "2:14: 'foo' is not declared"},
+       {"bra nowhere;", "2:5: there is no label 'nowhere'"},
+       {"t: .branchtargets nowhere;", "2:19: there is no label 'nowhere'"},
+       {"{ inner: } bra inner;", "2:16: there is no label 'inner'"},
+       {"a: ret;\na: ret;", "3:1: 'a' is declared already"},
+       {"a: mov.u64 %r1, a;", "2:17: the label 'a' is not an operand here"},
+       {".reg .b32 %r3;", "2:11: '%r3' is declared already"},
+       {".reg .b32 x7;\n.reg .b32 x<9>;", "3:11: 'x' or one of its registers is declared already"},
+       {".reg .b32 x1, a, b, c;\n.reg .b32 x<2>;",
+        "3:11: 'x' or one of its registers is declared already"},
+       {".reg .b32 x7, x01, y1, x;\n.reg .b32 x<7>; ret;", "none"},
+       {".reg .b32 x<4000000000>;", "2:11: too many registers"},
+       {"@%r1 ret;", "2:2: '%r1' is not a predicate"},
+       {"@%q ret;", "2:2: register '%q' is not declared"},
+       {"@%p1;", "2:5: expected an instruction, found ';'"},
+       {";", "2:1: expected an instruction, found ';'"},
+       {"%r1 = 3;", "2:1: expected an instruction, found '%r1'"},
+       {"mov.u32 %r1, ;", "2:14: expected an operand, found ';'"},
+       {"mov.u32 %r1, %tid.q;", "2:14: '%tid.q': there is no such component"},
+       {"mov.f32 %r1, v.z;", "2:14: 'v.z': there is no such component"},
+       {"mov.f32 %r1.x, v.x;", "2:9: '%r1.x': this register has no components"},
+       {"ld.u32 %r1, [%r2;", "2:17: expected ']', found ';'"},
+       {"ld.u32 %r1, [%r2+%r3];", "2:18: expected a constant, found '%r3'"},
+       {"ld.u32 %r1, [%r2[1]];", "2:17: expected ']', found '['"},
+       {"mov.b64 {%r1, v}, %r2;", "2:15: a vector within a vector"},
+       {"mov.b64 {%r1, {%r2}}, %r2;", "2:15: expected a vector's element, found '{'"},
+       {".foo 1;", "2:1: unknown directive '.foo'"},
+       {".version_ 1;", "2:1: unknown directive '.version_'"},
+       {".entry k2() {}", "2:1: '.entry' does not belong here"},
+       {"ret;\tret;\t\x01", "2:11: expected an instruction, found '?'"}});
 }
 
 TEST(PtxSyntaxError, Numbers) {
-  EXPECT_EQ(error_in("mov.u64 %r1, 18446744073709551616;"),
-            "2:14: '18446744073709551616' does not fit in 64 bits");
-  EXPECT_EQ(error_in("mov.u32 %r1, 12ab;"), "2:14: '12ab' is not a number");
-  EXPECT_EQ(error_in("mov.u32 %r1, 0x;"), "2:14: '0x' is not a number");
-  EXPECT_EQ(error_in("mov.u32 %r1, 089;"), "2:14: '089' is not a number");
-  EXPECT_EQ(error_in("mov.u32 %r1, 0f123;"),
-            "2:14: '0f123' is not a number: 0f takes 8 hexadecimal digits");
-  EXPECT_EQ(error_in("mov.u32 %r1, 1e999;"), "2:14: '1e999' is beyond the range of a double");
-  EXPECT_EQ(error_in("mov.u32 %r1, 1/0;"), "2:15: division by zero");
-  EXPECT_EQ(error_in("mov.u32 %r1, ~1.5;"), "2:14: '~' takes an integer");
-  EXPECT_EQ(error_in("mov.u32 %r1, 1.5 & 1;"), "2:18: this operator takes integers");
-  EXPECT_EQ(error_in("mov.u32 %r1, (.u32) 1;"),
-            "2:15: expected '.s64', '.u64' or '.f64', found '.u32'");
-  EXPECT_EQ(error_in("mov.u32 %r1, (.u64) -1.0;"), "2:15: this cast overflows");
-  EXPECT_EQ(error_in("mov.u32 %r1, (1;"), "2:16: expected ')', found ';'");
+  expect_errors(
+      error_in,
+      {{"mov.u64 %r1, 18446744073709551616;",
+        "2:14: '18446744073709551616' does not fit in 64 bits"},
+       {"mov.u32 %r1, 12ab;", "2:14: '12ab' is not a number"},
+       {"mov.u32 %r1, 0x;", "2:14: '0x' is not a number"},
+       {"mov.u32 %r1, 089;", "2:14: '089' is not a number"},
+       {"mov.u32 %r1, 0f123;", "2:14: '0f123' is not a number: 0f takes 8 hexadecimal digits"},
+       {"mov.u32 %r1, 1e999;", "2:14: '1e999' is beyond the range of a double"},
+       {"mov.u32 %r1, 1/0;", "2:15: division by zero"},
+       {"mov.u32 %r1, ~1.5;", "2:14: '~' takes an integer"},
+       {"mov.u32 %r1, 1.5 & 1;", "2:18: this operator takes integers"},
+       {"mov.u32 %r1, (.u32) 1;", "2:15: expected '.s64', '.u64' or '.f64', found '.u32'"},
+       {"mov.u32 %r1, (.u64) -1.0;", "2:15: this cast overflows"},
+       {"mov.u32 %r1, (1;", "2:16: expected ')', found ';'"}});
 }
 
 TEST(PtxSyntaxError, DeepTextsHaveLimits) {

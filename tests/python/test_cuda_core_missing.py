@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names of cuda.core that cudacore lacks."""
+
+import re
+import traceback
+from pathlib import Path
+
+import cudacore
+import pytest
+from cudacore import Buffer, Device, _missing
+from harness import PACKAGE, run
+
+
+class TestMissing:
+    def test_names_say_where_they_are_listed(self) -> None:
+        for names in _missing.NAMES.values():
+            for name in names:
+                with pytest.raises(AttributeError, match=rf"{name}.*{_missing.PAGE}"):
+                    getattr(cudacore, name)
+        assert not hasattr(cudacore, "GraphBuilder")
+
+    def test_says_so_in_a_sentence(self) -> None:
+        with pytest.raises(AttributeError) as caught:
+            _ = cudacore.VirtualMemoryResource
+        assert str(caught.value) == (
+            "cudacore has no VirtualMemoryResource: it lacks virtual memory; see docs/cuda_core.md"
+        )
+
+    @pytest.mark.parametrize("before", ["", "import importlib"])
+    def test_imports_of_a_script_say_so(self, before: str) -> None:
+        # Without site, which may import importlib.
+        script = f"{before}\nfrom cudacore import GraphBuilder"
+        result = run(script, flags=["-S"], env={"PYTHONPATH": str(PACKAGE.parent)})
+        assert "ImportError: cudacore has no GraphBuilder: it lacks graphs" in result.stderr
+        assert _missing.PAGE in result.stderr
+
+    def test_imports_say_so_too(self) -> None:
+        with pytest.raises(ImportError, match=r"GraphBuilder.*docs/cuda_core.md"):
+            from cudacore import GraphBuilder  # type: ignore[attr-defined]  # noqa: F401
+
+    def test_no_other_name_is_guessed(self, device: Device) -> None:
+        for ask in (lambda: Buffer.from_ipc_descriptor, lambda: cudacore.GraphMemoryType):  # type: ignore[attr-defined]
+            with pytest.raises(AttributeError) as caught:
+                ask()
+            assert "Did you mean" not in "".join(traceback.format_exception(caught.value))
+        with device.create_event() as event, pytest.raises(AttributeError) as caught:
+            _ = event.ipc_descriptor
+        assert "Did you mean" not in "".join(traceback.format_exception(caught.value))
+
+    def test_dir_leaves_them_out(self, device: Device) -> None:
+        offered = dir(device)
+        assert "create_stream" in offered
+        assert "__init__" in offered
+        assert [name for name in offered if not hasattr(device, name)] == []
+        assert "ipc_descriptor" not in dir(device.create_event())
+
+    def test_dir_of_a_module_is_what_is_public(self) -> None:
+        for module in (cudacore.simulator, cudacore.typing):
+            assert dir(module) == sorted(module.__all__)
+
+    def test_members_say_so_too(self, device: Device) -> None:
+        stubs = (PACKAGE / "_core.pyi").read_text()
+        with pytest.raises(AttributeError, match=r"Device.create_graph_builder.*docs/cuda_core"):
+            device.create_graph_builder()  # type: ignore[attr-defined]
+        assert not hasattr(device, "create_graph_builder")
+        for members in _missing.MEMBERS.values():
+            for owner, names in members.items():
+                for name in names:
+                    assert not hasattr(getattr(cudacore, owner), name)
+                    stub = re.split(rf"^class {owner}\b", stubs, flags=re.MULTILINE)[1]
+                    assert f"def {name}(" not in stub.partition("\nclass ")[0]
+
+    def test_other_names_are_as_ever(self) -> None:
+        with pytest.raises(AttributeError, match="has no attribute 'nonsense'$"):
+            _ = cudacore.nonsense
+        with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+            _ = Device.nonsense  # type: ignore[attr-defined]
+
+    def test_page_lists_them(self) -> None:
+        page = Path(__file__).parents[2] / _missing.PAGE
+        text = page.read_text()
+        for names in _missing.NAMES.values():
+            assert [name for name in names if f"`{name}`" not in text] == []
+        for members in _missing.MEMBERS.values():
+            for owner, names in members.items():
+                assert [name for name in names if f"`{owner}.{name}`" not in text] == []
