@@ -4,16 +4,13 @@
 #include <algorithm>
 #include <charconv>
 #include <stdexcept>
-#include <vector>
 
 #include "compile/nvrtc_compilation.hpp"
 #include "cudacore/device.hpp"
 #include "cudacore/error.hpp"
 #include "cudacore/system.hpp"
-#include "driver/nvrtc_api.hpp"
 
 namespace cudacore::compile {
-
 namespace {
 
 /// The result cannot change during the life of the process.

@@ -12,7 +12,6 @@
 #include "signature/cxx_text.hpp"
 
 namespace cudacore::compile {
-
 namespace {
 
 /// The line that an error refers to, if its text is available.

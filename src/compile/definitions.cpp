@@ -13,7 +13,6 @@
 #include "signature/ptx_tokens.hpp"
 
 namespace cudacore::compile {
-
 namespace {
 
 bool is_symbol(std::string_view token) {

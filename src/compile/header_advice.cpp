@@ -5,7 +5,6 @@
 #include <array>
 #include <filesystem>
 #include <system_error>
-#include <vector>
 
 #include "compile/provided_headers.hpp"
 #include "driver/wheels.hpp"

@@ -3,12 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <set>
-#include <string_view>
 #include <unordered_set>
 #include <utility>
-#include <vector>
 
 #include "compile/definitions.hpp"
 #include "compile/nvjitlink_session.hpp"
@@ -16,7 +13,6 @@
 #include "driver/driver_api.hpp"
 
 namespace cudacore::compile {
-
 namespace {
 
 /// A kernel that refers to what the PTX calls, so that linking the LTO IR keeps it.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <span>
-#include <string>
 
 #include "compile/architecture.hpp"
 #include "cudacore/linker.hpp"

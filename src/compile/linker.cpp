@@ -2,12 +2,9 @@
 #include "cudacore/linker.hpp"
 
 #include <algorithm>
-#include <map>
 #include <mutex>
 #include <stdexcept>
-#include <utility>
 
-#include "compile/architecture.hpp"
 #include "compile/definitions.hpp"
 #include "compile/flags.hpp"
 #include "compile/joined_ptx.hpp"

@@ -2,20 +2,17 @@
 #include "compile/nvjitlink_session.hpp"
 
 #include <array>
-#include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include "compile/compile_error.hpp"
 #include "cudacore/error.hpp"
 #include "driver/wheels.hpp"
-#include "error/check.hpp"
 #include "error/describe.hpp"
 #include "signature/compiler_log.hpp"
 #include "signature/elf_file.hpp"
 
 namespace cudacore::compile {
-
 namespace {
 
 /// The names of nvJitLinkResult's values, which the library doesn't provide.
@@ -66,23 +63,10 @@ int newest_architecture(const driver::NvJitLinkApi& api) {
   return api.minor == 8 ? 120 : 90;
 }
 
-driver::NvJitLinkInput input_type(CodeType type) {
-  switch (type) {
-    case CodeType::ptx:
-      return driver::nvjitlink_ptx;
-    case CodeType::cubin:
-      return driver::nvjitlink_cubin;
-    case CodeType::ltoir:
-      return driver::nvjitlink_ltoir;
-    case CodeType::fatbin:
-      return driver::nvjitlink_fatbin;
-    case CodeType::object:
-      return driver::nvjitlink_object;
-    case CodeType::library:
-      return driver::nvjitlink_library;
-  }
-  throw std::invalid_argument("no such CodeType: " + std::to_string(static_cast<int>(type)));
-}
+/// In the order of CodeType.
+constexpr std::array input_types = {driver::nvjitlink_ptx,    driver::nvjitlink_cubin,
+                                    driver::nvjitlink_ltoir,  driver::nvjitlink_fatbin,
+                                    driver::nvjitlink_object, driver::nvjitlink_library};
 
 /// A cubin, as far as it can be read; nvJitLink reports what is wrong with it.
 std::optional<ElfFile> read_cubin(const ObjectCode& input) {
@@ -161,8 +145,9 @@ void NvJitLinkSession::add(const ObjectCode& input) {
                                 " with relocatable_device_code=True";
     throw LinkError(message, 0, {}, function, message);
   }
-  const int result = api_.nvJitLinkAddData(handle_, input_type(input.code_type()), code.data(),
-                                           code.size(), input.name().c_str());
+  const driver::NvJitLinkInput type = input_types[static_cast<std::size_t>(input.code_type())];
+  const int result =
+      api_.nvJitLinkAddData(handle_, type, code.data(), code.size(), input.name().c_str());
   if (result == 0) return;
   std::string advice;
   if (cubin && cubin->architecture() != architecture_.number) {

@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <memory>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "compile/architecture.hpp"
@@ -17,7 +15,7 @@
 namespace cudacore::compile {
 
 /// One nvJitLinkHandle, which is linked once.
-class NvJitLinkSession {
+class NvJitLinkSession : driver::NotCopied {
  public:
   /// @param name for messages.
   /// @param flags the command line, with -arch.
@@ -26,8 +24,6 @@ class NvJitLinkSession {
   NvJitLinkSession(std::string name, const Architecture& architecture,
                    std::span<const std::string> flags);
   ~NvJitLinkSession();
-  NvJitLinkSession(const NvJitLinkSession&) = delete;
-  NvJitLinkSession& operator=(const NvJitLinkSession&) = delete;
 
   /// Gives up ownership of the nvJitLinkHandle; the last reference destroys it.
   [[nodiscard]] std::shared_ptr<void> keep();

@@ -11,7 +11,6 @@
 #include "error/wait.hpp"
 
 namespace cudacore::compile {
-
 namespace {
 
 /// Answers the compiler, which asks at its own pace, and from its own threads, whether to continue.

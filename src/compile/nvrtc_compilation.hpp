@@ -34,14 +34,12 @@ void check_nvrtc(const driver::NvrtcApi& api, int result, const char* function,
                  const std::string& object);
 
 /// One nvrtcProgram, which is compiled once.
-class NvrtcCompilation {
+class NvrtcCompilation : driver::NotCopied {
  public:
   /// @param headers in-memory headers, by the name used in an #include.
   NvrtcCompilation(const std::string& source, std::string name,
                    const std::map<std::string, std::string>& headers);
   ~NvrtcCompilation();
-  NvrtcCompilation(const NvrtcCompilation&) = delete;
-  NvrtcCompilation& operator=(const NvrtcCompilation&) = delete;
 
   /// Gives up ownership of the nvrtcProgram; the last reference destroys it.
   [[nodiscard]] std::shared_ptr<void> keep();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cudacore/program.hpp"
 
+#include <array>
 #include <mutex>
 #include <stdexcept>
-#include <utility>
 
 #include "compile/architecture.hpp"
 #include "compile/bundled_headers.hpp"
@@ -44,16 +44,9 @@ void check_no_nul(std::string_view text, std::string_view what) {
   }
 }
 
-std::string_view describe(SourceType type) {
-  switch (type) {
-    case SourceType::cxx:
-      return "CUDA C++";
-    case SourceType::ptx:
-      return "PTX";
-    case SourceType::ltoir:
-      return "LTO IR";
-  }
-  return "?";
+std::string describe(SourceType type) {
+  constexpr std::array names = {"CUDA C++", "PTX", "LTO IR"};  // in the order of SourceType
+  return names[static_cast<std::size_t>(type)];
 }
 
 std::vector<std::byte> to_bytes(std::string_view text) {
@@ -114,25 +107,15 @@ bool touches_pch(const ProgramOptions& options) {
 }
 
 PchStatus pch_status(int result) {
-  switch (result) {
-    case compile::nvrtc_success:
-      return PchStatus::created;
-    case compile::nvrtc_no_pch_create_attempted:
-      return PchStatus::not_attempted;
-    default:
-      return PchStatus::failed;
-  }
+  return result == compile::nvrtc_success                   ? PchStatus::created
+         : result == compile::nvrtc_no_pch_create_attempted ? PchStatus::not_attempted
+                                                            : PchStatus::failed;
 }
 
 std::vector<std::byte> code_of(const compile::NvrtcCompilation& compilation, CodeType target) {
-  switch (target) {
-    case CodeType::cubin:
-      return compilation.cubin();
-    case CodeType::ltoir:
-      return compilation.ltoir();
-    default:
-      return to_bytes(compilation.ptx());
-  }
+  return target == CodeType::cubin   ? compilation.cubin()
+         : target == CodeType::ltoir ? compilation.ltoir()
+                                     : to_bytes(compilation.ptx());
 }
 
 /// The text in which to look for parameter names: the source and the in-memory headers.
@@ -205,7 +188,7 @@ Program::Program(std::string code, SourceType type, ProgramOptions options)
   }
   if (!options_.extra_sources.empty()) {
     throw std::invalid_argument("extra_sources are modules of NVVM IR, and this program is " +
-                                std::string(describe(type_)) + ": leave them out");
+                                describe(type_) + ": leave them out");
   }
 }
 
@@ -250,7 +233,7 @@ ObjectCode Program::compile_cxx(std::optional<CodeType> target,
 ObjectCode Program::compile_linked(std::optional<CodeType> target,
                                    std::span<const std::string> name_expressions,
                                    std::string* log) {
-  const std::string source(describe(type_));
+  const std::string source = describe(type_);
   if (!name_expressions.empty()) {
     throw std::invalid_argument("name expressions name C++ templates; a program in " + source +
                                 " has none: ask for its kernels by name");

@@ -8,7 +8,6 @@
 #include "signature/cxx_text.hpp"
 
 namespace cudacore::compile {
-
 namespace {
 
 struct Header {
@@ -41,34 +40,14 @@ constexpr auto c_headers = std::to_array<Header>({
 )"},
     {"stdint.h", R"(#ifndef CUDACORE_STDINT_H
 #define CUDACORE_STDINT_H
-typedef signed char int8_t;
-typedef short int16_t;
-typedef int int32_t;
-typedef long long int64_t;
-typedef unsigned char uint8_t;
-typedef unsigned short uint16_t;
-typedef unsigned int uint32_t;
-typedef unsigned long long uint64_t;
-typedef int8_t int_least8_t;
-typedef int16_t int_least16_t;
-typedef int32_t int_least32_t;
-typedef int64_t int_least64_t;
-typedef uint8_t uint_least8_t;
-typedef uint16_t uint_least16_t;
-typedef uint32_t uint_least32_t;
-typedef uint64_t uint_least64_t;
-typedef int8_t int_fast8_t;
-typedef int16_t int_fast16_t;
-typedef int32_t int_fast32_t;
-typedef int64_t int_fast64_t;
-typedef uint8_t uint_fast8_t;
-typedef uint16_t uint_fast16_t;
-typedef uint32_t uint_fast32_t;
-typedef uint64_t uint_fast64_t;
-typedef int64_t intptr_t;
-typedef uint64_t uintptr_t;
-typedef int64_t intmax_t;
-typedef uint64_t uintmax_t;
+typedef signed char int8_t, int_least8_t, int_fast8_t;
+typedef short int16_t, int_least16_t, int_fast16_t;
+typedef int int32_t, int_least32_t, int_fast32_t;
+typedef long long int64_t, int_least64_t, int_fast64_t, intptr_t, intmax_t;
+typedef unsigned char uint8_t, uint_least8_t, uint_fast8_t;
+typedef unsigned short uint16_t, uint_least16_t, uint_fast16_t;
+typedef unsigned int uint32_t, uint_least32_t, uint_fast32_t;
+typedef unsigned long long uint64_t, uint_least64_t, uint_fast64_t, uintptr_t, uintmax_t;
 #define INT8_C(c) c
 #define INT16_C(c) c
 #define INT32_C(c) c
@@ -205,14 +184,15 @@ bool lacks(std::string_view log, std::string_view identifier) {
          std::string_view::npos;
 }
 
-/// Whether a header contains `#define NAME` or `typedef ... NAME;`.
+/// Whether a header contains `#define NAME` or `typedef ... NAME, ...;`.
 bool defines(std::string_view text, std::string_view name) {
   for (std::size_t i = text.find(name); i != cxx::npos; i = text.find(name, i + 1)) {
     const std::string_view before = text.substr(0, i);
     const std::size_t end = i + name.size();
     const char after = end < text.size() ? text[end] : ' ';
     if (cxx::is_word_char(after)) continue;
-    if (before.ends_with("#define ") || (before.ends_with(' ') && after == ';')) return true;
+    const bool ends_declarator = after == ',' || after == ';';
+    if (before.ends_with("#define ") || (before.ends_with(' ') && ends_declarator)) return true;
   }
   return false;
 }

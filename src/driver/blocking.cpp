@@ -5,8 +5,9 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace cudacore::driver {
+#include "driver/check_blocking.hpp"
 
+namespace cudacore::driver {
 namespace {
 
 constinit std::atomic<const BlockingHooks*> installed{nullptr};

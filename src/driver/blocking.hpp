@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "driver/not_copied.hpp"
+
 // What a host language does around calls that may block. The Python extension releases the GIL,
 // because a blocked call may wait for a host callback that needs it.
 
@@ -26,46 +28,14 @@ void set_blocking_hooks(const BlockingHooks& hooks) noexcept;
 /// Encloses code that may block in places that no caller can prepare for: the destruction of an
 /// object, and the first use of a driver, a device or a compiler. Take locks inside this scope,
 /// never around it.
-class BlockingScope {
+class BlockingScope : NotCopied {
  public:
   BlockingScope() noexcept;
   ~BlockingScope();
-  BlockingScope(const BlockingScope&) = delete;
-  BlockingScope& operator=(const BlockingScope&) = delete;
 
  private:
   const BlockingHooks* hooks_;
   void* state_;
 };
-
-#ifdef CUDACORE_CHECK_GIL
-
-/// Ends the process, naming the function, if the calling thread must not block.
-void require_may_block(const char* function) noexcept;
-
-/// Replaces one function of a table, and checks each call.
-template <auto Entry>
-struct Checked;
-
-template <typename Table, typename Result, typename... Args, Result (*Table::*Entry)(Args...)>
-struct Checked<Entry> {
-  static inline Result (*function)(Args...) = nullptr;
-  static inline const char* name = nullptr;
-
-  static Result call(Args... args) {
-    require_may_block(name);
-    return function(args...);
-  }
-};
-
-template <auto Entry, typename Table>
-void check_blocking(Table& table, const char* name, Wait wait) {
-  if (wait == Wait::quick || table.*Entry == nullptr) return;
-  Checked<Entry>::function = table.*Entry;
-  Checked<Entry>::name = name;
-  table.*Entry = &Checked<Entry>::call;
-}
-
-#endif
 
 }  // namespace cudacore::driver

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 namespace cudacore::driver {
-
 namespace {
 
 constinit std::atomic<unsigned> threads{0};

@@ -9,12 +9,10 @@
 namespace cudacore::driver {
 
 /// Held while a thread uses NVRTC or nvJitLink. A thread may hold several.
-class CompilerCall {
+class CompilerCall : NotCopied {
  public:
   CompilerCall() noexcept;
   ~CompilerCall();
-  CompilerCall(const CompilerCall&) = delete;
-  CompilerCall& operator=(const CompilerCall&) = delete;
 };
 
 /// Keeps a compiler's handle as long as it is in use. `destroy` destroys it, unless the process is

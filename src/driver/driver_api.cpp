@@ -2,24 +2,21 @@
 #include "driver/driver_api.hpp"
 
 #include <atomic>
-#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
-#include <string>
-#include <string_view>
 
 #include "cudacore/error.hpp"
 #include "driver/blocking.hpp"
+#include "driver/check_blocking.hpp"
 #include "driver/driver_log.hpp"
 #include "driver/process.hpp"
 #include "driver/shared_library.hpp"
 
 namespace cudacore::driver {
-
 namespace {
 
 constexpr int oldest_version = 12000;
@@ -93,16 +90,12 @@ void resolve(DriverApi& table, const SharedLibrary& library, GetProcAddress get_
     }
     return nullptr;
   };
-#define CUDACORE_DRIVER_SYMBOL(name, key, since, need, wait) \
-  table.name = reinterpret_cast<decltype(table.name)>(find(key, since, Need::need));
+  // cuda.h renames some functions by macro, but not in #name.
+#define CUDACORE_DRIVER_SYMBOL(name, since, need, wait)                                \
+  table.name = reinterpret_cast<decltype(table.name)>(find(#name, since, Need::need)); \
+  check_blocking<&DriverApi::name>(table, #name, Wait::wait);
 #include "driver/symbols.def"
 #undef CUDACORE_DRIVER_SYMBOL
-#ifdef CUDACORE_CHECK_GIL
-#define CUDACORE_DRIVER_SYMBOL(name, key, since, need, wait) \
-  check_blocking<&DriverApi::name>(table, key, Wait::wait);
-#include "driver/symbols.def"
-#undef CUDACORE_DRIVER_SYMBOL
-#endif
 }
 
 /// What to do if cuInit() failed. The simulated device's log says which environment variable is

@@ -20,7 +20,7 @@ static_assert(CUDA_VERSION >= 13000, "cudacore is built with cuda.h of CUDA 13.0
 ///
 /// The real driver fills it once; tests can replace it with their own table.
 struct DriverApi {
-#define CUDACORE_DRIVER_SYMBOL(name, key, since, need, wait) decltype(&::name) name = nullptr;
+#define CUDACORE_DRIVER_SYMBOL(name, since, need, wait) decltype(&::name) name = nullptr;
 #include "driver/symbols.def"
 #undef CUDACORE_DRIVER_SYMBOL
   int version = 0;             ///< what cuDriverGetVersion returns

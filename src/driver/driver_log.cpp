@@ -3,13 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <mutex>
 #include <optional>
 #include <string_view>
 
 namespace cudacore::driver {
-
 namespace {
 
 /// "[12:34:56.789][4242][CUDA][E] text" without the parts in brackets.

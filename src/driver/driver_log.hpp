@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-
 #include "driver/driver_api.hpp"
 
 namespace cudacore::driver {

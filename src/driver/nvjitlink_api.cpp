@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/nvjitlink_api.hpp"
 
-#include <string>
-
 #include "cudacore/error.hpp"
 #include "driver/blocking.hpp"
+#include "driver/check_blocking.hpp"
 #include "driver/shared_library.hpp"
 
 namespace cudacore::driver {
-
 namespace {
 
 constexpr const char* cure = "pip install nvidia-nvjitlink (for CUDA 12: nvidia-nvjitlink-cu12)";
@@ -53,15 +51,10 @@ NvJitLinkApi open_nvjitlink() {
   api.minor = static_cast<int>(minor);
   const std::string version = "_" + std::to_string(major) + "_" + std::to_string(minor);
 #define CUDACORE_NVJITLINK_SYMBOL(name, wait, result, parameters) \
-  resolve(library, #name, version, api.name);
-#include "driver/nvjitlink_symbols.def"
-#undef CUDACORE_NVJITLINK_SYMBOL
-#ifdef CUDACORE_CHECK_GIL
-#define CUDACORE_NVJITLINK_SYMBOL(name, wait, result, parameters) \
+  resolve(library, #name, version, api.name);                     \
   check_blocking<&NvJitLinkApi::name>(api, #name, Wait::wait);
 #include "driver/nvjitlink_symbols.def"
 #undef CUDACORE_NVJITLINK_SYMBOL
-#endif
   return api;
 }
 

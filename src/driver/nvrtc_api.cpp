@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/nvrtc_api.hpp"
 
-#include <string>
-#include <string_view>
-
 #include "cudacore/error.hpp"
 #include "driver/blocking.hpp"
+#include "driver/check_blocking.hpp"
 #include "driver/shared_library.hpp"
 #include "driver/wheels.hpp"
 
 namespace cudacore::driver {
-
 namespace {
 
 enum class Presence { required, optional };
@@ -36,15 +33,10 @@ NvrtcApi open_nvrtc() {
   NvrtcApi api;
   api.path = library.path;
 #define CUDACORE_NVRTC_SYMBOL(name, need, wait, result, parameters) \
-  resolve(library, #name, Presence::need, api.name);
-#include "driver/nvrtc_symbols.def"
-#undef CUDACORE_NVRTC_SYMBOL
-#ifdef CUDACORE_CHECK_GIL
-#define CUDACORE_NVRTC_SYMBOL(name, need, wait, result, parameters) \
+  resolve(library, #name, Presence::need, api.name);                \
   check_blocking<&NvrtcApi::name>(api, #name, Wait::wait);
 #include "driver/nvrtc_symbols.def"
 #undef CUDACORE_NVRTC_SYMBOL
-#endif
   if (const int result = api.nvrtcVersion(&api.major, &api.minor); result != 0) {
     throw Error(
         "nvrtcVersion failed on " + library.path.string() + ": " + api.nvrtcGetErrorString(result),

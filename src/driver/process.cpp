@@ -10,7 +10,6 @@
 #include <pthread.h>
 
 namespace cudacore::driver {
-
 namespace {
 
 constinit std::atomic<bool> forked{false};
@@ -19,9 +18,7 @@ constinit std::atomic<bool> exiting{false};
 }  // namespace
 
 bool is_forked_child() noexcept { return forked.load(std::memory_order_relaxed); }
-
 bool is_exiting() noexcept { return exiting.load(std::memory_order_relaxed); }
-
 void set_exiting() noexcept { exiting.store(true, std::memory_order_relaxed); }
 
 void watch_process() {

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "error/check.hpp"
 
-#include <string>
-
 #include "cudacore/error.hpp"
 #include "driver/driver_log.hpp"
-#include "error/context_box.hpp"
 #include "error/describe.hpp"
 #include "error/sticky.hpp"
 
 namespace cudacore::handle {
-
 namespace {
 
 enum class Category { other, memory, value, unsupported, launch, lost };

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
 #include <string_view>
 
-#include "driver/driver_api.hpp"
 #include "error/context_box.hpp"
 
 namespace cudacore::handle {
-
-struct ContextBox;
 
 /// Throws the exception for a driver code: what was called, the driver's name and text for the
 /// code, the object, advice. A sticky code marks every context as lost and names the kernels

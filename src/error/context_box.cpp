@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <vector>
 
 #include "cudacore/error.hpp"
 #include "driver/blocking.hpp"
@@ -13,7 +12,6 @@
 #include "error/unraisable.hpp"
 
 namespace cudacore::handle {
-
 namespace {
 
 constexpr std::size_t max_devices = ContextBox::max_devices;
@@ -77,7 +75,7 @@ void require_known_device(int device) {
 }
 
 /// Makes a context current, and restores the previous one at the end.
-class CurrentContext {
+class CurrentContext : driver::NotCopied {
  public:
   CurrentContext(const driver::DriverApi& api, CUcontext context) : api_(&api) {
     check(api.cuCtxGetCurrent(&previous_), "cuCtxGetCurrent");
@@ -87,8 +85,6 @@ class CurrentContext {
     const CUresult result = api_->cuCtxSetCurrent(previous_);
     if (result != CUDA_SUCCESS) report_unraisable(result, "cuCtxSetCurrent");
   }
-  CurrentContext(const CurrentContext&) = delete;
-  CurrentContext& operator=(const CurrentContext&) = delete;
 
  private:
   const driver::DriverApi* api_;

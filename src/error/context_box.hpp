@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "driver/driver_api.hpp"
+#include "driver/not_copied.hpp"
 
 // The contexts that this process has seen, what was launched in each, and whether an error has
 // ended it. A context's box lives forever: everything made in the context holds a share.
@@ -136,12 +137,10 @@ inline constinit std::atomic<unsigned> resets{0};
 
 /// Makes a context current for a scope. If no context was current before, it stays current
 /// afterwards.
-class ContextScope {
+class ContextScope : driver::NotCopied {
  public:
   ContextScope(const driver::DriverApi& api, const ContextBox& context);
   ~ContextScope();
-  ContextScope(const ContextScope&) = delete;
-  ContextScope& operator=(const ContextScope&) = delete;
 
  private:
   const driver::DriverApi* api_;

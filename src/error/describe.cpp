@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "error/describe.hpp"
 
-#include <algorithm>
 #include <cstdio>
 
 namespace cudacore::handle {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <mutex>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -8,7 +7,6 @@
 #include "error/context_box.hpp"
 
 namespace cudacore::handle {
-
 namespace {
 
 struct NameHash {

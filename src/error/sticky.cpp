@@ -2,17 +2,11 @@
 #include "error/sticky.hpp"
 
 #include <algorithm>
-#include <memory>
-#include <mutex>
-#include <optional>
 #include <utility>
-#include <vector>
 
-#include "error/context_box.hpp"
 #include "error/describe.hpp"
 
 namespace cudacore::handle {
-
 namespace {
 
 struct Record {
@@ -145,9 +139,7 @@ std::string suspects() {
 }
 
 Unheard::Unheard() noexcept { ++unheard; }
-
 Unheard::~Unheard() { --unheard; }
-
 bool Unheard::here() noexcept { return unheard != 0; }
 
 }  // namespace cudacore::handle

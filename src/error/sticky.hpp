@@ -2,18 +2,14 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <string_view>
 
-#include "driver/driver_api.hpp"
 #include "error/context_box.hpp"
 
 // Sticky errors. Each of them ends CUDA for the whole process: contexts of other devices, new
 // contexts and a reset primary context fail with the same code.
 
 namespace cudacore::handle {
-
-struct ContextBox;
 
 /// Whether a code means that this process cannot use CUDA any more.
 [[nodiscard]] bool is_sticky(CUresult result) noexcept;
@@ -62,12 +58,10 @@ struct Story {
 
 /// While such an object lives, exceptions of this thread reach no caller, because a deleter is
 /// running.
-class Unheard {
+class Unheard : driver::NotCopied {
  public:
   Unheard() noexcept;
   ~Unheard();
-  Unheard(const Unheard&) = delete;
-  Unheard& operator=(const Unheard&) = delete;
 
   [[nodiscard]] static bool here() noexcept;
 };

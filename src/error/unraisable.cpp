@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "error/unraisable.hpp"
 
-#include <atomic>
 #include <cstdio>
 
 #include "error/check.hpp"
 #include "error/sticky.hpp"
 
 namespace cudacore::handle {
-
 namespace {
 
 void write_to_stderr(const char* message) { std::fprintf(stderr, "cudacore: %s\n", message); }
@@ -19,9 +17,7 @@ constinit std::atomic<unsigned long long> unraisable{0};
 }  // namespace
 
 void set_log_hook(LogHook hook) noexcept { log.store(hook != nullptr ? hook : write_to_stderr); }
-
 unsigned long long unraisable_errors() noexcept { return unraisable.load(); }
-
 void count_unraisable() noexcept { unraisable.fetch_add(1); }
 
 void report_unraisable(const char* message) noexcept {

@@ -2,20 +2,15 @@
 #include "error/wait.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <memory>
-#include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "cudacore/error.hpp"
-#include "error/context_box.hpp"
 
 namespace cudacore::handle {
-
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -46,7 +41,6 @@ void ask_hook() {
 }  // namespace
 
 void set_interrupt_hook(InterruptHook hook) noexcept { interrupt.store(hook); }
-
 InterruptHook interrupt_hook() noexcept { return interrupt.load(); }
 
 CUresult wait_until_ready(CUresult (*query)(void*), void* argument, bool spin) {

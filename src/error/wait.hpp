@@ -2,16 +2,12 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 
-#include "driver/driver_api.hpp"
 #include "error/context_box.hpp"
 
 // Waits that the interrupt hook (Ctrl-C, in Python) can end.
 
 namespace cudacore::handle {
-
-struct ContextBox;
 
 using InterruptHook = bool (*)();
 

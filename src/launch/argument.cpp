@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cudacore/argument.hpp"
 
-#include <array>
 #include <cstdio>
-#include <cstring>
 #include <stdexcept>
-#include <string>
 
 #include "cudacore/error.hpp"
 #include "launch/argument_errors.hpp"
-#include "launch/kernel_box.hpp"
 #include "launch/pack_argument.hpp"
-#include "launch/packing.hpp"
-#include "owner/owned_handles.hpp"
 
 namespace cudacore {
-
 namespace {
 
 using handle::PackResult;

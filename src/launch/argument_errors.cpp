@@ -1,50 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/argument_errors.hpp"
 
-#include <cstdint>
-
-#include "launch/kernel_box.hpp"
+#include <array>
 
 namespace cudacore {
-
 namespace {
 
-const char* kind_text(ParamKind kind) {
-  switch (kind) {
-    case ParamKind::opaque:
-      return "value";
-    case ParamKind::boolean:
-      return "bool";
-    case ParamKind::integer:
-      return "integer";
-    case ParamKind::sint:
-      return "signed integer";
-    case ParamKind::uint:
-      return "unsigned integer";
-    case ParamKind::float16:
-      return "half";
-    case ParamKind::bfloat16:
-      return "bfloat16";
-    case ParamKind::float32:
-      return "float";
-    case ParamKind::float64:
-      return "double";
-    case ParamKind::complex64:
-      return "complex of floats";
-    case ParamKind::complex128:
-      return "complex of doubles";
-    case ParamKind::pointer:
-      return "pointer";
-    case ParamKind::structure:
-      return "struct";
-    case ParamKind::void_type:
-      return "void";
-  }
-  return "value";
-}
+/// In the order of ParamKind.
+constexpr std::array<const char*, 14> kind_texts = {
+    "value",    "bool",  "integer", "signed integer",    "unsigned integer",   "half",
+    "bfloat16", "float", "double",  "complex of floats", "complex of doubles", "pointer",
+    "struct",   "void"};
 
 std::string type_text(const Param& param) {
-  std::string text = param.type.empty() ? kind_text(param.kind) : param.type;
+  std::string text =
+      param.type.empty() ? kind_texts[static_cast<std::size_t>(param.kind)] : param.type;
   const bool says_size = param.kind != ParamKind::structure && param.kind != ParamKind::opaque;
   if (!says_size && param.size != 0) text += ", " + std::to_string(param.size) + " bytes";
   return text;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-#include <string>
 #include <string_view>
 
 #include "launch/kernel_box.hpp"

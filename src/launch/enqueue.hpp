@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
-
 #include "cudacore/launch.hpp"
 #include "driver/driver_api.hpp"
-#include "error/context_box.hpp"
 #include "launch/kernel_box.hpp"
-#include "owner/owned_handles.hpp"
 
 // The launch, after arguments have been converted: what the C++ and the Python launchers share.
 // Doesn't lock or allocate once a kernel has been launched on a device.
@@ -15,13 +11,11 @@
 namespace cudacore {
 
 /// A launch configuration in the driver's form; lives on the stack of the call.
-struct DriverLaunch {
+struct DriverLaunch : driver::NotCopied {
   CUlaunchConfig config{};
   std::array<CUlaunchAttribute, 4> attributes;  // only the first config.numAttrs are used
 
   DriverLaunch(const LaunchConfig& shape, CUstream stream) noexcept;
-  DriverLaunch(const DriverLaunch&) = delete;
-  DriverLaunch& operator=(const DriverLaunch&) = delete;
 };
 
 /// Opts in to as much dynamic shared memory as the device has, if `size` exceeds what the kernel

@@ -5,11 +5,9 @@
 #include <utility>
 
 #include "error/check.hpp"
-#include "error/context_box.hpp"
 #include "error/describe.hpp"
 
 namespace cudacore::handle {
-
 namespace {
 
 std::size_t read_attribute(const driver::DriverApi& api, CUfunction_attribute attribute,

@@ -3,11 +3,9 @@
 
 #include <array>
 #include <atomic>
-#include <cstddef>
 #include <memory>
 #include <string>
 
-#include "cudacore/signature.hpp"
 #include "error/context_box.hpp"
 #include "launch/packing_plan.hpp"
 #include "owner/owned_handles.hpp"
@@ -26,7 +24,7 @@ struct KernelOnDevice {
   std::atomic<std::size_t> dynamic_shmem{0};  ///< what has been opted in to so far
 };
 
-struct KernelBox {
+struct KernelBox : driver::NotCopied {
   std::shared_ptr<LibraryBox> library;
   CUkernel kernel = nullptr;
   Signature signature;
@@ -35,9 +33,6 @@ struct KernelBox {
   std::string name;
   const char* interned_name = nullptr;
   std::array<std::atomic<KernelOnDevice*>, ContextBox::max_devices> on_device{};
-  KernelBox() = default;
-  KernelBox(const KernelBox&) = delete;
-  KernelBox& operator=(const KernelBox&) = delete;
   ~KernelBox();
 
   /// Sets the signature and makes the packing plan from it.

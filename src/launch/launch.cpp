@@ -2,10 +2,8 @@
 #include "cudacore/launch.hpp"
 
 #include "launch/enqueue.hpp"
-#include "launch/kernel_box.hpp"
 #include "launch/pack_argument.hpp"
 #include "launch/packed_arguments.hpp"
-#include "owner/owned_handles.hpp"
 #include "owner/require_open.hpp"
 
 namespace cudacore {

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <memory>
 #include <optional>
-#include <span>
-#include <vector>
 
 #include "launch/kernel_box.hpp"
-#include "launch/packing_plan.hpp"
 
 namespace cudacore::handle {
 
 /// The arguments of one launch, as the driver takes them: made empty, filled by a launcher, and
 /// handed to enqueue(). On the stack, but for kernels of very many parameters.
-class PackedArguments {
+class PackedArguments : driver::NotCopied {
  public:
   /// Lays out `count` arguments by the kernel's plan. If nobody knows the kernel's signature, each
   /// argument must say its own exact type: `param_of(i)` tells it, or throws.
@@ -33,8 +27,6 @@ class PackedArguments {
     for (std::size_t i = 0; i < count; ++i) params.push_back(param_of(i));
     lay_out(own_plan_.emplace(params));
   }
-  PackedArguments(const PackedArguments&) = delete;
-  PackedArguments& operator=(const PackedArguments&) = delete;
 
   /// What each argument must become.
   [[nodiscard]] std::span<const Slot> slots() const noexcept { return plan_->slots; }

@@ -3,10 +3,10 @@
 
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace cudacore::handle {
-
 namespace {
 
 /// The bits of a double in a 16-bit format, rounded to nearest even; values that are too large for
@@ -146,7 +146,6 @@ Slot make_slot(const Param& param) noexcept {
 }
 
 std::uint16_t to_float16(double value) noexcept { return round_to_16_bits(value, 5, 10); }
-
 std::uint16_t to_bfloat16(double value) noexcept { return round_to_16_bits(value, 8, 7); }
 
 PackResult pack_integer(const Slot& slot, std::uint64_t bits, bool negative,

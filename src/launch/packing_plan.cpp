@@ -4,7 +4,6 @@
 #include <algorithm>
 
 namespace cudacore::handle {
-
 namespace {
 
 constexpr std::size_t largest_alignment = 16;

@@ -3,16 +3,12 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <string>
 
 #include "cudacore/error.hpp"
 #include "error/check.hpp"
-#include "error/context_box.hpp"
 #include "error/describe.hpp"
-#include "launch/kernel_box.hpp"
 
 namespace cudacore {
-
 namespace {
 
 std::uint64_t product(const Dim3& extents) noexcept {

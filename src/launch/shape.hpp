@@ -2,7 +2,6 @@
 #pragma once
 
 #include "cudacore/launch.hpp"
-#include "error/context_box.hpp"
 #include "launch/kernel_box.hpp"
 
 namespace cudacore {

@@ -7,12 +7,10 @@
 #include <mutex>
 #include <string>
 #include <thread>
-#include <utility>
 
 #include "error/unraisable.hpp"
 
 namespace cudacore::handle {
-
 namespace {
 
 constinit thread_local unsigned depth = 0;
@@ -48,9 +46,7 @@ void work() noexcept {
 }  // namespace
 
 CallbackScope::CallbackScope() noexcept { ++depth; }
-
 CallbackScope::~CallbackScope() { --depth; }
-
 bool in_callback() noexcept { return depth != 0; }
 
 void end_elsewhere(std::function<void()> end) noexcept {

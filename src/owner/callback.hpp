@@ -4,15 +4,15 @@
 #include <functional>
 #include <utility>
 
+#include "driver/not_copied.hpp"
+
 namespace cudacore::handle {
 
 /// Marks the calling thread as being inside a host callback, where the driver accepts no calls.
-class CallbackScope {
+class CallbackScope : driver::NotCopied {
  public:
   CallbackScope() noexcept;
   ~CallbackScope();
-  CallbackScope(const CallbackScope&) = delete;
-  CallbackScope& operator=(const CallbackScope&) = delete;
 };
 
 /// Whether the calling thread is inside a host callback.

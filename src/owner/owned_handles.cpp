@@ -3,7 +3,6 @@
 
 #include <cstdio>
 #include <exception>
-#include <utility>
 
 #include "cudacore/error.hpp"
 #include "driver/blocking.hpp"
@@ -15,7 +14,6 @@
 #include "owner/callback.hpp"
 
 namespace cudacore::handle {
-
 namespace {
 
 void report_release(const char* why, std::size_t size, CUdeviceptr pointer) noexcept {
@@ -45,6 +43,21 @@ void release_memory(MemoryResource& resource, const ResourceCalls& calls, CUdevi
   }
 }
 
+/// Gives a handle back to the driver, unless a reset has ended its `context`; `kept` lives until
+/// then.
+template <typename Handle>
+void destroy(CUresult (*driver::DriverApi::*function)(Handle), const char* name, Handle handle,
+             std::shared_ptr<ContextBox> context, std::vector<std::byte> kept = {}) noexcept {
+  end_outside_callbacks(
+      [function, name, handle, context = std::move(context), kept = std::move(kept)] {
+        const driver::DriverApi* api = driver::api_for_cleanup();
+        if (api == nullptr || (context != nullptr && is_forgotten(*context))) return;
+        const driver::BlockingScope scope;
+        const CUresult result = (api->*function)(handle);
+        if (result != CUDA_SUCCESS) report_unraisable(result, name);
+      });
+}
+
 }  // namespace
 
 std::string describe_stream(const StreamBox& stream) {
@@ -61,13 +74,7 @@ std::string describe_stream(const StreamBox& stream) {
 
 StreamBox::~StreamBox() {
   if (!owned || stream == nullptr) return;
-  end_outside_callbacks([stream = stream, context = std::move(context)] {
-    const driver::DriverApi* api = driver::api_for_cleanup();
-    if (api == nullptr || (context != nullptr && is_forgotten(*context))) return;
-    const driver::BlockingScope scope;
-    const CUresult result = api->cuStreamDestroy(stream);
-    if (result != CUDA_SUCCESS) report_unraisable(result, "cuStreamDestroy");
-  });
+  destroy(&driver::DriverApi::cuStreamDestroy, "cuStreamDestroy", stream, std::move(context));
 }
 
 EventBox::~EventBox() {
@@ -76,24 +83,12 @@ EventBox::~EventBox() {
   const bool may_keep = is_as_new() && driver::api_for_cleanup() != nullptr &&
                         !is_forgotten(*context) && !context->lost.load(std::memory_order_relaxed);
   if (may_keep && context->idle_events.keep(event, timing, blocking)) return;
-  end_outside_callbacks([event = event, context = std::move(context)] {
-    const driver::DriverApi* api = driver::api_for_cleanup();
-    if (api == nullptr || is_forgotten(*context)) return;
-    const driver::BlockingScope scope;
-    const CUresult result = api->cuEventDestroy(event);
-    if (result != CUDA_SUCCESS) report_unraisable(result, "cuEventDestroy");
-  });
+  destroy(&driver::DriverApi::cuEventDestroy, "cuEventDestroy", event, std::move(context));
 }
 
 PoolBox::~PoolBox() {
   if (!owned || pool == nullptr) return;
-  end_outside_callbacks([pool = pool] {
-    const driver::DriverApi* api = driver::api_for_cleanup();
-    if (api == nullptr) return;
-    const driver::BlockingScope scope;
-    const CUresult result = api->cuMemPoolDestroy(pool);
-    if (result != CUDA_SUCCESS) report_unraisable(result, "cuMemPoolDestroy");
-  });
+  destroy(&driver::DriverApi::cuMemPoolDestroy, "cuMemPoolDestroy", pool, nullptr);
 }
 
 BufferBox::~BufferBox() {
@@ -133,13 +128,8 @@ void BufferBox::release() {
 LibraryBox::~LibraryBox() {
   if (!owned || library == nullptr) return;
   // The driver may read the code until then.
-  end_outside_callbacks([library = library, code = std::move(code)] {
-    const driver::DriverApi* api = driver::api_for_cleanup();
-    if (api == nullptr) return;
-    const driver::BlockingScope scope;
-    const CUresult result = api->cuLibraryUnload(library);
-    if (result != CUDA_SUCCESS) report_unraisable(result, "cuLibraryUnload");
-  });
+  destroy(&driver::DriverApi::cuLibraryUnload, "cuLibraryUnload", library, nullptr,
+          std::move(code));
 }
 
 }  // namespace cudacore::handle

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "driver/driver_api.hpp"
+#include "driver/not_copied.hpp"
 #include "error/context_box.hpp"
 
 // The owners of the driver's handles. Every public object holds a shared_ptr to a box. A box holds
@@ -28,14 +29,11 @@ class MemoryResource;
 
 namespace cudacore::handle {
 
-struct StreamBox {
+struct StreamBox : driver::NotCopied {
   std::shared_ptr<ContextBox> context;  ///< null: the current one (for the default streams)
   CUstream stream = nullptr;
   bool owned = false;
   std::shared_ptr<void> owner;
-  StreamBox() = default;
-  StreamBox(const StreamBox&) = delete;
-  StreamBox& operator=(const StreamBox&) = delete;
   ~StreamBox();
 
   /// The context that work on this stream runs in.
@@ -47,7 +45,7 @@ struct StreamBox {
 /// "stream 0x55d0 of device 0 (NVIDIA H200)"
 [[nodiscard]] std::string describe_stream(const StreamBox& stream);
 
-struct EventBox {
+struct EventBox : driver::NotCopied {
   std::shared_ptr<ContextBox> context;
   CUevent event = nullptr;
   bool timing = false;
@@ -55,9 +53,6 @@ struct EventBox {
   std::atomic<bool> recorded{false};
   std::atomic<bool> in_flight{false};  ///< whether the last record may not have been reached
   std::atomic<bool> is_shared{false};  ///< other code has the handle, and may record it
-  EventBox() = default;
-  EventBox(const EventBox&) = delete;
-  EventBox& operator=(const EventBox&) = delete;
   ~EventBox();
 
   /// Whether there may be a record to ask the driver about. A reused event still has its earlier
@@ -76,12 +71,9 @@ struct EventBox {
   }
 };
 
-struct PoolBox {
+struct PoolBox : driver::NotCopied {
   CUmemoryPool pool = nullptr;
   bool owned = false;
-  PoolBox() = default;
-  PoolBox(const PoolBox&) = delete;
-  PoolBox& operator=(const PoolBox&) = delete;
   ~PoolBox();
 };
 
@@ -92,7 +84,7 @@ struct ResourceCalls {
   bool (*ends_with_reset)(const MemoryResource& resource) noexcept;
 };
 
-struct BufferBox {
+struct BufferBox : driver::NotCopied {
   CUdeviceptr pointer = 0;
   std::size_t size = 0;
   std::shared_ptr<MemoryResource> resource;  ///< null: wrapped memory, nothing to free
@@ -107,9 +99,6 @@ struct BufferBox {
   /// The device that a launch compares with; queried from the resource once.
   std::atomic<int> device{not_asked};
   const unsigned made_after = resets.load(std::memory_order_relaxed);
-  BufferBox() = default;
-  BufferBox(const BufferBox&) = delete;
-  BufferBox& operator=(const BufferBox&) = delete;
   ~BufferBox();
 
   /// Whether it was made before a reset, which freed its memory. Wrapped memory stays valid.
@@ -128,14 +117,11 @@ struct BufferBox {
   [[nodiscard]] bool has_nothing_to_release() const noexcept;
 };
 
-struct LibraryBox {
+struct LibraryBox : driver::NotCopied {
   CUlibrary library = nullptr;
   std::vector<std::byte> code;  ///< the driver reads it lazily
   bool owned = false;
   std::shared_ptr<void> owner;
-  LibraryBox() = default;
-  LibraryBox(const LibraryBox&) = delete;
-  LibraryBox& operator=(const LibraryBox&) = delete;
   ~LibraryBox();
 };
 

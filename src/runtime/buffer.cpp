@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cudacore/buffer.hpp"
 
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "cudacore/memory_resource.hpp"
-#include "error/check.hpp"
-#include "error/context_box.hpp"
 #include "error/describe.hpp"
 #include "error/wait.hpp"
-#include "owner/owned_handles.hpp"
 #include "runtime/context_call.hpp"
 #include "runtime/new_buffer.hpp"
 
@@ -190,7 +186,6 @@ void Buffer::set_deallocation_stream(const Stream& stream) const {
 }
 
 CUdeviceptr Buffer::handle() const noexcept { return box_ != nullptr ? box_->pointer : 0; }
-
 std::size_t Buffer::size() const noexcept { return box_ != nullptr ? box_->size : 0; }
 
 int Buffer::device_id() const {

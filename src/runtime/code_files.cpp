@@ -16,7 +16,6 @@
 // Object code in files: only the bytes, so that other tools can read them too.
 
 namespace cudacore {
-
 namespace {
 
 namespace fs = std::filesystem;

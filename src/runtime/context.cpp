@@ -2,8 +2,6 @@
 #include "cudacore/context.hpp"
 
 #include "cudacore/device.hpp"
-#include "error/check.hpp"
-#include "error/context_box.hpp"
 #include "error/describe.hpp"
 #include "error/wait.hpp"
 #include "runtime/context_call.hpp"
@@ -11,11 +9,8 @@
 namespace cudacore {
 
 Context Context::current() { return Context(handle::current_context()); }
-
 CUcontext Context::handle() const noexcept { return box_->context; }
-
 Device Context::device() const noexcept { return Device::from_known_ordinal(box_->device); }
-
 bool Context::is_lost() const noexcept { return box_->lost.load(std::memory_order_acquire); }
 
 void Context::set_current() const {

@@ -15,12 +15,10 @@ namespace cudacore {
 
 /// A call in a context: the driver table, and the context, which is current while this object
 /// lives.
-class ContextCall {
+class ContextCall : driver::NotCopied {
  public:
   explicit ContextCall(const std::shared_ptr<handle::ContextBox>& context)
       : api_(&driver::api()), context_(&usable(context)), scope_(*api_, *context) {}
-  ContextCall(const ContextCall&) = delete;
-  ContextCall& operator=(const ContextCall&) = delete;
 
   [[nodiscard]] const driver::DriverApi& api() const noexcept { return *api_; }
   [[nodiscard]] const std::shared_ptr<handle::ContextBox>& context() const noexcept {

@@ -7,15 +7,10 @@
 #include <stdexcept>
 
 #include "cudacore/memory_resource.hpp"
-#include "error/check.hpp"
-#include "error/context_box.hpp"
 #include "error/describe.hpp"
-#include "launch/kernel_box.hpp"
-#include "owner/owned_handles.hpp"
 #include "runtime/context_call.hpp"
 
 namespace cudacore {
-
 namespace {
 
 constexpr std::size_t cached_devices = handle::ContextBox::max_devices;

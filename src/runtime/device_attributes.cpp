@@ -6,7 +6,6 @@
 #include "cudacore/device.hpp"
 
 namespace cudacore {
-
 namespace {
 
 constexpr std::array attributes{

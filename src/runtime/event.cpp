@@ -4,14 +4,11 @@
 #include "cudacore/device.hpp"
 #include "cudacore/error.hpp"
 #include "driver/blocking.hpp"
-#include "error/check.hpp"
 #include "error/describe.hpp"
 #include "error/wait.hpp"
-#include "owner/owned_handles.hpp"
 #include "runtime/context_call.hpp"
 
 namespace cudacore {
-
 namespace {
 
 const handle::EventBox& open(const Event& event) { return require_open(event.box(), "Event"); }
@@ -87,11 +84,8 @@ CUevent Event::handle() const {
 }
 
 Context Event::context() const { return Context(open(*this).context); }
-
 Device Event::device() const { return context().device(); }
-
 bool Event::is_timing_enabled() const { return open(*this).timing; }
-
 bool Event::is_blocking_sync() const { return open(*this).blocking; }
 
 bool Event::is_done() const {

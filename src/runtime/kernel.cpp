@@ -2,19 +2,14 @@
 #include "cudacore/kernel.hpp"
 
 #include <stdexcept>
-#include <utility>
 
 #include "cudacore/launch.hpp"
-#include "error/check.hpp"
-#include "error/context_box.hpp"
 #include "error/describe.hpp"
 #include "launch/kernel_box.hpp"
-#include "owner/owned_handles.hpp"
 #include "runtime/context_call.hpp"
 #include "runtime/library_loading.hpp"
 
 namespace cudacore {
-
 namespace {
 
 std::string describe(const handle::KernelBox& kernel, int device) {
@@ -99,9 +94,7 @@ Kernel Kernel::from_handle(CUkernel handle, std::shared_ptr<void> owner) {
 }
 
 CUkernel Kernel::handle() const noexcept { return box_->kernel; }
-
 const std::string& Kernel::name() const noexcept { return box_->name; }
-
 const Signature& Kernel::signature() const noexcept { return box_->signature; }
 
 Kernel Kernel::with_signature(const Signature& signature) const {

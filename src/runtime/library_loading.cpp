@@ -5,21 +5,17 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <stdexcept>
-#include <string_view>
 
 #include "cudacore/device.hpp"
 #include "cudacore/error.hpp"
 #include "driver/driver_log.hpp"
 #include "error/check.hpp"
 #include "error/context_box.hpp"
-#include "error/describe.hpp"
 #include "runtime/read_code.hpp"
 #include "signature/compiler_log.hpp"
 #include "signature/elf_file.hpp"
 
 namespace cudacore {
-
 namespace {
 
 /// Where the driver's JIT compiler writes. Lives as long as the library: the driver may compile and
@@ -44,7 +40,8 @@ std::string ptx_isa(const std::vector<std::byte>& code) {
   return std::string(rest.substr(0, rest.find_first_not_of("0123456789.")));
 }
 
-///  made by CUDA 13.0", as NVRTC and nvcc write it in a comment; empty if there is no such comment.
+/// ", made by CUDA 13.0", as NVRTC and nvcc write it in a comment; empty if there is no such
+/// comment.
 std::string ptx_maker(const std::vector<std::byte>& code) {
   const std::string_view text(reinterpret_cast<const char*>(code.data()), code.size());
   constexpr std::string_view key = "Cuda compilation tools, release ";

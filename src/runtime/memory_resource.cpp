@@ -2,18 +2,13 @@
 #include "cudacore/memory_resource.hpp"
 
 #include <limits>
-#include <utility>
 #include <vector>
 
 #include "cudacore/error.hpp"
-#include "error/check.hpp"
-#include "error/context_box.hpp"
 #include "error/describe.hpp"
-#include "owner/owned_handles.hpp"
 #include "runtime/context_call.hpp"
 
 namespace cudacore {
-
 namespace {
 
 void refuse_ipc(bool ipc_enabled, const char* option) {

@@ -6,17 +6,10 @@
 #include <atomic>
 #include <functional>
 #include <mutex>
-#include <optional>
-#include <stdexcept>
-#include <utility>
 
 #include "cudacore/error.hpp"
 #include "cudacore/kernel.hpp"
-#include "error/check.hpp"
-#include "error/context_box.hpp"
-#include "error/describe.hpp"
 #include "launch/kernel_box.hpp"
-#include "owner/owned_handles.hpp"
 #include "runtime/context_call.hpp"
 #include "runtime/library_loading.hpp"
 #include "runtime/read_code.hpp"
@@ -25,7 +18,6 @@
 #include "signature/variables.hpp"
 
 namespace cudacore {
-
 namespace {
 
 /// The names of the types, in the order of CodeType.
@@ -229,9 +221,7 @@ ObjectCode::ObjectCode(std::vector<std::byte> code, CodeType type, Details detai
 }
 
 const std::vector<std::byte>& ObjectCode::code() const noexcept { return state_->code; }
-
 CodeType ObjectCode::code_type() const noexcept { return state_->type; }
-
 const std::string& ObjectCode::name() const noexcept { return state_->details.name; }
 
 const std::map<std::string, std::string>& ObjectCode::symbol_mapping() const noexcept {

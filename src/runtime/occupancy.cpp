@@ -2,16 +2,12 @@
 #include <exception>
 
 #include "cudacore/kernel.hpp"
-#include "error/check.hpp"
-#include "error/context_box.hpp"
 #include "error/describe.hpp"
 #include "launch/enqueue.hpp"
 #include "launch/kernel_box.hpp"
-#include "owner/owned_handles.hpp"
 #include "runtime/context_call.hpp"
 
 namespace cudacore {
-
 namespace {
 
 /// A query about a kernel in a context, with its function there.
@@ -59,7 +55,7 @@ std::size_t call_shared_memory(int block_size) noexcept {
 }
 
 /// Installs a function for call_shared_memory(), and restores the previous one at the end.
-class SharedMemoryScope {
+class SharedMemoryScope : driver::NotCopied {
  public:
   SharedMemoryScope(const SharedMemory& function, std::exception_ptr& failure)
       : function_(shared_memory), failure_(shared_memory_failure) {
@@ -70,8 +66,6 @@ class SharedMemoryScope {
     shared_memory = function_;
     shared_memory_failure = failure_;
   }
-  SharedMemoryScope(const SharedMemoryScope&) = delete;
-  SharedMemoryScope& operator=(const SharedMemoryScope&) = delete;
 
  private:
   const SharedMemory* function_;

@@ -2,17 +2,12 @@
 #include <utility>
 
 #include "cudacore/memory_resource.hpp"
-#include "error/check.hpp"
-#include "error/describe.hpp"
 #include "error/unraisable.hpp"
 #include "owner/callback.hpp"
-#include "owner/owned_handles.hpp"
-#include "runtime/context_call.hpp"
 #include "runtime/new_buffer.hpp"
 #include "runtime/release_call.hpp"
 
 namespace cudacore {
-
 namespace {
 
 CUmemPool_attribute driver_attribute(PoolAttribute attribute) {
@@ -91,7 +86,6 @@ void PoolMemoryResource::deallocate(CUdeviceptr pointer, std::size_t size,
 }
 
 CUmemoryPool PoolMemoryResource::handle() const noexcept { return pool_->pool; }
-
 bool PoolMemoryResource::is_handle_owned() const noexcept { return pool_->owned; }
 
 std::uint64_t PoolMemoryResource::attribute(PoolAttribute attribute) const {

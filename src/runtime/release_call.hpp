@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
 #include <optional>
 
 #include "cudacore/error.hpp"
-#include "error/check.hpp"
-#include "error/context_box.hpp"
 #include "error/describe.hpp"
 #include "error/sticky.hpp"
-#include "owner/owned_handles.hpp"
 #include "runtime/context_call.hpp"
 
 namespace cudacore {

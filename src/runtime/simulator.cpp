@@ -36,7 +36,6 @@ void reset() {
 }
 
 bool is_enabled() { return driver::simulator_chosen(); }
-
 std::filesystem::path library() { return driver::open_simulator().path; }
 
 }  // namespace cudacore::simulator

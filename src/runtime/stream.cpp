@@ -5,18 +5,14 @@
 #include <utility>
 
 #include "cudacore/device.hpp"
-#include "error/check.hpp"
-#include "error/context_box.hpp"
 #include "error/describe.hpp"
 #include "error/sticky.hpp"
 #include "error/unraisable.hpp"
 #include "error/wait.hpp"
 #include "owner/callback.hpp"
-#include "owner/owned_handles.hpp"
 #include "runtime/context_call.hpp"
 
 namespace cudacore {
-
 namespace {
 
 const handle::StreamBox& open(const Stream& stream) { return require_open(stream.box(), "Stream"); }
@@ -86,7 +82,6 @@ Stream::Stream(const Context& context, const StreamOptions& options)
 }
 
 Stream Stream::legacy_default() { return Stream(borrow(CU_STREAM_LEGACY, nullptr)); }
-
 Stream Stream::per_thread_default() { return Stream(borrow(CU_STREAM_PER_THREAD, nullptr)); }
 
 Stream Stream::from_handle(CUstream handle, std::shared_ptr<void> owner) {
@@ -106,9 +101,7 @@ Stream Stream::from_handle(CUstream handle, std::shared_ptr<void> owner) {
 }
 
 CUstream Stream::handle() const { return open(*this).stream; }
-
 Context Stream::context() const { return Context(open(*this).work_context()); }
-
 Device Stream::device() const { return context().device(); }
 
 bool Stream::is_nonblocking() const {

@@ -14,7 +14,6 @@
 #include "error/wait.hpp"
 
 namespace cudacore::system {
-
 namespace {
 
 void check(const driver::NvrtcApi& api, int result, const char* function) {
@@ -62,9 +61,7 @@ void set_wheel_roots(std::function<std::vector<std::filesystem::path>()> roots) 
 }
 
 void set_interrupt_hook(bool (*hook)()) noexcept { handle::set_interrupt_hook(hook); }
-
 void set_log_hook(void (*hook)(const char* message)) noexcept { handle::set_log_hook(hook); }
-
 unsigned long long unraisable_errors() noexcept { return handle::unraisable_errors(); }
 
 }  // namespace cudacore::system

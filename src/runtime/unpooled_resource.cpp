@@ -3,17 +3,11 @@
 #include <utility>
 
 #include "cudacore/memory_resource.hpp"
-#include "error/check.hpp"
-#include "error/context_box.hpp"
-#include "error/describe.hpp"
-#include "error/sticky.hpp"
 #include "error/wait.hpp"
-#include "runtime/context_call.hpp"
 #include "runtime/new_buffer.hpp"
 #include "runtime/release_call.hpp"
 
 namespace cudacore {
-
 namespace {
 
 /// Frees memory after the work that may still use it is done: these functions are not ordered on

@@ -10,7 +10,6 @@
 #include "signature/cxx_text.hpp"
 
 namespace cudacore::compile {
-
 namespace {
 
 /// Whether `text` starts with "error   :" or "fatal   :".

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
-#include <stdexcept>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "cudacore/signature.hpp"
 #include "signature/elf_file.hpp"

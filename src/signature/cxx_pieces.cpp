@@ -5,7 +5,6 @@
 #include <array>
 #include <span>
 #include <stdexcept>
-#include <string>
 
 #include "signature/cxx_text.hpp"
 

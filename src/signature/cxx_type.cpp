@@ -2,11 +2,9 @@
 #include "signature/cxx_type.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <initializer_list>
 #include <span>
 #include <stdexcept>
-#include <vector>
 
 #include "signature/cxx_pieces.hpp"
 #include "signature/cxx_text.hpp"
@@ -272,7 +270,7 @@ void follow(bool& is_reference, const Piece& piece, std::string_view declaration
   is_reference = is_reference || piece.kind == Piece::Kind::reference;
 }
 
-/// (*)" and what follows it: a pointer or a reference to a function or to an array.
+/// "(*)" and what follows it: a pointer or a reference to a function or to an array.
 void apply_declarator(Type& type, const Pieces& pieces, std::size_t& i, std::string_view name,
                       std::string_view declaration, Nesting& nesting) {
   const std::string_view inside = pieces[i].text;

@@ -48,57 +48,28 @@ constexpr auto rows = std::to_array<Row>({
     {"_Float16", number(ParamKind::float16, 2)},
     {"__bf16", number(ParamKind::bfloat16, 2)},
 
-    {"int8_t", sint(1)},
-    {"int16_t", sint(2)},
-    {"int32_t", sint(4)},
     {"int64_t", sint(8)},
     {"intptr_t", sint(8)},
-    {"ptrdiff_t", sint(8)},
     {"ssize_t", sint(8)},
-    {"uint8_t", uint(1)},
-    {"uint16_t", uint(2)},
-    {"uint32_t", uint(4)},
     {"uint64_t", uint(8)},
     {"uintptr_t", uint(8)},
-    {"size_t", uint(8)},
     {"byte", uint(1)},
-    {"ushort", uint(2)},
-    {"uint", uint(4)},
-    {"ulong", uint(8)},
-    {"CUdeviceptr", uint(8)},
-    {"cudaTextureObject_t", uint(8)},
-    {"cudaSurfaceObject_t", uint(8)},
     {"CUtexObject", uint(8)},
     {"CUsurfObject", uint(8)},
 
     {"__half", number(ParamKind::float16, 2)},
-    {"half", number(ParamKind::float16, 2)},
     {"__nv_bfloat16", number(ParamKind::bfloat16, 2)},
-    {"nv_bfloat16", number(ParamKind::bfloat16, 2)},
     {"__half2", structure(4, 4)},
-    {"half2", structure(4, 4)},
     {"__nv_bfloat162", structure(4, 4)},
-    {"nv_bfloat162", structure(4, 4)},
     {"__nv_fp8_e4m3", structure(1, 1)},
     {"__nv_fp8_e5m2", structure(1, 1)},
     {"__nv_fp8_e8m0", structure(1, 1)},
     {"CUtensorMap", structure(128, 64)},
     {"CUtensorMap_st", structure(128, 64)},
-    {"cuComplex", complex64},
-    {"cuFloatComplex", complex64},
-    {"cuDoubleComplex", complex128},
 
     {"dim3", structure(12, 4)},
-    {"float1", structure(4, 4)},
     {"float2", complex64},
-    {"float3", structure(12, 4)},
-    {"float4", structure(16, 16)},
-    {"double1", structure(8, 8)},
     {"double2", complex128},
-    {"double3", structure(24, 8)},
-    {"double4", structure(32, 16)},
-    {"double4_16a", structure(32, 16)},
-    {"double4_32a", structure(32, 32)},
 });
 
 struct Typedef {
@@ -145,11 +116,13 @@ constexpr auto vector_elements = std::to_array<Element>({
     {"uint", 4},
     {"long", 8},
     {"ulong", 8},
+    {"float", 4},
     {"longlong", 8},
     {"ulonglong", 8},
+    {"double", 8},
 });
 
-/// The integer vectors: "char1" to "ulonglong4", "long4_32a".
+/// The vectors without a kind of their own: "char1" to "double4", "long4_32a".
 NamedType vector_type(std::string_view name) noexcept {
   std::size_t max_align = 16;
   if (const std::size_t suffix = name.find('_'); suffix != npos) {

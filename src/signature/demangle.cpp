@@ -2,7 +2,6 @@
 #include <cstdlib>
 #include <memory>
 #include <stdexcept>
-#include <string>
 #include <utility>
 
 #include <cxxabi.h>

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstddef>
 #include <map>
 #include <span>
 #include <stdexcept>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "cudacore/signature.hpp"
 #include "signature/cxx_text.hpp"

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <optional>
 #include <stdexcept>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "cudacore/signature.hpp"
 #include "signature/cxx_text.hpp"

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <set>
-#include <stdexcept>
-#include <string>
-#include <string_view>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "cudacore/signature.hpp"
-#include "signature/cxx_text.hpp"
 #include "signature/ptx_tokens.hpp"
 #include "signature/signature_layout.hpp"
 

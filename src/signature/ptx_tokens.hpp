@@ -2,10 +2,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <stdexcept>
-#include <string>
-#include <string_view>
 
 #include "signature/cxx_text.hpp"
 

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include "signature/cxx_text.hpp"

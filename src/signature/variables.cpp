@@ -2,14 +2,12 @@
 #include "signature/variables.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "cudacore/signature.hpp"
 #include "signature/cxx_text.hpp"
 #include "signature/elf_file.hpp"
 
 namespace cudacore::compile {
-
 namespace {
 
 /// Removes the first word, up to white space, from `text` and returns it.

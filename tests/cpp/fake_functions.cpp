@@ -147,7 +147,6 @@ void FakeCalls::fill_devices(driver::DriverApi& table) {
   table.cuGetErrorString = [](CUresult, const char** text) {
     return *text = "what the driver says", CUDA_SUCCESS;
   };
-  table.cuDeviceGet = [](CUdevice* device, int ordinal) { return *device = ordinal, CUDA_SUCCESS; };
   table.cuDeviceGetCount = [](int* count) {
     if (const CUresult fault = fake().enter("cuDeviceGetCount")) return fault;
     return *count = FakeDriver::devices, CUDA_SUCCESS;
