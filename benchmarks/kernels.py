@@ -6,6 +6,7 @@ from __future__ import annotations
 FOUR = ("float*", "float*", "float", "int")
 CYCLE = ("float*", "int", "float", "double")
 LAUNCH_COUNTS = (0, 1, 4, 16, 64, 256)
+TUPLE_COUNTS = (64, 256)
 THREADS = 32
 INT = 7
 FLOAT = 2.5

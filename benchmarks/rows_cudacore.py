@@ -6,7 +6,7 @@ from __future__ import annotations
 import cudacore
 from core_api import Session, core_rows
 from harness import Case, Rows, Setup
-from kernels import DOUBLE, FLOAT, INT, LAUNCH_COUNTS, THREADS
+from kernels import DOUBLE, FLOAT, INT, LAUNCH_COUNTS, THREADS, TUPLE_COUNTS
 
 
 def make_argument(kind: str, buffer: object) -> object:
@@ -19,9 +19,11 @@ def rows() -> Rows:
     session = Session(cudacore, make_argument)
     yield from core_rows(session)
 
-    def bound(parameters: int) -> Setup:
+    def bound(parameters: int, *, keep_tuple: bool = False) -> Setup:
         def setup() -> Case:
             text, names = session.arguments(parameters)
+            if keep_tuple:
+                text, names = "*arguments", {"arguments": tuple(names.values())}
             launcher = session.kernel(parameters)[1, THREADS, session.stream]
             return Case(f"bound({text})", {"bound": launcher, **names}, session.stream.sync)
 
@@ -29,6 +31,8 @@ def rows() -> Rows:
 
     for parameters in LAUNCH_COUNTS:
         yield f"launch_{parameters}_bound", bound(parameters)
+    for parameters in TUPLE_COUNTS:
+        yield f"launch_{parameters}_tuple", bound(parameters, keep_tuple=True)
 
     def subscript() -> Case:
         text, names = session.arguments(4)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from kernels import LAUNCH_COUNTS
+from kernels import LAUNCH_COUNTS, TUPLE_COUNTS
 
 # The name of a peer on the command line: the module with its rows, and what a user imports.
 PEERS = {
@@ -41,6 +41,10 @@ def _launches() -> list[Row]:
     rows += [
         Row(f"launch_{n}_bound", f"kept kernel[...], {plural(n)}", 256, 200, f"launch_{n}")
         for n in LAUNCH_COUNTS
+    ]
+    rows += [
+        Row(f"launch_{n}_tuple", f"kept kernel[...](*kept tuple), {n}", 256, 200, f"launch_{n}")
+        for n in TUPLE_COUNTS
     ]
     return rows
 
