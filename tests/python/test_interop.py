@@ -4,6 +4,7 @@
 import gc
 import importlib.util
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -187,17 +188,23 @@ def test_foreign_stream_is_taken_everywhere(device: Device, stream: Stream) -> N
     assert host == b"\3\0\0\0"
 
 
+@pytest.fixture
+def numbers(device: Device, stream: Stream) -> Iterator[Buffer]:
+    """The bytes from 0 to 15."""
+    with device.allocate(16, stream=stream) as buffer:
+        buffer.copy_from(bytes(range(16)), stream=stream)
+        stream.sync()
+        yield buffer
+
+
 @pytest.mark.gpu_only(reason="CuPy calls the CUDA runtime, which needs NVIDIA's driver")
 @needs("cupy")
 class TestCupy:
-    def test_reads_a_buffer(self, device: Device, stream: Stream) -> None:
+    def test_reads_a_buffer(self, numbers: Buffer) -> None:
         import cupy
 
-        with device.allocate(16, stream=stream) as buffer:
-            buffer.copy_from(bytes(range(16)), stream=stream)
-            stream.sync()
-            array = cupy.from_dlpack(buffer)
-            assert array.get().tobytes() == bytes(range(16))
+        array = cupy.from_dlpack(numbers)
+        assert array.get().tobytes() == bytes(range(16))
 
     def test_stream_is_taken(self, device: Device) -> None:
         import cupy
@@ -211,13 +218,10 @@ class TestCupy:
 @pytest.mark.gpu_only(reason="PyTorch calls the CUDA runtime, which needs NVIDIA's driver")
 @needs("torch")
 class TestTorch:
-    def test_reads_a_buffer(self, device: Device, stream: Stream) -> None:
+    def test_reads_a_buffer(self, numbers: Buffer) -> None:
         import torch
 
-        with device.allocate(16, stream=stream) as buffer:
-            buffer.copy_from(bytes(range(16)), stream=stream)
-            stream.sync()
-            assert torch.from_dlpack(buffer).cpu().tolist() == list(range(16))
+        assert torch.from_dlpack(numbers).cpu().tolist() == list(range(16))
 
     def test_memory_goes_to_a_kernel_by_address(self, stream: Stream, device: Device) -> None:
         import torch

@@ -150,35 +150,25 @@ CUresult write(CUstream handle, CUdeviceptr address, T value, unsigned flags) {
 
 using namespace cudacore::simulator;
 
+/// The first version of a function does the same as the second.
+#define CUDACORE_SIMULATOR_FIRST_VERSION(name) [[gnu::alias(#name "_v2")]] decltype(name##_v2) name;
+#define CUDACORE_SIMULATOR_VALUE_FUNCTION(name, Value, function)                          \
+  CUresult name##_v2(CUstream stream, CUdeviceptr address, Value value, unsigned flags) { \
+    return function(stream, address, value, flags);                                       \
+  }                                                                                       \
+  CUDACORE_SIMULATOR_FIRST_VERSION(name)
+
 extern "C" {
 
-CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t value,
-                                unsigned flags) {
-  return wait_for(stream, address, value, flags);
-}
-CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr address, cuuint64_t value,
-                                unsigned flags) {
-  return wait_for(stream, address, value, flags);
-}
-CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t value,
-                                 unsigned flags) {
-  return write(stream, address, value, flags);
-}
-CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr address, cuuint64_t value,
-                                 unsigned flags) {
-  return write(stream, address, value, flags);
-}
+CUDACORE_SIMULATOR_VALUE_FUNCTION(cuStreamWaitValue32, cuuint32_t, wait_for)
+CUDACORE_SIMULATOR_VALUE_FUNCTION(cuStreamWaitValue64, cuuint64_t, wait_for)
+CUDACORE_SIMULATOR_VALUE_FUNCTION(cuStreamWriteValue32, cuuint32_t, write)
+CUDACORE_SIMULATOR_VALUE_FUNCTION(cuStreamWriteValue64, cuuint64_t, write)
+
 CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned count,
                                CUstreamBatchMemOpParams* operations, unsigned flags) {
   return apply_all(stream, count, operations, flags);
 }
-
-// The first versions do the same.
-#define CUDACORE_SIMULATOR_FIRST_VERSION(name) [[gnu::alias(#name "_v2")]] decltype(name##_v2) name;
-CUDACORE_SIMULATOR_FIRST_VERSION(cuStreamWaitValue32)
-CUDACORE_SIMULATOR_FIRST_VERSION(cuStreamWaitValue64)
-CUDACORE_SIMULATOR_FIRST_VERSION(cuStreamWriteValue32)
-CUDACORE_SIMULATOR_FIRST_VERSION(cuStreamWriteValue64)
 CUDACORE_SIMULATOR_FIRST_VERSION(cuStreamBatchMemOp)
 
 }  // extern "C"

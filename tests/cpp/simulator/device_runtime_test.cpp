@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "execution_test_support.hpp"
 
@@ -43,30 +44,31 @@ struct Printing {
   int count = -1;
 };
 
+void expect_printed(const std::string& format, const std::string& store, std::string_view output,
+                    int count) {
+  Printing printing(format, store);
+  EXPECT_EQ(printing.output(), output);
+  EXPECT_EQ(printing.count, count);
+}
+
 TEST(DeviceRuntime, PrintsWhatCPrints) {
-  Printing printing("%d|%5u|%-6x|%08.3f|%s|%c|%lld|%%\n",
-                    "st.local.b32 [buffer], -5; st.local.b32 [buffer+4], 42;"
-                    "st.local.b32 [buffer+8], 255; st.local.f64 [buffer+16], 0d400921FB54442D18;"
-                    "st.local.b64 [buffer+24], %rd12; st.local.b32 [buffer+32], 90;"
-                    "st.local.b64 [buffer+40], -1099511627776;");
-  EXPECT_EQ(printing.output(), "-5|   42|ff    |0003.142|word|Z|-1099511627776|%\n");
-  EXPECT_EQ(printing.count, 7);
+  expect_printed("%d|%5u|%-6x|%08.3f|%s|%c|%lld|%%\n",
+                 "st.local.b32 [buffer], -5; st.local.b32 [buffer+4], 42;"
+                 "st.local.b32 [buffer+8], 255; st.local.f64 [buffer+16], 0d400921FB54442D18;"
+                 "st.local.b64 [buffer+24], %rd12; st.local.b32 [buffer+32], 90;"
+                 "st.local.b64 [buffer+40], -1099511627776;",
+                 "-5|   42|ff    |0003.142|word|Z|-1099511627776|%\n", 7);
 }
 
 TEST(DeviceRuntime, PrintsGivenWidths) {
-  Printing printing("[%*d][%.*s][%-*u]",
-                    "st.local.b32 [buffer], 6; st.local.b32 [buffer+4], 7;"
-                    "st.local.b32 [buffer+8], 2; st.local.b64 [buffer+16], %rd12;"
-                    "st.local.b32 [buffer+24], 4; st.local.b32 [buffer+28], 9;");
-  EXPECT_EQ(printing.output(), "[     7][wo][9   ]");
-  EXPECT_EQ(printing.count, 6);
+  expect_printed("[%*d][%.*s][%-*u]",
+                 "st.local.b32 [buffer], 6; st.local.b32 [buffer+4], 7;"
+                 "st.local.b32 [buffer+8], 2; st.local.b64 [buffer+16], %rd12;"
+                 "st.local.b32 [buffer+24], 4; st.local.b32 [buffer+28], 9;",
+                 "[     7][wo][9   ]", 6);
 }
 
-TEST(DeviceRuntime, PrintsWhatIsNoConversion) {
-  Printing printing("100%! %y %", "");
-  EXPECT_EQ(printing.output(), "100%! %y %");
-  EXPECT_EQ(printing.count, 0);
-}
+TEST(DeviceRuntime, PrintsWhatIsNoConversion) { expect_printed("100%! %y %", "", "100%! %y %", 0); }
 
 TEST(DeviceRuntime, FormatThatCannotBeRead) {
   Printing printing("", "mov.u64 %rd11, 64;");

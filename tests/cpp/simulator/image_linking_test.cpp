@@ -9,12 +9,8 @@
 
 #include "simulator/image_test_support.hpp"
 
-namespace cudacore::simulator {
+namespace cudacore::simulator::testing {
 namespace {
-
-using Kind = LoadError::Kind;
-using testing::ImageTest;
-using testing::module_of;
 
 TEST_F(ImageTest, PlacesVariablesWithTheirValues) {
   const auto image = load(R"(
@@ -111,4 +107,4 @@ TEST_F(ImageTest, RefusesWhatDoesNotLink) {
 }
 
 }  // namespace
-}  // namespace cudacore::simulator
+}  // namespace cudacore::simulator::testing

@@ -8,12 +8,8 @@
 
 #include "simulator/image_test_support.hpp"
 
-namespace cudacore::simulator {
+namespace cudacore::simulator::testing {
 namespace {
-
-using Kind = LoadError::Kind;
-using testing::ImageTest;
-using testing::module_of;
 
 TEST_F(ImageTest, RefusesKernelsOfWhatIsNotSimulated) {
   const auto image = load(R"(
@@ -168,4 +164,4 @@ TEST_F(ImageTest, RefusesNewerVersionsAndTargets) {
 }
 
 }  // namespace
-}  // namespace cudacore::simulator
+}  // namespace cudacore::simulator::testing

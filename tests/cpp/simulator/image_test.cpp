@@ -11,11 +11,8 @@
 
 #include "simulator/image_test_support.hpp"
 
-namespace cudacore::simulator {
+namespace cudacore::simulator::testing {
 namespace {
-
-using Kind = LoadError::Kind;
-using testing::ImageTest;
 
 TEST_F(ImageTest, LaysOutParametersOfKernels) {
   const auto image = load(R"(
@@ -70,10 +67,7 @@ End:
 
 TEST_F(ImageTest, GivesEqualConstantsOneRow) {
   const auto image = load(R"(
-.visible .entry k()
-{
-  .reg .b32 %r<4>;
-  .reg .f32 %f<4>;
+.visible .entry k() { .reg .b32 %r<4>; .reg .f32 %f<4>;
   mov.b32 %r1, 7;
   add.u32 %r2, %r1, 7;
   add.f32 %f1, %f1, 1.5;
@@ -252,4 +246,4 @@ TEST_F(ImageTest, GivesFunctionsParametersInRegisters) {
 }
 
 }  // namespace
-}  // namespace cudacore::simulator
+}  // namespace cudacore::simulator::testing

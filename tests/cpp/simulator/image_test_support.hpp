@@ -71,12 +71,14 @@ inline std::string module_of(std::string_view body, std::string_view target = "s
 
 class ImageTest : public ::testing::Test {
  protected:
+  using Kind = LoadError::Kind;
+
   std::shared_ptr<const Image> load_all(const std::vector<std::string>& texts) {
     std::vector<std::string_view> views(texts.begin(), texts.end());
     return Image::load(views, best_forms(), target, memory.giver());
   }
   std::shared_ptr<const Image> load(std::string_view body) { return load_all({module_of(body)}); }
-  void expect_error_of_all(const std::vector<std::string>& texts, LoadError::Kind kind,
+  void expect_error_of_all(const std::vector<std::string>& texts, Kind kind,
                            std::string_view part) {
     try {
       load_all(texts);
@@ -86,7 +88,7 @@ class ImageTest : public ::testing::Test {
       EXPECT_NE(std::string_view(error.what()).find(part), std::string_view::npos) << error.what();
     }
   }
-  void expect_error(std::string_view body, LoadError::Kind kind, std::string_view part) {
+  void expect_error(std::string_view body, Kind kind, std::string_view part) {
     expect_error_of_all({module_of(body)}, kind, part);
   }
 

@@ -9,6 +9,7 @@
 #include <limits>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -43,13 +44,11 @@ TEST(AddressSpace, FindsTheAllocationOfEveryByte) {
   space.insert(at(1000, 10));
   space.insert(at(1010, 5));
   space.insert(at(2000, 1));
-  EXPECT_FALSE(space.find(999));
-  EXPECT_EQ(space.find(1000)->address, 1000u);
-  EXPECT_EQ(space.find(1009)->address, 1000u);
-  EXPECT_EQ(space.find(1010)->address, 1010u);
-  EXPECT_FALSE(space.find(1015));
-  EXPECT_EQ(space.find(2000)->address, 2000u);
-  EXPECT_FALSE(space.find(2001));
+  for (const auto& [address, begin] :
+       {std::pair{1000u, 1000u}, {1009u, 1000u}, {1010u, 1010u}, {2000u, 2000u}}) {
+    EXPECT_EQ(space.find(address)->address, begin);
+  }
+  for (const unsigned address : {999u, 1015u, 2001u}) EXPECT_FALSE(space.find(address));
   EXPECT_EQ(space.count(), 3u);
 }
 

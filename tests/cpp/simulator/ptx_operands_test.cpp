@@ -12,13 +12,8 @@
 
 #include "simulator/ptx_parser_test_support.hpp"
 
-namespace cudacore::simulator::ptx {
+namespace cudacore::simulator::ptx::testing {
 namespace {
-
-using Kind = Operand::Kind;
-using testing::entry_of;
-using testing::first_of;
-using testing::parse_body;
 
 /// Keeps the module of a single instruction, and returns its operands.
 class Operands {
@@ -185,4 +180,4 @@ TEST(PtxParser, TakesManyOperandsAndDeepBlocks) {
 }
 
 }  // namespace
-}  // namespace cudacore::simulator::ptx
+}  // namespace cudacore::simulator::ptx::testing

@@ -11,14 +11,13 @@
 
 #include "simulator/ptx_parser_test_support.hpp"
 
-namespace cudacore::simulator::ptx {
+namespace cudacore::simulator::ptx::testing {
 namespace {
 
-using Kind = Operand::Kind;
-using testing::entry_of;
-using testing::parse_body;
-using testing::parse_module;
-using testing::with_header;
+/// The index of an operand: of a register, for example.
+std::uint32_t index_at(const Function& function, std::size_t instruction, std::size_t operand) {
+  return function.instructions.at(instruction).operands[operand].index;
+}
 
 TEST(PtxParser, ReadsTheHead) {
   const auto module = parse(
@@ -120,8 +119,8 @@ TEST(PtxParser, ReadsDeclarationsDefinitionsAndAliases) {
   EXPECT_TRUE(h.parameters[0].in_register);
   EXPECT_EQ(h.parameters[0].index, 0U);
   EXPECT_EQ(h.results[0].index, 1U);
-  EXPECT_EQ(h.instructions[0].operands[0].index, 1U);
-  EXPECT_EQ(h.instructions[0].operands[1].index, 0U);
+  EXPECT_EQ(index_at(h, 0, 0), 1U);
+  EXPECT_EQ(index_at(h, 0, 1), 0U);
 }
 
 TEST(PtxParser, GivesRegistersConsecutiveIndexes) {
@@ -131,14 +130,13 @@ TEST(PtxParser, GivesRegistersConsecutiveIndexes) {
       "st.global.v4.f32 [%rd9], v;");
   const Function& kernel = entry_of(*module);
   ASSERT_EQ(kernel.registers.size(), 4U + 20U + 10U + 5U + 4U);
-  const auto& instructions = kernel.instructions;
-  EXPECT_EQ(instructions[0].operands[0].index, 4U + 17U);
+  EXPECT_EQ(index_at(kernel, 0, 0), 4U + 17U);
   EXPECT_EQ(kernel.registers[4 + 17].name, "%r17");
   EXPECT_EQ(kernel.registers[4 + 17].type, Type::b32);
-  EXPECT_EQ(instructions[0].operands[1].index, 37U);
-  EXPECT_EQ(instructions[1].operands[0].index, 42U);
-  EXPECT_EQ(instructions[2].operands[0].index, 40U);
-  const Operand& whole = instructions[3].operands[1];
+  EXPECT_EQ(index_at(kernel, 0, 1), 37U);
+  EXPECT_EQ(index_at(kernel, 1, 0), 42U);
+  EXPECT_EQ(index_at(kernel, 2, 0), 40U);
+  const Operand& whole = kernel.instructions[3].operands[1];
   ASSERT_EQ(whole.kind, Kind::vector);
   ASSERT_EQ(whole.elements.size(), 4U);
   EXPECT_EQ(whole.elements[3].index, 42U);
@@ -151,7 +149,7 @@ TEST(PtxParser, InnerScopesHideOuterNames) {
       "mov.b32 %r3, %r7;");
   const Function& kernel = entry_of(*module);
   const auto reg = [&](std::size_t instruction, std::size_t operand) {
-    return kernel.instructions.at(instruction).operands[operand].index;
+    return index_at(kernel, instruction, operand);
   };
   EXPECT_EQ(reg(0, 0), 7U);
   EXPECT_EQ(reg(1, 0), 34U);
@@ -246,4 +244,4 @@ TEST(PtxParser, ReadsSourceLocations) {
 }
 
 }  // namespace
-}  // namespace cudacore::simulator::ptx
+}  // namespace cudacore::simulator::ptx::testing

@@ -14,6 +14,8 @@
 
 namespace cudacore::simulator::ptx::testing {
 
+using Kind = Operand::Kind;
+
 inline std::string with_header(std::string_view rest) {
   return ".version 8.3\n.target sm_90\n.address_size 64\n" + std::string(rest);
 }

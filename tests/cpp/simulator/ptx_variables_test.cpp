@@ -9,10 +9,8 @@
 
 #include "simulator/ptx_parser_test_support.hpp"
 
-namespace cudacore::simulator::ptx {
+namespace cudacore::simulator::ptx::testing {
 namespace {
-
-using testing::parse_module;
 
 template <typename T>
 T value_at(const Variable& variable, std::size_t index) {
@@ -106,4 +104,4 @@ TEST(PtxTypes, HaveNamesAndSizes) {
 }
 
 }  // namespace
-}  // namespace cudacore::simulator::ptx
+}  // namespace cudacore::simulator::ptx::testing
