@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <string_view>
 
 #include "error/context_box.hpp"
@@ -19,6 +20,13 @@ inline void check(CUresult result, const char* function, std::string_view object
                   ContextBox* context = nullptr) {
   if (result != CUDA_SUCCESS) [[unlikely]] {
     throw_driver_error(result, function, object, context);
+  }
+}
+/// The same; `describe` makes the object's text, after a failure only.
+inline void check(CUresult result, const char* function, const std::invocable auto& describe,
+                  ContextBox* context = nullptr) {
+  if (result != CUDA_SUCCESS) [[unlikely]] {
+    throw_driver_error(result, function, describe(), context);
   }
 }
 

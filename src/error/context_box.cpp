@@ -6,6 +6,7 @@
 
 #include "cudacore/error.hpp"
 #include "driver/blocking.hpp"
+#include "driver/process.hpp"
 #include "error/check.hpp"
 #include "error/describe.hpp"
 #include "error/sticky.hpp"
@@ -26,21 +27,12 @@ struct Registry {
   std::atomic<unsigned long long> last_forgotten{0};  ///< an id; later ones are greater
 };
 
-/// Leaked on purpose: objects outlive static destruction, and the driver destroys contexts
-/// automatically.
-Registry& registry() {
-  static Registry& instance = *std::make_unique<Registry>().release();
-  return instance;
-}
+Registry& registry() { return driver::leaked<Registry>(); }
 
 unsigned long long context_id(const driver::DriverApi& api, CUcontext context) {
   unsigned long long id = 0;
-  const CUresult result = api.cuCtxGetId(context, &id);
-  if (result != CUDA_SUCCESS) [[unlikely]] {
-    throw_driver_error(result, "cuCtxGetId",
-                       "context " + format_address(reinterpret_cast<std::uintptr_t>(context)),
-                       nullptr);
-  }
+  check(api.cuCtxGetId(context, &id), "cuCtxGetId",
+        [&] { return "context " + format_address(context); });
   return id;
 }
 
@@ -50,7 +42,7 @@ DeviceLimits read_limits(const driver::DriverApi& api, int device) {
     const CUresult result = api.cuDeviceGetAttribute(&value, attribute, device);
     const bool is_newer_than_some_drivers = attribute == CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH;
     if (result == CUDA_ERROR_INVALID_VALUE && is_newer_than_some_drivers) return 0U;
-    check(result, "cuDeviceGetAttribute", "device " + std::to_string(device));
+    check(result, "cuDeviceGetAttribute", [&] { return "device " + std::to_string(device); });
     return static_cast<unsigned>(value);
   };
   DeviceLimits limits;
@@ -119,8 +111,22 @@ const std::shared_ptr<ContextBox>& find_or_add(const driver::DriverApi& api, CUc
   return *added;  // the registry's nodes never move
 }
 
-/// The registry's lock must be held.
-void forget_up_to(Registry& known, unsigned long long last) {
+/// Forgets the contexts that no longer have their id; `id_of` returns 0 for those that have ended.
+template <typename IdOf>
+void forget(const char* function, const IdOf& id_of) {
+  Registry& known = registry();
+  unsigned long long last = known.last_forgotten.load(std::memory_order_relaxed);
+  for (const auto& box : known_contexts()) {
+    if (id_of(box->context) == box->id) continue;
+    mark_ended(*box, function);
+    last = std::max(last, box->id);
+  }
+  // Memory that other threads allocated meanwhile may have been freed as well.
+  resets.fetch_add(1, std::memory_order_relaxed);
+  const std::scoped_lock lock(known.mutex);
+  for (CUcontext& retained : known.retained) {
+    if (retained != nullptr && id_of(retained) == 0) retained = nullptr;
+  }
   for (auto& primary : known.primaries) {
     const auto* box = primary.load(std::memory_order_relaxed);
     if (box != nullptr && (*box)->id <= last) primary.store(nullptr, std::memory_order_release);
@@ -136,11 +142,10 @@ CUcontext retain_primary(const driver::DriverApi& api, int device) {
   const std::scoped_lock lock(known.mutex);
   CUcontext& context = known.retained[static_cast<std::size_t>(device)];
   if (context == nullptr) {
-    const CUresult result = api.cuDevicePrimaryCtxRetain(&context, device);
-    if (result != CUDA_SUCCESS) {
-      context = nullptr;
-      throw_driver_error(result, "cuDevicePrimaryCtxRetain", describe_device(device), nullptr);
-    }
+    CUcontext retained = nullptr;
+    check(api.cuDevicePrimaryCtxRetain(&retained, device), "cuDevicePrimaryCtxRetain",
+          [&] { return describe_device(device); });
+    context = retained;
   }
   return context;
 }
@@ -200,38 +205,14 @@ const std::shared_ptr<ContextBox>& current_context() {
 
 void forget_contexts(const char* function) {
   forget_loss();
-  Registry& known = registry();
-  unsigned long long last = known.last_forgotten.load(std::memory_order_relaxed);
-  for (const auto& box : known_contexts()) {
-    mark_ended(*box, function);
-    last = std::max(last, box->id);
-  }
-  resets.fetch_add(1, std::memory_order_relaxed);
-  const std::scoped_lock lock(known.mutex);
-  known.retained.fill(nullptr);
-  forget_up_to(known, last);
+  forget(function, [](CUcontext /*context*/) { return 0ULL; });
 }
 
 void forget_ended_contexts(const char* function) {
-  const driver::DriverApi& api = driver::api();
-  const auto id_of = [&](CUcontext context) {
+  forget(function, [&api = driver::api()](CUcontext context) {
     unsigned long long id = 0;
     return api.cuCtxGetId(context, &id) == CUDA_SUCCESS ? id : 0;
-  };
-  Registry& known = registry();
-  unsigned long long last = known.last_forgotten.load(std::memory_order_relaxed);
-  for (const auto& box : known_contexts()) {
-    if (id_of(box->context) == box->id) continue;
-    mark_ended(*box, function);
-    last = std::max(last, box->id);
-  }
-  // Memory that other threads allocated meanwhile may have been freed as well.
-  resets.fetch_add(1, std::memory_order_relaxed);
-  const std::scoped_lock lock(known.mutex);
-  for (CUcontext& retained : known.retained) {
-    if (retained != nullptr && id_of(retained) == 0) retained = nullptr;
-  }
-  forget_up_to(known, last);
+  });
 }
 
 bool is_forgotten(const ContextBox& context) noexcept {
@@ -243,11 +224,8 @@ ContextScope::ContextScope(const driver::DriverApi& api, const ContextBox& conte
   CUcontext current = nullptr;
   check(api.cuCtxGetCurrent(&current), "cuCtxGetCurrent");
   if (current == context.context) return;
-  const CUresult result = api.cuCtxSetCurrent(context.context);
-  if (result != CUDA_SUCCESS) [[unlikely]] {
-    throw_driver_error(result, "cuCtxSetCurrent", "a context of " + describe_device(context.device),
-                       nullptr);
-  }
+  check(api.cuCtxSetCurrent(context.context), "cuCtxSetCurrent",
+        [&] { return "a context of " + describe_device(context.device); });
   previous_ = current;
   restore_ = current != nullptr;
 }

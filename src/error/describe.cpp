@@ -38,6 +38,10 @@ std::string format_address(std::uintptr_t address) {
   return text.data();
 }
 
+std::string format_address(const void* address) {
+  return format_address(reinterpret_cast<std::uintptr_t>(address));
+}
+
 std::string format_extents(const std::array<unsigned, 3>& extents) {
   return std::to_string(extents[0]) + " x " + std::to_string(extents[1]) + " x " +
          std::to_string(extents[2]);

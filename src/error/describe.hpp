@@ -21,6 +21,7 @@ namespace cudacore::handle {
 [[nodiscard]] std::string with_name(std::string_view what, const std::string& name);
 /// "0x7f00"
 [[nodiscard]] std::string format_address(std::uintptr_t address);
+[[nodiscard]] std::string format_address(const void* address);
 /// "128 x 1 x 1"
 [[nodiscard]] std::string format_extents(const std::array<unsigned, 3>& extents);
 /// "CUDA_ERROR_OUT_OF_MEMORY (2)"

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "driver/process.hpp"
 #include "error/context_box.hpp"
 
 namespace cudacore::handle {
@@ -24,11 +25,8 @@ struct Names {
   std::size_t unused = 0;
 };
 
-/// Leaked on purpose: histories point at the names until the process ends.
-Names& names() {
-  static Names& instance = *std::make_unique<Names>().release();
-  return instance;
-}
+/// Leaked, because histories point at the names until the process ends.
+Names& names() { return driver::leaked<Names>(); }
 
 /// Frees the names that have no users and are in no history. A name without users cannot enter a
 /// history any more, because a launch holds its kernel.

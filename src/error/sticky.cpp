@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "driver/process.hpp"
 #include "error/describe.hpp"
 
 namespace cudacore::handle {
@@ -21,11 +22,7 @@ struct Known {
   std::optional<Record> loss;
 };
 
-/// Leaked on purpose: objects outlive static destruction.
-Known& known() {
-  static Known& instance = *std::make_unique<Known>().release();
-  return instance;
-}
+Known& known() { return driver::leaked<Known>(); }
 
 constinit thread_local unsigned unheard = 0;
 

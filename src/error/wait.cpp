@@ -43,8 +43,8 @@ void ask_hook() {
 void set_interrupt_hook(InterruptHook hook) noexcept { interrupt.store(hook); }
 InterruptHook interrupt_hook() noexcept { return interrupt.load(); }
 
-CUresult wait_until_ready(CUresult (*query)(void*), void* argument, bool spin) {
-  CUresult result = query(argument);
+CUresult wait_until_ready(const std::function<CUresult()>& query, bool spin) {
+  CUresult result = query();
   if (result != CUDA_ERROR_NOT_READY) return result;
   const Clock::time_point start = Clock::now();
   Clock::time_point next_ask = start + hook_interval;
@@ -61,7 +61,7 @@ CUresult wait_until_ready(CUresult (*query)(void*), void* argument, bool spin) {
       const Clock::duration part = std::max<Clock::duration>(elapsed / 64, microseconds{1});
       std::this_thread::sleep_for(std::min<Clock::duration>(part, longest_sleep));
     }
-    result = query(argument);
+    result = query();
     if (result != CUDA_ERROR_NOT_READY) return result;
   }
 }

@@ -20,7 +20,7 @@ void set_interrupt_hook(InterruptHook hook) noexcept;
 /// interrupt hook every 20 ms. Without an interrupt hook, the driver's own blocking call is the
 /// better choice.
 /// @throw InterruptedError if the hook requests it.
-[[nodiscard]] CUresult wait_until_ready(CUresult (*query)(void*), void* argument, bool spin = true);
+[[nodiscard]] CUresult wait_until_ready(const std::function<CUresult()>& query, bool spin = true);
 
 /// Makes a blocking driver call that has no query to poll, such as cuCtxSynchronize, on a separate
 /// thread, and calls the interrupt hook every 20 ms. If the wait is canceled, the thread keeps

@@ -50,16 +50,12 @@ void allow_shared_memory(const driver::DriverApi& api, const handle::ContextBox&
     return;
   const std::size_t most = most_dynamic_shared_memory(context.limits, state);
   const handle::ContextScope scope(api, context);
-  const CUresult result =
-      api.cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                               static_cast<int>(most), kernel.kernel, context.device);
-  if (result != CUDA_SUCCESS) {
-    handle::throw_driver_error(result, "cuKernelSetAttribute",
-                               "kernel " + kernel.name + ", " +
-                                   handle::describe_device(context.device) + ", to allow " +
-                                   std::to_string(most) + " bytes of dynamic shared memory",
-                               nullptr);
-  }
+  handle::check(api.cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                         static_cast<int>(most), kernel.kernel, context.device),
+                "cuKernelSetAttribute", [&] {
+                  return kernel.describe_on(context.device) + ", to allow " + std::to_string(most) +
+                         " bytes of dynamic shared memory";
+                });
   state.dynamic_shmem.store(most, std::memory_order_relaxed);
 }
 

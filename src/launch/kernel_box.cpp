@@ -13,15 +13,16 @@ namespace {
 std::size_t read_attribute(const driver::DriverApi& api, CUfunction_attribute attribute,
                            const KernelBox& kernel, int device) {
   int value = 0;
-  const CUresult result = api.cuKernelGetAttribute(&value, attribute, kernel.kernel, device);
-  if (result != CUDA_SUCCESS) {
-    throw_driver_error(result, "cuKernelGetAttribute",
-                       "kernel " + kernel.name + ", " + describe_device(device), nullptr);
-  }
+  check(api.cuKernelGetAttribute(&value, attribute, kernel.kernel, device), "cuKernelGetAttribute",
+        [&] { return kernel.describe_on(device); });
   return static_cast<std::size_t>(std::max(value, 0));
 }
 
 }  // namespace
+
+std::string KernelBox::describe_on(int device) const {
+  return "kernel " + name + ", " + describe_device(device);
+}
 
 KernelBox::~KernelBox() {
   give_back_name(interned_name);
@@ -46,12 +47,9 @@ KernelOnDevice& KernelBox::resolve(const ContextBox& context) {
   state->context = context.context;
   {
     const ContextScope scope(api, context);
-    const CUresult result = api.cuKernelGetFunction(&state->function, kernel);
-    if (result != CUDA_SUCCESS) {
-      throw_driver_error(result, "cuKernelGetFunction",
-                         "kernel " + name + ", " + describe_device(context.device), nullptr);
-    }
     const int device = context.device;
+    check(api.cuKernelGetFunction(&state->function, kernel), "cuKernelGetFunction",
+          [&] { return describe_on(device); });
     state->max_threads = static_cast<unsigned>(
         read_attribute(api, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, *this, device));
     state->static_shmem = read_attribute(api, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, *this, device);

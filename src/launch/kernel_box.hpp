@@ -37,6 +37,8 @@ struct KernelBox : driver::NotCopied {
 
   /// Sets the signature and makes the packing plan from it.
   void set_signature(Signature value);
+  /// "kernel axpy<float>, device 0 (NVIDIA H200)"
+  [[nodiscard]] std::string describe_on(int device) const;
   /// The state for a context's device, which is resolved on first use.
   [[nodiscard]] KernelOnDevice& on(const ContextBox& context) {
     KernelOnDevice* state =

@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 
+#include "driver/process.hpp"
 #include "error/unraisable.hpp"
 
 namespace cudacore::handle {
@@ -23,11 +24,7 @@ struct Backlog {
   bool is_worked_on = false;
 };
 
-/// Leaked on purpose: the thread may outlive static destruction.
-Backlog& backlog() {
-  static Backlog& instance = *std::make_unique<Backlog>().release();
-  return instance;
-}
+Backlog& backlog() { return driver::leaked<Backlog>(); }
 
 void work() noexcept {
   Backlog& pending = backlog();

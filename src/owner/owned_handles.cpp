@@ -67,7 +67,7 @@ std::string describe_stream(const StreamBox& stream) {
   } else if (stream.stream == CU_STREAM_PER_THREAD) {
     text = "the per-thread default stream";
   } else {
-    text = "stream " + format_address(reinterpret_cast<std::uintptr_t>(stream.stream));
+    text = "stream " + format_address(stream.stream);
   }
   return text + " of " + describe_device(stream.work_context()->device);
 }

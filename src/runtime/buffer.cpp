@@ -53,11 +53,9 @@ T pointer_attribute(CUdeviceptr pointer, CUpointer_attribute attribute) {
   const ContextCall call(handle::current_context());
   void* data = &value;
   // Not cuPointerGetAttribute, which fails for memory that the driver has never seen.
-  const CUresult result = call.api().cuPointerGetAttributes(1, &attribute, &data, pointer);
-  if (result != CUDA_SUCCESS) {
-    handle::throw_driver_error(result, "cuPointerGetAttributes",
-                               "address " + handle::format_address(pointer), call.context().get());
-  }
+  handle::check(
+      call.api().cuPointerGetAttributes(1, &attribute, &data, pointer), "cuPointerGetAttributes",
+      [&] { return "address " + handle::format_address(pointer); }, call.context().get());
   return value;
 }
 
@@ -124,13 +122,9 @@ constexpr std::size_t staged_most = std::size_t{1} << 20U;
 /// waits for it here, where Ctrl-C can end the wait.
 void wait_before_pageable(const StreamCall& call, CUdeviceptr host) {
   if (handle::interrupt_hook() == nullptr) return;
-  const auto query = [](void* argument) {
-    const auto& waiting = *static_cast<const StreamCall*>(argument);
-    return waiting.api().cuStreamQuery(waiting.stream());
-  };
-  const CUresult ready = call.api().cuStreamQuery(call.stream());
-  if (ready != CUDA_ERROR_NOT_READY || memory_type(host) != 0) return;
-  call.check(handle::wait_until_ready(query, const_cast<StreamCall*>(&call)), "cuStreamQuery");
+  const auto query = [&call] { return call.api().cuStreamQuery(call.stream()); };
+  if (query() != CUDA_ERROR_NOT_READY || memory_type(host) != 0) return;
+  call.check(handle::wait_until_ready(query), "cuStreamQuery");
 }
 
 /// `waits_for`, if not null, is host memory for which the driver may wait if it is pageable.

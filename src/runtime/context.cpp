@@ -7,6 +7,13 @@
 #include "runtime/context_call.hpp"
 
 namespace cudacore {
+namespace {
+
+std::string describe(const handle::ContextBox& box) {
+  return "the context of " + handle::describe_device(box.device);
+}
+
+}  // namespace
 
 Context Context::current() { return Context(handle::current_context()); }
 CUcontext Context::handle() const noexcept { return box_->context; }
@@ -16,12 +23,9 @@ bool Context::is_lost() const noexcept { return box_->lost.load(std::memory_orde
 void Context::set_current() const {
   const driver::DriverApi& api = driver::api();
   handle::throw_if_lost(*box_);
-  const CUresult result = api.cuCtxSetCurrent(box_->context);
-  if (result != CUDA_SUCCESS) {
-    handle::throw_driver_error(result, "cuCtxSetCurrent",
-                               "the context of " + handle::describe_device(box_->device),
-                               box_.get());
-  }
+  handle::check(
+      api.cuCtxSetCurrent(box_->context), "cuCtxSetCurrent", [&] { return describe(*box_); },
+      box_.get());
 }
 
 void Context::sync() const {
@@ -30,11 +34,8 @@ void Context::sync() const {
   const auto wait = [](const driver::DriverApi& api) { return api.cuCtxSynchronize(); };
   const CUresult result = handle::interrupt_hook() != nullptr ? handle::wait_on_thread(box_, wait)
                                                               : call.api().cuCtxSynchronize();
-  if (result != CUDA_SUCCESS) {
-    handle::throw_driver_error(result, "cuCtxSynchronize",
-                               "the context of " + handle::describe_device(box_->device),
-                               box_.get());
-  }
+  handle::check(
+      result, "cuCtxSynchronize", [&] { return describe(*box_); }, box_.get());
   box_->history.synced(mark);
 }
 

@@ -45,16 +45,11 @@ class StreamCall : public ContextCall {
 
   [[nodiscard]] CUstream stream() const noexcept { return stream_->stream; }
   void check(CUresult result, const char* function) const {
-    if (result != CUDA_SUCCESS) [[unlikely]]
-      fail(result, function);
+    handle::check(
+        result, function, [this] { return handle::describe_stream(*stream_); }, context().get());
   }
 
  private:
-  [[noreturn]] void fail(CUresult result, const char* function) const {
-    handle::throw_driver_error(result, function, handle::describe_stream(*stream_),
-                               context().get());
-  }
-
   const handle::StreamBox* stream_;
 };
 

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "cudacore/memory_resource.hpp"
+#include "driver/process.hpp"
 #include "error/describe.hpp"
 #include "runtime/context_call.hpp"
 
@@ -22,10 +23,10 @@ constexpr std::uint64_t known_bit = std::uint64_t{1} << 32;
 constinit std::array<std::array<std::atomic<std::uint64_t>, cached_attributes>, cached_devices>
     attribute_cache{};
 
-void check_device(CUresult result, const char* function, int device) {
-  if (result != CUDA_SUCCESS) [[unlikely]] {
-    handle::throw_driver_error(result, function, handle::describe_device(device), nullptr);
-  }
+void check(CUresult result, const char* function, int device,
+           handle::ContextBox* context = nullptr) {
+  handle::check(
+      result, function, [&] { return handle::describe_device(device); }, context);
 }
 
 int read_attribute(int attribute, int device) {
@@ -33,7 +34,7 @@ int read_attribute(int attribute, int device) {
   const CUresult result = driver::api().cuDeviceGetAttribute(
       &value, static_cast<CUdevice_attribute>(attribute), device);
   if (result == CUDA_ERROR_INVALID_VALUE) return 0;
-  check_device(result, "cuDeviceGetAttribute", device);
+  check(result, "cuDeviceGetAttribute", device);
   return value;
 }
 
@@ -72,14 +73,14 @@ Device::Device(int ordinal) : id_(ordinal) {
 
 std::string Device::name() const {
   std::array<char, 256> name{};
-  check_device(driver::api().cuDeviceGetName(name.data(), static_cast<int>(name.size()) - 1, id_),
-               "cuDeviceGetName", id_);
+  check(driver::api().cuDeviceGetName(name.data(), static_cast<int>(name.size()) - 1, id_),
+        "cuDeviceGetName", id_);
   return name.data();
 }
 
 std::string Device::uuid() const {
   CUuuid uuid{};
-  check_device(driver::api().cuDeviceGetUuid(&uuid, id_), "cuDeviceGetUuid", id_);
+  check(driver::api().cuDeviceGetUuid(&uuid, id_), "cuDeviceGetUuid", id_);
   std::string text;
   for (std::size_t i = 0; i < sizeof(uuid.bytes); ++i) {
     if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
@@ -93,8 +94,8 @@ std::string Device::uuid() const {
 
 std::string Device::pci_bus_id() const {
   std::array<char, 32> id{};
-  check_device(driver::api().cuDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()) - 1, id_),
-               "cuDeviceGetPCIBusId", id_);
+  check(driver::api().cuDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()) - 1, id_),
+        "cuDeviceGetPCIBusId", id_);
   return id.data();
 }
 
@@ -123,18 +124,14 @@ int Device::attribute(int attribute) const {
 MemoryInfo Device::memory_info() const {
   const ContextCall call(handle::primary_context(id_));
   MemoryInfo info;
-  const CUresult result = call.api().cuMemGetInfo(&info.free, &info.total);
-  if (result != CUDA_SUCCESS) {
-    handle::throw_driver_error(result, "cuMemGetInfo", handle::describe_device(id_),
-                               call.context().get());
-  }
+  check(call.api().cuMemGetInfo(&info.free, &info.total), "cuMemGetInfo", id_,
+        call.context().get());
   return info;
 }
 
 bool Device::can_access_peer(Device peer) const {
   int can = 0;
-  check_device(driver::api().cuDeviceCanAccessPeer(&can, id_, peer.id_), "cuDeviceCanAccessPeer",
-               id_);
+  check(driver::api().cuDeviceCanAccessPeer(&can, id_, peer.id_), "cuDeviceCanAccessPeer", id_);
   return can != 0;
 }
 
@@ -155,8 +152,7 @@ std::shared_ptr<MemoryResource> Device::memory_resource() const {
     std::mutex mutex;
     std::array<std::shared_ptr<MemoryResource>, cached_devices> resources;
   };
-  // Leaked on purpose: buffers may be released after static destruction has begun.
-  static Shared& shared = *std::make_unique<Shared>().release();
+  Shared& shared = driver::leaked<Shared>();
   // Also rejects devices beyond the table.
   [[maybe_unused]] const auto& primary = handle::primary_context(id_);
   const std::scoped_lock lock(shared.mutex);

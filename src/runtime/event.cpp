@@ -13,15 +13,12 @@ namespace {
 
 const handle::EventBox& open(const Event& event) { return require_open(event.box(), "Event"); }
 
-std::string describe(const handle::EventBox& box) {
-  return "event " + handle::format_address(reinterpret_cast<std::uintptr_t>(box.event)) + " of " +
-         handle::describe_device(box.context->device);
-}
-
 void check(CUresult result, const char* function, const handle::EventBox& box) {
-  if (result != CUDA_SUCCESS) [[unlikely]] {
-    handle::throw_driver_error(result, function, describe(box), box.context.get());
-  }
+  const auto describe = [&] {
+    return "event " + handle::format_address(box.event) + " of " +
+           handle::describe_device(box.context->device);
+  };
+  handle::check(result, function, describe, box.context.get());
 }
 
 /// Whether the driver still has the context: other code may have reset the device, which destroys
@@ -33,7 +30,7 @@ bool is_alive(const driver::DriverApi& api, const handle::ContextBox& context) n
 
 /// Clears an event's in_flight before the driver is asked, and sets it again unless the record was
 /// reached: a record that another thread makes meanwhile is never taken for reached.
-class Waiting {
+class Waiting : driver::NotCopied {
  public:
   explicit Waiting(handle::EventBox& box) noexcept : box_(&box) {
     box_->in_flight.store(false, std::memory_order_seq_cst);
@@ -41,8 +38,6 @@ class Waiting {
   ~Waiting() {
     if (!reached_) box_->in_flight.store(true, std::memory_order_relaxed);
   }
-  Waiting(const Waiting&) = delete;
-  Waiting& operator=(const Waiting&) = delete;
 
   void has_reached() noexcept { reached_ = true; }
 
@@ -69,12 +64,11 @@ Event::Event(const Context& context, const EventOptions& options)
   const unsigned flags = (options.timing_enabled ? 0U : unsigned{CU_EVENT_DISABLE_TIMING}) |
                          (options.blocking_sync ? unsigned{CU_EVENT_BLOCKING_SYNC} : 0U);
   const driver::BlockingScope scope;
-  const CUresult result = call.api().cuEventCreate(&box_->event, flags);
-  if (result != CUDA_SUCCESS) {
-    box_->event = nullptr;
-    handle::throw_driver_error(result, "cuEventCreate",
-                               handle::describe_device(context.box()->device), context.box().get());
-  }
+  CUevent event = nullptr;
+  handle::check(
+      call.api().cuEventCreate(&event, flags), "cuEventCreate",
+      [&] { return handle::describe_device(context.box()->device); }, context.box().get());
+  box_->event = event;
 }
 
 CUevent Event::handle() const {
@@ -109,15 +103,8 @@ void Event::sync() const {
   Waiting waiting(*box_);
   const bool polls = handle::interrupt_hook() != nullptr;
   if (polls) {
-    struct Query {
-      const driver::DriverApi* api;
-      CUevent event;
-    } query{&api, box.event};
-    const auto ask = [](void* argument) {
-      const auto& asked = *static_cast<const Query*>(argument);
-      return asked.api->cuEventQuery(asked.event);
-    };
-    check(handle::wait_until_ready(ask, &query, !box.blocking), "cuEventQuery", box);
+    const auto query = [&] { return api.cuEventQuery(box.event); };
+    check(handle::wait_until_ready(query, !box.blocking), "cuEventQuery", box);
   }
   // Pools release freed memory only when the driver waits, not when a query finds that all work is
   // done.

@@ -12,23 +12,10 @@
 namespace cudacore {
 namespace {
 
-std::string describe(const handle::KernelBox& kernel, int device) {
-  return "kernel " + kernel.name + ", " + handle::describe_device(device);
-}
-
 bool is_settable(KernelAttribute attribute) {
-  switch (attribute) {
-    case KernelAttribute::max_dynamic_shared_size_bytes:
-    case KernelAttribute::preferred_shared_memory_carveout:
-    case KernelAttribute::required_cluster_width:
-    case KernelAttribute::required_cluster_height:
-    case KernelAttribute::required_cluster_depth:
-    case KernelAttribute::non_portable_cluster_size_allowed:
-    case KernelAttribute::cluster_scheduling_policy_preference:
-      return true;
-    default:
-      return false;
-  }
+  return attribute >= KernelAttribute::max_dynamic_shared_size_bytes &&
+         attribute <= KernelAttribute::cluster_scheduling_policy_preference &&
+         attribute != KernelAttribute::cluster_size_must_be_set;
 }
 
 std::string counted(std::size_t count, const char* noun) {
@@ -72,7 +59,7 @@ Kernel Kernel::from_handle(CUkernel handle, std::shared_ptr<void> owner) {
   box->library = std::make_shared<handle::LibraryBox>();
   box->library->owner = std::move(owner);
   box->kernel = handle;
-  const std::string place = handle::format_address(reinterpret_cast<std::uintptr_t>(handle));
+  const std::string place = handle::format_address(handle);
   if (api.cuKernelGetName == nullptr) {
     box->name = "kernel " + place;
     if (auto measured = measured_parameters(api, handle, place, std::nullopt)) {
@@ -127,12 +114,10 @@ Kernel Kernel::with_signature(const Signature& signature) const {
 int Kernel::attribute(KernelAttribute attribute, Device device) const {
   const ContextCall call(handle::primary_context(device.id()));
   int value = 0;
-  const CUresult result = call.api().cuKernelGetAttribute(
-      &value, static_cast<CUfunction_attribute>(attribute), box_->kernel, device.id());
-  if (result != CUDA_SUCCESS) {
-    handle::throw_driver_error(result, "cuKernelGetAttribute", describe(*box_, device.id()),
-                               call.context().get());
-  }
+  handle::check(
+      call.api().cuKernelGetAttribute(&value, static_cast<CUfunction_attribute>(attribute),
+                                      box_->kernel, device.id()),
+      "cuKernelGetAttribute", [&] { return box_->describe_on(device.id()); }, call.context().get());
   return value;
 }
 
@@ -144,15 +129,15 @@ void Kernel::set_attribute(KernelAttribute attribute, int value, Device device) 
   const ContextCall call(handle::primary_context(device.id()));
   // Resolved first, so that the limit kept there is the one that is set here.
   handle::KernelOnDevice& state = box_->on(*call.context());
-  const CUresult result = call.api().cuKernelSetAttribute(
-      static_cast<CUfunction_attribute>(attribute), value, box_->kernel, device.id());
-  if (result != CUDA_SUCCESS) {
-    handle::throw_driver_error(result, "cuKernelSetAttribute",
-                               describe(*box_, device.id()) + ", attribute " +
-                                   std::to_string(static_cast<int>(attribute)) + " to " +
-                                   std::to_string(value),
-                               call.context().get());
-  }
+  handle::check(
+      call.api().cuKernelSetAttribute(static_cast<CUfunction_attribute>(attribute), value,
+                                      box_->kernel, device.id()),
+      "cuKernelSetAttribute",
+      [&] {
+        return box_->describe_on(device.id()) + ", attribute " +
+               std::to_string(static_cast<int>(attribute)) + " to " + std::to_string(value);
+      },
+      call.context().get());
   if (attribute == KernelAttribute::max_dynamic_shared_size_bytes && value >= 0) {
     state.dynamic_shmem.store(static_cast<std::size_t>(value), std::memory_order_relaxed);
   }

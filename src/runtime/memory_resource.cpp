@@ -29,11 +29,10 @@ CUmemPoolProps properties(CUmemAllocationType type, CUmemLocationType location, 
 std::shared_ptr<handle::PoolBox> create_pool(const ContextCall& call, const CUmemPoolProps& props,
                                              const std::string& place) {
   auto box = std::make_shared<handle::PoolBox>();
-  const CUresult result = call.api().cuMemPoolCreate(&box->pool, &props);
-  if (result != CUDA_SUCCESS) {
-    box->pool = nullptr;
-    handle::throw_driver_error(result, "cuMemPoolCreate", place, call.context().get());
-  }
+  CUmemoryPool pool = nullptr;
+  handle::check(call.api().cuMemPoolCreate(&pool, &props), "cuMemPoolCreate", place,
+                call.context().get());
+  box->pool = pool;
   box->owned = true;
   return box;
 }

@@ -26,11 +26,8 @@ class OccupancyCall : public ContextCall {
 
   [[nodiscard]] CUfunction function() const noexcept { return function_; }
   void check(CUresult result, const char* name) const {
-    if (result == CUDA_SUCCESS) [[likely]]
-      return;
-    handle::throw_driver_error(
-        result, name, "kernel " + kernel_->name + ", " + handle::describe_device(context()->device),
-        context().get());
+    handle::check(
+        result, name, [this] { return kernel_->describe_on(context()->device); }, context().get());
   }
 
  private:
@@ -71,6 +68,18 @@ class SharedMemoryScope : driver::NotCopied {
   const SharedMemory* function_;
   std::exception_ptr* failure_;
 };
+
+using ClusterQuery = CUresult (*driver::DriverApi::*)(int*, CUfunction, const CUlaunchConfig*);
+
+int count_clusters(handle::KernelBox& kernel, const LaunchConfig& config, const Stream& stream,
+                   ClusterQuery query, const char* name) {
+  const handle::StreamBox& queue = require_open(stream.box(), "Stream");
+  const OccupancyCall call(kernel, queue.work_context(), config.shmem_size);
+  const DriverLaunch launch(config, queue.stream);
+  int count = 0;
+  call.check((call.api().*query)(&count, call.function(), &launch.config), name);
+  return count;
+}
 
 }  // namespace
 
@@ -127,23 +136,14 @@ std::size_t Kernel::available_dynamic_shared_memory_per_block(int blocks_per_mul
 }
 
 int Kernel::max_potential_cluster_size(const LaunchConfig& config, const Stream& stream) const {
-  const handle::StreamBox& queue = require_open(stream.box(), "Stream");
-  const OccupancyCall call(*box_, queue.work_context(), config.shmem_size);
-  const DriverLaunch launch(config, queue.stream);
-  int size = 0;
-  call.check(call.api().cuOccupancyMaxPotentialClusterSize(&size, call.function(), &launch.config),
-             "cuOccupancyMaxPotentialClusterSize");
-  return size;
+  return count_clusters(*box_, config, stream,
+                        &driver::DriverApi::cuOccupancyMaxPotentialClusterSize,
+                        "cuOccupancyMaxPotentialClusterSize");
 }
 
 int Kernel::max_active_clusters(const LaunchConfig& config, const Stream& stream) const {
-  const handle::StreamBox& queue = require_open(stream.box(), "Stream");
-  const OccupancyCall call(*box_, queue.work_context(), config.shmem_size);
-  const DriverLaunch launch(config, queue.stream);
-  int clusters = 0;
-  call.check(call.api().cuOccupancyMaxActiveClusters(&clusters, call.function(), &launch.config),
-             "cuOccupancyMaxActiveClusters");
-  return clusters;
+  return count_clusters(*box_, config, stream, &driver::DriverApi::cuOccupancyMaxActiveClusters,
+                        "cuOccupancyMaxActiveClusters");
 }
 
 }  // namespace cudacore

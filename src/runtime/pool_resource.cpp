@@ -20,15 +20,14 @@ bool is_switch(PoolAttribute attribute) {
 }
 
 std::string describe(CUmemoryPool pool, int device) {
-  std::string text =
-      "memory pool " + handle::format_address(reinterpret_cast<std::uintptr_t>(pool));
+  std::string text = "memory pool " + handle::format_address(pool);
   if (device >= 0) text += " of " + handle::describe_device(device);
   return text;
 }
 
-[[noreturn]] void fail(CUresult result, const char* function, const PoolMemoryResource& resource) {
-  handle::throw_driver_error(result, function, describe(resource.handle(), resource.device_id()),
-                             nullptr);
+void check(CUresult result, const char* function, const PoolMemoryResource& resource) {
+  handle::check(result, function,
+                [&] { return describe(resource.handle(), resource.device_id()); });
 }
 
 /// What close() does, in places that cannot report failures.
@@ -62,16 +61,14 @@ Buffer PoolMemoryResource::allocate(std::size_t size, const std::optional<Stream
   const StreamCall call(stream ? *stream->box() : *box->stream);
   if (size == 0) return Buffer(std::move(box));
   CUdeviceptr pointer = 0;
-  const CUresult result =
-      call.api().cuMemAllocFromPoolAsync(&pointer, size, pool_->pool, call.stream());
-  if (result != CUDA_SUCCESS) [[unlikely]] {
-    const std::string place = device_id() >= 0
-                                  ? handle::describe_device(device_id())
-                                  : (is_managed() ? std::string("managed memory")
-                                                  : std::string("page-locked host memory"));
-    handle::throw_driver_error(result, "cuMemAllocFromPoolAsync",
-                               place + ", " + handle::format_bytes(size), call.context().get());
-  }
+  const auto describe_memory = [&] {
+    const std::string place = device_id() >= 0 ? handle::describe_device(device_id())
+                              : is_managed()   ? "managed memory"
+                                               : "page-locked host memory";
+    return place + ", " + handle::format_bytes(size);
+  };
+  handle::check(call.api().cuMemAllocFromPoolAsync(&pointer, size, pool_->pool, call.stream()),
+                "cuMemAllocFromPoolAsync", describe_memory, call.context().get());
   box->pointer = pointer;
   box->size = size;
   return Buffer(std::move(box));
@@ -93,9 +90,8 @@ std::uint64_t PoolMemoryResource::attribute(PoolAttribute attribute) const {
   int on = 0;
   cuuint64_t count = 0;
   void* value = is_switch(attribute) ? static_cast<void*>(&on) : static_cast<void*>(&count);
-  const CUresult result =
-      driver::api().cuMemPoolGetAttribute(pool_->pool, driver_attribute(attribute), value);
-  if (result != CUDA_SUCCESS) fail(result, "cuMemPoolGetAttribute", *this);
+  check(driver::api().cuMemPoolGetAttribute(pool_->pool, driver_attribute(attribute), value),
+        "cuMemPoolGetAttribute", *this);
   return is_switch(attribute) ? static_cast<std::uint64_t>(on) : count;
 }
 
@@ -115,9 +111,8 @@ void PoolMemoryResource::set_attribute(PoolAttribute attribute, std::uint64_t va
   int on = value != 0 ? 1 : 0;
   cuuint64_t count = value;
   void* argument = is_switch(attribute) ? static_cast<void*>(&on) : static_cast<void*>(&count);
-  const CUresult result =
-      driver::api().cuMemPoolSetAttribute(pool_->pool, driver_attribute(attribute), argument);
-  if (result != CUDA_SUCCESS) fail(result, "cuMemPoolSetAttribute", *this);
+  check(driver::api().cuMemPoolSetAttribute(pool_->pool, driver_attribute(attribute), argument),
+        "cuMemPoolSetAttribute", *this);
 }
 
 void PoolMemoryResource::close() {
@@ -131,8 +126,7 @@ void PoolMemoryResource::close() {
 }
 
 void PoolMemoryResource::trim(std::size_t min_bytes_to_keep) const {
-  const CUresult result = driver::api().cuMemPoolTrimTo(pool_->pool, min_bytes_to_keep);
-  if (result != CUDA_SUCCESS) fail(result, "cuMemPoolTrimTo", *this);
+  check(driver::api().cuMemPoolTrimTo(pool_->pool, min_bytes_to_keep), "cuMemPoolTrimTo", *this);
 }
 
 }  // namespace cudacore

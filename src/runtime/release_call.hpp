@@ -53,10 +53,9 @@ class ReleaseCall {
     return stream_ != nullptr ? (*stream_)->stream : CU_STREAM_LEGACY;
   }
   void check(CUresult result, const char* function, CUdeviceptr pointer, std::size_t size) const {
-    if (result == CUDA_SUCCESS) [[likely]]
-      return;
-    handle::throw_driver_error(
-        result, function, handle::format_bytes(size) + " at " + handle::format_address(pointer),
+    handle::check(
+        result, function,
+        [&] { return handle::format_bytes(size) + " at " + handle::format_address(pointer); },
         context_ != nullptr ? context_->get() : nullptr);
   }
 

@@ -71,13 +71,12 @@ Stream::Stream(const Context& context, const StreamOptions& options)
   const ContextCall call(context.box());
   if (options.priority) check_priority(call, *options.priority);
   const unsigned flags = options.nonblocking ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT;
-  const CUresult result =
-      call.api().cuStreamCreateWithPriority(&box_->stream, flags, options.priority.value_or(0));
-  if (result != CUDA_SUCCESS) {
-    box_->stream = nullptr;
-    handle::throw_driver_error(result, "cuStreamCreateWithPriority",
-                               handle::describe_device(context.box()->device), context.box().get());
-  }
+  CUstream stream = nullptr;
+  handle::check(
+      call.api().cuStreamCreateWithPriority(&stream, flags, options.priority.value_or(0)),
+      "cuStreamCreateWithPriority", [&] { return handle::describe_device(context.box()->device); },
+      context.box().get());
+  box_->stream = stream;
   box_->owned = true;
 }
 
@@ -89,12 +88,8 @@ Stream Stream::from_handle(CUstream handle, std::shared_ptr<void> owner) {
   box->owner = std::move(owner);
   if (!is_default_stream(handle)) {
     CUcontext context = nullptr;
-    const CUresult result = driver::api().cuStreamGetCtx(handle, &context);
-    if (result != CUDA_SUCCESS) {
-      handle::throw_driver_error(
-          result, "cuStreamGetCtx",
-          "stream " + handle::format_address(reinterpret_cast<std::uintptr_t>(handle)), nullptr);
-    }
+    handle::check(driver::api().cuStreamGetCtx(handle, &context), "cuStreamGetCtx",
+                  [&] { return "stream " + handle::format_address(handle); });
     box->context = handle::context_box(context);
   }
   return Stream(std::move(box));
@@ -150,11 +145,8 @@ void Stream::sync() const {
   const std::uint64_t mark = call.context()->history.mark();
   const bool polls = handle::interrupt_hook() != nullptr;
   if (polls) {
-    const auto query = [](void* argument) {
-      const auto& waiting = *static_cast<const StreamCall*>(argument);
-      return waiting.api().cuStreamQuery(waiting.stream());
-    };
-    call.check(handle::wait_until_ready(query, const_cast<StreamCall*>(&call)), "cuStreamQuery");
+    const auto query = [&] { return call.api().cuStreamQuery(call.stream()); };
+    call.check(handle::wait_until_ready(query), "cuStreamQuery");
   }
   // Pools release freed memory only when the driver waits, not when a query finds that all work is
   // done.

@@ -34,12 +34,10 @@ Buffer LegacyPinnedMemoryResource::allocate(std::size_t size, const std::optiona
   const ContextCall call(handle::current_context());
   if (size == 0) return Buffer(std::move(box));
   void* pointer = nullptr;
-  const CUresult result = call.api().cuMemAllocHost(&pointer, size);
-  if (result != CUDA_SUCCESS) {
-    handle::throw_driver_error(result, "cuMemAllocHost",
-                               "page-locked host memory, " + handle::format_bytes(size),
-                               call.context().get());
-  }
+  handle::check(
+      call.api().cuMemAllocHost(&pointer, size), "cuMemAllocHost",
+      [&] { return "page-locked host memory, " + handle::format_bytes(size); },
+      call.context().get());
   box->pointer = reinterpret_cast<std::uintptr_t>(pointer);
   box->size = size;
   return Buffer(std::move(box));
@@ -59,13 +57,10 @@ Buffer SynchronousMemoryResource::allocate(std::size_t size, const std::optional
   const ContextCall call(handle::primary_context(device_.id()));
   if (size == 0) return Buffer(std::move(box));
   CUdeviceptr pointer = 0;
-  const CUresult result = call.api().cuMemAlloc(&pointer, size);
-  if (result != CUDA_SUCCESS) {
-    handle::throw_driver_error(
-        result, "cuMemAlloc",
-        handle::describe_device(device_.id()) + ", " + handle::format_bytes(size),
-        call.context().get());
-  }
+  handle::check(
+      call.api().cuMemAlloc(&pointer, size), "cuMemAlloc",
+      [&] { return handle::describe_device(device_.id()) + ", " + handle::format_bytes(size); },
+      call.context().get());
   box->pointer = pointer;
   box->size = size;
   return Buffer(std::move(box));
