@@ -119,10 +119,7 @@ std::string explain_log(std::string_view log, const CompiledSource& source) {
   } else if (const auto line = source_line(error, source)) {
     message += "\n  " + std::string(*line);
   }
-  if (error.more != 0) {
-    message += "\n(and " + std::to_string(error.more) +
-               (error.more == 1 ? " more error" : " more errors") + "; see .log)";
-  }
+  message += error.count_of_more();
   const std::string_view header = missing_header(error.text);
   if (!header.empty()) {
     return message + missing_header_advice(header, source.flags, driver::nvrtc().major);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -64,6 +65,14 @@ void append_flag(std::vector<std::string>& flags, std::string_view tool, std::st
         std::string(tool) + " has no flag for the option " + std::string(name) + "; leave it out",
         0, {}, {});
   }
+}
+
+/// The flags as a compiler takes them, which are valid as long as `flags`.
+[[nodiscard]] inline std::vector<const char*> c_strings(std::span<const std::string> flags) {
+  std::vector<const char*> strings;
+  strings.reserve(flags.size());
+  for (const std::string& flag : flags) strings.push_back(flag.c_str());
+  return strings;
 }
 
 }  // namespace cudacore::compile

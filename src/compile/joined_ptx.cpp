@@ -111,9 +111,7 @@ std::string joined_ptx(std::span<const ObjectCode> inputs, const std::string& na
   NvJitLinkSession session(name, architecture, options.nvjitlink_flags());
   for (const ObjectCode& input : ltoir) session.add(input);
   session.complete();
-  const std::vector<std::byte> ptx = session.ptx();
-  const std::string linked(reinterpret_cast<const char*>(ptx.data()), ptx.size());
-  return text + with_visible(without_keeper(linked), wanted);
+  return text + with_visible(without_keeper(session.ptx()), wanted);
 }
 
 }  // namespace cudacore::compile

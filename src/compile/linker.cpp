@@ -11,6 +11,7 @@
 #include "compile/nvjitlink_session.hpp"
 #include "cudacore/error.hpp"
 #include "error/describe.hpp"
+#include "signature/bytes.hpp"
 
 namespace cudacore {
 
@@ -43,9 +44,10 @@ namespace {
 
 bool is_ltoir(const ObjectCode& input) { return input.code_type() == CodeType::ltoir; }
 
-/// The options, completed with what the inputs and the target require.
+/// Completes the options with what the inputs and the target require, and returns the architecture.
 /// @throw std::invalid_argument if they contradict each other.
-LinkerOptions complete(LinkerOptions options, std::span<const ObjectCode> inputs, CodeType target) {
+compile::Architecture complete(LinkerOptions& options, std::span<const ObjectCode> inputs,
+                               CodeType target) {
   const bool any_ltoir = std::any_of(inputs.begin(), inputs.end(), is_ltoir);
   if (target != CodeType::cubin && target != CodeType::ptx) {
     throw std::invalid_argument("the linker makes \"cubin\" or \"ptx\", not \"" +
@@ -74,7 +76,10 @@ LinkerOptions complete(LinkerOptions options, std::span<const ObjectCode> inputs
     throw std::invalid_argument(
         "link_time_optimization needs an input that is LTO IR: compile one to \"ltoir\"");
   }
-  return options;
+  compile::Architecture architecture =
+      options.arch ? compile::parse_architecture(*options.arch) : compile::current_architecture();
+  options.arch = target == CodeType::ptx ? architecture.compute() : architecture.sm();
+  return architecture;
 }
 
 /// The kernels of an input, as far as they can be read; LTO IR and host objects don't list any.
@@ -120,10 +125,8 @@ Linker::Linker(std::vector<ObjectCode> inputs, LinkerOptions options)
 }
 
 ObjectCode Linker::link(CodeType target) {
-  LinkerOptions options = complete(options_, inputs_, target);
-  const compile::Architecture architecture =
-      options.arch ? compile::parse_architecture(*options.arch) : compile::current_architecture();
-  options.arch = target == CodeType::ptx ? architecture.compute() : architecture.sm();
+  LinkerOptions options = options_;
+  const compile::Architecture architecture = complete(options, inputs_, target);
   const std::string name = options.name.value_or("default_linker");
   try {
     compile::check_defined_once(inputs_);
@@ -132,7 +135,7 @@ ObjectCode Linker::link(CodeType target) {
     session.complete();
     last_->set(session.error_log(), session.info_log());
     ObjectCode::Details details = merge_details(inputs_, name);
-    if (target == CodeType::ptx) return {session.ptx(), target, std::move(details)};
+    if (target == CodeType::ptx) return {bytes_of(session.ptx()), target, std::move(details)};
     details.ptx = compile::joined_ptx(inputs_, name, architecture, options);
     return {session.cubin(), target, std::move(details)};
   } catch (const LinkError& error) {
@@ -144,12 +147,9 @@ ObjectCode Linker::link(CodeType target) {
 std::shared_ptr<void> Linker::handle() {
   const std::lock_guard lock(last_->mutex);
   if (last_->handle == nullptr) {
-    const bool makes_ptx = options_.ptx.value_or(false);
-    LinkerOptions options =
-        complete(options_, inputs_, makes_ptx ? CodeType::ptx : CodeType::cubin);
+    LinkerOptions options = options_;
     const compile::Architecture architecture =
-        options.arch ? compile::parse_architecture(*options.arch) : compile::current_architecture();
-    options.arch = makes_ptx ? architecture.compute() : architecture.sm();
+        complete(options, inputs_, options.ptx.value_or(false) ? CodeType::ptx : CodeType::cubin);
     compile::NvJitLinkSession session(options.name.value_or("default_linker"), architecture,
                                       options.nvjitlink_flags());
     for (const ObjectCode& input : inputs_) session.add(input);

@@ -5,10 +5,11 @@
 #include <stdexcept>
 #include <utility>
 
-#include "compile/compile_error.hpp"
+#include "compile/flags.hpp"
 #include "cudacore/error.hpp"
 #include "driver/wheels.hpp"
 #include "error/describe.hpp"
+#include "signature/bytes.hpp"
 #include "signature/compiler_log.hpp"
 #include "signature/elf_file.hpp"
 
@@ -78,20 +79,6 @@ std::optional<ElfFile> read_cubin(const ObjectCode& input) {
   }
 }
 
-using SizeFunction = int (*)(driver::NvJitLinkHandle, std::size_t*);
-using TextFunction = int (*)(driver::NvJitLinkHandle, char*);
-
-/// A log of the session; empty if the library can't provide it.
-std::string read_log(driver::NvJitLinkHandle handle, SizeFunction size_of, TextFunction read) {
-  std::size_t size = 0;
-  if (handle == nullptr || size_of(handle, &size) != 0 || size == 0) return {};
-  // One more byte: some versions count the final NUL and some don't, but all write it.
-  std::string text(size + 1, '\0');
-  if (read(handle, text.data()) != 0) return {};
-  while (!text.empty() && text.back() == '\0') text.pop_back();
-  return text;
-}
-
 }  // namespace
 
 NvJitLinkSession::NvJitLinkSession(std::string name, const Architecture& architecture,
@@ -102,9 +89,7 @@ NvJitLinkSession::NvJitLinkSession(std::string name, const Architecture& archite
                                 architecture.sm() + "; upgrade it: " + upgrade_command(api_),
                             0, {}, "nvJitLinkCreate");
   }
-  std::vector<const char*> options;
-  options.reserve(flags.size());
-  for (const std::string& flag : flags) options.push_back(flag.c_str());
+  std::vector<const char*> options = c_strings(flags);
   const int result =
       api_.nvJitLinkCreate(&handle_, static_cast<unsigned>(options.size()), options.data());
   if (result == 0) return;
@@ -161,30 +146,39 @@ void NvJitLinkSession::complete() {
   check(api_.nvJitLinkComplete(handle_), "nvJitLinkComplete", "\"" + name_ + "\"");
 }
 
-std::vector<std::byte> NvJitLinkSession::cubin() const {
+std::string NvJitLinkSession::output(const std::string& function, SizeFunction size_of,
+                                     GetFunction get) const {
   std::size_t size = 0;
-  check(api_.nvJitLinkGetLinkedCubinSize(handle_, &size), "nvJitLinkGetLinkedCubinSize", name_);
-  std::vector<std::byte> code(size);
-  check(api_.nvJitLinkGetLinkedCubin(handle_, code.data()), "nvJitLinkGetLinkedCubin", name_);
-  return code;
+  check(size_of(handle_, &size), (function + "Size").c_str(), name_);
+  std::string bytes(size, '\0');
+  check(get(handle_, bytes.data()), function.c_str(), name_);
+  return bytes;
 }
 
-std::vector<std::byte> NvJitLinkSession::ptx() const {
+std::vector<std::byte> NvJitLinkSession::cubin() const {
+  return bytes_of(output("nvJitLinkGetLinkedCubin", api_.nvJitLinkGetLinkedCubinSize,
+                         api_.nvJitLinkGetLinkedCubin));
+}
+
+std::string NvJitLinkSession::ptx() const {
+  return without_nul(
+      output("nvJitLinkGetLinkedPtx", api_.nvJitLinkGetLinkedPtxSize, api_.nvJitLinkGetLinkedPtx));
+}
+
+std::string NvJitLinkSession::read_log(SizeFunction size_of, GetFunction get) const {
   std::size_t size = 0;
-  check(api_.nvJitLinkGetLinkedPtxSize(handle_, &size), "nvJitLinkGetLinkedPtxSize", name_);
-  std::vector<std::byte> text(size);
-  check(api_.nvJitLinkGetLinkedPtx(handle_, reinterpret_cast<char*>(text.data())),
-        "nvJitLinkGetLinkedPtx", name_);
-  while (!text.empty() && text.back() == std::byte{0}) text.pop_back();
-  return text;
+  if (handle_ == nullptr || size_of(handle_, &size) != 0 || size == 0) return {};
+  // One more byte: some versions count the final NUL and some don't, but all write it.
+  std::string text(size + 1, '\0');
+  return get(handle_, text.data()) == 0 ? without_nul(std::move(text)) : std::string();
 }
 
 std::string NvJitLinkSession::error_log() const {
-  return read_log(handle_, api_.nvJitLinkGetErrorLogSize, api_.nvJitLinkGetErrorLog);
+  return read_log(api_.nvJitLinkGetErrorLogSize, api_.nvJitLinkGetErrorLog);
 }
 
 std::string NvJitLinkSession::info_log() const {
-  return read_log(handle_, api_.nvJitLinkGetInfoLogSize, api_.nvJitLinkGetInfoLog);
+  return read_log(api_.nvJitLinkGetInfoLogSize, api_.nvJitLinkGetInfoLog);
 }
 
 void NvJitLinkSession::check(int result, const char* function, std::string_view object) const {
@@ -204,10 +198,7 @@ void NvJitLinkSession::throw_error(int result, const char* function, std::string
   }
   const FirstError error = first_error(log);
   if (!log.empty()) message += "\n" + demangle_all(error.text.empty() ? log : error.text);
-  if (error.more != 0) {
-    message += "\n(and " + std::to_string(error.more) +
-               (error.more == 1 ? " more error" : " more errors") + "; see .log)";
-  }
+  message += error.count_of_more();
   if (log.find("Undefined reference") != std::string::npos) {
     message += "\nAdd the object code that defines it, compiled with relocatable_device_code=True";
   }

@@ -35,11 +35,19 @@ class NvJitLinkSession : driver::NotCopied {
   void complete();
 
   [[nodiscard]] std::vector<std::byte> cubin() const;
-  [[nodiscard]] std::vector<std::byte> ptx() const;
+  [[nodiscard]] std::string ptx() const;
   [[nodiscard]] std::string error_log() const;
   [[nodiscard]] std::string info_log() const;
 
  private:
+  using SizeFunction = int (*)(driver::NvJitLinkHandle, std::size_t*);
+  using GetFunction = int (*)(driver::NvJitLinkHandle, char*);
+
+  /// What `get` returns; `function` is its name, and with "Size" that of `size_of`.
+  [[nodiscard]] std::string output(const std::string& function, SizeFunction size_of,
+                                   GetFunction get) const;
+  /// A log of the session; empty if the library can't provide it.
+  [[nodiscard]] std::string read_log(SizeFunction size_of, GetFunction get) const;
   void check(int result, const char* function, std::string_view object) const;
   [[noreturn]] void throw_error(int result, const char* function, std::string_view object,
                                 const std::string& log, const std::string& advice = {}) const;

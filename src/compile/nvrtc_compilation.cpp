@@ -6,9 +6,11 @@
 #include <thread>
 #include <utility>
 
+#include "compile/flags.hpp"
 #include "cudacore/error.hpp"
 #include "driver/wheels.hpp"
 #include "error/wait.hpp"
+#include "signature/bytes.hpp"
 
 namespace cudacore::compile {
 namespace {
@@ -41,12 +43,6 @@ class Interruption {
   Clock::time_point next_ = Clock::now();
   std::atomic<bool> happened_{false};
 };
-
-/// Text that NVRTC writes with a final NUL, which is dropped.
-std::string without_nul(std::string text) {
-  while (!text.empty() && text.back() == '\0') text.pop_back();
-  return text;
-}
 
 }  // namespace
 
@@ -97,9 +93,7 @@ void NvrtcCompilation::add_name_expression(const std::string& expression) {
 }
 
 int NvrtcCompilation::compile(std::span<const std::string> flags) {
-  std::vector<const char*> options;
-  options.reserve(flags.size());
-  for (const std::string& flag : flags) options.push_back(flag.c_str());
+  const std::vector<const char*> options = c_strings(flags);
   Interruption interruption;
   if (api_.nvrtcSetFlowCallback != nullptr && handle::interrupt_hook() != nullptr) {
     check_nvrtc(api_, api_.nvrtcSetFlowCallback(program_, &Interruption::ask, &interruption),
@@ -111,38 +105,31 @@ int NvrtcCompilation::compile(std::span<const std::string> flags) {
   return result;
 }
 
-std::string NvrtcCompilation::log() const {
+std::string NvrtcCompilation::output(const std::string& function,
+                                     int (*size_of)(driver::NvrtcProgram, std::size_t*),
+                                     int (*get)(driver::NvrtcProgram, char*)) const {
   std::size_t size = 0;
-  check_nvrtc(api_, api_.nvrtcGetProgramLogSize(program_, &size), "nvrtcGetProgramLogSize", name_);
-  std::string text(size, '\0');
-  check_nvrtc(api_, api_.nvrtcGetProgramLog(program_, text.data()), "nvrtcGetProgramLog", name_);
-  return without_nul(std::move(text));
+  check_nvrtc(api_, size_of(program_, &size), (function + "Size").c_str(), name_);
+  std::string bytes(size, '\0');
+  check_nvrtc(api_, get(program_, bytes.data()), function.c_str(), name_);
+  return bytes;
+}
+
+std::string NvrtcCompilation::log() const {
+  return without_nul(
+      output("nvrtcGetProgramLog", api_.nvrtcGetProgramLogSize, api_.nvrtcGetProgramLog));
 }
 
 std::string NvrtcCompilation::ptx() const {
-  std::size_t size = 0;
-  check_nvrtc(api_, api_.nvrtcGetPTXSize(program_, &size), "nvrtcGetPTXSize", name_);
-  std::string text(size, '\0');
-  check_nvrtc(api_, api_.nvrtcGetPTX(program_, text.data()), "nvrtcGetPTX", name_);
-  return without_nul(std::move(text));
+  return without_nul(output("nvrtcGetPTX", api_.nvrtcGetPTXSize, api_.nvrtcGetPTX));
 }
 
 std::vector<std::byte> NvrtcCompilation::cubin() const {
-  std::size_t size = 0;
-  check_nvrtc(api_, api_.nvrtcGetCUBINSize(program_, &size), "nvrtcGetCUBINSize", name_);
-  std::vector<std::byte> code(size);
-  check_nvrtc(api_, api_.nvrtcGetCUBIN(program_, reinterpret_cast<char*>(code.data())),
-              "nvrtcGetCUBIN", name_);
-  return code;
+  return bytes_of(output("nvrtcGetCUBIN", api_.nvrtcGetCUBINSize, api_.nvrtcGetCUBIN));
 }
 
 std::vector<std::byte> NvrtcCompilation::ltoir() const {
-  std::size_t size = 0;
-  check_nvrtc(api_, api_.nvrtcGetLTOIRSize(program_, &size), "nvrtcGetLTOIRSize", name_);
-  std::vector<std::byte> code(size);
-  check_nvrtc(api_, api_.nvrtcGetLTOIR(program_, reinterpret_cast<char*>(code.data())),
-              "nvrtcGetLTOIR", name_);
-  return code;
+  return bytes_of(output("nvrtcGetLTOIR", api_.nvrtcGetLTOIRSize, api_.nvrtcGetLTOIR));
 }
 
 std::string NvrtcCompilation::lowered_name(const std::string& expression) const {

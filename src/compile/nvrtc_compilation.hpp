@@ -62,6 +62,11 @@ class NvrtcCompilation : driver::NotCopied {
   void grow_pch_heap() const;
 
  private:
+  /// What `get` returns; `function` is its name, and with "Size" that of `size_of`.
+  [[nodiscard]] std::string output(const std::string& function,
+                                   int (*size_of)(driver::NvrtcProgram, std::size_t*),
+                                   int (*get)(driver::NvrtcProgram, char*)) const;
+
   driver::CompilerCall call_;
   const driver::NvrtcApi& api_;
   std::string name_;

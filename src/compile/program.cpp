@@ -15,6 +15,7 @@
 #include "cudacore/linker.hpp"
 #include "cudacore/system.hpp"
 #include "driver/driver_api.hpp"
+#include "signature/bytes.hpp"
 
 namespace cudacore {
 
@@ -47,11 +48,6 @@ void check_no_nul(std::string_view text, std::string_view what) {
 std::string describe(SourceType type) {
   constexpr std::array names = {"CUDA C++", "PTX", "LTO IR"};  // in the order of SourceType
   return names[static_cast<std::size_t>(type)];
-}
-
-std::vector<std::byte> to_bytes(std::string_view text) {
-  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
-  return {begin, begin + text.size()};
 }
 
 /// What to compile for: a target and an architecture.
@@ -115,7 +111,7 @@ PchStatus pch_status(int result) {
 std::vector<std::byte> code_of(const compile::NvrtcCompilation& compilation, CodeType target) {
   return target == CodeType::cubin   ? compilation.cubin()
          : target == CodeType::ltoir ? compilation.ltoir()
-                                     : to_bytes(compilation.ptx());
+                                     : bytes_of(compilation.ptx());
 }
 
 /// The text in which to look for parameter names: the source and the in-memory headers.
@@ -249,7 +245,7 @@ ObjectCode Program::compile_linked(std::optional<CodeType> target,
   options.name = options_.name.value_or("default_program");
   ObjectCode::Details details;
   details.name = *options.name;
-  ObjectCode input(to_bytes(code_), type, details);
+  ObjectCode input(bytes_of(code_), type, details);
   if (goal == type) return input;
 
   Linker linker({std::move(input)}, std::move(options));
@@ -277,7 +273,7 @@ std::shared_ptr<void> Program::handle() {
       details.name = name;
       const CodeType type = type_ == SourceType::ptx ? CodeType::ptx : CodeType::ltoir;
       last_->handle =
-          Linker({ObjectCode(to_bytes(code_), type, details)}, compile::linker_options(options_))
+          Linker({ObjectCode(bytes_of(code_), type, details)}, compile::linker_options(options_))
               .handle();
     }
   }

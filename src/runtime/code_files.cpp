@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cudacore/object_code.hpp"
+#include "signature/bytes.hpp"
 
 // Object code in files: only the bytes, so that other tools can read them too.
 
@@ -47,22 +48,18 @@ std::vector<std::byte> read_file(const fs::path& path) {
 CodeType type_of_elf(std::string_view text) {
   constexpr std::size_t type_offset = 16;
   constexpr std::uint16_t relocatable = 1;
-  constexpr std::uint16_t cuda = 190;
   std::array<std::uint16_t, 2> type_and_machine{};
   if (text.size() >= type_offset + sizeof(type_and_machine)) {
     std::memcpy(type_and_machine.data(), text.data() + type_offset, sizeof(type_and_machine));
   }
-  if (type_and_machine[1] == cuda) return CodeType::cubin;
+  if (type_and_machine[1] == elf_machine_cuda) return CodeType::cubin;
   return type_and_machine[0] == relocatable ? CodeType::object : CodeType::library;
 }
 
 CodeType type_of(std::string_view text, const fs::path& path) {
   using namespace std::string_view_literals;
-  if (text.starts_with("\x7f"
-                       "ELF"sv)) {
-    return type_of_elf(text);
-  }
-  if (text.starts_with("\x50\xed\x55\xba"sv)) return CodeType::fatbin;
+  if (text.starts_with(elf_magic)) return type_of_elf(text);
+  if (text.starts_with(fatbin_magic)) return CodeType::fatbin;
   if (text.starts_with("\xed\x43\x4e\x7f"sv)) return CodeType::ltoir;
   if (text.starts_with("!<arch>\n"sv)) return CodeType::library;
   const std::string_view trimmed = text.substr(0, text.find('\0'));
@@ -117,7 +114,7 @@ ObjectCode ObjectCode::from_file(const fs::path& path, CodeType type, Details de
 
 ObjectCode ObjectCode::load(const fs::path& path, Details details) {
   std::vector<std::byte> code = read_file(path);
-  const CodeType type = type_of({reinterpret_cast<const char*>(code.data()), code.size()}, path);
+  const CodeType type = type_of(text_of(code), path);
   if (details.name.empty()) details.name = path.filename().string();
   return {std::move(code), type, std::move(details)};
 }

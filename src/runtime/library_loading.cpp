@@ -12,6 +12,7 @@
 #include "error/check.hpp"
 #include "error/context_box.hpp"
 #include "runtime/read_code.hpp"
+#include "signature/bytes.hpp"
 #include "signature/compiler_log.hpp"
 #include "signature/elf_file.hpp"
 
@@ -30,30 +31,21 @@ struct JitLog {
   }
 };
 
-/// The PTX ISA version that a module requires: "9.0".
-std::string ptx_isa(const std::vector<std::byte>& code) {
-  const std::string_view text(reinterpret_cast<const char*>(code.data()), code.size());
-  constexpr std::string_view key = ".version ";
-  const std::size_t start = text.find(key);
-  if (start == std::string_view::npos) return "?";
-  const std::string_view rest = text.substr(start + key.size());
-  return std::string(rest.substr(0, rest.find_first_not_of("0123456789.")));
-}
-
-/// ", made by CUDA 13.0", as NVRTC and nvcc write it in a comment; empty if there is no such
-/// comment.
-std::string ptx_maker(const std::vector<std::byte>& code) {
-  const std::string_view text(reinterpret_cast<const char*>(code.data()), code.size());
-  constexpr std::string_view key = "Cuda compilation tools, release ";
-  const std::size_t start = text.find(key);
+/// The version number after `key` in PTX; empty if the key is not there.
+std::string_view version_after(std::string_view key, std::string_view ptx) {
+  const std::size_t start = ptx.find(key);
   if (start == std::string_view::npos) return {};
-  const std::string_view rest = text.substr(start + key.size());
-  return ", made by CUDA " + std::string(rest.substr(0, rest.find_first_not_of("0123456789.")));
+  const std::string_view rest = ptx.substr(start + key.size());
+  return rest.substr(0, rest.find_first_not_of("0123456789."));
 }
 
-std::vector<std::byte> bytes_of(std::string_view text) {
-  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
-  return {begin, begin + text.size()};
+/// "9.0, made by CUDA 13.0": the PTX ISA version that a module requires, and the compiler that
+/// NVRTC and nvcc name in a comment, if there is one.
+std::string ptx_version(std::string_view ptx) {
+  const std::string_view isa = version_after(".version ", ptx);
+  const std::string_view maker = version_after("Cuda compilation tools, release ", ptx);
+  std::string text(isa.empty() ? "?" : isa);
+  return maker.empty() ? text : text.append(", made by CUDA ").append(maker);
 }
 
 /// Rejects a truncated cubin; the driver would read past its end.
@@ -79,10 +71,9 @@ void check_fatbin(const std::vector<std::byte>& code, const std::string& name) {
     std::uint16_t header_size;
     std::uint64_t size;
   } header{};
-  constexpr std::uint32_t fatbin_magic = 0xba55ed50;
   if (code.size() >= sizeof(header)) std::memcpy(&header, code.data(), sizeof(header));
-  if (header.magic != fatbin_magic || header.header_size > code.size() ||
-      header.size > code.size() - header.header_size) {
+  if (code.size() < sizeof(header) || !text_of(code).starts_with(fatbin_magic) ||
+      header.header_size > code.size() || header.size > code.size() - header.header_size) {
     throw std::invalid_argument(handle::with_name("fatbin", name) +
                                 " is damaged or no fatbin: its header does not "
                                 "fit its " +
@@ -123,7 +114,7 @@ void check_loadable(const std::vector<std::byte>& code, CodeType type, const std
       std::string(function) + " failed on " + object + ": " + handle::format_code(api, result);
   if (result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION && type == CodeType::ptx) {
     throw NotSupportedError(
-        start + ". The PTX is of ISA version " + ptx_isa(code) + ptx_maker(code) +
+        start + ". The PTX is of ISA version " + ptx_version(text_of(code)) +
             ", newer than the driver (CUDA " + driver::version_text(api.version) +
             ") can compile. Compile to a cubin, which needs no JIT (target \"cubin\"), use an "
             "NVRTC "

@@ -13,6 +13,7 @@
 #include "runtime/context_call.hpp"
 #include "runtime/library_loading.hpp"
 #include "runtime/read_code.hpp"
+#include "signature/bytes.hpp"
 #include "signature/cxx_text.hpp"
 #include "signature/kernel_templates.hpp"
 #include "signature/variables.hpp"
@@ -23,10 +24,6 @@ namespace {
 /// The names of the types, in the order of CodeType.
 constexpr std::array<std::string_view, 6> type_names = {"ptx",    "cubin",  "ltoir",
                                                         "fatbin", "object", "library"};
-
-std::string_view text_of(const std::vector<std::byte>& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 const KernelEntry* find_symbol(const std::vector<KernelEntry>& entries, std::string_view symbol) {
   const auto entry = std::find_if(entries.begin(), entries.end(), [&](const KernelEntry& kernel) {
@@ -99,7 +96,7 @@ struct ObjectCode::State {
 
   [[nodiscard]] std::vector<KernelEntry> read_kernels() const {
     std::vector<KernelEntry> entries = read_code(type, details.name, [&] {
-      if (type == CodeType::ptx && ptx().starts_with("\x7f\x45LF")) {
+      if (type == CodeType::ptx && ptx().starts_with(elf_magic)) {
         throw std::invalid_argument("these bytes look like a cubin: give them to from_cubin()");
       }
       return type == CodeType::ptx ? kernels_in_ptx(ptx()) : read_cubin(code, details);

@@ -95,6 +95,12 @@ std::string_view undefined_identifier(std::string_view line) {
   return line.substr(open + start.size());
 }
 
+std::string FirstError::count_of_more() const {
+  if (more == 0) return {};
+  return "\n(and " + std::to_string(more) + (more == 1 ? " more error" : " more errors") +
+         "; see .log)";
+}
+
 FirstError first_error(std::string_view log) {
   FirstError error;
   const std::vector<std::string_view> lines = lines_of(log);

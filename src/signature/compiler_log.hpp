@@ -16,6 +16,9 @@ struct FirstError {
   std::string text;      ///< the complete line of the log
   std::string excerpt;   ///< the source line and the caret below it, if the log has them
   std::size_t more = 0;  ///< number of further errors
+
+  /// "\n(and 2 more errors; see .log)"; empty if there are none.
+  [[nodiscard]] std::string count_of_more() const;
 };
 
 /// Reads a log of NVRTC, ptxas or nvJitLink; text is empty if it contains no error.

@@ -11,7 +11,6 @@ static_assert(std::endian::native == std::endian::little, "cubins are little-end
 
 constexpr std::uint32_t sht_symtab = 2;
 constexpr std::uint32_t sht_nobits = 8;
-constexpr std::uint16_t em_cuda = 190;
 constexpr std::uint16_t shn_xindex = 0xffff;
 constexpr std::size_t header_size = 64;
 constexpr std::size_t section_header_size = 64;
@@ -43,8 +42,7 @@ static_assert(sizeof(SymbolRecord) == symbol_size);
 
 /// What the bytes look like if they are not an ELF file.
 std::string_view guess(const ByteReader& file) {
-  constexpr std::uint32_t fatbin_magic = 0xba55ed50;
-  if (file.size() >= 4 && file.at<std::uint32_t>(0) == fatbin_magic) {
+  if (file.text().starts_with(fatbin_magic)) {
     return "they are a fatbin; take the cubin or the PTX out of it first";
   }
   if (file.size() >= 2 && (file.at<char>(0) == '/' || file.at<char>(0) == '.') &&
@@ -55,8 +53,7 @@ std::string_view guess(const ByteReader& file) {
 }
 
 void check_header(const ByteReader& file) {
-  constexpr std::uint32_t magic = 0x464c457f;
-  if (file.size() < 4 || file.at<std::uint32_t>(0) != magic) {
+  if (!file.text().starts_with(elf_magic)) {
     throw std::invalid_argument("the " + std::to_string(file.size()) +
                                 " bytes are not a cubin: " + std::string(guess(file)));
   }
@@ -69,10 +66,10 @@ void check_header(const ByteReader& file) {
   if (file.at<std::uint8_t>(4) != class_64 || file.at<std::uint8_t>(5) != little_endian) {
     throw std::invalid_argument("not a cubin: the ELF file is not 64-bit little-endian");
   }
-  if (const auto machine = file.at<std::uint16_t>(18); machine != em_cuda) {
+  if (const auto machine = file.at<std::uint16_t>(18); machine != elf_machine_cuda) {
     throw std::invalid_argument("not a cubin: the ELF file is for machine " +
                                 std::to_string(machine) + ", and CUDA is " +
-                                std::to_string(em_cuda));
+                                std::to_string(elf_machine_cuda));
   }
 }
 
@@ -84,12 +81,12 @@ std::string_view ByteReader::string_at(std::uint64_t offset) const {
                                 " of a string table of " + std::to_string(bytes_.size()) +
                                 " bytes");
   }
-  const auto rest = bytes_.subspan(static_cast<std::size_t>(offset));
-  const auto end = std::find(rest.begin(), rest.end(), std::byte{0});
-  if (end == rest.end()) throw std::invalid_argument("damaged cubin: a name does not end");
-  // std::byte may be viewed as characters.
-  const auto* const first = reinterpret_cast<const char*>(rest.data());  // NOLINT
-  return {first, static_cast<std::size_t>(end - rest.begin())};
+  const std::string_view rest = text().substr(static_cast<std::size_t>(offset));
+  const std::size_t end = rest.find('\0');
+  if (end == std::string_view::npos) {
+    throw std::invalid_argument("damaged cubin: a name does not end");
+  }
+  return rest.substr(0, end);
 }
 
 ElfFile::ElfFile(std::span<const std::byte> bytes) : file_(bytes) {

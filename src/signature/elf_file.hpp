@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <span>
 #include <stdexcept>
-#include <string>
-#include <string_view>
 #include <type_traits>
-#include <vector>
+
+#include "signature/bytes.hpp"
 
 namespace cudacore {
 
@@ -19,6 +15,7 @@ class ByteReader {
   explicit ByteReader(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
 
   [[nodiscard]] std::size_t size() const noexcept { return bytes_.size(); }
+  [[nodiscard]] std::string_view text() const noexcept { return text_of(bytes_); }
 
   /// The `count` bytes at `offset`.
   /// @throw std::invalid_argument if there are fewer.
