@@ -3,7 +3,6 @@
 
 #include <array>
 #include <stdexcept>
-#include <utility>
 
 #include "compile/flags.hpp"
 #include "cudacore/error.hpp"

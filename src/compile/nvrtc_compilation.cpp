@@ -4,7 +4,6 @@
 #include <atomic>
 #include <chrono>
 #include <thread>
-#include <utility>
 
 #include "compile/flags.hpp"
 #include "cudacore/error.hpp"

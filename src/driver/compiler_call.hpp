@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
-
 #include "driver/blocking.hpp"
 #include "driver/process.hpp"
 

@@ -4,13 +4,11 @@
 #include <atomic>
 #include <cstdlib>
 #include <exception>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
 
 #include "cudacore/error.hpp"
-#include "driver/blocking.hpp"
 #include "driver/check_blocking.hpp"
 #include "driver/driver_log.hpp"
 #include "driver/process.hpp"

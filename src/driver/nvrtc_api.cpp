@@ -2,7 +2,6 @@
 #include "driver/nvrtc_api.hpp"
 
 #include "cudacore/error.hpp"
-#include "driver/blocking.hpp"
 #include "driver/check_blocking.hpp"
 #include "driver/shared_library.hpp"
 #include "driver/wheels.hpp"

@@ -6,7 +6,7 @@
 
 #include "cudacore/error.hpp"
 #include "launch/argument_errors.hpp"
-#include "launch/pack_argument.hpp"
+#include "launch/packed_arguments.hpp"
 
 namespace cudacore {
 namespace {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/argument_errors.hpp"
 
-#include <array>
-
 namespace cudacore {
 namespace {
 

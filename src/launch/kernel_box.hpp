@@ -7,7 +7,7 @@
 #include <string>
 
 #include "error/context_box.hpp"
-#include "launch/packing_plan.hpp"
+#include "launch/packing.hpp"
 #include "owner/owned_handles.hpp"
 
 // A kernel, with everything that a launch needs to know: how its arguments are packed, and its

@@ -2,7 +2,6 @@
 #include "cudacore/launch.hpp"
 
 #include "launch/enqueue.hpp"
-#include "launch/pack_argument.hpp"
 #include "launch/packed_arguments.hpp"
 #include "owner/require_open.hpp"
 

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "cudacore/signature.hpp"
 
@@ -31,6 +33,23 @@ struct Slot {
 
 /// The plan's step for a parameter, except for its offset.
 [[nodiscard]] Slot make_slot(const Param& param) noexcept;
+
+/// A parameter of which nothing else is known.
+[[nodiscard]] inline Param make_param(ParamKind kind, std::size_t size) {
+  Param param;
+  param.kind = kind;
+  param.size = size;
+  return param;
+}
+
+/// How a launch lays out its arguments: one slot for each parameter, and the room for all.
+struct PackingPlan {
+  std::vector<Slot> slots;
+  std::size_t bytes = 0;  ///< a multiple of 16
+
+  PackingPlan() = default;
+  explicit PackingPlan(std::span<const Param> params);
+};
 
 /// The result of trying to pack a number. Destinations have room for at least 8 bytes.
 enum class PackResult : std::uint8_t { ok, overflow, mismatch };

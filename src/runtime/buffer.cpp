@@ -9,7 +9,6 @@
 #include "error/describe.hpp"
 #include "error/wait.hpp"
 #include "runtime/context_call.hpp"
-#include "runtime/new_buffer.hpp"
 
 namespace cudacore {
 

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
-#include "cudacore/stream.hpp"
+#include "cudacore/memory_resource.hpp"
 #include "error/check.hpp"
 #include "error/context_box.hpp"
 #include "owner/owned_handles.hpp"
@@ -62,5 +63,10 @@ class StreamCall : public ContextCall {
 /// bound to a context, and never per-thread: the legacy stream replaces a per-thread one, because
 /// it waits for it.
 [[nodiscard]] std::shared_ptr<handle::StreamBox> release_stream(const Stream& stream);
+
+/// An empty buffer that knows which resource its memory goes back to, and on which stream. Without
+/// a resource, nothing is released.
+[[nodiscard]] std::shared_ptr<handle::BufferBox> new_buffer(
+    std::shared_ptr<MemoryResource> resource, const std::optional<Stream>& stream = std::nullopt);
 
 }  // namespace cudacore

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
-
 #include "cudacore/error.hpp"
 #include "error/describe.hpp"
 #include "error/sticky.hpp"

@@ -4,7 +4,6 @@
 
 #include "cudacore/memory_resource.hpp"
 #include "error/wait.hpp"
-#include "runtime/new_buffer.hpp"
 #include "runtime/release_call.hpp"
 
 namespace cudacore {
