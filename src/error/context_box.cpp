@@ -152,18 +152,43 @@ CUcontext retain_primary(const driver::DriverApi& api, int device) {
 
 }  // namespace
 
-CUevent IdleEvents::take(bool timing, bool blocking) noexcept {
+CUevent IdleEvents::take(EventKind kind) noexcept {
   const std::scoped_lock lock(mutex_);
-  Kind& idle = kind(timing, blocking);
-  return idle.count != 0 ? idle.events[--idle.count] : nullptr;
+  Idle& of_kind = idle(kind);
+  return of_kind.count != 0 ? of_kind.events[--of_kind.count] : nullptr;
 }
 
-bool IdleEvents::keep(CUevent event, bool timing, bool blocking) noexcept {
+bool IdleEvents::keep(CUevent event, EventKind kind) noexcept {
   const std::scoped_lock lock(mutex_);
-  Kind& idle = kind(timing, blocking);
-  if (idle.count == idle.events.size()) return false;
-  idle.events[idle.count++] = event;
+  Idle& of_kind = idle(kind);
+  if (of_kind.count == of_kind.events.size()) return false;
+  of_kind.events[of_kind.count++] = event;
   return true;
+}
+
+bool is_alive(const driver::DriverApi& api, const ContextBox& context) noexcept {
+  unsigned long long id = 0;
+  const CUresult result = api.cuCtxGetId(context.context, &id);
+  // A reset device's primary context may come back at the same address.
+  if (result == CUDA_SUCCESS) return id == context.id;
+  return result != CUDA_ERROR_CONTEXT_IS_DESTROYED && result != CUDA_ERROR_INVALID_CONTEXT;
+}
+
+void throw_if_ended(const driver::DriverApi& api, ContextBox& context) {
+  if (is_alive(api, context)) [[likely]]
+    return;
+  mark_ended(context, "other code");
+  Registry& known = registry();
+  {
+    const std::scoped_lock lock(known.mutex);
+    const auto device = static_cast<std::size_t>(context.device);
+    const auto* primary = known.primaries[device].load(std::memory_order_relaxed);
+    if (primary != nullptr && primary->get() == &context) {
+      known.primaries[device].store(nullptr, std::memory_order_release);
+      known.retained[device] = nullptr;
+    }
+  }
+  throw_if_lost(context);
 }
 
 const std::shared_ptr<ContextBox>& context_box(CUcontext context) {

@@ -77,27 +77,35 @@ void give_back_name(const char* name) noexcept;
 /// How many names there are, for tests.
 [[nodiscard]] std::size_t interned_names();
 
+/// What events must have in common to be used in place of each other. A capture, and anyone who has
+/// the handle, can tell whether an event was ever recorded.
+struct EventKind {
+  bool timing = false;
+  bool blocking = false;
+  bool recorded = false;
+};
+
 /// Idle events of one context that were closed, kept for reuse: creating and destroying one in the
 /// driver takes several times as long.
 class IdleEvents {
  public:
   /// An event of this kind; null if there is none.
-  [[nodiscard]] CUevent take(bool timing, bool blocking) noexcept;
+  [[nodiscard]] CUevent take(EventKind kind) noexcept;
   /// Keeps an event; returns false if there are enough of its kind.
-  [[nodiscard]] bool keep(CUevent event, bool timing, bool blocking) noexcept;
+  [[nodiscard]] bool keep(CUevent event, EventKind kind) noexcept;
 
  private:
-  struct Kind {
+  struct Idle {
     std::array<CUevent, 32> events{};
     std::size_t count = 0;
   };
 
-  [[nodiscard]] Kind& kind(bool timing, bool blocking) noexcept {
-    return kinds_[(timing ? 2U : 0U) + (blocking ? 1U : 0U)];
+  [[nodiscard]] Idle& idle(EventKind kind) noexcept {
+    return idle_[(kind.timing ? 4U : 0U) + (kind.blocking ? 2U : 0U) + (kind.recorded ? 1U : 0U)];
   }
 
-  std::mutex mutex_;  ///< guards kinds_; never held during a driver call
-  std::array<Kind, 4> kinds_;
+  std::mutex mutex_;  ///< guards idle_; never held during a driver call
+  std::array<Idle, 8> idle_;
 };
 
 struct ContextBox {
@@ -129,6 +137,12 @@ struct ContextBox {
 [[nodiscard]] const std::shared_ptr<ContextBox>& current_context();
 /// The box of a context that was made elsewhere; always the same box for the same context.
 [[nodiscard]] const std::shared_ptr<ContextBox>& context_box(CUcontext context);
+/// Whether the driver still has the context: other code may have destroyed it, or reset its device.
+[[nodiscard]] bool is_alive(const driver::DriverApi& api, const ContextBox& context) noexcept;
+/// Refuses a context that the driver no longer has. If it was a primary context, the next call gets
+/// its successor.
+/// @throw ContextLostError
+void throw_if_ended(const driver::DriverApi& api, ContextBox& context);
 /// Every context that this process has seen, except those passed to forget_contexts().
 [[nodiscard]] std::vector<std::shared_ptr<ContextBox>> known_contexts();
 

@@ -43,15 +43,15 @@ void release_memory(MemoryResource& resource, const ResourceCalls& calls, CUdevi
   }
 }
 
-/// Gives a handle back to the driver, unless a reset has ended its `context`; `kept` lives until
-/// then.
+/// Gives a handle back to the driver, unless its `context` has ended, which can make the driver
+/// crash; `kept` lives until then.
 template <typename Handle>
 void destroy(CUresult (*driver::DriverApi::*function)(Handle), const char* name, Handle handle,
              std::shared_ptr<ContextBox> context, std::vector<std::byte> kept = {}) noexcept {
   end_outside_callbacks(
       [function, name, handle, context = std::move(context), kept = std::move(kept)] {
         const driver::DriverApi* api = driver::api_for_cleanup();
-        if (api == nullptr || (context != nullptr && is_forgotten(*context))) return;
+        if (api == nullptr || (context != nullptr && !is_alive(*api, *context))) return;
         const driver::BlockingScope scope;
         const CUresult result = (api->*function)(handle);
         if (result != CUDA_SUCCESS) report_unraisable(result, name);
@@ -80,9 +80,10 @@ StreamBox::~StreamBox() {
 EventBox::~EventBox() {
   if (event == nullptr) return;
   // A forked child must not take the lock, which another thread may have held.
-  const bool may_keep = is_as_new() && driver::api_for_cleanup() != nullptr &&
-                        !is_forgotten(*context) && !context->lost.load(std::memory_order_relaxed);
-  if (may_keep && context->idle_events.keep(event, timing, blocking)) return;
+  const bool may_keep = is_idle() && driver::api_for_cleanup() != nullptr &&
+                        !context->lost.load(std::memory_order_relaxed);
+  kind.recorded = kind.recorded || recorded.load(std::memory_order_relaxed);
+  if (may_keep && context->idle_events.keep(event, kind)) return;
   destroy(&driver::DriverApi::cuEventDestroy, "cuEventDestroy", event, std::move(context));
 }
 

@@ -48,26 +48,21 @@ struct StreamBox : driver::NotCopied {
 struct EventBox : driver::NotCopied {
   std::shared_ptr<ContextBox> context;
   CUevent event = nullptr;
-  bool timing = false;
-  bool blocking = false;
+  EventKind kind;  ///< as it was made or taken
   std::atomic<bool> recorded{false};
   std::atomic<bool> in_flight{false};  ///< whether the last record may not have been reached
   std::atomic<bool> is_shared{false};  ///< other code has the handle, and may record it
   ~EventBox();
 
-  /// Whether there may be a record to ask the driver about. A reused event still has its earlier
-  /// record.
+  /// Whether there may be a record to ask the driver about.
   [[nodiscard]] bool may_be_recorded() const noexcept {
     return recorded.load(std::memory_order_relaxed) || is_shared.load(std::memory_order_relaxed);
   }
 
  private:
-  /// Whether nothing waits for it any more, no one else can record it, and a later user of its
-  /// handle can't tell that it was used: the time of a record stays in the event.
-  [[nodiscard]] bool is_as_new() const noexcept {
-    return !is_shared.load(std::memory_order_relaxed) &&
-           !in_flight.load(std::memory_order_relaxed) &&
-           !(timing && recorded.load(std::memory_order_relaxed));
+  /// Whether nothing waits for it any more, and no one else can record it.
+  [[nodiscard]] bool is_idle() const noexcept {
+    return !is_shared.load(std::memory_order_relaxed) && !in_flight.load(std::memory_order_relaxed);
   }
 };
 

@@ -7,6 +7,7 @@
 #include "error/describe.hpp"
 #include "error/wait.hpp"
 #include "runtime/context_call.hpp"
+#include "runtime/make_event.hpp"
 
 namespace cudacore {
 namespace {
@@ -21,19 +22,13 @@ void check(CUresult result, const char* function, const handle::EventBox& box) {
   handle::check(result, function, describe, box.context.get());
 }
 
-/// Whether the driver still has the context: other code may have reset the device, which destroys
-/// its events.
-bool is_alive(const driver::DriverApi& api, const handle::ContextBox& context) noexcept {
-  unsigned long long id = 0;
-  return api.cuCtxGetId(context.context, &id) == CUDA_SUCCESS && id == context.id;
-}
-
 /// Clears an event's in_flight before the driver is asked, and sets it again unless the record was
 /// reached: a record that another thread makes meanwhile is never taken for reached.
 class Waiting : driver::NotCopied {
  public:
   explicit Waiting(handle::EventBox& box) noexcept : box_(&box) {
-    box_->in_flight.store(false, std::memory_order_seq_cst);
+    box_->in_flight.store(false, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // before what the driver reads
   }
   ~Waiting() {
     if (!reached_) box_->in_flight.store(true, std::memory_order_relaxed);
@@ -48,28 +43,36 @@ class Waiting : driver::NotCopied {
 
 }  // namespace
 
-Event::Event(const EventOptions& options) : Event(Context::current(), options) {}
-
-Event::Event(const Context& context, const EventOptions& options)
-    : box_(std::make_shared<handle::EventBox>()) {
+std::shared_ptr<handle::EventBox> make_event(const std::shared_ptr<handle::ContextBox>& context,
+                                             const EventOptions& options, bool is_recorded_next) {
   if (options.ipc_enabled) handle::throw_no_ipc("EventOptions.ipc_enabled");
-  box_->context = context.box();
-  box_->timing = options.timing_enabled;
-  box_->blocking = options.blocking_sync;
-  const ContextCall call(context.box());
-  if (is_alive(call.api(), *context.box())) {
-    box_->event = context.box()->idle_events.take(box_->timing, box_->blocking);
-    if (box_->event != nullptr) return;
-  }
+  auto box = std::make_shared<handle::EventBox>();
+  box->context = context;
+  box->kind = {options.timing_enabled, options.blocking_sync, is_recorded_next};
+  handle::throw_if_lost(*context);
+  handle::throw_if_ended(driver::api(), *context);
+  box->event = context->idle_events.take(box->kind);
+  if (box->event != nullptr) return box;
+  box->kind.recorded = false;
+  if (is_recorded_next) box->event = context->idle_events.take(box->kind);
+  if (box->event != nullptr) return box;
+  const ContextCall call(context);
   const unsigned flags = (options.timing_enabled ? 0U : unsigned{CU_EVENT_DISABLE_TIMING}) |
                          (options.blocking_sync ? unsigned{CU_EVENT_BLOCKING_SYNC} : 0U);
   const driver::BlockingScope scope;
-  CUevent event = nullptr;
-  handle::check(
-      call.api().cuEventCreate(&event, flags), "cuEventCreate",
-      [&] { return handle::describe_device(context.box()->device); }, context.box().get());
-  box_->event = event;
+  const CUresult result = call.api().cuEventCreate(&box->event, flags);
+  if (result != CUDA_SUCCESS) {
+    box->event = nullptr;
+    handle::throw_driver_error(result, "cuEventCreate", handle::describe_device(context->device),
+                               context.get());
+  }
+  return box;
 }
+
+Event::Event(const EventOptions& options) : Event(Context::current(), options) {}
+
+Event::Event(const Context& context, const EventOptions& options)
+    : Event(make_event(context.box(), options)) {}
 
 CUevent Event::handle() const {
   open(*this);
@@ -79,8 +82,8 @@ CUevent Event::handle() const {
 
 Context Event::context() const { return Context(open(*this).context); }
 Device Event::device() const { return context().device(); }
-bool Event::is_timing_enabled() const { return open(*this).timing; }
-bool Event::is_blocking_sync() const { return open(*this).blocking; }
+bool Event::is_timing_enabled() const { return open(*this).kind.timing; }
+bool Event::is_blocking_sync() const { return open(*this).kind.blocking; }
 
 bool Event::is_done() const {
   const handle::EventBox& box = open(*this);
@@ -104,7 +107,7 @@ void Event::sync() const {
   const bool polls = handle::interrupt_hook() != nullptr;
   if (polls) {
     const auto query = [&] { return api.cuEventQuery(box.event); };
-    check(handle::wait_until_ready(query, !box.blocking), "cuEventQuery", box);
+    check(handle::wait_until_ready(query, !box.kind.blocking), "cuEventQuery", box);
   }
   // Pools release freed memory only when the driver waits, not when a query finds that all work is
   // done.
@@ -120,9 +123,9 @@ float Event::elapsed_since(const Event& start) const {
   const driver::DriverApi& api = driver::api();
   handle::throw_if_lost(*end_box.context);
   handle::throw_if_lost(*start_box.context);
-  if (!end_box.timing || !start_box.timing) {
+  if (!end_box.kind.timing || !start_box.kind.timing) {
     throw std::invalid_argument(
-        std::string("the ") + (end_box.timing ? "start" : "end") +
+        std::string("the ") + (end_box.kind.timing ? "start" : "end") +
         " event has no timing: create both with EventOptions(timing_enabled=True)");
   }
   if (end_box.context != start_box.context) {
@@ -140,7 +143,11 @@ float Event::elapsed_since(const Event& start) const {
     throw std::invalid_argument("an event has not been reached yet: sync() the end event first");
   }
   if (result == CUDA_ERROR_INVALID_HANDLE) {
-    throw std::invalid_argument("an event was never recorded: record() both on a stream first");
+    const char* const which = are_recorded                  ? "an event"
+                              : start_box.may_be_recorded() ? "the end event"
+                                                            : "the start event";
+    throw std::invalid_argument(std::string(which) +
+                                " was never recorded: record() both on a stream first");
   }
   check(result, "cuEventElapsedTime", end_box);
   return milliseconds;

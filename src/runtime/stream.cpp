@@ -11,6 +11,7 @@
 #include "error/wait.hpp"
 #include "owner/callback.hpp"
 #include "runtime/context_call.hpp"
+#include "runtime/make_event.hpp"
 
 namespace cudacore {
 namespace {
@@ -69,6 +70,7 @@ Stream::Stream(const Context& context, const StreamOptions& options)
     : box_(std::make_shared<handle::StreamBox>()) {
   box_->context = context.box();
   const ContextCall call(context.box());
+  handle::throw_if_ended(call.api(), *context.box());
   if (options.priority) check_priority(call, *options.priority);
   const unsigned flags = options.nonblocking ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT;
   CUstream stream = nullptr;
@@ -123,7 +125,7 @@ void Stream::record(const Event& event) const {
 }
 
 Event Stream::record(const EventOptions& options) const {
-  Event event(context(), options);
+  Event event(make_event(context().box(), options, true));
   record(event);
   return event;
 }

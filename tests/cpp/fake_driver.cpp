@@ -29,10 +29,9 @@ class Uninstall : public ::testing::EmptyTestEventListener {
 std::vector<CUevent> take_idle_events() {
   std::vector<CUevent> taken;
   for (const auto& context : handle::known_contexts()) {
-    for (const bool timing : {false, true}) {
-      for (const bool blocking : {false, true}) {
-        while (CUevent event = context->idle_events.take(timing, blocking)) taken.push_back(event);
-      }
+    for (unsigned bits = 0; bits < 8; ++bits) {
+      const handle::EventKind kind{(bits & 4) != 0, (bits & 2) != 0, (bits & 1) != 0};
+      while (CUevent event = context->idle_events.take(kind)) taken.push_back(event);
     }
   }
   return taken;

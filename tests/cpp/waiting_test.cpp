@@ -131,7 +131,7 @@ TEST_F(Waiting, EventsThatWereClosedIdleAreUsedAgain) {
   stream.record(event);
   event.sync();
   event.close();
-  event = Event(context, {});
+  event = stream.record();
   EXPECT_EQ(made(), 1);
   EXPECT_EQ(Event(context, {.timing_enabled = true}).is_timing_enabled(), true);
   EXPECT_EQ(made(), 2);
@@ -157,32 +157,36 @@ TEST_F(Waiting, EventsThatMayBeInUseAreNotUsedAgain) {
   EXPECT_EQ(fake.count("cuEventDestroy"), 3 + 8);  // 32 are kept
 }
 
-TEST_F(Waiting, EventsUsedAgainHaveNoRecord) {
+TEST_F(Waiting, EventsThatWereRecordedAreOnlyUsedForRecords) {
+  const Context context = Device(0).context();
+  for (const bool timing : {false, true}) {
+    fake.forget_calls();
+    const EventOptions options{.timing_enabled = timing};
+    Event old = stream.record(options);
+    old.sync();
+    old.close();
+    const Event made(context, options);
+    EXPECT_EQ(fake.count("cuEventCreate"), 2);
+    const Event recorded = stream.record(options);
+    EXPECT_EQ(fake.count("cuEventCreate"), 2);
+    EXPECT_EQ(fake.count("cuEventDestroy"), 0);
+    recorded.sync();
+    if (!timing) continue;
+    EXPECT_THROW((void)recorded.elapsed_since(made), std::invalid_argument);
+    EXPECT_THROW((void)made.elapsed_since(recorded), std::invalid_argument);
+    EXPECT_EQ(fake.count("cuEventElapsedTime"), 0);
+  }
+}
+
+TEST_F(Waiting, EventsWhoseRecordFailedStillCountAsRecorded) {
   Event old = stream.record();
   old.sync();
   old.close();
-  fake.queries_until_ready = 5;
-  const Event again(Device(0).context(), {});
-  EXPECT_EQ(fake.count("cuEventCreate"), 1);
-  EXPECT_TRUE(again.is_done());
-  again.sync();
-  stream.wait(again);
-  EXPECT_EQ(fake.count("cuEventSynchronize"), 1);
-  EXPECT_EQ(fake.count("cuStreamWaitEvent"), 0);
-}
-
-TEST_F(Waiting, EventsThatHaveATimeAreNotUsedAgain) {
-  const EventOptions timed{.timing_enabled = true};
-  Event(Device(0).context(), timed).close();
-  Event recorded = stream.record(timed);
-  EXPECT_EQ(fake.count("cuEventCreate"), 1);
-  const Event event(Device(0).context(), timed);
-  recorded.sync();
-  EXPECT_THROW((void)recorded.elapsed_since(event), std::invalid_argument);
-  EXPECT_THROW((void)event.elapsed_since(recorded), std::invalid_argument);
-  EXPECT_EQ(fake.count("cuEventElapsedTime"), 0);
-  recorded.close();
-  EXPECT_EQ(fake.count("cuEventDestroy"), 1);
+  fake.fail_function("cuEventRecord", CUDA_ERROR_UNKNOWN);
+  EXPECT_THROW((void)stream.record(), Error);
+  fake.clear_faults();
+  const Event made(Device(0).context(), {});
+  EXPECT_EQ(fake.count("cuEventCreate"), 2);
 }
 
 TEST_F(Waiting, EventsThatWereNotReachedYetAreNotUsedAgain) {
@@ -198,12 +202,55 @@ TEST_F(Waiting, EventsThatWereNotReachedYetAreNotUsedAgain) {
   EXPECT_EQ(fake.count("cuEventDestroy"), 2);
 }
 
-TEST_F(Waiting, EventsOfAContextThatOtherCodeEndedAreNotUsedAgain) {
+/// The driver with some functions replaced, until the end of the scope.
+class ChangedDriver {
+ public:
+  ChangedDriver() { driver::install_for_testing(&table); }
+  ~ChangedDriver() { driver::install_for_testing(original); }
+
+  const driver::DriverApi* original = &driver::api();
+  driver::DriverApi table = *original;
+};
+
+TEST_F(Waiting, EventsThatAreRecordedWhileTheyAreWaitedForAreNotUsedAgain) {
+  static const Event* asked = nullptr;
+  static const Stream* other = nullptr;
+  Event event = stream.record();
+  const Stream second = Device(0).create_stream();
+  asked = &event;
+  other = &second;
+  ChangedDriver changed;
+  changed.table.cuEventQuery = [](CUevent) {
+    other->record(*asked);
+    return CUDA_SUCCESS;
+  };
+  EXPECT_TRUE(event.is_done());
+  event.close();
+  EXPECT_EQ(fake.count("cuEventDestroy"), 1);
+}
+
+TEST_F(Waiting, ObjectsOfAContextThatOtherCodeEndedAreNotTouched) {
   const Context context = Device(0).context();
   Event(context, {}).close();
-  fake.fail_function("cuCtxGetId", CUDA_ERROR_CONTEXT_IS_DESTROYED);
-  const Event event(context, {});
-  EXPECT_EQ(fake.count("cuEventCreate"), 2);
+  Event event = stream.record();
+  Stream second = Device(0).create_stream();
+  fake.forget_calls();
+  {
+    ChangedDriver changed;  // the context comes back at the same address
+    changed.table.cuCtxGetId = [](CUcontext, unsigned long long* id) {
+      return *id = 1'000'000, CUDA_SUCCESS;
+    };
+    EXPECT_THROW((Event(context, {})), ContextLostError);
+    event.close();
+    second.close();
+  }
+  for (const char* function : {"cuEventCreate", "cuEventDestroy", "cuStreamDestroy"}) {
+    EXPECT_EQ(fake.count(function), 0) << function;
+  }
+  EXPECT_TRUE(context.is_lost());
+  fake.forget_calls();
+  (void)Device(0).context();
+  EXPECT_EQ(fake.count("cuDevicePrimaryCtxRetain"), 1);
 }
 
 TEST_F(Waiting, PriorityMustBeInTheDevicesRange) {
