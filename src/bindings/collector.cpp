@@ -76,7 +76,7 @@ void Kept<Buffer>::finalize(PyObject* self) noexcept {
   const handle::BufferBox* box = get_if<Buffer>(self)->box().get();
   if (box == nullptr || kept_by(box->resource) == nullptr) return;
   const py::error_scope kept_error;
-  const handle::Unheard unheard;
+  const handle::NobodyCatchesScope scope;
   try {
     Buffer ended = close_object<Buffer>(self);
     const ReleaseGil release;

@@ -7,7 +7,7 @@
 
 #include "compile/nvrtc_compilation.hpp"
 #include "cudacore/error.hpp"
-#include "driver/wheels.hpp"
+#include "driver/pip_command.hpp"
 
 namespace cudacore::compile {
 

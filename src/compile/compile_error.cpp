@@ -7,7 +7,7 @@
 #include "compile/header_advice.hpp"
 #include "compile/nvrtc_compilation.hpp"
 #include "cudacore/error.hpp"
-#include "driver/wheels.hpp"
+#include "driver/pip_command.hpp"
 #include "signature/compiler_log.hpp"
 #include "signature/cxx_text.hpp"
 

@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "compile/provided_headers.hpp"
-#include "driver/wheels.hpp"
+#include "driver/pip_command.hpp"
 
 namespace cudacore::compile {
 

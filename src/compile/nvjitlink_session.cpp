@@ -6,7 +6,7 @@
 
 #include "compile/flags.hpp"
 #include "cudacore/error.hpp"
-#include "driver/wheels.hpp"
+#include "driver/pip_command.hpp"
 #include "error/describe.hpp"
 #include "signature/bytes.hpp"
 #include "signature/compiler_log.hpp"

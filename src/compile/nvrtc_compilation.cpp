@@ -7,7 +7,7 @@
 
 #include "compile/flags.hpp"
 #include "cudacore/error.hpp"
-#include "driver/wheels.hpp"
+#include "driver/pip_command.hpp"
 #include "error/wait.hpp"
 #include "signature/bytes.hpp"
 

@@ -36,7 +36,7 @@ struct Program::LastCompile {
 namespace {
 
 using compile::Architecture;
-using compile::Given;
+using compile::CompilerInputs;
 
 void check_no_nul(std::string_view text, std::string_view what) {
   if (const std::size_t place = text.find('\0'); place != std::string_view::npos) {
@@ -50,40 +50,40 @@ std::string describe(SourceType type) {
   return names[static_cast<std::size_t>(type)];
 }
 
-/// What to compile for: a target and an architecture.
-struct Goal {
-  CodeType target = CodeType::cubin;
+/// What to compile to, and for which architecture.
+struct Target {
+  CodeType type = CodeType::cubin;
   Architecture architecture;
 };
 
-/// The goal for a C++ program. The simulated device runs only PTX; a device that NVRTC doesn't know
-/// yet runs PTX for the newest architecture that it knows.
-Goal choose_goal(std::optional<CodeType> target, const std::optional<std::string>& arch) {
-  Goal goal{target.value_or(CodeType::cubin),
-            arch ? compile::parse_architecture(*arch) : compile::current_architecture()};
-  if (!target && !arch && driver::simulator_chosen()) goal.target = CodeType::ptx;
-  if (compile::nvrtc_knows(goal.architecture)) return goal;
+/// The target of a C++ program. The simulated device runs only PTX; a device that NVRTC doesn't
+/// know yet runs PTX for the newest architecture that it knows.
+Target choose_target(std::optional<CodeType> target, const std::optional<std::string>& arch) {
+  Target chosen{target.value_or(CodeType::cubin),
+                arch ? compile::parse_architecture(*arch) : compile::current_architecture()};
+  if (!target && !arch && driver::simulator_chosen()) chosen.type = CodeType::ptx;
+  if (compile::nvrtc_knows(chosen.architecture)) return chosen;
   const bool may_be_ptx = !arch && (!target || *target == CodeType::ptx);
-  if (!may_be_ptx) compile::throw_unknown_to_nvrtc(goal.architecture);
-  return {CodeType::ptx, compile::newest_for(goal.architecture)};
+  if (!may_be_ptx) compile::throw_unknown_to_nvrtc(chosen.architecture);
+  return {CodeType::ptx, compile::newest_for(chosen.architecture)};
 }
 
-/// The NVRTC command line for a goal: the user's flags, then CUDA's own headers.
-std::vector<std::string> command_line(const ProgramOptions& options, const Goal& goal) {
+/// The NVRTC command line for a target: the user's flags, then CUDA's own headers.
+std::vector<std::string> command_line(const ProgramOptions& options, const Target& target) {
   for (const std::string& flag : options.options) {
     if (flag.starts_with("--gpu-architecture") || flag.starts_with("-arch")) {
       throw std::invalid_argument("options: \"" + flag +
                                   "\" is the option arch, which also chooses what is compiled to");
     }
   }
-  std::vector<std::string> flags{"--gpu-architecture=" + (goal.target == CodeType::ptx
-                                                              ? goal.architecture.compute()
-                                                              : goal.architecture.sm())};
+  std::vector<std::string> flags{"--gpu-architecture=" + (target.type == CodeType::ptx
+                                                              ? target.architecture.compute()
+                                                              : target.architecture.sm())};
   ProgramOptions others = options;
   others.arch.reset();
   // This option applies only to LTO IR; with it, NVRTC wouldn't make any other code.
-  if (goal.target != CodeType::ltoir) others.link_time_optimization.reset();
-  for (std::string& flag : others.nvrtc_flags(goal.target)) flags.push_back(std::move(flag));
+  if (target.type != CodeType::ltoir) others.link_time_optimization.reset();
+  for (std::string& flag : others.nvrtc_flags(target.type)) flags.push_back(std::move(flag));
   if (options.use_bundled_headers.value_or(false)) {
     flags.push_back(compile::bundled_headers_flag());
   } else {
@@ -128,7 +128,7 @@ struct Compilation {
   const std::string& name;
   const ProgramOptions& options;
   std::span<const std::string> name_expressions;
-  Given given;  ///< the command line and the in-memory headers
+  CompilerInputs given;  ///< the command line and the in-memory headers
 
   std::string log;
   std::optional<PchStatus> pch;
@@ -204,10 +204,10 @@ ObjectCode Program::compile_cxx(std::optional<CodeType> target,
   for (const std::string& expression : name_expressions) {
     check_no_nul(expression, "a name expression");
   }
-  const Goal goal = choose_goal(target, options_.arch);
+  const Target chosen = choose_target(target, options_.arch);
   const std::string name = options_.name.value_or("default_program");
   Compilation compilation{
-      code_, name, options_, name_expressions, {options_.headers, command_line(options_, goal)},
+      code_, name, options_, name_expressions, {options_.headers, command_line(options_, chosen)},
       {},    {},   0};
   const auto program = compilation.run();
   last_->set(compilation.log, compilation.pch, log);
@@ -222,8 +222,8 @@ ObjectCode Program::compile_cxx(std::optional<CodeType> target,
   for (const std::string& expression : name_expressions) {
     details.symbol_mapping[expression] = program->lowered_name(expression);
   }
-  if (goal.target == CodeType::cubin) details.ptx = program->ptx();
-  return {code_of(*program, goal.target), goal.target, std::move(details)};
+  if (chosen.type == CodeType::cubin) details.ptx = program->ptx();
+  return {code_of(*program, chosen.type), chosen.type, std::move(details)};
 }
 
 ObjectCode Program::compile_linked(std::optional<CodeType> target,
@@ -235,8 +235,8 @@ ObjectCode Program::compile_linked(std::optional<CodeType> target,
                                 " has none: ask for its kernels by name");
   }
   const CodeType type = type_ == SourceType::ptx ? CodeType::ptx : CodeType::ltoir;
-  const CodeType goal = target.value_or(CodeType::cubin);
-  if (goal == CodeType::ltoir) {
+  const CodeType chosen = target.value_or(CodeType::cubin);
+  if (chosen == CodeType::ltoir) {
     throw std::invalid_argument("a program in " + source +
                                 " cannot be compiled to \"ltoir\"; only "
                                 "CUDA C++ can");
@@ -246,16 +246,16 @@ ObjectCode Program::compile_linked(std::optional<CodeType> target,
   ObjectCode::Details details;
   details.name = *options.name;
   ObjectCode input(bytes_of(code_), type, details);
-  if (goal == type) return input;
+  if (chosen == type) return input;
 
   Linker linker({std::move(input)}, std::move(options));
   try {
-    ObjectCode linked = linker.link(goal);
+    ObjectCode linked = linker.link(chosen);
     last_->set(linker.error_log() + linker.info_log(), std::nullopt, log);
     if (type != CodeType::ptx) return linked;
     details = linked.details();
     details.ptx = code_;
-    return {linked.code(), goal, std::move(details)};
+    return {linked.code(), chosen, std::move(details)};
   } catch (const LinkError&) {
     last_->set(linker.error_log(), std::nullopt, log);
     throw;

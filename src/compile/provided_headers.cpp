@@ -206,7 +206,7 @@ std::string_view providing_header(std::string_view name) {
   return header == c_headers.end() ? std::string_view{} : header->name;
 }
 
-bool provide_missing(std::string_view log, Given& given) {
+bool provide_missing(std::string_view log, CompilerInputs& given) {
   const std::string_view wanted = missing_header(log);
   const bool known = std::any_of(c_headers.begin(), c_headers.end(),
                                  [&](const Header& header) { return header.name == wanted; });

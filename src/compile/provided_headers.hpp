@@ -9,7 +9,7 @@
 namespace cudacore::compile {
 
 /// What a compilation gets from memory.
-struct Given {
+struct CompilerInputs {
   std::map<std::string, std::string> headers;  ///< by name
   std::vector<std::string> flags;
 };
@@ -18,7 +18,7 @@ struct Given {
 /// and the device functions of programmatic dependent launch. This shadows nothing: only what was
 /// not found anywhere is added.
 /// @return whether something was added, so that it makes sense to try again.
-[[nodiscard]] bool provide_missing(std::string_view log, Given& given);
+[[nodiscard]] bool provide_missing(std::string_view log, CompilerInputs& given);
 
 /// The always available C header that defines `name`; empty if there is none.
 [[nodiscard]] std::string_view providing_header(std::string_view name);

@@ -3,8 +3,8 @@
 
 #include "cudacore/error.hpp"
 #include "driver/check_blocking.hpp"
+#include "driver/pip_command.hpp"
 #include "driver/shared_library.hpp"
-#include "driver/wheels.hpp"
 
 namespace cudacore::driver {
 namespace {

@@ -183,9 +183,9 @@ void throw_if_lost(const ContextBox& context) {
   const char* name = nullptr;
   const driver::DriverApi& api = driver::api();
   api.cuGetErrorName(static_cast<CUresult>(context.lost_code), &name);
-  if (const auto story = take_untold_story()) {
-    throw LaunchError(story->message, context.lost_code, name != nullptr ? name : "",
-                      story->function);
+  if (const auto report = take_unreported_loss()) {
+    throw LaunchError(report->message, context.lost_code, name != nullptr ? name : "",
+                      report->function);
   }
   const char* const cure =
       is_forgotten(context) ? ". Make its objects anew: those from before a reset cannot be used"

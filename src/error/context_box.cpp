@@ -152,20 +152,6 @@ CUcontext retain_primary(const driver::DriverApi& api, int device) {
 
 }  // namespace
 
-CUevent IdleEvents::take(EventKind kind) noexcept {
-  const std::scoped_lock lock(mutex_);
-  Idle& of_kind = idle(kind);
-  return of_kind.count != 0 ? of_kind.events[--of_kind.count] : nullptr;
-}
-
-bool IdleEvents::keep(CUevent event, EventKind kind) noexcept {
-  const std::scoped_lock lock(mutex_);
-  Idle& of_kind = idle(kind);
-  if (of_kind.count == of_kind.events.size()) return false;
-  of_kind.events[of_kind.count++] = event;
-  return true;
-}
-
 bool is_alive(const driver::DriverApi& api, const ContextBox& context) noexcept {
   unsigned long long id = 0;
   const CUresult result = api.cuCtxGetId(context.context, &id);

@@ -13,8 +13,8 @@ namespace {
 struct Record {
   CUresult result = CUDA_SUCCESS;
   std::string reason;
-  Story story;
-  bool is_told = false;
+  LossReport report;
+  bool is_reported = false;
 };
 
 struct Known {
@@ -24,7 +24,7 @@ struct Known {
 
 Known& known() { return driver::leaked<Known>(); }
 
-constinit thread_local unsigned unheard = 0;
+constinit thread_local unsigned uncaught_depth = 0;
 
 std::string reason_of(CUresult result, const char* function, std::string_view logged) {
   std::string reason = format_code(driver::api(), result) + ", which " + function + " reported";
@@ -74,8 +74,8 @@ void mark_ended(ContextBox& context, const char* function) {
 bool record_loss(const Loss& loss) {
   Record record{loss.result,
                 reason_of(loss.result, loss.function, loss.logged),
-                {std::string(loss.story), loss.function},
-                !Unheard::here()};
+                {std::string(loss.message), loss.function},
+                !NobodyCatchesScope::here()};
   const std::scoped_lock lock(known().mutex);
   if (known().loss) return false;
   for (const auto& context : known_contexts()) set_lost(*context, record.result, record.reason);
@@ -93,11 +93,11 @@ void forget_loss() {
   known().loss.reset();
 }
 
-std::optional<Story> take_untold_story() {
-  if (Unheard::here()) return std::nullopt;
+std::optional<LossReport> take_unreported_loss() {
+  if (NobodyCatchesScope::here()) return std::nullopt;
   const std::scoped_lock lock(known().mutex);
-  if (!known().loss || std::exchange(known().loss->is_told, true)) return std::nullopt;
-  return known().loss->story;
+  if (!known().loss || std::exchange(known().loss->is_reported, true)) return std::nullopt;
+  return known().loss->report;
 }
 
 std::string suspects() {
@@ -135,8 +135,8 @@ std::string suspects() {
          list;
 }
 
-Unheard::Unheard() noexcept { ++unheard; }
-Unheard::~Unheard() { --unheard; }
-bool Unheard::here() noexcept { return unheard != 0; }
+NobodyCatchesScope::NobodyCatchesScope() noexcept { ++uncaught_depth; }
+NobodyCatchesScope::~NobodyCatchesScope() { --uncaught_depth; }
+bool NobodyCatchesScope::here() noexcept { return uncaught_depth != 0; }
 
 }  // namespace cudacore::handle

@@ -18,21 +18,12 @@ namespace cudacore::handle {
 /// don't name what was launched there.
 void mark_ended(ContextBox& context, const char* function);
 
-/// Marks every context that this process has seen as lost, because `function` has destroyed them,
-/// and asks the driver for new ones from now on.
-void forget_contexts(const char* function);
-/// The same, but only for contexts that have been destroyed: other threads may have made new ones
-/// since.
-void forget_ended_contexts(const char* function);
-/// Whether a context was forgotten by forget_contexts(): nothing that it owned is left.
-[[nodiscard]] bool is_forgotten(const ContextBox& context) noexcept;
-
 /// What is known about a sticky error.
 struct Loss {
   CUresult result;
-  const char* function;     ///< the function that reported it
-  std::string_view logged;  ///< what the driver's log says about it
-  std::string_view story;   ///< the complete message, for the first call that throws it
+  const char* function;      ///< the function that reported it
+  std::string_view logged;   ///< what the driver's log says about it
+  std::string_view message;  ///< the complete message, for the first call that throws it
 };
 
 /// Marks every context as lost, including future ones, and returns true; returns false if a sticky
@@ -45,12 +36,12 @@ void share_loss(ContextBox& context);
 void forget_loss();
 
 /// The message of the first call that throws a sticky error.
-struct Story {
+struct LossReport {
   std::string message;
   std::string function;
 };
 /// The message, once, if only a deleter has noticed the error so far.
-[[nodiscard]] std::optional<Story> take_untold_story();
+[[nodiscard]] std::optional<LossReport> take_unreported_loss();
 
 /// "suspects, launched since the last successful synchronization, newest last: a, b"; empty if
 /// there are none.
@@ -58,10 +49,10 @@ struct Story {
 
 /// While such an object lives, exceptions of this thread reach no caller, because a deleter is
 /// running.
-class Unheard : driver::NotCopied {
+class NobodyCatchesScope : driver::NotCopied {
  public:
-  Unheard() noexcept;
-  ~Unheard();
+  NobodyCatchesScope() noexcept;
+  ~NobodyCatchesScope();
 
   [[nodiscard]] static bool here() noexcept;
 };

@@ -35,7 +35,7 @@ void report_unraisable(CUresult result, const char* function) noexcept {
   const driver::DriverApi* api = driver::api_for_cleanup();
   if (is_sticky(result)) {
     try {
-      const Unheard scope;
+      const NobodyCatchesScope scope;
       check(result, function);
     } catch (...) {  // the next call throws
     }

@@ -6,6 +6,7 @@
 
 #include "error/check.hpp"
 #include "error/describe.hpp"
+#include "error/interned_names.hpp"
 
 namespace cudacore::handle {
 namespace {

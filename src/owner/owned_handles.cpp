@@ -98,7 +98,7 @@ BufferBox::~BufferBox() {
   if (driver::is_forked_child() || driver::is_exiting()) return;
   end_outside_callbacks([pointer = pointer, size = size, resource = std::move(resource),
                          calls = calls, stream = std::move(stream)]() mutable {
-    const Unheard scope;
+    const NobodyCatchesScope scope;
     try {
       release_memory(*resource, *calls, pointer, size, std::move(stream));
     } catch (...) {  // a fault, which the next call throws

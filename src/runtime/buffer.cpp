@@ -23,7 +23,7 @@ std::shared_ptr<handle::BufferBox> new_buffer(std::shared_ptr<MemoryResource> re
       },
       [](const MemoryResource& from) noexcept { return from.ends_with_reset(); }};
   auto box = std::make_shared<handle::BufferBox>();
-  if (stream) box->stream = release_stream(*stream);
+  if (stream) box->stream = stream_for_release(*stream);
   box->resource = std::move(resource);
   box->calls = &calls;
   return box;
@@ -75,9 +75,9 @@ bool is_managed_memory(const handle::BufferBox& box) {
 }
 
 /// The resource of a slice: it keeps the whole buffer alive, and takes nothing back.
-class PartOf : public MemoryResource {
+class SliceResource : public MemoryResource {
  public:
-  explicit PartOf(std::shared_ptr<handle::BufferBox> whole) : whole_(std::move(whole)) {}
+  explicit SliceResource(std::shared_ptr<handle::BufferBox> whole) : whole_(std::move(whole)) {}
 
   [[nodiscard]] const Buffer& whole() const noexcept { return whole_; }
 
@@ -102,8 +102,8 @@ class PartOf : public MemoryResource {
   Buffer whole_;
 };
 
-const PartOf* part_of(const handle::BufferBox& box) {
-  return dynamic_cast<const PartOf*>(box.resource.get());
+const SliceResource* part_of(const handle::BufferBox& box) {
+  return dynamic_cast<const SliceResource*>(box.resource.get());
 }
 
 void require_size(const char* what, std::size_t given, const handle::BufferBox& box) {
@@ -154,9 +154,9 @@ Buffer Buffer::slice(std::size_t offset, std::size_t size) const {
                             std::to_string(offset) + " reaches past the end of " +
                             describe(box.pointer, box.size));
   }
-  const PartOf* part = part_of(box);
+  const SliceResource* part = part_of(box);
   const std::shared_ptr<handle::BufferBox>& whole = part != nullptr ? part->whole().box() : box_;
-  const auto slice = new_buffer(std::make_shared<PartOf>(whole));
+  const auto slice = new_buffer(std::make_shared<SliceResource>(whole));
   slice->owner = whole->owner;
   slice->size = size;
   slice->pointer = box.pointer + offset;
@@ -173,7 +173,7 @@ void Buffer::close(const std::optional<Stream>& stream) {
 
 void Buffer::set_deallocation_stream(const Stream& stream) const {
   (void)usable(*this);
-  std::shared_ptr<handle::StreamBox> chosen = release_stream(stream);
+  std::shared_ptr<handle::StreamBox> chosen = stream_for_release(stream);
   const std::scoped_lock lock(box_->mutex);
   box_->stream.swap(chosen);
 }
@@ -211,7 +211,7 @@ bool Buffer::is_managed() const {
 
 std::shared_ptr<MemoryResource> Buffer::memory_resource() const {
   const handle::BufferBox& box = open(*this);
-  const PartOf* part = part_of(box);
+  const SliceResource* part = part_of(box);
   return part != nullptr ? part->whole().memory_resource() : box.resource;
 }
 

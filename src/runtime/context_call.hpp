@@ -62,7 +62,7 @@ class StreamCall : public ContextCall {
 /// A stream that orders the release of memory used on `stream`, whichever thread releases it. It is
 /// bound to a context, and never per-thread: the legacy stream replaces a per-thread one, because
 /// it waits for it.
-[[nodiscard]] std::shared_ptr<handle::StreamBox> release_stream(const Stream& stream);
+[[nodiscard]] std::shared_ptr<handle::StreamBox> stream_for_release(const Stream& stream);
 
 /// An empty buffer that knows which resource its memory goes back to, and on which stream. Without
 /// a resource, nothing is released.

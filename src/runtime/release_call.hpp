@@ -18,7 +18,7 @@ class ReleaseCall {
     if (stream) {
       stream_ = &stream->box();
       if (*stream_ == nullptr || is_default_stream((*stream_)->stream)) {
-        bound_ = release_stream(*stream);
+        bound_ = stream_for_release(*stream);
         stream_ = &bound_;
       }
     }

@@ -54,7 +54,7 @@ void run_callback(void* argument) noexcept {
 
 }  // namespace
 
-std::shared_ptr<handle::StreamBox> release_stream(const Stream& stream) {
+std::shared_ptr<handle::StreamBox> stream_for_release(const Stream& stream) {
   const handle::StreamBox& box = open(stream);
   if (box.context != nullptr && handle::is_forgotten(*box.context)) {
     handle::throw_if_lost(*box.context);  // no release would ever be ordered on it

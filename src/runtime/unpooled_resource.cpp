@@ -20,7 +20,7 @@ CUresult free_after_work(const ReleaseCall& call,
     const CUresult freed = free(api);
     return freed != CUDA_SUCCESS ? freed : finished;
   };
-  const bool is_heard = handle::interrupt_hook() != nullptr && !handle::Unheard::here();
+  const bool is_heard = handle::interrupt_hook() != nullptr && !handle::NobodyCatchesScope::here();
   return is_heard && call.context() != nullptr
              ? handle::wait_on_thread(call.context(), wait_and_free)
              : wait_and_free(call.api());

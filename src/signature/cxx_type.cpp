@@ -6,9 +6,9 @@
 #include <span>
 #include <stdexcept>
 
-#include "signature/cxx_pieces.hpp"
 #include "signature/cxx_text.hpp"
 #include "signature/cxx_type_names.hpp"
+#include "signature/declaration_tokens.hpp"
 
 namespace cudacore::cxx {
 namespace {
@@ -226,14 +226,14 @@ struct Type {
   }
 };
 
-/// The type that the words before the first declarator piece name. Moves `i` past them.
-Type base_type(const Pieces& pieces, std::size_t& i, std::string_view declaration,
+/// The type that the words before the first declarator token name. Moves `i` past them.
+Type base_type(const Tokens& tokens, std::size_t& i, std::string_view declaration,
                Nesting& nesting) {
   Type type;
   std::vector<std::string_view> fundamental;
   std::string_view user;
-  for (; i < pieces.size() && pieces[i].kind == Piece::Kind::word; ++i) {
-    const std::string_view word = pieces[i].text;
+  for (; i < tokens.size() && tokens[i].kind == Token::Kind::word; ++i) {
+    const std::string_view word = tokens[i].text;
     if (is_cv(word)) {
       type.qualify(word);
     } else if (is_fundamental(word) && user.empty()) {
@@ -261,49 +261,49 @@ Type base_type(const Pieces& pieces, std::size_t& i, std::string_view declaratio
   return type;
 }
 
-/// Keeps track of whether the pieces so far make a reference, because there are no pointers to
+/// Keeps track of whether the tokens so far make a reference, because there are no pointers to
 /// references and no arrays of them.
 /// @throw std::invalid_argument
-void follow(bool& is_reference, const Piece& piece, std::string_view declaration) {
-  const bool changes = piece.kind != Piece::Kind::word && piece.kind != Piece::Kind::parens;
+void refuse_after_reference(bool& is_reference, const Token& token, std::string_view declaration) {
+  const bool changes = token.kind != Token::Kind::word && token.kind != Token::Kind::parens;
   if (is_reference && changes) throw_not_a_type(declaration, declaration);
-  is_reference = is_reference || piece.kind == Piece::Kind::reference;
+  is_reference = is_reference || token.kind == Token::Kind::reference;
 }
 
 /// "(*)" and what follows it: a pointer or a reference to a function or to an array.
-void apply_declarator(Type& type, const Pieces& pieces, std::size_t& i, std::string_view name,
+void apply_declarator(Type& type, const Tokens& tokens, std::size_t& i, std::string_view name,
                       std::string_view declaration, Nesting& nesting) {
-  const std::string_view inside = pieces[i].text;
-  const Pieces inner = pieces_of(inside, declaration);
+  const std::string_view inside = tokens[i].text;
+  const Tokens inner = tokens_of(inside, declaration);
   std::string symbols;
   int levels = 0;
   bool member = false;
   bool is_reference = false;
-  for (const Piece& piece : inner) {
-    follow(is_reference, piece, declaration);
-    if (piece.kind == Piece::Kind::word) {
-      if (piece.text != name && !is_cv(piece.text)) throw_not_a_type(piece.text, declaration);
+  for (const Token& token : inner) {
+    refuse_after_reference(is_reference, token, declaration);
+    if (token.kind == Token::Kind::word) {
+      if (token.text != name && !is_cv(token.text)) throw_not_a_type(token.text, declaration);
       continue;
     }
-    member = member || piece.kind == Piece::Kind::member_pointer;
+    member = member || token.kind == Token::Kind::member_pointer;
     levels += 1;
-    symbols += piece.kind == Piece::Kind::parens  ? "(" + std::string(piece.text) + ")"
-               : piece.kind == Piece::Kind::array ? "[" + std::string(piece.text) + "]"
-                                                  : std::string(piece.text);
+    symbols += token.kind == Token::Kind::parens  ? "(" + std::string(token.text) + ")"
+               : token.kind == Token::Kind::array ? "[" + std::string(token.text) + "]"
+                                                  : std::string(token.text);
   }
   bool function = false;
   std::string tail;
-  for (++i; i < pieces.size(); ++i) {
-    if (pieces[i].kind == Piece::Kind::parens) {
+  for (++i; i < tokens.size(); ++i) {
+    if (tokens[i].kind == Token::Kind::parens) {
       function = true;
       tail += "(";
-      tail += canonical_arguments(pieces[i].text, nesting);
+      tail += canonical_arguments(tokens[i].text, nesting);
       tail += ")";
-    } else if (pieces[i].kind == Piece::Kind::array) {
+    } else if (tokens[i].kind == Token::Kind::array) {
       tail += tail.empty() ? " [" : "[";
-      tail += std::string(pieces[i].text) + "]";
-    } else if (pieces[i].kind != Piece::Kind::word || !is_cv(pieces[i].text)) {
-      throw_not_a_type(pieces[i].text, declaration);
+      tail += std::string(tokens[i].text) + "]";
+    } else if (tokens[i].kind != Token::Kind::word || !is_cv(tokens[i].text)) {
+      throw_not_a_type(tokens[i].text, declaration);
     }
   }
   if (tail.empty() && name.empty()) throw_not_a_type("(" + std::string(inside) + ")", declaration);
@@ -317,34 +317,34 @@ void apply_declarator(Type& type, const Pieces& pieces, std::size_t& i, std::str
   type.param.type = std::move(spelled);
 }
 
-Type parse_type(const Pieces& pieces, std::string_view name, std::string_view declaration,
+Type parse_type(const Tokens& tokens, std::string_view name, std::string_view declaration,
                 Nesting& nesting) {
   std::size_t i = 0;
-  Type type = base_type(pieces, i, declaration, nesting);
+  Type type = base_type(tokens, i, declaration, nesting);
   bool is_reference = false;
-  while (i < pieces.size()) {
-    const Piece& piece = pieces[i];
-    follow(is_reference, piece, declaration);
-    switch (piece.kind) {
-      case Piece::Kind::pointer:
-      case Piece::Kind::reference:
-        type.point(piece.text);
+  while (i < tokens.size()) {
+    const Token& token = tokens[i];
+    refuse_after_reference(is_reference, token, declaration);
+    switch (token.kind) {
+      case Token::Kind::pointer:
+      case Token::Kind::reference:
+        type.point(token.text);
         break;
-      case Piece::Kind::member_pointer: {
-        std::string spelled = type.take_spelling({" ", piece.text});
+      case Token::Kind::member_pointer: {
+        std::string spelled = type.take_spelling({" ", token.text});
         type = Type{};
         type.param.kind = ParamKind::structure;
         type.param.type = std::move(spelled);
         break;
       }
-      case Piece::Kind::word:
-        if (!is_cv(piece.text)) throw_not_a_type(piece.text, declaration);
-        type.qualify(piece.text);
+      case Token::Kind::word:
+        if (!is_cv(token.text)) throw_not_a_type(token.text, declaration);
+        type.qualify(token.text);
         break;
-      case Piece::Kind::array: {
+      case Token::Kind::array: {
         std::string rest;
-        for (++i; i < pieces.size() && pieces[i].kind == Piece::Kind::array; ++i) {
-          rest += "[" + std::string(pieces[i].text) + "]";
+        for (++i; i < tokens.size() && tokens[i].kind == Token::Kind::array; ++i) {
+          rest += "[" + std::string(tokens[i].text) + "]";
         }
         if (rest.empty()) {
           type.point("*");
@@ -353,11 +353,11 @@ Type parse_type(const Pieces& pieces, std::string_view name, std::string_view de
         }
         continue;
       }
-      case Piece::Kind::parens:
-        if (holds_declarator(piece)) {
-          apply_declarator(type, pieces, i, name, declaration, nesting);
+      case Token::Kind::parens:
+        if (holds_declarator(token)) {
+          apply_declarator(type, tokens, i, name, declaration, nesting);
         } else {
-          type.point_at_function(type.take_spelling({" (*)(", piece.text, ")"}));
+          type.point_at_function(type.take_spelling({" (*)(", token.text, ")"}));
           ++i;
         }
         continue;
@@ -372,7 +372,7 @@ std::string canonical(std::string_view text, Nesting& nesting) {
   text = trim(text);
   if (std::string literal = canonical_literal(text); !literal.empty()) return literal;
   try {
-    return parse_type(pieces_of(text, text), {}, text, nesting).take_spelling();
+    return parse_type(tokens_of(text, text), {}, text, nesting).take_spelling();
   } catch (const std::invalid_argument&) {
     // A value, not a type.
   }
@@ -383,13 +383,13 @@ std::string canonical(std::string_view text, Nesting& nesting) {
 
 Param parse_parameter(std::string_view declaration) {
   declaration = trim(declaration);
-  Pieces pieces = pieces_of(without_default(declaration), declaration);
-  const std::string_view name = name_of(pieces);
-  if (const std::size_t i = name_position(pieces); i < pieces.size() && pieces[i].text == name) {
-    pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(i));
+  Tokens tokens = tokens_of(without_default(declaration), declaration);
+  const std::string_view name = name_of(tokens);
+  if (const std::size_t i = name_position(tokens); i < tokens.size() && tokens[i].text == name) {
+    tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(i));
   }
   Nesting nesting(declaration);
-  Param param = parse_type(pieces, name, declaration, nesting).param;
+  Param param = parse_type(tokens, name, declaration, nesting).param;
   if (param.kind == ParamKind::void_type) throw_not_a_type(declaration, declaration);
   param.name = name;
   return param;
@@ -397,7 +397,7 @@ Param parse_parameter(std::string_view declaration) {
 
 std::string_view declared_name(std::string_view declaration) {
   try {
-    return name_of(pieces_of(without_default(declaration), declaration));
+    return name_of(tokens_of(without_default(declaration), declaration));
   } catch (const std::invalid_argument&) {
     return {};
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "context_test_support.hpp"
+#include "error/interned_names.hpp"
 
 namespace cudacore {
 namespace {

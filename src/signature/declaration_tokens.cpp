@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "signature/cxx_pieces.hpp"
+#include "signature/declaration_tokens.hpp"
 
 #include <algorithm>
 #include <array>
@@ -52,12 +52,12 @@ std::string_view name_in_declarator(std::string_view inside) {
   for (int depth = 0; depth < max_depth; ++depth) {
     std::string_view name;
     std::string_view nested;
-    for (const Piece& piece : pieces_of(inside, inside)) {
-      if (piece.kind == Piece::Kind::word && is_plain_identifier(piece.text) &&
-          !is_cv(piece.text)) {
-        name = piece.text;
-      } else if (nested.empty() && holds_declarator(piece)) {
-        nested = piece.text;
+    for (const Token& token : tokens_of(inside, inside)) {
+      if (token.kind == Token::Kind::word && is_plain_identifier(token.text) &&
+          !is_cv(token.text)) {
+        name = token.text;
+      } else if (nested.empty() && holds_declarator(token)) {
+        nested = token.text;
       }
     }
     if (!name.empty() || nested.empty()) return name;
@@ -85,16 +85,16 @@ void throw_not_a_type(std::string_view part, std::string_view declaration) {
   throw std::invalid_argument(message);
 }
 
-Pieces pieces_of(std::string_view text, std::string_view declaration) {
-  Pieces pieces;
+Tokens tokens_of(std::string_view text, std::string_view declaration) {
+  Tokens tokens;
   for (std::size_t i = skip_spaces(text, 0); i < text.size(); i = skip_spaces(text, i)) {
     const char c = text[i];
     std::size_t end = i + 1;
     if (c == '*') {
-      pieces.push_back({Piece::Kind::pointer, "*"});
+      tokens.push_back({Token::Kind::pointer, "*"});
     } else if (c == '&') {
       end = text.substr(i, 2) == "&&" ? i + 2 : end;
-      pieces.push_back({Piece::Kind::reference, text.substr(i, end - i)});
+      tokens.push_back({Token::Kind::reference, text.substr(i, end - i)});
     } else if (const std::size_t word = skip_word(text, i); word != i) {
       if (word == npos) throw_not_a_type(text.substr(i), declaration);
       end = word;
@@ -104,49 +104,49 @@ Pieces pieces_of(std::string_view text, std::string_view declaration) {
         end = open < text.size() && text[open] == '(' ? skip_group(text, open) : end;
         if (end == npos) throw_not_a_type(text.substr(i), declaration);
       } else if (name.size() > 2 && name.substr(name.size() - 3) == "::*") {
-        pieces.push_back({Piece::Kind::member_pointer, name});
+        tokens.push_back({Token::Kind::member_pointer, name});
       } else if (!is_noise(name)) {
-        pieces.push_back({Piece::Kind::word, name});
+        tokens.push_back({Token::Kind::word, name});
       }
     } else if (c == '(' || c == '[') {
       end = skip_group(text, i);
       if (end == npos) throw_not_a_type(text.substr(i), declaration);
       const std::string_view inside = text.substr(i + 1, end - i - 2);
       if (c == '(') {
-        pieces.push_back({Piece::Kind::parens, trim(inside)});
+        tokens.push_back({Token::Kind::parens, trim(inside)});
       } else if (inside.empty() || inside.front() != '[') {
-        pieces.push_back({Piece::Kind::array, trim(inside)});
+        tokens.push_back({Token::Kind::array, trim(inside)});
       }
     } else {
       throw_not_a_type(text.substr(i), declaration);
     }
     i = end;
   }
-  return pieces;
+  return tokens;
 }
 
-bool holds_declarator(const Piece& piece) noexcept {
-  if (piece.kind != Piece::Kind::parens || piece.text.empty()) return false;
-  return piece.text.front() == '*' || piece.text.front() == '&' || piece.text.find("::*") != npos;
+bool holds_declarator(const Token& token) noexcept {
+  if (token.kind != Token::Kind::parens || token.text.empty()) return false;
+  return token.text.front() == '*' || token.text.front() == '&' || token.text.find("::*") != npos;
 }
 
-std::size_t name_position(const Pieces& pieces) noexcept {
+std::size_t name_position(const Tokens& tokens) noexcept {
   bool typed = false;
-  std::size_t found = pieces.size();
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    if (pieces[i].kind != Piece::Kind::word || is_cv(pieces[i].text)) continue;
-    if (typed && is_plain_identifier(pieces[i].text) && !is_fundamental(pieces[i].text)) found = i;
+  std::size_t found = tokens.size();
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].kind != Token::Kind::word || is_cv(tokens[i].text)) continue;
+    if (typed && is_plain_identifier(tokens[i].text) && !is_fundamental(tokens[i].text)) found = i;
     typed = true;
   }
   return found;
 }
 
-std::string_view name_of(const Pieces& pieces) {
-  for (const Piece& piece : pieces) {
-    if (holds_declarator(piece)) return name_in_declarator(piece.text);
+std::string_view name_of(const Tokens& tokens) {
+  for (const Token& token : tokens) {
+    if (holds_declarator(token)) return name_in_declarator(token.text);
   }
-  const std::size_t position = name_position(pieces);
-  return position < pieces.size() ? pieces[position].text : std::string_view{};
+  const std::size_t position = name_position(tokens);
+  return position < tokens.size() ? tokens[position].text : std::string_view{};
 }
 
 std::string_view without_default(std::string_view declaration) {

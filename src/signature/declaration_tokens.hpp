@@ -7,13 +7,13 @@
 
 namespace cudacore::cxx {
 
-/// A piece of a declaration: a keyword, a complete qualified name, or a part of the declarator.
-struct Piece {
+/// A token of a declaration: a keyword, a complete qualified name, or a part of the declarator.
+struct Token {
   enum class Kind { word, pointer, reference, member_pointer, parens, array };
   Kind kind;
   std::string_view text;  ///< for parens and array: the text inside
 };
-using Pieces = std::vector<Piece>;
+using Tokens = std::vector<Token>;
 
 [[nodiscard]] bool is_cv(std::string_view word) noexcept;
 
@@ -23,20 +23,20 @@ using Pieces = std::vector<Piece>;
 /// @throw std::invalid_argument that says that `part` of `declaration` is not a type.
 [[noreturn]] void throw_not_a_type(std::string_view part, std::string_view declaration);
 
-/// The pieces of `text`, without those that say nothing about the type: attributes, elaborated type
+/// The tokens of `text`, without those that say nothing about the type: attributes, elaborated type
 /// keywords, __restrict__. `declaration` is shown in the error.
 /// @throw std::invalid_argument that names the part that cannot be in a declaration.
-[[nodiscard]] Pieces pieces_of(std::string_view text, std::string_view declaration);
+[[nodiscard]] Tokens tokens_of(std::string_view text, std::string_view declaration);
 
-/// Whether a piece is a declarator in parentheses, "(*f)", rather than parameters.
-[[nodiscard]] bool holds_declarator(const Piece& piece) noexcept;
+/// Whether a token is a declarator in parentheses, "(*f)", rather than parameters.
+[[nodiscard]] bool holds_declarator(const Token& token) noexcept;
 
-/// The position of the word outside parentheses that names the parameter; pieces.size() if there is
+/// The position of the word outside parentheses that names the parameter; tokens.size() if there is
 /// none.
-[[nodiscard]] std::size_t name_position(const Pieces& pieces) noexcept;
+[[nodiscard]] std::size_t name_position(const Tokens& tokens) noexcept;
 
-/// The name that the pieces of a declaration contain; empty if there is none.
-[[nodiscard]] std::string_view name_of(const Pieces& pieces);
+/// The name that the tokens of a declaration contain; empty if there is none.
+[[nodiscard]] std::string_view name_of(const Tokens& tokens);
 
 /// A declaration without its default argument, trimmed.
 [[nodiscard]] std::string_view without_default(std::string_view declaration);
