@@ -12,7 +12,7 @@
 
 namespace cudacore {
 
-namespace handle {
+namespace owner {
 struct BufferBox;
 }
 
@@ -30,7 +30,7 @@ class Buffer {
                                           std::shared_ptr<MemoryResource> resource = nullptr,
                                           std::shared_ptr<void> owner = nullptr,
                                           const std::optional<Stream>& stream = std::nullopt);
-  explicit Buffer(std::shared_ptr<handle::BufferBox> box) noexcept : box_(std::move(box)) {}
+  explicit Buffer(std::shared_ptr<owner::BufferBox> box) noexcept : box_(std::move(box)) {}
 
   /// A part of this memory, as a separate buffer. It keeps the whole allocation alive, which is
   /// released with the last part.
@@ -72,10 +72,10 @@ class Buffer {
   /// @throw std::invalid_argument if the size is not a multiple of the width.
   void fill(std::uint32_t value, std::size_t width, const Stream& stream) const;
 
-  [[nodiscard]] const std::shared_ptr<handle::BufferBox>& box() const noexcept { return box_; }
+  [[nodiscard]] const std::shared_ptr<owner::BufferBox>& box() const noexcept { return box_; }
 
  private:
-  std::shared_ptr<handle::BufferBox> box_;
+  std::shared_ptr<owner::BufferBox> box_;
 };
 
 }  // namespace cudacore

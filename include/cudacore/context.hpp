@@ -7,7 +7,7 @@
 
 namespace cudacore {
 
-namespace handle {
+namespace error {
 struct ContextBox;
 }
 
@@ -19,7 +19,7 @@ class Device;
 /// the process. A context made by another library is borrowed and never destroyed.
 class Context {
  public:
-  explicit Context(std::shared_ptr<handle::ContextBox> box) noexcept : box_(std::move(box)) {}
+  explicit Context(std::shared_ptr<error::ContextBox> box) noexcept : box_(std::move(box)) {}
 
   /// The calling thread's current context (cuCtxGetCurrent). If there is none, makes the primary
   /// context of device 0 current.
@@ -38,11 +38,11 @@ class Context {
   /// Waits for all work in the context (cuCtxSynchronize); the interrupt hook can end the wait.
   void sync() const;
 
-  [[nodiscard]] const std::shared_ptr<handle::ContextBox>& box() const noexcept { return box_; }
+  [[nodiscard]] const std::shared_ptr<error::ContextBox>& box() const noexcept { return box_; }
   friend bool operator==(const Context& a, const Context& b) noexcept { return a.box_ == b.box_; }
 
  private:
-  std::shared_ptr<handle::ContextBox> box_;
+  std::shared_ptr<error::ContextBox> box_;
 };
 
 }  // namespace cudacore

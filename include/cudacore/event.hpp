@@ -8,7 +8,7 @@
 
 namespace cudacore {
 
-namespace handle {
+namespace owner {
 struct EventBox;
 }
 
@@ -21,15 +21,15 @@ struct EventOptions {
 
 /// A point in a stream's work that can be waited for and timed.
 ///
-/// Cheap to copy; copies share one CUevent. When the last copy is gone, it is destroyed, or kept for
-/// the next Event if nothing can tell that it was used.
+/// Cheap to copy; copies share one CUevent. When the last copy is gone, it is destroyed, or kept
+/// for the next Event if nothing can tell that it was used.
 class Event {
  public:
   /// Creates an event in the current context (cuEventCreate), or reuses one that was closed.
   explicit Event(const EventOptions& options = {});
   /// Creates an event in the given context.
   Event(const Context& context, const EventOptions& options);
-  explicit Event(std::shared_ptr<handle::EventBox> box) noexcept : box_(std::move(box)) {}
+  explicit Event(std::shared_ptr<owner::EventBox> box) noexcept : box_(std::move(box)) {}
 
   /// Drops this object's share of the event; using it later throws std::invalid_argument.
   void close() noexcept { box_.reset(); }
@@ -50,10 +50,10 @@ class Event {
   /// completed, or if the events belong to different devices.
   [[nodiscard]] float elapsed_since(const Event& start) const;
 
-  [[nodiscard]] const std::shared_ptr<handle::EventBox>& box() const noexcept { return box_; }
+  [[nodiscard]] const std::shared_ptr<owner::EventBox>& box() const noexcept { return box_; }
 
  private:
-  std::shared_ptr<handle::EventBox> box_;
+  std::shared_ptr<owner::EventBox> box_;
 };
 
 }  // namespace cudacore

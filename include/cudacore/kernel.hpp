@@ -16,7 +16,7 @@
 
 namespace cudacore {
 
-namespace handle {
+namespace launching {
 struct KernelBox;
 }
 
@@ -53,7 +53,7 @@ struct PotentialBlockSize {
 /// Cheap to copy; copies share one box, which keeps the library loaded. Knows its parameters.
 class Kernel {
  public:
-  explicit Kernel(std::shared_ptr<handle::KernelBox> box) noexcept : box_(std::move(box)) {}
+  explicit Kernel(std::shared_ptr<launching::KernelBox> box) noexcept : box_(std::move(box)) {}
   /// Wraps a kernel that was loaded elsewhere; `owner` is kept alive. Its signature is the
   /// parameter sizes that the driver reports, unless you declare one.
   [[nodiscard]] static Kernel from_handle(CUkernel handle, std::shared_ptr<void> owner = nullptr);
@@ -90,13 +90,13 @@ class Kernel {
                                                const Stream& stream) const;
   [[nodiscard]] int max_active_clusters(const LaunchConfig& config, const Stream& stream) const;
 
-  [[nodiscard]] const std::shared_ptr<handle::KernelBox>& box() const noexcept { return box_; }
+  [[nodiscard]] const std::shared_ptr<launching::KernelBox>& box() const noexcept { return box_; }
   friend bool operator==(const Kernel& a, const Kernel& b) noexcept {
     return a.handle() == b.handle();
   }
 
  private:
-  std::shared_ptr<handle::KernelBox> box_;
+  std::shared_ptr<launching::KernelBox> box_;
 };
 
 }  // namespace cudacore

@@ -15,7 +15,7 @@
 
 namespace cudacore {
 
-namespace handle {
+namespace owner {
 struct PoolBox;
 }
 
@@ -86,11 +86,11 @@ class PoolMemoryResource : public MemoryResource {
   [[nodiscard]] bool is_device_accessible() const override { return true; }
 
  protected:
-  explicit PoolMemoryResource(std::shared_ptr<handle::PoolBox> pool) noexcept
+  explicit PoolMemoryResource(std::shared_ptr<owner::PoolBox> pool) noexcept
       : pool_(std::move(pool)) {}
 
  private:
-  std::shared_ptr<handle::PoolBox> pool_;
+  std::shared_ptr<owner::PoolBox> pool_;
   std::atomic<bool> is_closed_{false};
 };
 

@@ -11,7 +11,7 @@
 
 namespace cudacore {
 
-namespace handle {
+namespace owner {
 struct StreamBox;
 }
 
@@ -33,7 +33,7 @@ class Stream {
   /// Creates a stream in the given context.
   /// @throw std::invalid_argument if the priority is outside the device's range.
   Stream(const Context& context, const StreamOptions& options);
-  explicit Stream(std::shared_ptr<handle::StreamBox> box) noexcept : box_(std::move(box)) {}
+  explicit Stream(std::shared_ptr<owner::StreamBox> box) noexcept : box_(std::move(box)) {}
 
   /// The legacy default stream of the current context, whichever that is; ordered with all blocking
   /// streams.
@@ -69,12 +69,12 @@ class Stream {
   /// not call CUDA. If it throws an exception, that is reported and dropped.
   void add_callback(std::function<void()> function) const;
 
-  [[nodiscard]] const std::shared_ptr<handle::StreamBox>& box() const noexcept { return box_; }
+  [[nodiscard]] const std::shared_ptr<owner::StreamBox>& box() const noexcept { return box_; }
   /// Whether both refer to the same CUstream.
   friend bool operator==(const Stream& a, const Stream& b);
 
  private:
-  std::shared_ptr<handle::StreamBox> box_;
+  std::shared_ptr<owner::StreamBox> box_;
 };
 
 }  // namespace cudacore

@@ -18,10 +18,10 @@ namespace cudacore::bindings {
 
 namespace {
 
-using handle::BufferBox;
-using handle::KernelBox;
-using handle::PackResult;
-using handle::Slot;
+using launching::KernelBox;
+using launching::PackResult;
+using launching::Slot;
+using owner::BufferBox;
 
 constexpr char host_advice[] =
     "it lives on the host; device.to_device(array) copies it into a Buffer";
@@ -95,13 +95,14 @@ void pack_long(const KernelBox& kernel, std::size_t index, const Slot& slot, PyO
   const long long value = PyLong_AsLongLongAndOverflow(object, &overflowed);
   PackResult result = PackResult::overflow;
   if (overflowed == 0) {
-    result = handle::pack_integer(slot, static_cast<std::uint64_t>(value), value < 0, destination);
+    result =
+        launching::pack_integer(slot, static_cast<std::uint64_t>(value), value < 0, destination);
   } else if (overflowed > 0) {
     const unsigned long long large = PyLong_AsUnsignedLongLong(object);
     if (PyErr_Occurred() != nullptr) {
       PyErr_Clear();
     } else {
-      result = handle::pack_integer(slot, large, false, destination);
+      result = launching::pack_integer(slot, large, false, destination);
     }
   }
   const bool is_real = slot.kind == ParamKind::float64 || slot.kind == ParamKind::float32;
@@ -110,7 +111,7 @@ void pack_long(const KernelBox& kernel, std::size_t index, const Slot& slot, PyO
     if (PyErr_Occurred() != nullptr) {
       PyErr_Clear();
     } else {
-      result = handle::pack_real(slot, rounded, destination);
+      result = launching::pack_real(slot, rounded, destination);
     }
   }
   finish(result, kernel, index, object);
@@ -162,9 +163,9 @@ bool pack_buffer(const KernelBox& kernel, std::size_t index, const Slot& slot, c
                  std::to_string(device) + "; copy it there with Buffer.copy_to");
   }
   if (box->is_stale()) [[unlikely]] {
-    handle::throw_stale(mismatch_message(kernel, index, "a Buffer"));
+    error::throw_stale(mismatch_message(kernel, index, "a Buffer"));
   }
-  finish(handle::pack_pointer(slot, box->pointer, destination), kernel, index, object);
+  finish(launching::pack_pointer(slot, box->pointer, destination), kernel, index, object);
   return may_have_run_python;
 }
 
@@ -173,7 +174,7 @@ void pack_bytes_of(const KernelBox& kernel, std::size_t index, const Slot& slot,
   if (slot.kind == ParamKind::pointer) mismatch(kernel, index, object, host_advice);
   const HostBuffer host(object, false, "a struct argument");
   const auto bytes = host.bytes();
-  if (handle::pack_bytes(slot, bytes.data(), bytes.size(), destination) != PackResult::ok) {
+  if (launching::pack_bytes(slot, bytes.data(), bytes.size(), destination) != PackResult::ok) {
     mismatch(kernel, index, object,
              "it has " + std::to_string(bytes.size()) + " bytes, the parameter " +
                  std::to_string(slot.size));
@@ -195,12 +196,13 @@ void pack_scalar(const KernelBox& kernel, std::size_t index, const Slot& slot,
                  const ScalarType& scalar, PyObject* object, unsigned char* destination) {
   PackResult result = PackResult::mismatch;
   if (scalar.access == ScalarType::Access::at_offset) {
-    result = handle::pack_exact(slot, scalar.kind, scalar.size, scalar_bytes(object), destination);
+    result =
+        launching::pack_exact(slot, scalar.kind, scalar.size, scalar_bytes(object), destination);
   } else if (scalar.access == ScalarType::Access::as_float) {
     const auto number = py::reinterpret_steal<py::object>(PyNumber_Float(object));
     if (!number) throw py::error_already_set();
-    const std::uint16_t bits = handle::to_bfloat16(PyFloat_AS_DOUBLE(number.ptr()));
-    result = handle::pack_exact(slot, scalar.kind, scalar.size, &bits, destination);
+    const std::uint16_t bits = launching::to_bfloat16(PyFloat_AS_DOUBLE(number.ptr()));
+    result = launching::pack_exact(slot, scalar.kind, scalar.size, &bits, destination);
   } else if (scalar.kind == ParamKind::structure) {
     pack_bytes_of(kernel, index, slot, object, destination);
     return;
@@ -216,9 +218,9 @@ void pack_scalar(const KernelBox& kernel, std::size_t index, const Slot& slot,
     if (scalar.kind == ParamKind::pointer) {
       std::uint64_t address = 0;
       std::memcpy(&address, bytes, sizeof(address));
-      result = handle::pack_pointer(slot, address, destination);
+      result = launching::pack_pointer(slot, address, destination);
     } else {
-      result = handle::pack_exact(slot, scalar.kind, scalar.size, bytes, destination);
+      result = launching::pack_exact(slot, scalar.kind, scalar.size, bytes, destination);
     }
   }
   if (result == PackResult::mismatch) [[unlikely]] {
@@ -259,7 +261,8 @@ void pack_other(const KernelBox& kernel, std::size_t index, const Slot& slot, Py
     return;
   }
   if (PyFloat_Check(object) != 0) {
-    finish(handle::pack_real(slot, PyFloat_AS_DOUBLE(object), destination), kernel, index, object);
+    finish(launching::pack_real(slot, PyFloat_AS_DOUBLE(object), destination), kernel, index,
+           object);
     return;
   }
   if (has(object, "__cuda_array_interface__")) {
@@ -316,16 +319,18 @@ bool pack_argument(const KernelBox& kernel, std::size_t index, const Slot& slot,
   if (type == &PyLong_Type) {
     pack_long(kernel, index, slot, object, destination);
   } else if (type == &PyFloat_Type) {
-    finish(handle::pack_real(slot, PyFloat_AS_DOUBLE(object), destination), kernel, index, object);
+    finish(launching::pack_real(slot, PyFloat_AS_DOUBLE(object), destination), kernel, index,
+           object);
   } else if (type == &PyBool_Type) {
-    finish(handle::pack_boolean(slot, object == Py_True, destination), kernel, index, object);
+    finish(launching::pack_boolean(slot, object == Py_True, destination), kernel, index, object);
   } else if (object == Py_None) {
-    finish(slot.kind == ParamKind::pointer ? handle::pack_pointer(slot, 0, destination)
+    finish(slot.kind == ParamKind::pointer ? launching::pack_pointer(slot, 0, destination)
                                            : PackResult::mismatch,
            kernel, index, object);
   } else if (type == &PyComplex_Type) {
     const Py_complex value = PyComplex_AsCComplex(object);
-    finish(handle::pack_complex(slot, value.real, value.imag, destination), kernel, index, object);
+    finish(launching::pack_complex(slot, value.real, value.imag, destination), kernel, index,
+           object);
   } else {
     if (const Buffer* derived = get_if<Buffer>(object)) {
       return pack_buffer(kernel, index, slot, *derived, object, device, destination);
@@ -343,7 +348,7 @@ bool pack_argument(const KernelBox& kernel, std::size_t index, const Slot& slot,
 
 Param exact_param(const KernelBox& kernel, std::size_t index, PyObject* object) {
   if (get_if<Buffer>(object) != nullptr || object == Py_None) {
-    return handle::make_param(ParamKind::pointer, sizeof(std::uint64_t));
+    return launching::make_param(ParamKind::pointer, sizeof(std::uint64_t));
   }
   const ScalarType scalar = scalar_type(object);
   if (scalar.access == ScalarType::Access::none) {
@@ -351,9 +356,9 @@ Param exact_param(const KernelBox& kernel, std::size_t index, PyObject* object) 
   }
   if (scalar.kind == ParamKind::structure) {
     const HostBuffer host(object, false, "a struct argument");
-    return handle::make_param(scalar.kind, host.bytes().size());
+    return launching::make_param(scalar.kind, host.bytes().size());
   }
-  return handle::make_param(scalar.kind, scalar.size);
+  return launching::make_param(scalar.kind, scalar.size);
 }
 
 }  // namespace cudacore::bindings

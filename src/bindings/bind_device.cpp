@@ -129,7 +129,7 @@ void enter(const Device& device) {
   std::vector<Entered>& entered = entered_devices();
   entered.reserve(entered.size() + 1);
   CUcontext previous = nullptr;
-  handle::check(api.cuCtxGetCurrent(&previous), "cuCtxGetCurrent");
+  error::check(api.cuCtxGetCurrent(&previous), "cuCtxGetCurrent");
   device.set_current();
   entered.push_back({device.id(), previous});
 }
@@ -144,8 +144,8 @@ void leave(const Device& device) {
   }
   const CUcontext previous = entered.back().previous;
   entered.pop_back();
-  handle::check(driver::api().cuCtxSetCurrent(previous), "cuCtxSetCurrent",
-                "the context that was current before `with` device " + std::to_string(device.id()));
+  error::check(driver::api().cuCtxSetCurrent(previous), "cuCtxSetCurrent",
+               "the context that was current before `with` device " + std::to_string(device.id()));
 }
 
 constexpr char allocate_doc[] =

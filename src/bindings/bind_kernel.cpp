@@ -127,7 +127,7 @@ void check_module(const Kernel& kernel, const ObjectCode& code) {
   });
   if (matches) return;
   const std::string message =
-      "Kernel.from_handle: " + handle::with_name(to_string(code.code_type()), code.name()) +
+      "Kernel.from_handle: " + error::with_name(to_string(code.code_type()), code.name()) +
       " does not match the kernel " + kernel.name() + ", which is of another library";
   if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) != 0) throw py::error_already_set();
 }

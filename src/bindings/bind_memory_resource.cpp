@@ -45,7 +45,7 @@ void deallocate_in_python(const py::object& self, CUdeviceptr pointer, std::size
   try {
     run_python(call);
   } catch (const py::error_already_set& raised) {
-    if (raised.matches(PyExc_Exception) || handle::NobodyCatchesScope::here()) {
+    if (raised.matches(PyExc_Exception) || error::NobodyCatchesScope::here()) {
       throw;  // is reported
     }
     throw PythonInterrupt(raised);

@@ -95,7 +95,7 @@ auto add_callback(const Stream& self, py::function callback, const py::args& arg
       Py_DECREF(result);
     } else {
       PyErr_WriteUnraisable(call->function.ptr());
-      handle::count_unraisable();
+      error::count_unraisable();
     }
   };
   return [stream = Stream(self), run] { stream.add_callback(run); };
@@ -103,7 +103,7 @@ auto add_callback(const Stream& self, py::function callback, const py::args& arg
 
 /// The default streams are everybody's, and stay.
 void close(const ObjectOf<Stream>& self) {
-  const handle::StreamBox* box = self.value().box().get();
+  const owner::StreamBox* box = self.value().box().get();
   const bool is_default = box != nullptr && box->owner == nullptr &&
                           (box->stream == CU_STREAM_LEGACY || box->stream == CU_STREAM_PER_THREAD);
   if (!is_default) close_object<Stream>(self.ptr());

@@ -19,11 +19,11 @@ bool is_unshared(const std::shared_ptr<T>& share) noexcept {
   return share.use_count() == 1;
 }
 
-int visit_owner(const std::shared_ptr<handle::StreamBox>& box, visitproc visit, void* arg) {
+int visit_owner(const std::shared_ptr<owner::StreamBox>& box, visitproc visit, void* arg) {
   return is_unshared(box) ? visit_kept(box->owner, visit, arg) : 0;
 }
 
-bool has_owner(const std::shared_ptr<handle::StreamBox>& box) noexcept {
+bool has_owner(const std::shared_ptr<owner::StreamBox>& box) noexcept {
   return box != nullptr && box->owner != nullptr;
 }
 
@@ -57,13 +57,13 @@ int visit_kept(const Stream& stream, visitproc visit, void* arg) {
 bool Kept<Stream>::may_keep(const Stream& stream) noexcept { return has_owner(stream.box()); }
 
 bool Kept<Buffer>::may_keep(const Buffer& buffer) noexcept {
-  const handle::BufferBox* box = buffer.box().get();
+  const owner::BufferBox* box = buffer.box().get();
   return box != nullptr &&
          (box->owner != nullptr || has_owner(box->stream) || kept_by(box->resource) != nullptr);
 }
 
 int Kept<Buffer>::visit(const Buffer& buffer, visitproc visit, void* arg) {
-  const std::shared_ptr<handle::BufferBox>& box = buffer.box();
+  const std::shared_ptr<owner::BufferBox>& box = buffer.box();
   if (!is_unshared(box)) return 0;
   if (const int result = visit_kept(box->owner, visit, arg); result != 0) return result;
   if (const int result = visit_kept(box->resource, visit, arg); result != 0) return result;
@@ -73,10 +73,10 @@ int Kept<Buffer>::visit(const Buffer& buffer, visitproc visit, void* arg) {
 
 void Kept<Buffer>::finalize(PyObject* self) noexcept {
   // Others of the garbage may still read memory that goes nowhere.
-  const handle::BufferBox* box = get_if<Buffer>(self)->box().get();
+  const owner::BufferBox* box = get_if<Buffer>(self)->box().get();
   if (box == nullptr || kept_by(box->resource) == nullptr) return;
   const py::error_scope kept_error;
-  const handle::NobodyCatchesScope scope;
+  const error::NobodyCatchesScope scope;
   try {
     Buffer ended = close_object<Buffer>(self);
     const ReleaseGil release;

@@ -166,7 +166,7 @@ std::optional<long long> to_stream_number(py::handle stream) {
 
 /// Waits for all work that this process has queued: which of it uses the memory, nobody knows.
 void wait_for_work() {
-  for (const std::shared_ptr<handle::ContextBox>& context : handle::known_contexts()) {
+  for (const std::shared_ptr<error::ContextBox>& context : error::known_contexts()) {
     if (context->lost.load(std::memory_order_acquire)) {  // nothing runs there any more
       continue;
     }
@@ -181,8 +181,8 @@ void wait_for_work() {
 }
 
 Stream default_stream_of(const Device& device, CUstream stream) {
-  auto box = std::make_shared<handle::StreamBox>();
-  box->context = handle::primary_context(device.id());
+  auto box = std::make_shared<owner::StreamBox>();
+  box->context = error::primary_context(device.id());
   box->stream = stream;
   return Stream(std::move(box));
 }

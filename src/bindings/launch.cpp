@@ -23,9 +23,8 @@ namespace cudacore::bindings {
 
 namespace {
 
-void queue(const driver::DriverApi& api, const handle::StreamBox& stream,
-           handle::ContextBox& context, handle::KernelBox& kernel, const LaunchConfig& config,
-           void** parameters) {
+void queue(const driver::DriverApi& api, const owner::StreamBox& stream, error::ContextBox& context,
+           launching::KernelBox& kernel, const LaunchConfig& config, void** parameters) {
   CUresult result = CUDA_SUCCESS;
   {
     const ReleaseGil release;
@@ -40,16 +39,16 @@ void queue(const driver::DriverApi& api, const handle::StreamBox& stream,
 /// are held by the caller's arguments or a Launcher.
 void launch_from_python(const Stream& stream, const LaunchConfig& config, const Kernel& target,
                         PyObject* const* args, std::size_t count) {
-  handle::KernelBox& kernel = *target.box();
-  const handle::StreamBox* box = stream.box().get();
+  launching::KernelBox& kernel = *target.box();
+  const owner::StreamBox* box = stream.box().get();
   if (box == nullptr) [[unlikely]] {
     throw std::invalid_argument("launch of " + kernel.name + ": the stream is closed");
   }
   const driver::DriverApi& api = driver::api();
   // Once: an argument's Python code may make another device current.
-  handle::ContextBox& context = *box->work_context();
-  handle::PackedArguments packed(kernel, count,
-                                 [&](std::size_t i) { return exact_param(kernel, i, args[i]); });
+  error::ContextBox& context = *box->work_context();
+  launching::PackedArguments packed(kernel, count,
+                                    [&](std::size_t i) { return exact_param(kernel, i, args[i]); });
   pack_arguments(kernel, args, context.device, packed);
   queue(api, *box, context, kernel, config, packed.places());
 }

@@ -13,11 +13,11 @@ namespace cudacore::bindings {
 
 namespace {
 
-using handle::BufferBox;
-using handle::FastPath;
-using handle::KernelBox;
-using handle::PackedArguments;
-using handle::Slot;
+using launching::FastPath;
+using launching::KernelBox;
+using launching::PackedArguments;
+using launching::Slot;
+using owner::BufferBox;
 
 /// The value of an int; `overflowed` says which way where it does not fit.
 long long as_long_long(PyObject* object, int& overflowed) {

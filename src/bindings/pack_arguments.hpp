@@ -11,7 +11,7 @@ namespace cudacore::bindings {
 /// parameters declare. `device` is where the kernel will run. What a parameter nearly always gets,
 /// an int, a float or a Buffer, is packed here; pack_argument() packs or refuses the rest.
 /// @throw as pack_argument()
-void pack_arguments(const handle::KernelBox& kernel, PyObject* const* objects, int device,
-                    handle::PackedArguments& packed);
+void pack_arguments(const launching::KernelBox& kernel, PyObject* const* objects, int device,
+                    launching::PackedArguments& packed);
 
 }  // namespace cudacore::bindings

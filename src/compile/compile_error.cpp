@@ -15,7 +15,8 @@ namespace cudacore::compile {
 namespace {
 
 /// The line that an error refers to, if its text is available.
-std::optional<std::string_view> source_line(const FirstError& error, const CompiledSource& source) {
+std::optional<std::string_view> source_line(const signature::FirstError& error,
+                                            const CompiledSource& source) {
   std::string_view text;
   if (error.file == source.name) {
     text = source.text;
@@ -27,18 +28,18 @@ std::optional<std::string_view> source_line(const FirstError& error, const Compi
     if (header == source.headers->end()) return std::nullopt;
     text = header->second;
   }
-  const std::vector<std::string_view> lines = lines_of(text);
+  const std::vector<std::string_view> lines = signature::lines_of(text);
   if (error.line == 0 || error.line > lines.size()) return std::nullopt;
   return lines[error.line - 1];
 }
 
 /// The name expression that an error is about; empty for any other error.
-std::string_view name_expression(const FirstError& error) {
+std::string_view name_expression(const signature::FirstError& error) {
   constexpr std::string_view pragma = "#pragma nv_mangled_name ";
   const std::size_t start = error.excerpt.find(pragma);
   if (error.file != "__nv_name_map" || start == std::string::npos) return {};
   const std::string_view rest = std::string_view(error.excerpt).substr(start + pragma.size());
-  return cxx::trim(rest.substr(0, rest.find('\n')));
+  return signature::trim(rest.substr(0, rest.find('\n')));
 }
 
 /// The word that the caret of an excerpt points at.
@@ -48,18 +49,18 @@ std::string_view word_at_caret(std::string_view excerpt) {
   if (caret == std::string_view::npos) return {};
   const std::string_view line = excerpt.substr(0, end);
   const std::size_t start = std::min(caret - end - 1, line.size());
-  return line.substr(start, cxx::skip_identifier(line, start) - start);
+  return line.substr(start, signature::skip_identifier(line, start) - start);
 }
 
 /// The name that, according to an error, is not declared, which may be a namespace; empty for any
 /// other error.
-std::string_view undeclared_name(const FirstError& error) {
+std::string_view undeclared_name(const signature::FirstError& error) {
   const std::string_view text = error.text;
   if (text.ends_with("must be a namespace name") ||
       text.find("name followed by \"::\"") != std::string_view::npos) {
     return word_at_caret(error.excerpt);
   }
-  return undefined_identifier(text);
+  return signature::undefined_identifier(text);
 }
 
 /// What to write if a function or a variable lacks the keyword that makes it device code.
@@ -74,7 +75,7 @@ std::string missing_space_advice(std::string_view text) {
 }
 
 /// What to do about a name expression that NVRTC cannot resolve.
-std::string name_expression_advice(const FirstError& error) {
+std::string name_expression_advice(const signature::FirstError& error) {
   const std::string expression(name_expression(error));
   if (expression.empty()) return {};
   std::string advice = "\nThe name expression \"" + expression + "\" ";
@@ -90,7 +91,7 @@ std::string invalid_value_advice(std::string_view log, const CompiledSource& sou
   const std::size_t start = log.find("--");
   if (start == std::string_view::npos) return {};
   std::size_t end = start;
-  while (end < log.size() && (cxx::is_word_char(log[end]) || log[end] == '-')) ++end;
+  while (end < log.size() && (signature::is_word_char(log[end]) || log[end] == '-')) ++end;
   const std::string name(log.substr(start, end - start));
   for (const std::string& flag : source.flags) {
     if (!flag.starts_with(name + "=")) continue;
@@ -111,9 +112,9 @@ std::string_view missing_header(std::string_view log) {
 }
 
 std::string explain_log(std::string_view log, const CompiledSource& source) {
-  const FirstError error = first_error(log);
-  if (error.text.empty()) return demangle_all(cxx::trim(log));
-  std::string message = demangle_all(error.text);
+  const signature::FirstError error = signature::first_error(log);
+  if (error.text.empty()) return signature::demangle_all(signature::trim(log));
+  std::string message = signature::demangle_all(error.text);
   if (!error.excerpt.empty()) {
     message += "\n" + error.excerpt;
   } else if (const auto line = source_line(error, source)) {
@@ -138,7 +139,7 @@ void throw_compile_error(int result, const std::string& log, const CompiledSourc
   if (result == nvrtc_out_of_memory) throw OutOfMemoryError(start + log, result, name, function);
   if (result == nvrtc_invalid_option && log.find("unrecognized option") != std::string::npos) {
     throw NotSupportedError(
-        start + std::string(cxx::trim(log)) + "\nThis NVRTC (" + api.path.string() +
+        start + std::string(signature::trim(log)) + "\nThis NVRTC (" + api.path.string() +
             ") has no such flag; leave the option out, or upgrade it: " +
             driver::pip_command("nvidia-cuda-nvrtc", api.major, driver::Pip::upgrade),
         result, name, function);

@@ -16,11 +16,12 @@ namespace cudacore::compile {
 namespace {
 
 bool is_symbol(std::string_view token) {
-  return is_ptx_word_char(token.front()) && token.front() != '.' && !cxx::is_digit(token.front());
+  return signature::is_ptx_word_char(token.front()) && token.front() != '.' &&
+         !signature::is_digit(token.front());
 }
 
 /// After an opening bracket has been read, reads past the bracket that closes it.
-void skip_brackets(PtxTokens& tokens, std::string_view open, std::string_view close) {
+void skip_brackets(signature::PtxTokens& tokens, std::string_view open, std::string_view close) {
   std::size_t depth = 1;
   while (depth > 0) {
     const std::string_view token = tokens.next();
@@ -32,7 +33,7 @@ void skip_brackets(PtxTokens& tokens, std::string_view open, std::string_view cl
 
 /// The symbol that a directive defines, read from after its `.visible` to its end; empty if it is
 /// only a declaration.
-std::string_view defined_symbol(PtxTokens& tokens) {
+std::string_view defined_symbol(signature::PtxTokens& tokens) {
   std::string_view symbol;
   bool is_function = false;
   for (std::string_view token = tokens.next(); !token.empty(); token = tokens.next()) {
@@ -68,14 +69,14 @@ std::vector<std::string> strong_definitions(const ObjectCode& input) {
 std::string describe(std::span<const ObjectCode> inputs, std::size_t index) {
   const ObjectCode& input = inputs[index];
   return "input " + std::to_string(index) + " (" +
-         handle::with_name(to_string(input.code_type()), input.name()) + ")";
+         error::with_name(to_string(input.code_type()), input.name()) + ")";
 }
 
 }  // namespace
 
 std::vector<std::string> strong_definitions_in_ptx(std::string_view ptx) {
   std::vector<std::string> symbols;
-  PtxTokens tokens(ptx);
+  signature::PtxTokens tokens(ptx);
   for (std::string_view token = tokens.next(); !token.empty(); token = tokens.next()) {
     if (token == "{") {
       skip_brackets(tokens, "{", "}");
@@ -89,7 +90,7 @@ std::vector<std::string> strong_definitions_in_ptx(std::string_view ptx) {
 }
 
 std::string_view declared_symbol(std::string_view directive) {
-  PtxTokens tokens(directive);
+  signature::PtxTokens tokens(directive);
   for (std::string_view token = tokens.next(); !token.empty(); token = tokens.next()) {
     if (token == "(") {
       skip_brackets(tokens, "(", ")");
@@ -102,7 +103,7 @@ std::string_view declared_symbol(std::string_view directive) {
 
 std::vector<Declaration> external_declarations_in_ptx(std::string_view ptx) {
   std::vector<Declaration> declarations;
-  PtxTokens tokens(ptx);
+  signature::PtxTokens tokens(ptx);
   for (std::string_view token = tokens.next(); !token.empty(); token = tokens.next()) {
     if (token == "{") {
       skip_brackets(tokens, "{", "}");
@@ -130,9 +131,9 @@ std::vector<std::string> strong_definitions_in_cubin(std::span<const std::byte> 
   constexpr std::uint8_t stb_global = 1;
   constexpr std::uint8_t stt_object = 1;
   constexpr std::uint8_t stt_func = 2;
-  const ElfFile file(cubin);
+  const signature::ElfFile file(cubin);
   std::vector<std::string> symbols;
-  for (const ElfFile::Symbol& symbol : file.symbols()) {
+  for (const signature::ElfFile::Symbol& symbol : file.symbols()) {
     // Undefined and common symbols are not in any section of the file.
     const bool is_defined = symbol.section != 0 && symbol.section < file.sections().size();
     if (is_defined && symbol.binding == stb_global &&

@@ -61,7 +61,7 @@ compile::Architecture complete(LinkerOptions& options, std::span<const ObjectCod
     const auto other = std::find_if_not(inputs.begin(), inputs.end(), is_ltoir);
     if (other != inputs.end()) {
       throw std::invalid_argument("linking to \"ptx\" takes LTO IR only, not " +
-                                  handle::with_name(to_string(other->code_type()), other->name()) +
+                                  error::with_name(to_string(other->code_type()), other->name()) +
                                   ": compile it to \"ltoir\"");
     }
     options.ptx = true;
@@ -135,7 +135,8 @@ ObjectCode Linker::link(CodeType target) {
     session.complete();
     last_->set(session.error_log(), session.info_log());
     ObjectCode::Details details = merge_details(inputs_, name);
-    if (target == CodeType::ptx) return {bytes_of(session.ptx()), target, std::move(details)};
+    if (target == CodeType::ptx)
+      return {signature::bytes_of(session.ptx()), target, std::move(details)};
     details.ptx = compile::joined_ptx(inputs_, name, architecture, options);
     return {session.cubin(), target, std::move(details)};
   } catch (const LinkError& error) {

@@ -69,10 +69,10 @@ constexpr std::array input_types = {driver::nvjitlink_ptx,    driver::nvjitlink_
                                     driver::nvjitlink_object, driver::nvjitlink_library};
 
 /// A cubin, as far as it can be read; nvJitLink reports what is wrong with it.
-std::optional<ElfFile> read_cubin(const ObjectCode& input) {
+std::optional<signature::ElfFile> read_cubin(const ObjectCode& input) {
   if (input.code_type() != CodeType::cubin) return std::nullopt;
   try {
-    return ElfFile(input.code());
+    return signature::ElfFile(input.code());
   } catch (const std::invalid_argument&) {
     return std::nullopt;
   }
@@ -119,9 +119,9 @@ void NvJitLinkSession::add(const ObjectCode& input) {
     text.push_back(std::byte{0});
   }
   const std::vector<std::byte>& code = text.empty() ? input.code() : text;
-  const std::string object = handle::with_name(to_string(input.code_type()), input.name());
+  const std::string object = error::with_name(to_string(input.code_type()), input.name());
   constexpr const char* function = "nvJitLinkAddData";
-  const std::optional<ElfFile> cubin = read_cubin(input);
+  const std::optional<signature::ElfFile> cubin = read_cubin(input);
   if (cubin && !cubin->is_relocatable()) {
     const std::string message = "cannot link " + object + ", machine code for sm_" +
                                 std::to_string(cubin->architecture()) +
@@ -155,12 +155,12 @@ std::string NvJitLinkSession::output(const std::string& function, SizeFunction s
 }
 
 std::vector<std::byte> NvJitLinkSession::cubin() const {
-  return bytes_of(output("nvJitLinkGetLinkedCubin", api_.nvJitLinkGetLinkedCubinSize,
-                         api_.nvJitLinkGetLinkedCubin));
+  return signature::bytes_of(output("nvJitLinkGetLinkedCubin", api_.nvJitLinkGetLinkedCubinSize,
+                                    api_.nvJitLinkGetLinkedCubin));
 }
 
 std::string NvJitLinkSession::ptx() const {
-  return without_nul(
+  return signature::without_nul(
       output("nvJitLinkGetLinkedPtx", api_.nvJitLinkGetLinkedPtxSize, api_.nvJitLinkGetLinkedPtx));
 }
 
@@ -169,7 +169,7 @@ std::string NvJitLinkSession::read_log(SizeFunction size_of, GetFunction get) co
   if (handle_ == nullptr || size_of(handle_, &size) != 0 || size == 0) return {};
   // One more byte: some versions count the final NUL and some don't, but all write it.
   std::string text(size + 1, '\0');
-  return get(handle_, text.data()) == 0 ? without_nul(std::move(text)) : std::string();
+  return get(handle_, text.data()) == 0 ? signature::without_nul(std::move(text)) : std::string();
 }
 
 std::string NvJitLinkSession::error_log() const {
@@ -195,8 +195,9 @@ void NvJitLinkSession::throw_error(int result, const char* function, std::string
             ") has no such flag; leave the option out, or upgrade it: " + upgrade_command(api_),
         result, code, function);
   }
-  const FirstError error = first_error(log);
-  if (!log.empty()) message += "\n" + demangle_all(error.text.empty() ? log : error.text);
+  const signature::FirstError error = signature::first_error(log);
+  if (!log.empty())
+    message += "\n" + signature::demangle_all(error.text.empty() ? log : error.text);
   message += error.count_of_more();
   if (log.find("Undefined reference") != std::string::npos) {
     message += "\nAdd the object code that defines it, compiled with relocatable_device_code=True";

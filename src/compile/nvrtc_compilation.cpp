@@ -31,7 +31,7 @@ class Interruption {
     constexpr std::chrono::milliseconds interval{20};
     if (happened() || std::this_thread::get_id() != thread_) return happened();
     if (const Clock::time_point now = Clock::now(); now >= next_) {
-      const handle::InterruptHook hook = handle::interrupt_hook();
+      const error::InterruptHook hook = error::interrupt_hook();
       if (hook != nullptr && hook()) happened_.store(true, std::memory_order_relaxed);
       next_ = Clock::now() + interval;
     }
@@ -94,7 +94,7 @@ void NvrtcCompilation::add_name_expression(const std::string& expression) {
 int NvrtcCompilation::compile(std::span<const std::string> flags) {
   const std::vector<const char*> options = c_strings(flags);
   Interruption interruption;
-  if (api_.nvrtcSetFlowCallback != nullptr && handle::interrupt_hook() != nullptr) {
+  if (api_.nvrtcSetFlowCallback != nullptr && error::interrupt_hook() != nullptr) {
     check_nvrtc(api_, api_.nvrtcSetFlowCallback(program_, &Interruption::ask, &interruption),
                 "nvrtcSetFlowCallback", name_);
   }
@@ -115,20 +115,20 @@ std::string NvrtcCompilation::output(const std::string& function,
 }
 
 std::string NvrtcCompilation::log() const {
-  return without_nul(
+  return signature::without_nul(
       output("nvrtcGetProgramLog", api_.nvrtcGetProgramLogSize, api_.nvrtcGetProgramLog));
 }
 
 std::string NvrtcCompilation::ptx() const {
-  return without_nul(output("nvrtcGetPTX", api_.nvrtcGetPTXSize, api_.nvrtcGetPTX));
+  return signature::without_nul(output("nvrtcGetPTX", api_.nvrtcGetPTXSize, api_.nvrtcGetPTX));
 }
 
 std::vector<std::byte> NvrtcCompilation::cubin() const {
-  return bytes_of(output("nvrtcGetCUBIN", api_.nvrtcGetCUBINSize, api_.nvrtcGetCUBIN));
+  return signature::bytes_of(output("nvrtcGetCUBIN", api_.nvrtcGetCUBINSize, api_.nvrtcGetCUBIN));
 }
 
 std::vector<std::byte> NvrtcCompilation::ltoir() const {
-  return bytes_of(output("nvrtcGetLTOIR", api_.nvrtcGetLTOIRSize, api_.nvrtcGetLTOIR));
+  return signature::bytes_of(output("nvrtcGetLTOIR", api_.nvrtcGetLTOIRSize, api_.nvrtcGetLTOIR));
 }
 
 std::string NvrtcCompilation::lowered_name(const std::string& expression) const {

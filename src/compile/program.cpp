@@ -111,7 +111,7 @@ PchStatus pch_status(int result) {
 std::vector<std::byte> code_of(const compile::NvrtcCompilation& compilation, CodeType target) {
   return target == CodeType::cubin   ? compilation.cubin()
          : target == CodeType::ltoir ? compilation.ltoir()
-                                     : bytes_of(compilation.ptx());
+                                     : signature::bytes_of(compilation.ptx());
 }
 
 /// The text in which to look for parameter names: the source and the in-memory headers.
@@ -245,7 +245,7 @@ ObjectCode Program::compile_linked(std::optional<CodeType> target,
   options.name = options_.name.value_or("default_program");
   ObjectCode::Details details;
   details.name = *options.name;
-  ObjectCode input(bytes_of(code_), type, details);
+  ObjectCode input(signature::bytes_of(code_), type, details);
   if (chosen == type) return input;
 
   Linker linker({std::move(input)}, std::move(options));
@@ -272,9 +272,9 @@ std::shared_ptr<void> Program::handle() {
       ObjectCode::Details details;
       details.name = name;
       const CodeType type = type_ == SourceType::ptx ? CodeType::ptx : CodeType::ltoir;
-      last_->handle =
-          Linker({ObjectCode(bytes_of(code_), type, details)}, compile::linker_options(options_))
-              .handle();
+      last_->handle = Linker({ObjectCode(signature::bytes_of(code_), type, details)},
+                             compile::linker_options(options_))
+                          .handle();
     }
   }
   return last_->handle;

@@ -186,11 +186,11 @@ bool lacks(std::string_view log, std::string_view identifier) {
 
 /// Whether a header contains `#define NAME` or `typedef ... NAME, ...;`.
 bool defines(std::string_view text, std::string_view name) {
-  for (std::size_t i = text.find(name); i != cxx::npos; i = text.find(name, i + 1)) {
+  for (std::size_t i = text.find(name); i != signature::npos; i = text.find(name, i + 1)) {
     const std::string_view before = text.substr(0, i);
     const std::size_t end = i + name.size();
     const char after = end < text.size() ? text[end] : ' ';
-    if (cxx::is_word_char(after)) continue;
+    if (signature::is_word_char(after)) continue;
     const bool ends_declarator = after == ',' || after == ';';
     if (before.ends_with("#define ") || (before.ends_with(' ') && ends_declarator)) return true;
   }

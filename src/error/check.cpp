@@ -6,7 +6,7 @@
 #include "error/describe.hpp"
 #include "error/sticky.hpp"
 
-namespace cudacore::handle {
+namespace cudacore::error {
 namespace {
 
 enum class Category { other, memory, value, unsupported, launch, lost };
@@ -210,4 +210,4 @@ void throw_stale(std::string_view message) {
       static_cast<int>(result), "CUDA_ERROR_CONTEXT_IS_DESTROYED", {});
 }
 
-}  // namespace cudacore::handle
+}  // namespace cudacore::error

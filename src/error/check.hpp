@@ -6,7 +6,7 @@
 
 #include "error/context_box.hpp"
 
-namespace cudacore::handle {
+namespace cudacore::error {
 
 /// Throws the exception for a driver code: what was called, the driver's name and text for the
 /// code, the object, advice. A sticky code marks every context as lost and names the kernels
@@ -41,4 +41,4 @@ void throw_if_lost(const ContextBox& context);
 /// Throws NotSupportedError for an option that shares with other processes.
 [[noreturn]] void throw_no_ipc(const std::string& option);
 
-}  // namespace cudacore::handle
+}  // namespace cudacore::error

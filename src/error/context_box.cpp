@@ -12,7 +12,7 @@
 #include "error/sticky.hpp"
 #include "error/unraisable.hpp"
 
-namespace cudacore::handle {
+namespace cudacore::error {
 namespace {
 
 constexpr std::size_t max_devices = ContextBox::max_devices;
@@ -247,4 +247,4 @@ ContextScope::~ContextScope() {
   if (result != CUDA_SUCCESS) report_unraisable(result, "cuCtxSetCurrent");
 }
 
-}  // namespace cudacore::handle
+}  // namespace cudacore::error

@@ -10,7 +10,7 @@
 // The contexts that this process has seen, what was launched in each, and whether an error has
 // ended it. A context's box lives forever: everything made in the context holds a share.
 
-namespace cudacore::handle {
+namespace cudacore::error {
 
 /// The limits that launches are checked against, read once.
 struct DeviceLimits {
@@ -85,4 +85,4 @@ class ContextScope : driver::NotCopied {
   bool restore_ = false;
 };
 
-}  // namespace cudacore::handle
+}  // namespace cudacore::error

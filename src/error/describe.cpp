@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-namespace cudacore::handle {
+namespace cudacore::error {
 
 std::string describe_device(int device) {
   std::string text = "device " + std::to_string(device);
@@ -54,4 +54,4 @@ std::string format_code(const driver::DriverApi& api, CUresult result) {
          std::to_string(static_cast<int>(result)) + ")";
 }
 
-}  // namespace cudacore::handle
+}  // namespace cudacore::error

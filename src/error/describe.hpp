@@ -11,7 +11,7 @@
 
 // How messages describe objects. Only for error paths: each function may call the driver.
 
-namespace cudacore::handle {
+namespace cudacore::error {
 
 /// "device 0 (NVIDIA H200)"
 [[nodiscard]] std::string describe_device(int device);
@@ -27,4 +27,4 @@ namespace cudacore::handle {
 /// "CUDA_ERROR_OUT_OF_MEMORY (2)"
 [[nodiscard]] std::string format_code(const driver::DriverApi& api, CUresult result);
 
-}  // namespace cudacore::handle
+}  // namespace cudacore::error

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "error/idle_events.hpp"
 
-namespace cudacore::handle {
+namespace cudacore::error {
 
 CUevent IdleEvents::take(EventKind kind) noexcept {
   const std::scoped_lock lock(mutex_);
@@ -17,4 +17,4 @@ bool IdleEvents::keep(CUevent event, EventKind kind) noexcept {
   return true;
 }
 
-}  // namespace cudacore::handle
+}  // namespace cudacore::error

@@ -7,7 +7,7 @@
 
 #include "driver/driver_api.hpp"
 
-namespace cudacore::handle {
+namespace cudacore::error {
 
 /// What events must have in common to be used in place of each other. A capture, and anyone who has
 /// the handle, can tell whether an event was ever recorded.
@@ -40,4 +40,4 @@ class IdleEvents {
   std::array<Idle, 8> idle_;
 };
 
-}  // namespace cudacore::handle
+}  // namespace cudacore::error

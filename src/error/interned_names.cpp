@@ -8,7 +8,7 @@
 #include "driver/process.hpp"
 #include "error/context_box.hpp"
 
-namespace cudacore::handle {
+namespace cudacore::error {
 namespace {
 
 struct NameHash {
@@ -78,4 +78,4 @@ std::size_t interned_names() {
   return known.users.size();
 }
 
-}  // namespace cudacore::handle
+}  // namespace cudacore::error

@@ -7,7 +7,7 @@
 
 // The names of kernels, which launch histories point at.
 
-namespace cudacore::handle {
+namespace cudacore::error {
 
 /// Returns a name that lives until its last user gives it back and it is in no history; equal names
 /// share one copy.
@@ -20,4 +20,4 @@ void give_back_name(const char* name) noexcept;
 /// Guards the names: held by any thread that reads one from a history.
 [[nodiscard]] std::mutex& names_mutex() noexcept;
 
-}  // namespace cudacore::handle
+}  // namespace cudacore::error

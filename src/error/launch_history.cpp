@@ -5,7 +5,7 @@
 
 #include "error/interned_names.hpp"
 
-namespace cudacore::handle {
+namespace cudacore::error {
 
 void LaunchHistory::synced(std::uint64_t mark, CUstream stream) noexcept {
   const std::uint64_t kept = std::min<std::uint64_t>(mark, names_.size());
@@ -49,4 +49,4 @@ void LaunchHistory::end() noexcept {
   has_ended_ = true;
 }
 
-}  // namespace cudacore::handle
+}  // namespace cudacore::error

@@ -10,7 +10,7 @@
 
 #include "driver/driver_api.hpp"
 
-namespace cudacore::handle {
+namespace cudacore::error {
 
 /// The names of the last launches on a context, for the message of the error that one of them
 /// causes. Writers don't lock or synchronize, because a locked instruction after a launch waits for
@@ -52,4 +52,4 @@ class LaunchHistory {
   bool has_ended_ = false;  ///< guarded by the lock of the names
 };
 
-}  // namespace cudacore::handle
+}  // namespace cudacore::error

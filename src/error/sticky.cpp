@@ -7,7 +7,7 @@
 #include "driver/process.hpp"
 #include "error/describe.hpp"
 
-namespace cudacore::handle {
+namespace cudacore::error {
 namespace {
 
 struct Record {
@@ -139,4 +139,4 @@ NobodyCatchesScope::NobodyCatchesScope() noexcept { ++uncaught_depth; }
 NobodyCatchesScope::~NobodyCatchesScope() { --uncaught_depth; }
 bool NobodyCatchesScope::here() noexcept { return uncaught_depth != 0; }
 
-}  // namespace cudacore::handle
+}  // namespace cudacore::error

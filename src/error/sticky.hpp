@@ -9,7 +9,7 @@
 // Sticky errors. Each of them ends CUDA for the whole process: contexts of other devices, new
 // contexts and a reset primary context fail with the same code.
 
-namespace cudacore::handle {
+namespace cudacore::error {
 
 /// Whether a code means that this process cannot use CUDA any more.
 [[nodiscard]] bool is_sticky(CUresult result) noexcept;
@@ -57,4 +57,4 @@ class NobodyCatchesScope : driver::NotCopied {
   [[nodiscard]] static bool here() noexcept;
 };
 
-}  // namespace cudacore::handle
+}  // namespace cudacore::error

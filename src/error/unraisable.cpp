@@ -6,7 +6,7 @@
 #include "error/check.hpp"
 #include "error/sticky.hpp"
 
-namespace cudacore::handle {
+namespace cudacore::error {
 namespace {
 
 void write_to_stderr(const char* message) { std::fprintf(stderr, "cudacore: %s\n", message); }
@@ -49,4 +49,4 @@ void report_unraisable(CUresult result, const char* function) noexcept {
   report_unraisable(message);
 }
 
-}  // namespace cudacore::handle
+}  // namespace cudacore::error

@@ -5,7 +5,7 @@
 
 // Failures that cannot be thrown: those of a deleter or of a callback.
 
-namespace cudacore::handle {
+namespace cudacore::error {
 
 using LogHook = void (*)(const char* message);
 
@@ -22,4 +22,4 @@ void count_unraisable() noexcept;
 void report_unraisable(CUresult result, const char* function) noexcept;
 void report_unraisable(const char* message) noexcept;
 
-}  // namespace cudacore::handle
+}  // namespace cudacore::error

@@ -10,7 +10,7 @@
 
 #include "cudacore/error.hpp"
 
-namespace cudacore::handle {
+namespace cudacore::error {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -101,4 +101,4 @@ CUresult wait_on_thread(const std::shared_ptr<ContextBox>& context,
   return state->result;
 }
 
-}  // namespace cudacore::handle
+}  // namespace cudacore::error

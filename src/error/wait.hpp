@@ -7,7 +7,7 @@
 
 // Waits that the interrupt hook (Ctrl-C, in Python) can end.
 
-namespace cudacore::handle {
+namespace cudacore::error {
 
 using InterruptHook = bool (*)();
 
@@ -29,4 +29,4 @@ void set_interrupt_hook(InterruptHook hook) noexcept;
 [[nodiscard]] CUresult wait_on_thread(const std::shared_ptr<ContextBox>& context,
                                       std::function<CUresult(const driver::DriverApi&)> wait);
 
-}  // namespace cudacore::handle
+}  // namespace cudacore::error

@@ -9,9 +9,19 @@
 #include "launch/packed_arguments.hpp"
 
 namespace cudacore {
+
+Argument::Argument(const Buffer& buffer) : form_(Form::pointer) {
+  const owner::BufferBox* box = buffer.box().get();
+  if (box == nullptr) throw std::invalid_argument("a closed Buffer cannot be an argument");
+  box->throw_if_stale();
+  std::memcpy(value_, &box->pointer, sizeof(box->pointer));
+}
+
+}  // namespace cudacore
+
+namespace cudacore::launching {
 namespace {
 
-using handle::PackResult;
 using Form = Argument::Form;
 
 template <typename T>
@@ -107,49 +117,41 @@ bool element_fits(const Param& param, const Argument& argument) {
   return param.pointee == argument.kind() || unknown_sign;
 }
 
-PackResult pack(const handle::KernelBox& kernel, std::size_t index, const handle::Slot& slot,
+PackResult pack(const KernelBox& kernel, std::size_t index, const Slot& slot,
                 const Argument& argument, unsigned char* destination) {
   switch (argument.form()) {
     case Form::weak_bool:
-      return handle::pack_boolean(slot, value_of<bool>(argument), destination);
+      return pack_boolean(slot, value_of<bool>(argument), destination);
     case Form::weak_int: {
       const auto value = value_of<std::int64_t>(argument);
-      return handle::pack_integer(slot, static_cast<std::uint64_t>(value), value < 0, destination);
+      return pack_integer(slot, static_cast<std::uint64_t>(value), value < 0, destination);
     }
     case Form::weak_uint:
-      return handle::pack_integer(slot, value_of<std::uint64_t>(argument), false, destination);
+      return pack_integer(slot, value_of<std::uint64_t>(argument), false, destination);
     case Form::weak_float:
-      return handle::pack_real(slot, value_of<double>(argument), destination);
+      return pack_real(slot, value_of<double>(argument), destination);
     case Form::weak_complex: {
       const auto value = value_of<std::complex<double>>(argument);
-      return handle::pack_complex(slot, value.real(), value.imag(), destination);
+      return pack_complex(slot, value.real(), value.imag(), destination);
     }
     case Form::exact:
-      return handle::pack_exact(slot, argument.kind(), argument.size(), argument.data(),
-                                destination);
+      return pack_exact(slot, argument.kind(), argument.size(), argument.data(), destination);
     case Form::pointer:
       if (kernel.has_signature && !element_fits(kernel.signature.params[index], argument)) {
         return PackResult::mismatch;
       }
-      return handle::pack_pointer(slot, value_of<std::uint64_t>(argument), destination);
+      return pack_pointer(slot, value_of<std::uint64_t>(argument), destination);
     case Form::null:
-      return handle::pack_pointer(slot, 0, destination);
+      return pack_pointer(slot, 0, destination);
     case Form::bytes:
-      return handle::pack_bytes(slot, argument.data(), argument.size(), destination);
+      return pack_bytes(slot, argument.data(), argument.size(), destination);
   }
   return PackResult::mismatch;
 }
 
 }  // namespace
 
-Argument::Argument(const Buffer& buffer) : form_(Form::pointer) {
-  const handle::BufferBox* box = buffer.box().get();
-  if (box == nullptr) throw std::invalid_argument("a closed Buffer cannot be an argument");
-  box->throw_if_stale();
-  std::memcpy(value_, &box->pointer, sizeof(box->pointer));
-}
-
-void pack_argument(const handle::KernelBox& kernel, std::size_t index, const handle::Slot& slot,
+void pack_argument(const KernelBox& kernel, std::size_t index, const Slot& slot,
                    const Argument& argument, void* place) {
   switch (pack(kernel, index, slot, argument, static_cast<unsigned char*>(place))) {
     case PackResult::ok:
@@ -161,18 +163,18 @@ void pack_argument(const handle::KernelBox& kernel, std::size_t index, const han
   }
 }
 
-Param exact_param(const handle::KernelBox& kernel, std::size_t index, const Argument& argument) {
+Param exact_param(const KernelBox& kernel, std::size_t index, const Argument& argument) {
   switch (argument.form()) {
     case Form::exact:
-      return handle::make_param(argument.kind(), argument.size());
+      return make_param(argument.kind(), argument.size());
     case Form::bytes:
-      return handle::make_param(ParamKind::structure, argument.size());
+      return make_param(ParamKind::structure, argument.size());
     case Form::pointer:
     case Form::null:
-      return handle::make_param(ParamKind::pointer, sizeof(std::uint64_t));
+      return make_param(ParamKind::pointer, sizeof(std::uint64_t));
     default:
       throw TypeMismatchError(unknown_signature_message(kernel, index, describe(argument)));
   }
 }
 
-}  // namespace cudacore
+}  // namespace cudacore::launching

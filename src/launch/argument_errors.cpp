@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/argument_errors.hpp"
 
-namespace cudacore {
+namespace cudacore::launching {
 namespace {
 
 /// In the order of ParamKind.
@@ -18,7 +18,7 @@ std::string type_text(const Param& param) {
   return text;
 }
 
-std::string place(const handle::KernelBox& kernel, std::size_t index) {
+std::string place(const KernelBox& kernel, std::size_t index) {
   std::string text = kernel.name + ": argument " + std::to_string(index + 1);
   if (index >= kernel.signature.params.size()) return text;
   const Param& param = kernel.signature.params[index];
@@ -55,27 +55,25 @@ std::string range_text(const Param& param) {
 
 }  // namespace
 
-std::string mismatch_message(const handle::KernelBox& kernel, std::size_t index,
-                             std::string_view given) {
+std::string mismatch_message(const KernelBox& kernel, std::size_t index, std::string_view given) {
   return place(kernel, index) + " cannot take " + std::string(given);
 }
 
-std::string overflow_message(const handle::KernelBox& kernel, std::size_t index,
-                             std::string_view value) {
+std::string overflow_message(const KernelBox& kernel, std::size_t index, std::string_view value) {
   std::string text = place(kernel, index) + " cannot hold " + std::string(value);
   if (index >= kernel.signature.params.size()) return text;
   const std::string range = range_text(kernel.signature.params[index]);
   return range.empty() ? text : text + ": it takes " + range;
 }
 
-std::string count_message(const handle::KernelBox& kernel, std::size_t given) {
+std::string count_message(const KernelBox& kernel, std::size_t given) {
   const std::size_t wanted = kernel.signature.params.size();
   return kernel.name + " takes " + std::to_string(wanted) +
          (wanted == 1 ? " argument, but " : " arguments, but ") + std::to_string(given) +
          (given == 1 ? " was" : " were") + " given: " + kernel.signature.str();
 }
 
-std::string unknown_signature_message(const handle::KernelBox& kernel, std::size_t index,
+std::string unknown_signature_message(const KernelBox& kernel, std::size_t index,
                                       std::string_view given) {
   return kernel.name + ": argument " + std::to_string(index + 1) +
          ": the parameters of this kernel "
@@ -85,4 +83,4 @@ std::string unknown_signature_message(const handle::KernelBox& kernel, std::size
          "with_signature()";
 }
 
-}  // namespace cudacore
+}  // namespace cudacore::launching

@@ -8,7 +8,7 @@
 #include "error/describe.hpp"
 #include "launch/shape.hpp"
 
-namespace cudacore {
+namespace cudacore::launching {
 
 // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): clearing unused attributes costs time
 DriverLaunch::DriverLaunch(const LaunchConfig& shape, CUstream stream) noexcept {
@@ -43,28 +43,27 @@ DriverLaunch::DriverLaunch(const LaunchConfig& shape, CUstream stream) noexcept 
   if (shape.priority) add(CU_LAUNCH_ATTRIBUTE_PRIORITY).priority = *shape.priority;
 }
 
-void allow_shared_memory(const driver::DriverApi& api, const handle::ContextBox& context,
-                         handle::KernelBox& kernel, handle::KernelOnDevice& state,
-                         std::size_t size) {
+void allow_shared_memory(const driver::DriverApi& api, const error::ContextBox& context,
+                         KernelBox& kernel, KernelOnDevice& state, std::size_t size) {
   if (size <= state.dynamic_shmem.load(std::memory_order_relaxed)) [[likely]]
     return;
   const std::size_t most = most_dynamic_shared_memory(context.limits, state);
-  const handle::ContextScope scope(api, context);
-  handle::check(api.cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                         static_cast<int>(most), kernel.kernel, context.device),
-                "cuKernelSetAttribute", [&] {
-                  return kernel.describe_on(context.device) + ", to allow " + std::to_string(most) +
-                         " bytes of dynamic shared memory";
-                });
+  const error::ContextScope scope(api, context);
+  error::check(api.cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                        static_cast<int>(most), kernel.kernel, context.device),
+               "cuKernelSetAttribute", [&] {
+                 return kernel.describe_on(context.device) + ", to allow " + std::to_string(most) +
+                        " bytes of dynamic shared memory";
+               });
   state.dynamic_shmem.store(most, std::memory_order_relaxed);
 }
 
-CUresult enqueue(const driver::DriverApi& api, const handle::StreamBox& stream,
-                 handle::ContextBox& context, handle::KernelBox& kernel, const LaunchConfig& config,
+CUresult enqueue(const driver::DriverApi& api, const owner::StreamBox& stream,
+                 error::ContextBox& context, KernelBox& kernel, const LaunchConfig& config,
                  void** parameters) {
   if (context.lost.load(std::memory_order_relaxed)) [[unlikely]]
-    handle::throw_if_lost(context);
-  handle::KernelOnDevice& state = kernel.on(context);
+    error::throw_if_lost(context);
+  KernelOnDevice& state = kernel.on(context);
   check_shape(config, context, state, kernel);
   allow_shared_memory(api, context, kernel, state, config.shmem_size);
   const DriverLaunch launch(config, stream.stream);
@@ -73,20 +72,19 @@ CUresult enqueue(const driver::DriverApi& api, const handle::StreamBox& stream,
   CUfunction function = state.context == context.context
                             ? state.function
                             : reinterpret_cast<CUfunction>(kernel.kernel);
-  const handle::ContextScope scope(api, context);
+  const error::ContextScope scope(api, context);
   const CUresult result = api.cuLaunchKernelEx(&launch.config, function, parameters, nullptr);
   if (result == CUDA_SUCCESS) [[likely]]
     context.history.add(kernel.interned_name, stream.stream);
   return result;
 }
 
-void throw_launch_error(CUresult result, const handle::StreamBox& stream,
-                        handle::ContextBox& context, handle::KernelBox& kernel,
-                        const LaunchConfig& config) {
-  std::string object = handle::describe_stream(stream) + ", kernel " + kernel.name + ", grid " +
-                       handle::format_extents(config.grid) + ", block " +
-                       handle::format_extents(config.block);
-  if (config.cluster) object += ", cluster " + handle::format_extents(*config.cluster);
+void throw_launch_error(CUresult result, const owner::StreamBox& stream, error::ContextBox& context,
+                        KernelBox& kernel, const LaunchConfig& config) {
+  std::string object = owner::describe_stream(stream) + ", kernel " + kernel.name + ", grid " +
+                       error::format_extents(config.grid) + ", block " +
+                       error::format_extents(config.block);
+  if (config.cluster) object += ", cluster " + error::format_extents(*config.cluster);
   if (config.is_cooperative) object += ", cooperative";
   if (config.shmem_size != 0) {
     object += ", " + std::to_string(config.shmem_size) + " bytes of dynamic shared memory";
@@ -98,7 +96,7 @@ void throw_launch_error(CUresult result, const handle::StreamBox& stream,
       object += ", " + std::to_string(registers) + " registers for each thread";
     }
   }
-  handle::throw_driver_error(result, "cuLaunchKernelEx", object, &context);
+  error::throw_driver_error(result, "cuLaunchKernelEx", object, &context);
 }
 
-}  // namespace cudacore
+}  // namespace cudacore::launching

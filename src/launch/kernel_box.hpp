@@ -13,7 +13,7 @@
 // A kernel, with everything that a launch needs to know: how its arguments are packed, and its
 // function and limits on each device. Keeps its library loaded.
 
-namespace cudacore::handle {
+namespace cudacore::launching {
 
 /// What a launch must know about a kernel on one device; filled on the first launch there.
 struct KernelOnDevice {
@@ -25,14 +25,14 @@ struct KernelOnDevice {
 };
 
 struct KernelBox : driver::NotCopied {
-  std::shared_ptr<LibraryBox> library;
+  std::shared_ptr<owner::LibraryBox> library;
   CUkernel kernel = nullptr;
   Signature signature;
   PackingPlan plan;            ///< made from the signature
   bool has_signature = false;  ///< false: nothing is known, not even the number of parameters
   std::string name;
   const char* interned_name = nullptr;
-  std::array<std::atomic<KernelOnDevice*>, ContextBox::max_devices> on_device{};
+  std::array<std::atomic<KernelOnDevice*>, error::ContextBox::max_devices> on_device{};
   ~KernelBox();
 
   /// Sets the signature and makes the packing plan from it.
@@ -40,14 +40,14 @@ struct KernelBox : driver::NotCopied {
   /// "kernel axpy<float>, device 0 (NVIDIA H200)"
   [[nodiscard]] std::string describe_on(int device) const;
   /// The state for a context's device, which is resolved on first use.
-  [[nodiscard]] KernelOnDevice& on(const ContextBox& context) {
+  [[nodiscard]] KernelOnDevice& on(const error::ContextBox& context) {
     KernelOnDevice* state =
         on_device[static_cast<std::size_t>(context.device)].load(std::memory_order_acquire);
     return state != nullptr ? *state : resolve(context);
   }
 
  private:
-  KernelOnDevice& resolve(const ContextBox& context);
+  KernelOnDevice& resolve(const error::ContextBox& context);
 };
 
-}  // namespace cudacore::handle
+}  // namespace cudacore::launching

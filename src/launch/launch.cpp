@@ -9,9 +9,9 @@ namespace cudacore {
 
 void launch_packed(const Stream& stream, const LaunchConfig& config, const Kernel& kernel,
                    void** arguments) {
-  const handle::StreamBox& queue = require_open(stream.box(), "Stream");
-  handle::KernelBox& box = *kernel.box();
-  handle::ContextBox& context = *queue.work_context();
+  const owner::StreamBox& queue = owner::require_open(stream.box(), "Stream");
+  launching::KernelBox& box = *kernel.box();
+  error::ContextBox& context = *queue.work_context();
   const CUresult result = enqueue(driver::api(), queue, context, box, config, arguments);
   if (result != CUDA_SUCCESS) [[unlikely]]
     throw_launch_error(result, queue, context, box, config);
@@ -19,9 +19,9 @@ void launch_packed(const Stream& stream, const LaunchConfig& config, const Kerne
 
 void launch_arguments(const Stream& stream, const LaunchConfig& config, const Kernel& kernel,
                       std::span<const Argument> arguments) {
-  const handle::KernelBox& box = *kernel.box();
-  handle::PackedArguments packed(box, arguments.size(),
-                                 [&](std::size_t i) { return exact_param(box, i, arguments[i]); });
+  const launching::KernelBox& box = *kernel.box();
+  launching::PackedArguments packed(
+      box, arguments.size(), [&](std::size_t i) { return exact_param(box, i, arguments[i]); });
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     pack_argument(box, i, packed.slots()[i], arguments[i], packed.places()[i]);
   }

@@ -4,7 +4,7 @@
 #include "cudacore/error.hpp"
 #include "launch/argument_errors.hpp"
 
-namespace cudacore::handle {
+namespace cudacore::launching {
 
 void PackedArguments::require_count(const KernelBox& kernel, std::size_t count) {
   if (count != kernel.plan.slots.size()) [[unlikely]] {
@@ -26,4 +26,4 @@ void PackedArguments::lay_out(const PackingPlan& plan) {
   for (std::size_t i = 0; i < count; ++i) places_[i] = bytes + plan.slots[i].offset;
 }
 
-}  // namespace cudacore::handle
+}  // namespace cudacore::launching

@@ -6,7 +6,7 @@
 #include "cudacore/argument.hpp"
 #include "launch/kernel_box.hpp"
 
-namespace cudacore::handle {
+namespace cudacore::launching {
 
 /// The arguments of one launch, as the driver takes them: made empty, filled by a launcher, and
 /// handed to enqueue(). On the stack, but for kernels of very many parameters.
@@ -48,18 +48,14 @@ class PackedArguments : driver::NotCopied {
   alignas(std::max_align_t) std::array<unsigned char, few * sizeof(void*)> few_bytes_;
 };
 
-}  // namespace cudacore::handle
-
-namespace cudacore {
-
 /// Writes an argument as the bytes that `slot` declares, the slot of parameter `index`.
 /// @throw TypeMismatchError, std::overflow_error.
-void pack_argument(const handle::KernelBox& kernel, std::size_t index, const handle::Slot& slot,
+void pack_argument(const KernelBox& kernel, std::size_t index, const Slot& slot,
                    const Argument& argument, void* place);
 
 /// The parameter that an argument fits exactly, for a kernel whose parameters are unknown.
 /// @throw TypeMismatchError for an argument that says no exact type.
-[[nodiscard]] Param exact_param(const handle::KernelBox& kernel, std::size_t index,
+[[nodiscard]] Param exact_param(const KernelBox& kernel, std::size_t index,
                                 const Argument& argument);
 
-}  // namespace cudacore
+}  // namespace cudacore::launching

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-namespace cudacore::handle {
+namespace cudacore::launching {
 namespace {
 
 /// The bits of a double in a 16-bit format, rounded to nearest even; values that are too large for
@@ -290,4 +290,4 @@ PackResult pack_bytes(const Slot& slot, const void* bytes, std::size_t size,
   return PackResult::ok;
 }
 
-}  // namespace cudacore::handle
+}  // namespace cudacore::launching

@@ -8,7 +8,7 @@
 
 #include "cudacore/signature.hpp"
 
-namespace cudacore::handle {
+namespace cudacore::launching {
 
 /// The argument that a parameter nearly always gets, which launchers pack without further thought.
 enum class FastPath : std::uint8_t {
@@ -80,4 +80,4 @@ enum class PackResult : std::uint8_t { ok, overflow, mismatch };
 [[nodiscard]] std::uint16_t to_float16(double value) noexcept;
 [[nodiscard]] std::uint16_t to_bfloat16(double value) noexcept;
 
-}  // namespace cudacore::handle
+}  // namespace cudacore::launching

@@ -8,14 +8,14 @@
 #include "error/check.hpp"
 #include "error/describe.hpp"
 
-namespace cudacore {
+namespace cudacore::launching {
 namespace {
 
 std::uint64_t product(const Dim3& extents) noexcept {
   return std::uint64_t{extents[0]} * extents[1] * extents[2];
 }
 
-std::size_t largest_shared_memory(const handle::DeviceLimits& limits) noexcept {
+std::size_t largest_shared_memory(const error::DeviceLimits& limits) noexcept {
   return std::max(limits.shmem_per_block, limits.shmem_per_block_optin);
 }
 
@@ -27,31 +27,30 @@ bool has_zero(const Dim3& extents) noexcept {
   return extents[0] == 0 || extents[1] == 0 || extents[2] == 0;
 }
 
-[[noreturn]] void refuse(const handle::KernelBox& kernel, const std::string& why) {
+[[noreturn]] void refuse(const KernelBox& kernel, const std::string& why) {
   throw std::invalid_argument(kernel.name + ": " + why);
 }
 
-[[noreturn]] void refuse_zero(const handle::KernelBox& kernel, const char* what,
-                              const Dim3& extents) {
-  refuse(kernel, std::string("a ") + what + " of " + handle::format_extents(extents) +
+[[noreturn]] void refuse_zero(const KernelBox& kernel, const char* what, const Dim3& extents) {
+  refuse(kernel, std::string("a ") + what + " of " + error::format_extents(extents) +
                      " has no work: every extent must be at least 1");
 }
 
-[[noreturn]] void refuse_extents(const handle::KernelBox& kernel, const char* what,
-                                 const Dim3& extents, const Dim3& limits, int device) {
-  refuse(kernel, std::string("a ") + what + " of " + handle::format_extents(extents) +
-                     " is too large: " + handle::describe_device(device) + " allows " +
-                     handle::format_extents(limits));
+[[noreturn]] void refuse_extents(const KernelBox& kernel, const char* what, const Dim3& extents,
+                                 const Dim3& limits, int device) {
+  refuse(kernel, std::string("a ") + what + " of " + error::format_extents(extents) +
+                     " is too large: " + error::describe_device(device) + " allows " +
+                     error::format_extents(limits));
 }
 
-[[noreturn]] void refuse_feature(const handle::KernelBox& kernel, const char* feature, int device) {
+[[noreturn]] void refuse_feature(const KernelBox& kernel, const char* feature, int device) {
   throw NotSupportedError(
-      kernel.name + ": " + handle::describe_device(device) + " has no " + feature, 0, {}, {});
+      kernel.name + ": " + error::describe_device(device) + " has no " + feature, 0, {}, {});
 }
 
 /// With clusters, the grid counts clusters.
-void check_grid(const LaunchConfig& config, const handle::ContextBox& context,
-                const handle::KernelBox& kernel) {
+void check_grid(const LaunchConfig& config, const error::ContextBox& context,
+                const KernelBox& kernel) {
   const Dim3& limits = context.limits.grid;
   if (!config.cluster) {
     if (exceeds(config.grid, limits)) [[unlikely]] {
@@ -66,19 +65,19 @@ void check_grid(const LaunchConfig& config, const handle::ContextBox& context,
   if (has_zero(cluster)) refuse_zero(kernel, "cluster", cluster);
   for (std::size_t i = 0; i < cluster.size(); ++i) {
     if (std::uint64_t{config.grid[i]} * cluster[i] > limits[i]) {
-      refuse(kernel, "a grid of " + handle::format_extents(config.grid) + " clusters of " +
-                         handle::format_extents(cluster) +
-                         " blocks is too large: " + handle::describe_device(context.device) +
-                         " allows " + handle::format_extents(limits) + " blocks");
+      refuse(kernel, "a grid of " + error::format_extents(config.grid) + " clusters of " +
+                         error::format_extents(cluster) +
+                         " blocks is too large: " + error::describe_device(context.device) +
+                         " allows " + error::format_extents(limits) + " blocks");
     }
   }
 }
 
 }  // namespace
 
-void check_shape(const LaunchConfig& config, const handle::ContextBox& context,
-                 const handle::KernelOnDevice& state, const handle::KernelBox& kernel) {
-  const handle::DeviceLimits& limits = context.limits;
+void check_shape(const LaunchConfig& config, const error::ContextBox& context,
+                 const KernelOnDevice& state, const KernelBox& kernel) {
+  const error::DeviceLimits& limits = context.limits;
   if (has_zero(config.grid)) [[unlikely]]
     refuse_zero(kernel, "grid", config.grid);
   if (has_zero(config.block)) [[unlikely]]
@@ -88,11 +87,11 @@ void check_shape(const LaunchConfig& config, const handle::ContextBox& context,
   }
   if (product(config.block) > std::min(limits.threads_per_block, state.max_threads)) [[unlikely]] {
     const std::string why = product(config.block) > limits.threads_per_block
-                                ? handle::describe_device(context.device) + " allows " +
+                                ? error::describe_device(context.device) + " allows " +
                                       std::to_string(limits.threads_per_block)
                                 : "this kernel allows " + std::to_string(state.max_threads) +
                                       " by the registers it uses or its __launch_bounds__";
-    refuse(kernel, "a block of " + handle::format_extents(config.block) + " has " +
+    refuse(kernel, "a block of " + error::format_extents(config.block) + " has " +
                        std::to_string(product(config.block)) + " threads; " + why);
   }
   check_grid(config, context, kernel);
@@ -100,7 +99,7 @@ void check_shape(const LaunchConfig& config, const handle::ContextBox& context,
     refuse(kernel, std::to_string(config.shmem_size) + " bytes of dynamic and " +
                        std::to_string(state.static_shmem) +
                        " of static shared memory for each block are too much: " +
-                       handle::describe_device(context.device) + " allows " +
+                       error::describe_device(context.device) + " allows " +
                        std::to_string(largest_shared_memory(limits)) + " together");
   }
   if (config.is_cooperative && !limits.cooperative_launch) [[unlikely]] {
@@ -108,10 +107,10 @@ void check_shape(const LaunchConfig& config, const handle::ContextBox& context,
   }
 }
 
-std::size_t most_dynamic_shared_memory(const handle::DeviceLimits& limits,
-                                       const handle::KernelOnDevice& state) noexcept {
+std::size_t most_dynamic_shared_memory(const error::DeviceLimits& limits,
+                                       const KernelOnDevice& state) noexcept {
   const std::size_t limit = largest_shared_memory(limits);
   return limit - std::min(state.static_shmem, limit);
 }
 
-}  // namespace cudacore
+}  // namespace cudacore::launching

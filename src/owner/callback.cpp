@@ -11,7 +11,7 @@
 #include "driver/process.hpp"
 #include "error/unraisable.hpp"
 
-namespace cudacore::handle {
+namespace cudacore::owner {
 namespace {
 
 constinit thread_local unsigned depth = 0;
@@ -56,10 +56,10 @@ void end_elsewhere(std::function<void()> end) noexcept {
       pending.is_worked_on = true;
     }
   } catch (const std::exception& error) {
-    report_unraisable(
+    error::report_unraisable(
         (std::string("what a host callback let go of is not released yet: ") + error.what())
             .c_str());
   }
 }
 
-}  // namespace cudacore::handle
+}  // namespace cudacore::owner

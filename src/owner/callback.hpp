@@ -6,7 +6,7 @@
 
 #include "driver/not_copied.hpp"
 
-namespace cudacore::handle {
+namespace cudacore::owner {
 
 /// Marks the calling thread as being inside a host callback, where the driver accepts no calls.
 class CallbackScope : driver::NotCopied {
@@ -31,4 +31,4 @@ void end_outside_callbacks(End end) noexcept {
   end_elsewhere(std::move(end));
 }
 
-}  // namespace cudacore::handle
+}  // namespace cudacore::owner

@@ -13,14 +13,14 @@
 #include "error/unraisable.hpp"
 #include "owner/callback.hpp"
 
-namespace cudacore::handle {
+namespace cudacore::owner {
 namespace {
 
 void report_release(const char* why, std::size_t size, CUdeviceptr pointer) noexcept {
   char message[512];
   std::snprintf(message, sizeof(message), "a buffer of %zu bytes at 0x%llx was not released: %s",
                 size, pointer, why);
-  report_unraisable(message);
+  error::report_unraisable(message);
 }
 
 /// @throw LaunchError for a fault that has not been reported yet, InterruptedError; reports
@@ -34,12 +34,13 @@ void release_memory(MemoryResource& resource, const ResourceCalls& calls, CUdevi
     throw;
   } catch (const ContextLostError&) {  // this loss has been reported already
   } catch (const Error& error) {
-    if (is_sticky(static_cast<CUresult>(error.code()))) throw;
+    if (error::is_sticky(static_cast<CUresult>(error.code()))) throw;
     report_release(error.what(), size, pointer);
   } catch (const std::exception& error) {
     report_release(error.what(), size, pointer);
   } catch (...) {
-    report_unraisable("a memory resource raised something unknown while a buffer was released");
+    error::report_unraisable(
+        "a memory resource raised something unknown while a buffer was released");
   }
 }
 
@@ -47,14 +48,15 @@ void release_memory(MemoryResource& resource, const ResourceCalls& calls, CUdevi
 /// crash; `kept` lives until then.
 template <typename Handle>
 void destroy(CUresult (*driver::DriverApi::*function)(Handle), const char* name, Handle handle,
-             std::shared_ptr<ContextBox> context, std::vector<std::byte> kept = {}) noexcept {
+             std::shared_ptr<error::ContextBox> context,
+             std::vector<std::byte> kept = {}) noexcept {
   end_outside_callbacks(
       [function, name, handle, context = std::move(context), kept = std::move(kept)] {
         const driver::DriverApi* api = driver::api_for_cleanup();
-        if (api == nullptr || (context != nullptr && !is_alive(*api, *context))) return;
+        if (api == nullptr || (context != nullptr && !error::is_alive(*api, *context))) return;
         const driver::BlockingScope scope;
         const CUresult result = (api->*function)(handle);
-        if (result != CUDA_SUCCESS) report_unraisable(result, name);
+        if (result != CUDA_SUCCESS) error::report_unraisable(result, name);
       });
 }
 
@@ -67,9 +69,9 @@ std::string describe_stream(const StreamBox& stream) {
   } else if (stream.stream == CU_STREAM_PER_THREAD) {
     text = "the per-thread default stream";
   } else {
-    text = "stream " + format_address(stream.stream);
+    text = "stream " + error::format_address(stream.stream);
   }
-  return text + " of " + describe_device(stream.work_context()->device);
+  return text + " of " + error::describe_device(stream.work_context()->device);
 }
 
 StreamBox::~StreamBox() {
@@ -98,7 +100,7 @@ BufferBox::~BufferBox() {
   if (driver::is_forked_child() || driver::is_exiting()) return;
   end_outside_callbacks([pointer = pointer, size = size, resource = std::move(resource),
                          calls = calls, stream = std::move(stream)]() mutable {
-    const NobodyCatchesScope scope;
+    const error::NobodyCatchesScope scope;
     try {
       release_memory(*resource, *calls, pointer, size, std::move(stream));
     } catch (...) {  // a fault, which the next call throws
@@ -117,7 +119,8 @@ bool BufferBox::has_nothing_to_release() const noexcept {
 void BufferBox::throw_if_stale() const {
   if (!is_stale()) [[likely]]
     return;
-  throw_stale("this Buffer of " + format_bytes(size) + " at " + format_address(pointer) + " is");
+  error::throw_stale("this Buffer of " + error::format_bytes(size) + " at " +
+                     error::format_address(pointer) + " is");
 }
 
 void BufferBox::release() {
@@ -133,4 +136,4 @@ LibraryBox::~LibraryBox() {
           std::move(code));
 }
 
-}  // namespace cudacore::handle
+}  // namespace cudacore::owner

@@ -27,18 +27,18 @@ namespace cudacore {
 class MemoryResource;
 }
 
-namespace cudacore::handle {
+namespace cudacore::owner {
 
 struct StreamBox : driver::NotCopied {
-  std::shared_ptr<ContextBox> context;  ///< null: the current one (for the default streams)
+  std::shared_ptr<error::ContextBox> context;  ///< null: the current one (for the default streams)
   CUstream stream = nullptr;
   bool owned = false;
   std::shared_ptr<void> owner;
   ~StreamBox();
 
   /// The context that work on this stream runs in.
-  [[nodiscard]] const std::shared_ptr<ContextBox>& work_context() const {
-    return context ? context : current_context();
+  [[nodiscard]] const std::shared_ptr<error::ContextBox>& work_context() const {
+    return context ? context : error::current_context();
   }
 };
 
@@ -46,9 +46,9 @@ struct StreamBox : driver::NotCopied {
 [[nodiscard]] std::string describe_stream(const StreamBox& stream);
 
 struct EventBox : driver::NotCopied {
-  std::shared_ptr<ContextBox> context;
+  std::shared_ptr<error::ContextBox> context;
   CUevent event = nullptr;
-  EventKind kind;  ///< as it was made or taken
+  error::EventKind kind;  ///< as it was made or taken
   std::atomic<bool> recorded{false};
   std::atomic<bool> in_flight{false};  ///< whether the last record may not have been reached
   std::atomic<bool> is_shared{false};  ///< other code has the handle, and may record it
@@ -93,12 +93,12 @@ struct BufferBox : driver::NotCopied {
   static constexpr int host_only = -3;  ///< no device can access it
   /// The device that a launch compares with; queried from the resource once.
   std::atomic<int> device{not_asked};
-  const unsigned made_after = resets.load(std::memory_order_relaxed);
+  const unsigned made_after = error::resets.load(std::memory_order_relaxed);
   ~BufferBox();
 
   /// Whether it was made before a reset, which freed its memory. Wrapped memory stays valid.
   [[nodiscard]] bool is_stale() const noexcept {
-    return made_after != resets.load(std::memory_order_relaxed) && ends_with_reset();
+    return made_after != error::resets.load(std::memory_order_relaxed) && ends_with_reset();
   }
   /// @throw ContextLostError if it is stale, without a driver call.
   void throw_if_stale() const;
@@ -120,4 +120,4 @@ struct LibraryBox : driver::NotCopied {
   ~LibraryBox();
 };
 
-}  // namespace cudacore::handle
+}  // namespace cudacore::owner

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace cudacore {
+namespace cudacore::owner {
 
 /// The box of an object; the object must not be closed.
 /// @throw std::invalid_argument
@@ -17,4 +17,4 @@ template <typename Box>
   return *box;
 }
 
-}  // namespace cudacore
+}  // namespace cudacore::owner

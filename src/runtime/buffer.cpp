@@ -12,17 +12,17 @@
 
 namespace cudacore {
 
-std::shared_ptr<handle::BufferBox> new_buffer(std::shared_ptr<MemoryResource> resource,
-                                              const std::optional<Stream>& stream) {
-  static constexpr handle::ResourceCalls calls{
+std::shared_ptr<owner::BufferBox> new_buffer(std::shared_ptr<MemoryResource> resource,
+                                             const std::optional<Stream>& stream) {
+  static constexpr owner::ResourceCalls calls{
       [](MemoryResource& from, CUdeviceptr pointer, std::size_t size,
-         std::shared_ptr<handle::StreamBox> ordered_on) {
+         std::shared_ptr<owner::StreamBox> ordered_on) {
         from.deallocate(
             pointer, size,
             ordered_on != nullptr ? std::optional(Stream(std::move(ordered_on))) : std::nullopt);
       },
       [](const MemoryResource& from) noexcept { return from.ends_with_reset(); }};
-  auto box = std::make_shared<handle::BufferBox>();
+  auto box = std::make_shared<owner::BufferBox>();
   if (stream) box->stream = stream_for_release(*stream);
   box->resource = std::move(resource);
   box->calls = &calls;
@@ -31,17 +31,17 @@ std::shared_ptr<handle::BufferBox> new_buffer(std::shared_ptr<MemoryResource> re
 
 namespace {
 
-const handle::BufferBox& open(const Buffer& buffer) { return require_open(buffer.box(), "Buffer"); }
+const owner::BufferBox& open(const Buffer& buffer) { return require_open(buffer.box(), "Buffer"); }
 
 /// The box of a buffer whose memory is about to be used.
-const handle::BufferBox& usable(const Buffer& buffer) {
-  const handle::BufferBox& box = open(buffer);
+const owner::BufferBox& usable(const Buffer& buffer) {
+  const owner::BufferBox& box = open(buffer);
   box.throw_if_stale();
   return box;
 }
 
 std::string describe(CUdeviceptr pointer, std::size_t size) {
-  return "a buffer of " + handle::format_bytes(size) + " at " + handle::format_address(pointer);
+  return "a buffer of " + error::format_bytes(size) + " at " + error::format_address(pointer);
 }
 
 /// What the driver knows about an address; 0 for memory it has never seen.
@@ -49,17 +49,17 @@ template <typename T>
 T pointer_attribute(CUdeviceptr pointer, CUpointer_attribute attribute) {
   T value{};
   if (pointer == 0) return value;
-  const ContextCall call(handle::current_context());
+  const ContextCall call(error::current_context());
   void* data = &value;
   // Not cuPointerGetAttribute, which fails for memory that the driver has never seen.
-  handle::check(
+  error::check(
       call.api().cuPointerGetAttributes(1, &attribute, &data, pointer), "cuPointerGetAttributes",
-      [&] { return "address " + handle::format_address(pointer); }, call.context().get());
+      [&] { return "address " + error::format_address(pointer); }, call.context().get());
   return value;
 }
 
 template <typename T>
-T pointer_attribute(const handle::BufferBox& box, CUpointer_attribute attribute) {
+T pointer_attribute(const owner::BufferBox& box, CUpointer_attribute attribute) {
   box.throw_if_stale();
   return pointer_attribute<T>(box.pointer, attribute);
 }
@@ -70,14 +70,14 @@ unsigned memory_type(const Memory& memory) {
   return pointer_attribute<unsigned>(memory, CU_POINTER_ATTRIBUTE_MEMORY_TYPE);
 }
 
-bool is_managed_memory(const handle::BufferBox& box) {
+bool is_managed_memory(const owner::BufferBox& box) {
   return pointer_attribute<int>(box, CU_POINTER_ATTRIBUTE_IS_MANAGED) != 0;
 }
 
 /// The resource of a slice: it keeps the whole buffer alive, and takes nothing back.
 class SliceResource : public MemoryResource {
  public:
-  explicit SliceResource(std::shared_ptr<handle::BufferBox> whole) : whole_(std::move(whole)) {}
+  explicit SliceResource(std::shared_ptr<owner::BufferBox> whole) : whole_(std::move(whole)) {}
 
   [[nodiscard]] const Buffer& whole() const noexcept { return whole_; }
 
@@ -85,7 +85,7 @@ class SliceResource : public MemoryResource {
     return whole_.memory_resource()->allocate(size, stream);
   }
   [[nodiscard]] bool ends_with_reset() const noexcept override {
-    const handle::BufferBox& box = *whole_.box();
+    const owner::BufferBox& box = *whole_.box();
     return box.resource != nullptr && box.resource->ends_with_reset();
   }
   /// A stream that was set for the part orders the release of the whole.
@@ -102,11 +102,11 @@ class SliceResource : public MemoryResource {
   Buffer whole_;
 };
 
-const SliceResource* part_of(const handle::BufferBox& box) {
+const SliceResource* part_of(const owner::BufferBox& box) {
   return dynamic_cast<const SliceResource*>(box.resource.get());
 }
 
-void require_size(const char* what, std::size_t given, const handle::BufferBox& box) {
+void require_size(const char* what, std::size_t given, const owner::BufferBox& box) {
   if (given == box.size) return;
   throw std::invalid_argument(std::string(what) + " has " + std::to_string(given) +
                               " bytes, but the buffer has " + std::to_string(box.size) +
@@ -120,10 +120,10 @@ constexpr std::size_t staged_most = std::size_t{1} << 20U;
 /// Before a copy to or from pageable host memory that would wait for the stream in the driver,
 /// waits for it here, where Ctrl-C can end the wait.
 void wait_before_pageable(const StreamCall& call, CUdeviceptr host) {
-  if (handle::interrupt_hook() == nullptr) return;
+  if (error::interrupt_hook() == nullptr) return;
   const auto query = [&call] { return call.api().cuStreamQuery(call.stream()); };
   if (query() != CUDA_ERROR_NOT_READY || memory_type(host) != 0) return;
-  call.check(handle::wait_until_ready(query), "cuStreamQuery");
+  call.check(error::wait_until_ready(query), "cuStreamQuery");
 }
 
 /// `waits_for`, if not null, is host memory for which the driver may wait if it is pageable.
@@ -148,14 +148,14 @@ Buffer Buffer::from_handle(CUdeviceptr pointer, std::size_t size,
 }
 
 Buffer Buffer::slice(std::size_t offset, std::size_t size) const {
-  const handle::BufferBox& box = usable(*this);
+  const owner::BufferBox& box = usable(*this);
   if (offset > box.size || size > box.size - offset) {
     throw std::out_of_range("a slice of " + std::to_string(size) + " bytes at offset " +
                             std::to_string(offset) + " reaches past the end of " +
                             describe(box.pointer, box.size));
   }
   const SliceResource* part = part_of(box);
-  const std::shared_ptr<handle::BufferBox>& whole = part != nullptr ? part->whole().box() : box_;
+  const std::shared_ptr<owner::BufferBox>& whole = part != nullptr ? part->whole().box() : box_;
   const auto slice = new_buffer(std::make_shared<SliceResource>(whole));
   slice->owner = whole->owner;
   slice->size = size;
@@ -166,14 +166,14 @@ Buffer Buffer::slice(std::size_t offset, std::size_t size) const {
 void Buffer::close(const std::optional<Stream>& stream) {
   if (box_ == nullptr) return;
   if (stream && !box_->is_stale()) set_deallocation_stream(*stream);
-  const std::shared_ptr<handle::BufferBox> last = std::move(box_);
+  const std::shared_ptr<owner::BufferBox> last = std::move(box_);
   // If this is the last share, the wait can be interrupted here; in the box's destructor it cannot.
   if (last.use_count() == 1) last->release();
 }
 
 void Buffer::set_deallocation_stream(const Stream& stream) const {
   (void)usable(*this);
-  std::shared_ptr<handle::StreamBox> chosen = stream_for_release(stream);
+  std::shared_ptr<owner::StreamBox> chosen = stream_for_release(stream);
   const std::scoped_lock lock(box_->mutex);
   box_->stream.swap(chosen);
 }
@@ -182,26 +182,26 @@ CUdeviceptr Buffer::handle() const noexcept { return box_ != nullptr ? box_->poi
 std::size_t Buffer::size() const noexcept { return box_ != nullptr ? box_->size : 0; }
 
 int Buffer::device_id() const {
-  const handle::BufferBox& box = open(*this);
+  const owner::BufferBox& box = open(*this);
   if (box.resource != nullptr) return box.resource->device_id();
   if (memory_type(box) == 0) return -1;
   return pointer_attribute<int>(box, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
 }
 
 bool Buffer::is_device_accessible() const {
-  const handle::BufferBox& box = open(*this);
+  const owner::BufferBox& box = open(*this);
   if (box.resource != nullptr) return box.resource->is_device_accessible();
   return memory_type(box) != 0;
 }
 
 bool Buffer::is_host_accessible() const {
-  const handle::BufferBox& box = open(*this);
+  const owner::BufferBox& box = open(*this);
   if (box.resource != nullptr) return box.resource->is_host_accessible();
   return memory_type(box) != CU_MEMORYTYPE_DEVICE || is_managed_memory(box);
 }
 
 bool Buffer::is_managed() const {
-  const handle::BufferBox& box = open(*this);
+  const owner::BufferBox& box = open(*this);
   if (box.resource == nullptr) return is_managed_memory(box);
   if (box.resource->is_managed()) return true;
   // A user-defined resource may not say so.
@@ -210,13 +210,13 @@ bool Buffer::is_managed() const {
 }
 
 std::shared_ptr<MemoryResource> Buffer::memory_resource() const {
-  const handle::BufferBox& box = open(*this);
+  const owner::BufferBox& box = open(*this);
   const SliceResource* part = part_of(box);
   return part != nullptr ? part->whole().memory_resource() : box.resource;
 }
 
 std::byte* Buffer::host_pointer() const {
-  const handle::BufferBox& box = usable(*this);
+  const owner::BufferBox& box = usable(*this);
   if (!is_host_accessible()) {
     throw std::invalid_argument(describe(box.pointer, box.size) +
                                 " lives on a device: copy_to() host memory to read it");
@@ -225,28 +225,28 @@ std::byte* Buffer::host_pointer() const {
 }
 
 void Buffer::copy_from(const Buffer& source, const Stream& stream) const {
-  const handle::BufferBox& box = usable(*this);
-  const handle::BufferBox& from = usable(source);
+  const owner::BufferBox& box = usable(*this);
+  const owner::BufferBox& from = usable(source);
   require_size("the source buffer", from.size, box);
   copy(box.pointer, from.pointer, box.size, stream);
 }
 
 void Buffer::copy_from(std::span<const std::byte> source, const Stream& stream) const {
-  const handle::BufferBox& box = usable(*this);
+  const owner::BufferBox& box = usable(*this);
   require_size("the source", source.size(), box);
   const auto host = reinterpret_cast<std::uintptr_t>(source.data());
   copy(box.pointer, host, box.size, stream, box.size > staged_most ? host : 0);
 }
 
 void Buffer::copy_to(std::span<std::byte> destination, const Stream& stream) const {
-  const handle::BufferBox& box = usable(*this);
+  const owner::BufferBox& box = usable(*this);
   require_size("the destination", destination.size(), box);
   const auto host = reinterpret_cast<std::uintptr_t>(destination.data());
   copy(host, box.pointer, box.size, stream, host);
 }
 
 void Buffer::fill(std::uint32_t value, std::size_t width, const Stream& stream) const {
-  const handle::BufferBox& box = usable(*this);
+  const owner::BufferBox& box = usable(*this);
   if (width != 1 && width != 2 && width != 4) {
     throw std::invalid_argument("a fill pattern has 1, 2 or 4 bytes, not " + std::to_string(width));
   }

@@ -52,14 +52,14 @@ CodeType type_of_elf(std::string_view text) {
   if (text.size() >= type_offset + sizeof(type_and_machine)) {
     std::memcpy(type_and_machine.data(), text.data() + type_offset, sizeof(type_and_machine));
   }
-  if (type_and_machine[1] == elf_machine_cuda) return CodeType::cubin;
+  if (type_and_machine[1] == signature::elf_machine_cuda) return CodeType::cubin;
   return type_and_machine[0] == relocatable ? CodeType::object : CodeType::library;
 }
 
 CodeType type_of(std::string_view text, const fs::path& path) {
   using namespace std::string_view_literals;
-  if (text.starts_with(elf_magic)) return type_of_elf(text);
-  if (text.starts_with(fatbin_magic)) return CodeType::fatbin;
+  if (text.starts_with(signature::elf_magic)) return type_of_elf(text);
+  if (text.starts_with(signature::fatbin_magic)) return CodeType::fatbin;
   if (text.starts_with("\xed\x43\x4e\x7f"sv)) return CodeType::ltoir;
   if (text.starts_with("!<arch>\n"sv)) return CodeType::library;
   const std::string_view trimmed = text.substr(0, text.find('\0'));
@@ -114,7 +114,7 @@ ObjectCode ObjectCode::from_file(const fs::path& path, CodeType type, Details de
 
 ObjectCode ObjectCode::load(const fs::path& path, Details details) {
   std::vector<std::byte> code = read_file(path);
-  const CodeType type = type_of(text_of(code), path);
+  const CodeType type = type_of(signature::text_of(code), path);
   if (details.name.empty()) details.name = path.filename().string();
   return {std::move(code), type, std::move(details)};
 }

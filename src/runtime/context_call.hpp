@@ -18,40 +18,40 @@ namespace cudacore {
 /// lives.
 class ContextCall : driver::NotCopied {
  public:
-  explicit ContextCall(const std::shared_ptr<handle::ContextBox>& context)
+  explicit ContextCall(const std::shared_ptr<error::ContextBox>& context)
       : api_(&driver::api()), context_(&usable(context)), scope_(*api_, *context) {}
 
   [[nodiscard]] const driver::DriverApi& api() const noexcept { return *api_; }
-  [[nodiscard]] const std::shared_ptr<handle::ContextBox>& context() const noexcept {
+  [[nodiscard]] const std::shared_ptr<error::ContextBox>& context() const noexcept {
     return *context_;
   }
 
  private:
-  static const std::shared_ptr<handle::ContextBox>& usable(
-      const std::shared_ptr<handle::ContextBox>& context) {
-    handle::throw_if_lost(*context);
+  static const std::shared_ptr<error::ContextBox>& usable(
+      const std::shared_ptr<error::ContextBox>& context) {
+    error::throw_if_lost(*context);
     return context;
   }
 
   const driver::DriverApi* api_;
-  const std::shared_ptr<handle::ContextBox>* context_;
-  handle::ContextScope scope_;
+  const std::shared_ptr<error::ContextBox>* context_;
+  error::ContextScope scope_;
 };
 
 /// A call on a stream, in the context that its work runs in.
 class StreamCall : public ContextCall {
  public:
-  explicit StreamCall(const handle::StreamBox& stream)
+  explicit StreamCall(const owner::StreamBox& stream)
       : ContextCall(stream.work_context()), stream_(&stream) {}
 
   [[nodiscard]] CUstream stream() const noexcept { return stream_->stream; }
   void check(CUresult result, const char* function) const {
-    handle::check(
-        result, function, [this] { return handle::describe_stream(*stream_); }, context().get());
+    error::check(
+        result, function, [this] { return owner::describe_stream(*stream_); }, context().get());
   }
 
  private:
-  const handle::StreamBox* stream_;
+  const owner::StreamBox* stream_;
 };
 
 /// Whether a handle is one of the two default streams, in whichever context is current.
@@ -62,11 +62,11 @@ class StreamCall : public ContextCall {
 /// A stream that orders the release of memory used on `stream`, whichever thread releases it. It is
 /// bound to a context, and never per-thread: the legacy stream replaces a per-thread one, because
 /// it waits for it.
-[[nodiscard]] std::shared_ptr<handle::StreamBox> stream_for_release(const Stream& stream);
+[[nodiscard]] std::shared_ptr<owner::StreamBox> stream_for_release(const Stream& stream);
 
 /// An empty buffer that knows which resource its memory goes back to, and on which stream. Without
 /// a resource, nothing is released.
-[[nodiscard]] std::shared_ptr<handle::BufferBox> new_buffer(
+[[nodiscard]] std::shared_ptr<owner::BufferBox> new_buffer(
     std::shared_ptr<MemoryResource> resource, const std::optional<Stream>& stream = std::nullopt);
 
 }  // namespace cudacore

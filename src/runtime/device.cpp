@@ -14,7 +14,7 @@
 namespace cudacore {
 namespace {
 
-constexpr std::size_t cached_devices = handle::ContextBox::max_devices;
+constexpr std::size_t cached_devices = error::ContextBox::max_devices;
 constexpr std::size_t cached_attributes = 192;
 
 /// Attributes never change. An entry is 0 until its value is known; then it has this bit in
@@ -24,9 +24,9 @@ constinit std::array<std::array<std::atomic<std::uint64_t>, cached_attributes>, 
     attribute_cache{};
 
 void check(CUresult result, const char* function, int device,
-           handle::ContextBox* context = nullptr) {
-  handle::check(
-      result, function, [&] { return handle::describe_device(device); }, context);
+           error::ContextBox* context = nullptr) {
+  error::check(
+      result, function, [&] { return error::describe_device(device); }, context);
 }
 
 int read_attribute(int attribute, int device) {
@@ -42,7 +42,7 @@ int read_attribute(int attribute, int device) {
 
 int Device::count() {
   int count = 0;
-  handle::check(driver::api().cuDeviceGetCount(&count), "cuDeviceGetCount");
+  error::check(driver::api().cuDeviceGetCount(&count), "cuDeviceGetCount");
   return count;
 }
 
@@ -57,9 +57,9 @@ std::vector<Device> Device::all() {
 Device Device::current() {
   const driver::DriverApi& api = driver::api();
   CUcontext context = nullptr;
-  handle::check(api.cuCtxGetCurrent(&context), "cuCtxGetCurrent");
+  error::check(api.cuCtxGetCurrent(&context), "cuCtxGetCurrent");
   if (context == nullptr) return Device(0);
-  return from_known_ordinal(handle::current_context()->device);
+  return from_known_ordinal(error::current_context()->device);
 }
 
 Device::Device(int ordinal) : id_(ordinal) {
@@ -122,7 +122,7 @@ int Device::attribute(int attribute) const {
 }
 
 MemoryInfo Device::memory_info() const {
-  const ContextCall call(handle::primary_context(id_));
+  const ContextCall call(error::primary_context(id_));
   MemoryInfo info;
   check(call.api().cuMemGetInfo(&info.free, &info.total), "cuMemGetInfo", id_,
         call.context().get());
@@ -135,7 +135,7 @@ bool Device::can_access_peer(Device peer) const {
   return can != 0;
 }
 
-Context Device::context() const { return Context(handle::primary_context(id_)); }
+Context Device::context() const { return Context(error::primary_context(id_)); }
 
 Stream Device::create_stream(const StreamOptions& options) const {
   return Stream(context(), options);
@@ -154,7 +154,7 @@ std::shared_ptr<MemoryResource> Device::memory_resource() const {
   };
   Shared& shared = driver::leaked<Shared>();
   // Also rejects devices beyond the table.
-  [[maybe_unused]] const auto& primary = handle::primary_context(id_);
+  [[maybe_unused]] const auto& primary = error::primary_context(id_);
   const std::scoped_lock lock(shared.mutex);
   std::shared_ptr<MemoryResource>& resource = shared.resources[static_cast<std::size_t>(id_)];
   if (resource == nullptr) {
@@ -168,8 +168,8 @@ std::shared_ptr<MemoryResource> Device::memory_resource() const {
 }
 
 Stream Device::default_stream() const {
-  auto box = std::make_shared<handle::StreamBox>();
-  box->context = handle::primary_context(id_);
+  auto box = std::make_shared<owner::StreamBox>();
+  box->context = error::primary_context(id_);
   box->stream = CU_STREAM_LEGACY;
   return Stream(std::move(box));
 }

@@ -12,21 +12,21 @@
 namespace cudacore {
 namespace {
 
-const handle::EventBox& open(const Event& event) { return require_open(event.box(), "Event"); }
+const owner::EventBox& open(const Event& event) { return require_open(event.box(), "Event"); }
 
-void check(CUresult result, const char* function, const handle::EventBox& box) {
+void check(CUresult result, const char* function, const owner::EventBox& box) {
   const auto describe = [&] {
-    return "event " + handle::format_address(box.event) + " of " +
-           handle::describe_device(box.context->device);
+    return "event " + error::format_address(box.event) + " of " +
+           error::describe_device(box.context->device);
   };
-  handle::check(result, function, describe, box.context.get());
+  error::check(result, function, describe, box.context.get());
 }
 
 /// Clears an event's in_flight before the driver is asked, and sets it again unless the record was
 /// reached: a record that another thread makes meanwhile is never taken for reached.
 class Waiting : driver::NotCopied {
  public:
-  explicit Waiting(handle::EventBox& box) noexcept : box_(&box) {
+  explicit Waiting(owner::EventBox& box) noexcept : box_(&box) {
     box_->in_flight.store(false, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);  // before what the driver reads
   }
@@ -37,20 +37,20 @@ class Waiting : driver::NotCopied {
   void has_reached() noexcept { reached_ = true; }
 
  private:
-  handle::EventBox* box_;
+  owner::EventBox* box_;
   bool reached_ = false;
 };
 
 }  // namespace
 
-std::shared_ptr<handle::EventBox> make_event(const std::shared_ptr<handle::ContextBox>& context,
-                                             const EventOptions& options, bool is_recorded_next) {
-  if (options.ipc_enabled) handle::throw_no_ipc("EventOptions.ipc_enabled");
-  auto box = std::make_shared<handle::EventBox>();
+std::shared_ptr<owner::EventBox> make_event(const std::shared_ptr<error::ContextBox>& context,
+                                            const EventOptions& options, bool is_recorded_next) {
+  if (options.ipc_enabled) error::throw_no_ipc("EventOptions.ipc_enabled");
+  auto box = std::make_shared<owner::EventBox>();
   box->context = context;
   box->kind = {options.timing_enabled, options.blocking_sync, is_recorded_next};
-  handle::throw_if_lost(*context);
-  handle::throw_if_ended(driver::api(), *context);
+  error::throw_if_lost(*context);
+  error::throw_if_ended(driver::api(), *context);
   box->event = context->idle_events.take(box->kind);
   if (box->event != nullptr) return box;
   box->kind.recorded = false;
@@ -63,8 +63,8 @@ std::shared_ptr<handle::EventBox> make_event(const std::shared_ptr<handle::Conte
   const CUresult result = call.api().cuEventCreate(&box->event, flags);
   if (result != CUDA_SUCCESS) {
     box->event = nullptr;
-    handle::throw_driver_error(result, "cuEventCreate", handle::describe_device(context->device),
-                               context.get());
+    error::throw_driver_error(result, "cuEventCreate", error::describe_device(context->device),
+                              context.get());
   }
   return box;
 }
@@ -86,9 +86,9 @@ bool Event::is_timing_enabled() const { return open(*this).kind.timing; }
 bool Event::is_blocking_sync() const { return open(*this).kind.blocking; }
 
 bool Event::is_done() const {
-  const handle::EventBox& box = open(*this);
+  const owner::EventBox& box = open(*this);
   const driver::DriverApi& api = driver::api();
-  handle::throw_if_lost(*box.context);
+  error::throw_if_lost(*box.context);
   if (!box.may_be_recorded()) return true;
   Waiting waiting(*box_);
   const CUresult result = api.cuEventQuery(box.event);
@@ -99,15 +99,15 @@ bool Event::is_done() const {
 }
 
 void Event::sync() const {
-  const handle::EventBox& box = open(*this);
+  const owner::EventBox& box = open(*this);
   const driver::DriverApi& api = driver::api();
-  handle::throw_if_lost(*box.context);
+  error::throw_if_lost(*box.context);
   if (!box.may_be_recorded()) return;
   Waiting waiting(*box_);
-  const bool polls = handle::interrupt_hook() != nullptr;
+  const bool polls = error::interrupt_hook() != nullptr;
   if (polls) {
     const auto query = [&] { return api.cuEventQuery(box.event); };
-    check(handle::wait_until_ready(query, !box.kind.blocking), "cuEventQuery", box);
+    check(error::wait_until_ready(query, !box.kind.blocking), "cuEventQuery", box);
   }
   // Pools release freed memory only when the driver waits, not when a query finds that all work is
   // done.
@@ -118,11 +118,11 @@ void Event::sync() const {
 }
 
 float Event::elapsed_since(const Event& start) const {
-  const handle::EventBox& end_box = open(*this);
-  const handle::EventBox& start_box = open(start);
+  const owner::EventBox& end_box = open(*this);
+  const owner::EventBox& start_box = open(start);
   const driver::DriverApi& api = driver::api();
-  handle::throw_if_lost(*end_box.context);
-  handle::throw_if_lost(*start_box.context);
+  error::throw_if_lost(*end_box.context);
+  error::throw_if_lost(*start_box.context);
   if (!end_box.kind.timing || !start_box.kind.timing) {
     throw std::invalid_argument(
         std::string("the ") + (end_box.kind.timing ? "start" : "end") +
@@ -130,8 +130,8 @@ float Event::elapsed_since(const Event& start) const {
   }
   if (end_box.context != start_box.context) {
     throw std::invalid_argument("the events are of different contexts (" +
-                                handle::describe_device(start_box.context->device) + " and " +
-                                handle::describe_device(end_box.context->device) +
+                                error::describe_device(start_box.context->device) + " and " +
+                                error::describe_device(end_box.context->device) +
                                 "): only events of one can be subtracted");
   }
   float milliseconds = 0;

@@ -23,7 +23,7 @@ std::string counted(std::size_t count, const char* noun) {
 }
 
 /// @throw std::invalid_argument if a declared signature contradicts the known parameters.
-void require_agreement(const handle::KernelBox& kernel, const Signature& declared,
+void require_agreement(const launching::KernelBox& kernel, const Signature& declared,
                        const Signature& known) {
   if (declared.params.size() != known.params.size()) {
     throw std::invalid_argument(kernel.name + " has " + counted(known.params.size(), "parameter") +
@@ -46,8 +46,8 @@ CUlibrary Kernel::library() const {
   const driver::DriverApi& api = driver::api();
   CUlibrary library = nullptr;
   if (api.cuKernelGetLibrary != nullptr) {
-    handle::check(api.cuKernelGetLibrary(&library, box_->kernel), "cuKernelGetLibrary",
-                  "kernel " + name());
+    error::check(api.cuKernelGetLibrary(&library, box_->kernel), "cuKernelGetLibrary",
+                 "kernel " + name());
   }
   return library;
 }
@@ -55,11 +55,11 @@ CUlibrary Kernel::library() const {
 Kernel Kernel::from_handle(CUkernel handle, std::shared_ptr<void> owner) {
   if (handle == nullptr) throw std::invalid_argument("Kernel.from_handle: the handle is null");
   const driver::DriverApi& api = driver::api();
-  auto box = std::make_shared<handle::KernelBox>();
-  box->library = std::make_shared<handle::LibraryBox>();
+  auto box = std::make_shared<launching::KernelBox>();
+  box->library = std::make_shared<owner::LibraryBox>();
   box->library->owner = std::move(owner);
   box->kernel = handle;
-  const std::string place = handle::format_address(handle);
+  const std::string place = error::format_address(handle);
   if (api.cuKernelGetName == nullptr) {
     box->name = "kernel " + place;
     if (auto measured = measured_parameters(api, handle, place, std::nullopt)) {
@@ -68,7 +68,7 @@ Kernel Kernel::from_handle(CUkernel handle, std::shared_ptr<void> owner) {
     return Kernel(std::move(box));
   }
   const char* symbol = nullptr;
-  handle::check(api.cuKernelGetName(&symbol, handle), "cuKernelGetName", "kernel " + place);
+  error::check(api.cuKernelGetName(&symbol, handle), "cuKernelGetName", "kernel " + place);
   std::optional<Signature> measured =
       measured_parameters(api, handle, symbol, parameter_count(describe_kernel(symbol)));
   const bool is_measured = measured.has_value();
@@ -103,7 +103,7 @@ Kernel Kernel::with_signature(const Signature& signature) const {
     throw std::invalid_argument(box_->name + ": the size of parameter " + std::to_string(i + 1) +
                                 " (" + merged.params[i].type + ") is unknown");
   }
-  auto box = std::make_shared<handle::KernelBox>();
+  auto box = std::make_shared<launching::KernelBox>();
   box->library = box_->library;
   box->kernel = box_->kernel;
   box->name = box_->name;
@@ -112,9 +112,9 @@ Kernel Kernel::with_signature(const Signature& signature) const {
 }
 
 int Kernel::attribute(KernelAttribute attribute, Device device) const {
-  const ContextCall call(handle::primary_context(device.id()));
+  const ContextCall call(error::primary_context(device.id()));
   int value = 0;
-  handle::check(
+  error::check(
       call.api().cuKernelGetAttribute(&value, static_cast<CUfunction_attribute>(attribute),
                                       box_->kernel, device.id()),
       "cuKernelGetAttribute", [&] { return box_->describe_on(device.id()); }, call.context().get());
@@ -126,10 +126,10 @@ void Kernel::set_attribute(KernelAttribute attribute, int value, Device device) 
     throw std::invalid_argument("attribute " + std::to_string(static_cast<int>(attribute)) +
                                 " of a kernel can be read, not set");
   }
-  const ContextCall call(handle::primary_context(device.id()));
+  const ContextCall call(error::primary_context(device.id()));
   // Resolved first, so that the limit kept there is the one that is set here.
-  handle::KernelOnDevice& state = box_->on(*call.context());
-  handle::check(
+  launching::KernelOnDevice& state = box_->on(*call.context());
+  error::check(
       call.api().cuKernelSetAttribute(static_cast<CUfunction_attribute>(attribute), value,
                                       box_->kernel, device.id()),
       "cuKernelSetAttribute",

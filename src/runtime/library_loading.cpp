@@ -52,13 +52,13 @@ std::string ptx_version(std::string_view ptx) {
 /// @throw std::invalid_argument
 void check_cubin(const std::vector<std::byte>& code) {
   (void)kernels_in_cubin(code);  // reads the sections
-  ElfFile(code).check_segments();
+  signature::ElfFile(code).check_segments();
 }
 
 /// The compute capability that a cubin is for, times ten; 0 if it cannot be read.
 int cubin_architecture(const std::vector<std::byte>& code) {
   try {
-    return ElfFile(code).architecture();
+    return signature::ElfFile(code).architecture();
   } catch (const std::invalid_argument&) {
     return 0;
   }
@@ -72,9 +72,10 @@ void check_fatbin(const std::vector<std::byte>& code, const std::string& name) {
     std::uint64_t size;
   } header{};
   if (code.size() >= sizeof(header)) std::memcpy(&header, code.data(), sizeof(header));
-  if (code.size() < sizeof(header) || !text_of(code).starts_with(fatbin_magic) ||
+  if (code.size() < sizeof(header) ||
+      !signature::text_of(code).starts_with(signature::fatbin_magic) ||
       header.header_size > code.size() || header.size > code.size() - header.header_size) {
-    throw std::invalid_argument(handle::with_name("fatbin", name) +
+    throw std::invalid_argument(error::with_name("fatbin", name) +
                                 " is damaged or no fatbin: its header does not "
                                 "fit its " +
                                 std::to_string(code.size()) + " bytes");
@@ -95,7 +96,7 @@ void check_loadable(const std::vector<std::byte>& code, CodeType type, const std
     case CodeType::ltoir:
     case CodeType::object:
     case CodeType::library:
-      throw std::invalid_argument(handle::with_name(to_string(type), name) +
+      throw std::invalid_argument(error::with_name(to_string(type), name) +
                                   " cannot be loaded as it is: link it to a cubin first, with "
                                   "Linker");
   }
@@ -104,17 +105,17 @@ void check_loadable(const std::vector<std::byte>& code, CodeType type, const std
 [[noreturn]] void throw_load_error(CUresult result, const driver::DriverApi& api,
                                    const char* function, const std::vector<std::byte>& code,
                                    CodeType type, const std::string& name, std::string_view log,
-                                   handle::ContextBox& context) {
+                                   error::ContextBox& context) {
   const int number = static_cast<int>(result);
-  const std::string object = handle::with_name(to_string(type), name);
+  const std::string object = error::with_name(to_string(type), name);
   const char* code_name = nullptr;
   api.cuGetErrorName(result, &code_name);
   const std::string result_name = code_name != nullptr ? code_name : "";
   const std::string start =
-      std::string(function) + " failed on " + object + ": " + handle::format_code(api, result);
+      std::string(function) + " failed on " + object + ": " + error::format_code(api, result);
   if (result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION && type == CodeType::ptx) {
     throw NotSupportedError(
-        start + ". The PTX is of ISA version " + ptx_version(text_of(code)) +
+        start + ". The PTX is of ISA version " + ptx_version(signature::text_of(code)) +
             ", newer than the driver (CUDA " + driver::version_text(api.version) +
             ") can compile. Compile to a cubin, which needs no JIT (target \"cubin\"), use an "
             "NVRTC "
@@ -123,7 +124,7 @@ void check_loadable(const std::vector<std::byte>& code, CodeType type, const std
             "update the NVIDIA driver",
         number, result_name, function);
   }
-  const std::string device = handle::describe_device(context.device);
+  const std::string device = error::describe_device(context.device);
   if (result == CUDA_ERROR_NO_BINARY_FOR_GPU) {
     const int architecture = type == CodeType::cubin ? cubin_architecture(code) : 0;
     const std::string logged = driver::take_driver_log(api);
@@ -136,36 +137,36 @@ void check_loadable(const std::vector<std::byte>& code, CodeType type, const std
         number, result_name, function);
   }
   if (type == CodeType::ptx && !log.empty()) {
-    const compile::FirstError error = compile::first_error(log);
+    const signature::FirstError error = signature::first_error(log);
     std::string message = "PTX JIT: " + start + " for " + device + "\n" +
-                          compile::demangle_all(error.text.empty() ? log : error.text);
+                          signature::demangle_all(error.text.empty() ? log : error.text);
     if (log.find("Unresolved extern") != std::string_view::npos) {
       message += "\nLink it, with Linker, to the object code that defines it";
     }
     throw CompileError(message, number, result_name, function, std::string(log));
   }
-  handle::throw_driver_error(
+  error::throw_driver_error(
       result, function, log.empty() ? object : object + " (" + std::string(log) + ")", &context);
 }
 
 }  // namespace
 
-std::shared_ptr<handle::LibraryBox> load_library(const std::vector<std::byte>& code, CodeType type,
-                                                 const std::string& name, const std::string& ptx) {
+std::shared_ptr<owner::LibraryBox> load_library(const std::vector<std::byte>& code, CodeType type,
+                                                const std::string& name, const std::string& ptx) {
   check_loadable(code, type, name);
   const driver::DriverApi& api = driver::api();
   if (api.simulated && type == CodeType::cubin) {
-    if (!ptx.empty()) return load_library(bytes_of(ptx), CodeType::ptx, name, {});
-    throw NotSupportedError(handle::with_name("cubin", name) +
+    if (!ptx.empty()) return load_library(signature::bytes_of(ptx), CodeType::ptx, name, {});
+    throw NotSupportedError(error::with_name("cubin", name) +
                                 " cannot run on the simulated device, which runs PTX, and it does "
                                 "not carry the PTX that it was made from. Compile it with "
                                 "Program, or load its PTX with ObjectCode.from_ptx",
                             0, {}, "cuLibraryLoadData");
   }
-  handle::ContextBox& context = *handle::current_context();
-  handle::throw_if_lost(context);
+  error::ContextBox& context = *error::current_context();
+  error::throw_if_lost(context);
 
-  auto box = std::make_shared<handle::LibraryBox>();
+  auto box = std::make_shared<owner::LibraryBox>();
   box->code.reserve(code.size() + 1);
   box->code = code;
   box->code.push_back(std::byte{0});  // PTX must end with a NUL
@@ -200,11 +201,11 @@ std::optional<Signature> measured_parameters(const driver::DriverApi& api, CUker
                                              const std::string& name,
                                              std::optional<std::size_t> count) {
   if (api.cuKernelGetParamInfo == nullptr) return std::nullopt;
-  handle::ContextBox& context = *handle::current_context();
-  handle::throw_if_lost(context);
+  error::ContextBox& context = *error::current_context();
+  error::throw_if_lost(context);
   if (std::size_t told = 0; api.cuKernelGetParamCount != nullptr) {
-    handle::check(api.cuKernelGetParamCount(kernel, &told), "cuKernelGetParamCount",
-                  "kernel " + name, &context);
+    error::check(api.cuKernelGetParamCount(kernel, &told), "cuKernelGetParamCount",
+                 "kernel " + name, &context);
     count = told;
   }
   Signature signature;
@@ -213,31 +214,30 @@ std::optional<Signature> measured_parameters(const driver::DriverApi& api, CUker
     Param param;
     const CUresult result = api.cuKernelGetParamInfo(kernel, i, &param.offset, &param.size);
     if (result == CUDA_ERROR_INVALID_VALUE) return signature;  // past the last one
-    handle::check(result, "cuKernelGetParamInfo",
-                  "kernel " + name + ", parameter " + std::to_string(i), &context);
+    error::check(result, "cuKernelGetParamInfo",
+                 "kernel " + name + ", parameter " + std::to_string(i), &context);
     signature.params.push_back(std::move(param));
   }
 }
 
 std::vector<std::string> kernel_symbols(const driver::DriverApi& api,
-                                        const handle::LibraryBox& library,
-                                        const std::string& name) {
+                                        const owner::LibraryBox& library, const std::string& name) {
   if (api.cuLibraryEnumerateKernels == nullptr || api.cuLibraryGetKernelCount == nullptr ||
       api.cuKernelGetName == nullptr) {
     driver::throw_missing_symbol("cuLibraryEnumerateKernels", 12040);
   }
-  const std::string object = handle::with_name("library", name);
+  const std::string object = error::with_name("library", name);
   unsigned count = 0;
-  handle::check(api.cuLibraryGetKernelCount(&count, library.library), "cuLibraryGetKernelCount",
-                object);
+  error::check(api.cuLibraryGetKernelCount(&count, library.library), "cuLibraryGetKernelCount",
+               object);
   std::vector<CUkernel> kernels(count);
-  handle::check(api.cuLibraryEnumerateKernels(kernels.data(), count, library.library),
-                "cuLibraryEnumerateKernels", object);
+  error::check(api.cuLibraryEnumerateKernels(kernels.data(), count, library.library),
+               "cuLibraryEnumerateKernels", object);
   std::vector<std::string> symbols;
   symbols.reserve(count);
   for (CUkernel kernel : kernels) {
     const char* symbol = nullptr;
-    handle::check(api.cuKernelGetName(&symbol, kernel), "cuKernelGetName", object);
+    error::check(api.cuKernelGetName(&symbol, kernel), "cuKernelGetName", object);
     symbols.emplace_back(symbol);
   }
   return symbols;

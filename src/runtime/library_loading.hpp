@@ -19,10 +19,10 @@ namespace cudacore {
 /// @throw std::invalid_argument for a type that cannot be loaded and for damaged code; CompileError
 /// with the JIT compiler's log for PTX; NotSupportedError if the code is for another GPU or its PTX
 /// is too new for the driver.
-[[nodiscard]] std::shared_ptr<handle::LibraryBox> load_library(const std::vector<std::byte>& code,
-                                                               CodeType type,
-                                                               const std::string& name,
-                                                               const std::string& ptx);
+[[nodiscard]] std::shared_ptr<owner::LibraryBox> load_library(const std::vector<std::byte>& code,
+                                                              CodeType type,
+                                                              const std::string& name,
+                                                              const std::string& ptx);
 
 /// The sizes and offsets of a kernel's parameters (cuKernelGetParamInfo); unset if the driver
 /// cannot report them, as before 12.4. `count` is the number of parameters, if the code or its
@@ -39,7 +39,7 @@ namespace cudacore {
 /// The symbols of a library's kernels (cuLibraryEnumerateKernels).
 /// @throw NotSupportedError if the driver is older than 12.4.
 [[nodiscard]] std::vector<std::string> kernel_symbols(const driver::DriverApi& api,
-                                                      const handle::LibraryBox& library,
+                                                      const owner::LibraryBox& library,
                                                       const std::string& name);
 
 }  // namespace cudacore

@@ -12,7 +12,7 @@ namespace cudacore {
 namespace {
 
 void refuse_ipc(bool ipc_enabled, const char* option) {
-  if (ipc_enabled) handle::throw_no_ipc(option);
+  if (ipc_enabled) error::throw_no_ipc(option);
 }
 
 CUmemPoolProps properties(CUmemAllocationType type, CUmemLocationType location, int id,
@@ -26,12 +26,12 @@ CUmemPoolProps properties(CUmemAllocationType type, CUmemLocationType location, 
   return props;
 }
 
-std::shared_ptr<handle::PoolBox> create_pool(const ContextCall& call, const CUmemPoolProps& props,
-                                             const std::string& place) {
-  auto box = std::make_shared<handle::PoolBox>();
+std::shared_ptr<owner::PoolBox> create_pool(const ContextCall& call, const CUmemPoolProps& props,
+                                            const std::string& place) {
+  auto box = std::make_shared<owner::PoolBox>();
   CUmemoryPool pool = nullptr;
-  handle::check(call.api().cuMemPoolCreate(&pool, &props), "cuMemPoolCreate", place,
-                call.context().get());
+  error::check(call.api().cuMemPoolCreate(&pool, &props), "cuMemPoolCreate", place,
+               call.context().get());
   box->pool = pool;
   box->owned = true;
   return box;
@@ -39,41 +39,41 @@ std::shared_ptr<handle::PoolBox> create_pool(const ContextCall& call, const CUme
 
 /// Keeps freed memory in the pool instead of returning it to the system at the next
 /// synchronization.
-void keep_freed_memory(const ContextCall& call, const handle::PoolBox& pool,
+void keep_freed_memory(const ContextCall& call, const owner::PoolBox& pool,
                        const std::string& place) {
   cuuint64_t threshold = std::numeric_limits<cuuint64_t>::max();
-  handle::check(
+  error::check(
       call.api().cuMemPoolSetAttribute(pool.pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold),
       "cuMemPoolSetAttribute", place, call.context().get());
 }
 
-std::shared_ptr<handle::PoolBox> device_pool(
+std::shared_ptr<owner::PoolBox> device_pool(
     Device device, const std::optional<DeviceMemoryResourceOptions>& options) {
   if (options) refuse_ipc(options->ipc_enabled, "DeviceMemoryResourceOptions.ipc_enabled");
-  const ContextCall call(handle::primary_context(device.id()));
-  const std::string place = handle::describe_device(device.id());
+  const ContextCall call(error::primary_context(device.id()));
+  const std::string place = error::describe_device(device.id());
   if (device.attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED) == 0) {
     throw NotSupportedError(place + " has no memory pools: use SynchronousMemoryResource", 0, {},
                             {});
   }
-  std::shared_ptr<handle::PoolBox> pool;
+  std::shared_ptr<owner::PoolBox> pool;
   if (options) {
     pool = create_pool(call,
                        properties(CU_MEM_ALLOCATION_TYPE_PINNED, CU_MEM_LOCATION_TYPE_DEVICE,
                                   device.id(), options->max_size),
                        place);
   } else {
-    pool = std::make_shared<handle::PoolBox>();
-    handle::check(call.api().cuDeviceGetMemPool(&pool->pool, device.id()), "cuDeviceGetMemPool",
-                  place, call.context().get());
+    pool = std::make_shared<owner::PoolBox>();
+    error::check(call.api().cuDeviceGetMemPool(&pool->pool, device.id()), "cuDeviceGetMemPool",
+                 place, call.context().get());
   }
   keep_freed_memory(call, *pool, place);
   return pool;
 }
 
-std::shared_ptr<handle::PoolBox> pinned_pool(const PinnedMemoryResourceOptions& options) {
+std::shared_ptr<owner::PoolBox> pinned_pool(const PinnedMemoryResourceOptions& options) {
   refuse_ipc(options.ipc_enabled, "PinnedMemoryResourceOptions.ipc_enabled");
-  const ContextCall call(handle::current_context());
+  const ContextCall call(error::current_context());
   const Device device = Device::from_known_ordinal(call.context()->device);
   const CUdevice_attribute needed = options.numa_id
                                         ? CU_DEVICE_ATTRIBUTE_HOST_NUMA_MEMORY_POOLS_SUPPORTED
@@ -82,8 +82,7 @@ std::shared_ptr<handle::PoolBox> pinned_pool(const PinnedMemoryResourceOptions& 
     throw NotSupportedError(
         std::string("this driver or device has no pools of host memory (") +
             (options.numa_id ? "host_numa_memory_pools_supported" : "host_memory_pools_supported") +
-            " is 0 on " + handle::describe_device(device.id()) +
-            "): use LegacyPinnedMemoryResource",
+            " is 0 on " + error::describe_device(device.id()) + "): use LegacyPinnedMemoryResource",
         0, {}, {});
   }
   const std::string place = options.numa_id
@@ -103,8 +102,8 @@ std::shared_ptr<handle::PoolBox> pinned_pool(const PinnedMemoryResourceOptions& 
     entry.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
     access.push_back(entry);
   }
-  handle::check(call.api().cuMemPoolSetAccess(pool->pool, access.data(), access.size()),
-                "cuMemPoolSetAccess", place, call.context().get());
+  error::check(call.api().cuMemPoolSetAccess(pool->pool, access.data(), access.size()),
+               "cuMemPoolSetAccess", place, call.context().get());
   keep_freed_memory(call, *pool, place);
   return pool;
 }
@@ -168,20 +167,20 @@ CUmemLocation managed_location(const ManagedMemoryResourceOptions& options) {
   return location;
 }
 
-std::shared_ptr<handle::PoolBox> managed_pool(const ManagedMemoryResourceOptions& options) {
+std::shared_ptr<owner::PoolBox> managed_pool(const ManagedMemoryResourceOptions& options) {
   const driver::DriverApi& api = driver::api();
   // Older drivers have cuMemPoolCreate, but not managed pools.
   if (api.version < 13000 || api.cuMemGetMemPool == nullptr) {
     driver::throw_missing_symbol("cuMemGetMemPool of managed memory", 13000);
   }
   CUmemLocation location = managed_location(options);
-  const ContextCall call(handle::current_context());
+  const ContextCall call(error::current_context());
   const std::string place = "managed memory";
-  std::shared_ptr<handle::PoolBox> pool;
+  std::shared_ptr<owner::PoolBox> pool;
   if (options.preferred_location_type == ManagedLocation::none) {
-    pool = std::make_shared<handle::PoolBox>();
-    handle::check(api.cuMemGetMemPool(&pool->pool, &location, CU_MEM_ALLOCATION_TYPE_MANAGED),
-                  "cuMemGetMemPool", place, call.context().get());
+    pool = std::make_shared<owner::PoolBox>();
+    error::check(api.cuMemGetMemPool(&pool->pool, &location, CU_MEM_ALLOCATION_TYPE_MANAGED),
+                 "cuMemGetMemPool", place, call.context().get());
   } else {
     pool = create_pool(
         call, properties(CU_MEM_ALLOCATION_TYPE_MANAGED, location.type, location.id, 0), place);

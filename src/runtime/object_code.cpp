@@ -77,9 +77,9 @@ struct ObjectCode::State {
   std::optional<std::vector<KernelEntry>> kernels;
 
   std::mutex mutex;  ///< guards everything below
-  std::shared_ptr<handle::LibraryBox> library;
+  std::shared_ptr<owner::LibraryBox> library;
   /// By symbol, and by every name that was requested.
-  std::map<std::string, std::shared_ptr<handle::KernelBox>, std::less<>> loaded_kernels;
+  std::map<std::string, std::shared_ptr<launching::KernelBox>, std::less<>> loaded_kernels;
 
   [[nodiscard]] bool is_readable() const noexcept {
     return type == CodeType::ptx || type == CodeType::cubin;
@@ -87,16 +87,16 @@ struct ObjectCode::State {
 
   /// "cubin \"axpy\"", for messages.
   [[nodiscard]] std::string describe() const {
-    return handle::with_name(to_string(type), details.name);
+    return error::with_name(to_string(type), details.name);
   }
 
   [[nodiscard]] std::string_view ptx() const noexcept {
-    return type == CodeType::ptx ? text_of(code) : std::string_view(details.ptx);
+    return type == CodeType::ptx ? signature::text_of(code) : std::string_view(details.ptx);
   }
 
   [[nodiscard]] std::vector<KernelEntry> read_kernels() const {
     std::vector<KernelEntry> entries = read_code(type, details.name, [&] {
-      if (type == CodeType::ptx && ptx().starts_with(elf_magic)) {
+      if (type == CodeType::ptx && ptx().starts_with(signature::elf_magic)) {
         throw std::invalid_argument("these bytes look like a cubin: give them to from_cubin()");
       }
       return type == CodeType::ptx ? kernels_in_ptx(ptx()) : read_cubin(code, details);
@@ -117,9 +117,9 @@ struct ObjectCode::State {
   /// Whether the template that a name refers to has instances.
   [[nodiscard]] static bool knows_template(const std::vector<KernelEntry>& entries,
                                            std::string_view name) {
-    const std::string_view base = cxx::unqualified(cxx::without_arguments(name));
+    const std::string_view base = signature::unqualified(signature::without_arguments(name));
     return std::any_of(entries.begin(), entries.end(), [&](const KernelEntry& entry) {
-      return cxx::unqualified(cxx::without_arguments(entry.name)) == base;
+      return signature::unqualified(signature::without_arguments(entry.name)) == base;
     });
   }
 
@@ -134,7 +134,7 @@ struct ObjectCode::State {
     try {
       return entries[find_kernel(entries, name)];
     } catch (const std::invalid_argument& error) {
-      const std::string advice = compile::template_advice(details.source, name);
+      const std::string advice = signature::template_advice(details.source, name);
       const bool has_instance = advice.empty() || knows_template(entries, name);
       if (has_instance) throw;  // and the error lists it
       throw std::invalid_argument(error.what() + advice);
@@ -142,7 +142,7 @@ struct ObjectCode::State {
   }
 
   /// The mutex must be held.
-  const std::shared_ptr<handle::LibraryBox>& load() {
+  const std::shared_ptr<owner::LibraryBox>& load() {
     if (!library) library = load_library(code, type, details.name, details.ptx);
     return library;
   }
@@ -159,7 +159,7 @@ struct ObjectCode::State {
 
   /// The variable that a name refers to. If the code cannot be read, the name is assumed to be a
   /// symbol.
-  [[nodiscard]] compile::VariableEntry find_variable(std::string_view name) const {
+  [[nodiscard]] signature::VariableEntry find_variable(std::string_view name) const {
     std::string symbol(name);
     bool is_mapped = false;
     for (const std::string& spelling : {std::string(name), "&" + std::string(name)}) {
@@ -170,23 +170,24 @@ struct ObjectCode::State {
     }
     if (!is_readable()) return {symbol, symbol};
     const auto variables = read_code(type, details.name, [&] {
-      return ptx().empty() ? compile::variables_in_cubin(code) : compile::variables_in_ptx(ptx());
+      return ptx().empty() ? signature::variables_in_cubin(code)
+                           : signature::variables_in_ptx(ptx());
     });
-    if (!is_mapped) return compile::find_variable(variables, name);
+    if (!is_mapped) return signature::find_variable(variables, name);
     const auto found = std::find_if(variables.begin(), variables.end(), [&](const auto& variable) {
       return variable.symbol == symbol;
     });
-    return found != variables.end() ? *found : compile::VariableEntry{symbol, symbol};
+    return found != variables.end() ? *found : signature::VariableEntry{symbol, symbol};
   }
 
   /// Builds the box of a kernel; the mutex must be held.
-  [[nodiscard]] std::shared_ptr<handle::KernelBox> make_kernel(const KernelEntry& entry) {
+  [[nodiscard]] std::shared_ptr<launching::KernelBox> make_kernel(const KernelEntry& entry) {
     const driver::DriverApi& api = driver::api();
-    auto box = std::make_shared<handle::KernelBox>();
+    auto box = std::make_shared<launching::KernelBox>();
     box->library = load();
     box->name = entry.name;
-    handle::check(api.cuLibraryGetKernel(&box->kernel, box->library->library, entry.symbol.c_str()),
-                  "cuLibraryGetKernel", "kernel \"" + entry.name + "\" of " + describe());
+    error::check(api.cuLibraryGetKernel(&box->kernel, box->library->library, entry.symbol.c_str()),
+                 "cuLibraryGetKernel", "kernel \"" + entry.name + "\" of " + describe());
     Signature signature = entry.signature;
     const std::optional<Signature> measured =
         measured_parameters(api, box->kernel, entry.name,
@@ -210,7 +211,7 @@ ObjectCode::ObjectCode(std::vector<std::byte> code, CodeType type, Details detai
     while (!code.empty() && code.back() == std::byte{0}) code.pop_back();
   }
   if (code.empty()) {
-    throw std::invalid_argument(handle::with_name("object code", details.name) + " is empty");
+    throw std::invalid_argument(error::with_name("object code", details.name) + " is empty");
   }
   state_->code = std::move(code);
   state_->type = type;
@@ -276,15 +277,15 @@ Kernel ObjectCode::get_kernel(std::string_view name) const {
 
 Buffer ObjectCode::get_global(std::string_view name) const {
   State& state = *state_;
-  const compile::VariableEntry variable = state.find_variable(name);
-  std::shared_ptr<handle::LibraryBox> library;
+  const signature::VariableEntry variable = state.find_variable(name);
+  std::shared_ptr<owner::LibraryBox> library;
   {
     const std::lock_guard lock(state.mutex);
     library = state.load();
   }
   const driver::DriverApi& api = driver::api();
-  handle::ContextBox& context = *handle::current_context();
-  handle::throw_if_lost(context);
+  error::ContextBox& context = *error::current_context();
+  error::throw_if_lost(context);
   CUdeviceptr pointer = 0;
   std::size_t size = 0;
   const char* symbol = variable.symbol.c_str();
@@ -300,8 +301,8 @@ Buffer ObjectCode::get_global(std::string_view name) const {
     throw std::invalid_argument("no variable \"" + std::string(name) + "\" in " + state.describe() +
                                 "; it may have been optimised away, or need its mangled symbol");
   }
-  handle::check(result, function, "variable \"" + std::string(name) + "\" of " + state.describe(),
-                &context);
+  error::check(result, function, "variable \"" + std::string(name) + "\" of " + state.describe(),
+               &context);
   return Buffer::from_handle(pointer, size, nullptr, library);
 }
 
@@ -311,10 +312,10 @@ CUlibrary ObjectCode::handle() const {
 }
 
 CUmodule ObjectCode::get_module() const {
-  const ContextCall call(handle::current_context());
+  const ContextCall call(error::current_context());
   CUmodule module = nullptr;
-  handle::check(call.api().cuLibraryGetModule(&module, handle()), "cuLibraryGetModule",
-                handle::with_name(to_string(code_type()), name()), call.context().get());
+  error::check(call.api().cuLibraryGetModule(&module, handle()), "cuLibraryGetModule",
+               error::with_name(to_string(code_type()), name()), call.context().get());
   return module;
 }
 

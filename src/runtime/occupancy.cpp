@@ -13,10 +13,10 @@ namespace {
 /// A query about a kernel in a context, with its function there.
 class OccupancyCall : public ContextCall {
  public:
-  OccupancyCall(handle::KernelBox& kernel, const std::shared_ptr<handle::ContextBox>& context,
+  OccupancyCall(launching::KernelBox& kernel, const std::shared_ptr<error::ContextBox>& context,
                 std::size_t dynamic_shared_memory)
       : ContextCall(context), kernel_(&kernel) {
-    handle::KernelOnDevice& state = kernel.on(*context);
+    launching::KernelOnDevice& state = kernel.on(*context);
     if (dynamic_shared_memory != 0) {
       allow_shared_memory(api(), *context, kernel, state, dynamic_shared_memory);
     }
@@ -26,12 +26,12 @@ class OccupancyCall : public ContextCall {
 
   [[nodiscard]] CUfunction function() const noexcept { return function_; }
   void check(CUresult result, const char* name) const {
-    handle::check(
+    error::check(
         result, name, [this] { return kernel_->describe_on(context()->device); }, context().get());
   }
 
  private:
-  handle::KernelBox* kernel_;
+  launching::KernelBox* kernel_;
   CUfunction function_ = nullptr;
 };
 
@@ -71,11 +71,11 @@ class SharedMemoryScope : driver::NotCopied {
 
 using ClusterQuery = CUresult (*driver::DriverApi::*)(int*, CUfunction, const CUlaunchConfig*);
 
-int count_clusters(handle::KernelBox& kernel, const LaunchConfig& config, const Stream& stream,
+int count_clusters(launching::KernelBox& kernel, const LaunchConfig& config, const Stream& stream,
                    ClusterQuery query, const char* name) {
-  const handle::StreamBox& queue = require_open(stream.box(), "Stream");
+  const owner::StreamBox& queue = require_open(stream.box(), "Stream");
   const OccupancyCall call(kernel, queue.work_context(), config.shmem_size);
-  const DriverLaunch launch(config, queue.stream);
+  const launching::DriverLaunch launch(config, queue.stream);
   int count = 0;
   call.check((call.api().*query)(&count, call.function(), &launch.config), name);
   return count;
@@ -85,7 +85,7 @@ int count_clusters(handle::KernelBox& kernel, const LaunchConfig& config, const 
 
 int Kernel::max_active_blocks_per_multiprocessor(int block_size,
                                                  std::size_t dynamic_shared_memory) const {
-  const OccupancyCall call(*box_, handle::current_context(), dynamic_shared_memory);
+  const OccupancyCall call(*box_, error::current_context(), dynamic_shared_memory);
   int blocks = 0;
   call.check(call.api().cuOccupancyMaxActiveBlocksPerMultiprocessor(
                  &blocks, call.function(), block_size, dynamic_shared_memory),
@@ -95,7 +95,7 @@ int Kernel::max_active_blocks_per_multiprocessor(int block_size,
 
 PotentialBlockSize Kernel::max_potential_block_size(std::size_t dynamic_shared_memory,
                                                     int block_size_limit) const {
-  const OccupancyCall call(*box_, handle::current_context(), dynamic_shared_memory);
+  const OccupancyCall call(*box_, error::current_context(), dynamic_shared_memory);
   PotentialBlockSize size;
   call.check(call.api().cuOccupancyMaxPotentialBlockSize(&size.min_grid_size, &size.max_block_size,
                                                          call.function(), nullptr,
@@ -110,7 +110,7 @@ PotentialBlockSize Kernel::max_potential_block_size(const SharedMemory& dynamic_
     throw std::invalid_argument(
         "max_potential_block_size needs a function from block size to bytes");
   }
-  const OccupancyCall call(*box_, handle::current_context(), 0);
+  const OccupancyCall call(*box_, error::current_context(), 0);
   PotentialBlockSize size;
   std::exception_ptr failure;
   CUresult result = CUDA_SUCCESS;
@@ -127,7 +127,7 @@ PotentialBlockSize Kernel::max_potential_block_size(const SharedMemory& dynamic_
 
 std::size_t Kernel::available_dynamic_shared_memory_per_block(int blocks_per_multiprocessor,
                                                               int block_size) const {
-  const OccupancyCall call(*box_, handle::current_context(), 0);
+  const OccupancyCall call(*box_, error::current_context(), 0);
   std::size_t bytes = 0;
   call.check(call.api().cuOccupancyAvailableDynamicSMemPerBlock(
                  &bytes, call.function(), blocks_per_multiprocessor, block_size),

@@ -19,24 +19,23 @@ bool is_switch(PoolAttribute attribute) {
 }
 
 std::string describe(CUmemoryPool pool, int device) {
-  std::string text = "memory pool " + handle::format_address(pool);
-  if (device >= 0) text += " of " + handle::describe_device(device);
+  std::string text = "memory pool " + error::format_address(pool);
+  if (device >= 0) text += " of " + error::describe_device(device);
   return text;
 }
 
 void check(CUresult result, const char* function, const PoolMemoryResource& resource) {
-  handle::check(result, function,
-                [&] { return describe(resource.handle(), resource.device_id()); });
+  error::check(result, function, [&] { return describe(resource.handle(), resource.device_id()); });
 }
 
 /// What close() does, in places that cannot report failures.
-void release_unused(const handle::PoolBox& pool) noexcept {
+void release_unused(const owner::PoolBox& pool) noexcept {
   const driver::DriverApi* api = driver::api_for_cleanup();
   if (api == nullptr) return;
   cuuint64_t none = 0;
   CUresult result = api->cuMemPoolSetAttribute(pool.pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &none);
   if (result == CUDA_SUCCESS) result = api->cuMemPoolTrimTo(pool.pool, 0);
-  if (result != CUDA_SUCCESS) handle::report_unraisable(result, "PoolMemoryResource::close");
+  if (result != CUDA_SUCCESS) error::report_unraisable(result, "PoolMemoryResource::close");
 }
 
 }  // namespace
@@ -61,13 +60,13 @@ Buffer PoolMemoryResource::allocate(std::size_t size, const std::optional<Stream
   if (size == 0) return Buffer(std::move(box));
   CUdeviceptr pointer = 0;
   const auto describe_memory = [&] {
-    const std::string place = device_id() >= 0 ? handle::describe_device(device_id())
+    const std::string place = device_id() >= 0 ? error::describe_device(device_id())
                               : is_managed()   ? "managed memory"
                                                : "page-locked host memory";
-    return place + ", " + handle::format_bytes(size);
+    return place + ", " + error::format_bytes(size);
   };
-  handle::check(call.api().cuMemAllocFromPoolAsync(&pointer, size, pool_->pool, call.stream()),
-                "cuMemAllocFromPoolAsync", describe_memory, call.context().get());
+  error::check(call.api().cuMemAllocFromPoolAsync(&pointer, size, pool_->pool, call.stream()),
+               "cuMemAllocFromPoolAsync", describe_memory, call.context().get());
   box->pointer = pointer;
   box->size = size;
   return Buffer(std::move(box));
@@ -116,8 +115,8 @@ void PoolMemoryResource::set_attribute(PoolAttribute attribute, std::uint64_t va
 
 void PoolMemoryResource::close() {
   if (is_closed_.exchange(true) || !is_handle_owned()) return;
-  if (handle::in_callback()) {
-    handle::end_elsewhere([pool = pool_] { release_unused(*pool); });
+  if (owner::in_callback()) {
+    owner::end_elsewhere([pool = pool_] { release_unused(*pool); });
     return;
   }
   set_attribute(PoolAttribute::release_threshold, 0);

@@ -26,7 +26,7 @@ decltype(auto) read_code(CodeType type, const std::string& name, Read&& read) {
       what.remove_prefix(damaged.size() + 2);
       start = damaged;
     }
-    throw std::invalid_argument(handle::with_name(start, name) + ": " + std::string(what));
+    throw std::invalid_argument(error::with_name(start, name) + ": " + std::string(what));
   }
 }
 

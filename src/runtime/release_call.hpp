@@ -22,13 +22,13 @@ class ReleaseCall {
         stream_ = &bound_;
       }
     }
-    if (stream_ != nullptr && (*stream_)->context && handle::is_forgotten(*(*stream_)->context)) {
-      handle::throw_if_lost(*(*stream_)->context);  // the memory is gone with it
+    if (stream_ != nullptr && (*stream_)->context && error::is_forgotten(*(*stream_)->context)) {
+      error::throw_if_lost(*(*stream_)->context);  // the memory is gone with it
     }
     try {
       context_ = stream_ != nullptr ? &(*stream_)->work_context()
-                 : device >= 0      ? &handle::primary_context(device)
-                                    : &handle::current_context();
+                 : device >= 0      ? &error::primary_context(device)
+                                    : &error::current_context();
       scope_.emplace(*api_, **context_);
     } catch (const Error&) {  // the release itself will report what is wrong
     }
@@ -40,29 +40,29 @@ class ReleaseCall {
   }
   [[nodiscard]] const driver::DriverApi& api() const noexcept { return *api_; }
   /// Null if the release uses no stream.
-  [[nodiscard]] std::shared_ptr<handle::StreamBox> shared_stream() const noexcept {
+  [[nodiscard]] std::shared_ptr<owner::StreamBox> shared_stream() const noexcept {
     return stream_ != nullptr ? *stream_ : nullptr;
   }
   /// Null if the context cannot be bound.
-  [[nodiscard]] std::shared_ptr<handle::ContextBox> context() const noexcept {
+  [[nodiscard]] std::shared_ptr<error::ContextBox> context() const noexcept {
     return scope_ ? *context_ : nullptr;
   }
   [[nodiscard]] CUstream stream() const noexcept {
     return stream_ != nullptr ? (*stream_)->stream : CU_STREAM_LEGACY;
   }
   void check(CUresult result, const char* function, CUdeviceptr pointer, std::size_t size) const {
-    handle::check(
+    error::check(
         result, function,
-        [&] { return handle::format_bytes(size) + " at " + handle::format_address(pointer); },
+        [&] { return error::format_bytes(size) + " at " + error::format_address(pointer); },
         context_ != nullptr ? context_->get() : nullptr);
   }
 
  private:
   const driver::DriverApi* api_;
-  const std::shared_ptr<handle::StreamBox>* stream_ = nullptr;
-  std::shared_ptr<handle::StreamBox> bound_;  ///< the stream that a default stream stands for
-  const std::shared_ptr<handle::ContextBox>* context_ = nullptr;
-  std::optional<handle::ContextScope> scope_;
+  const std::shared_ptr<owner::StreamBox>* stream_ = nullptr;
+  std::shared_ptr<owner::StreamBox> bound_;  ///< the stream that a default stream stands for
+  const std::shared_ptr<error::ContextBox>* context_ = nullptr;
+  std::optional<error::ContextScope> scope_;
 };
 
 }  // namespace cudacore

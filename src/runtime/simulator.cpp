@@ -18,7 +18,7 @@ void reset() {
   if (!driver::simulator_chosen()) {
     throw Error("no simulated device is in use: only that can be reset", 0, {}, {});
   }
-  if (handle::in_callback()) {
+  if (owner::in_callback()) {
     throw Error(
         "cudacore.simulator.reset() cannot be called in a host callback, which it waits for", 0, {},
         {});
@@ -30,9 +30,9 @@ void reset() {
       reinterpret_cast<Reset>(driver::open_simulator().symbol("cudacoreSimulatorReset"));
   // Any thread that uses an old context meanwhile gets the error that it is lost, not that a handle
   // is wrong.
-  handle::forget_contexts("cudacore.simulator.reset()");
-  handle::check(function(), "cudacoreSimulatorReset");
-  handle::forget_ended_contexts("cudacore.simulator.reset()");
+  error::forget_contexts("cudacore.simulator.reset()");
+  error::check(function(), "cudacoreSimulatorReset");
+  error::forget_ended_contexts("cudacore.simulator.reset()");
 }
 
 bool is_enabled() { return driver::simulator_chosen(); }

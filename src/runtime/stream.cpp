@@ -16,23 +16,23 @@
 namespace cudacore {
 namespace {
 
-const handle::StreamBox& open(const Stream& stream) { return require_open(stream.box(), "Stream"); }
+const owner::StreamBox& open(const Stream& stream) { return require_open(stream.box(), "Stream"); }
 
 void check_priority(const ContextCall& call, int priority) {
   int least = 0;
   int greatest = 0;
-  handle::check(call.api().cuCtxGetStreamPriorityRange(&least, &greatest),
-                "cuCtxGetStreamPriorityRange", {}, call.context().get());
+  error::check(call.api().cuCtxGetStreamPriorityRange(&least, &greatest),
+               "cuCtxGetStreamPriorityRange", {}, call.context().get());
   if (priority >= greatest && priority <= least) return;
   throw std::invalid_argument("stream priority " + std::to_string(priority) + " is outside " +
                               std::to_string(greatest) + " (most urgent) to " +
                               std::to_string(least) + ", the range of " +
-                              handle::describe_device(call.context()->device));
+                              error::describe_device(call.context()->device));
 }
 
-std::shared_ptr<handle::StreamBox> borrow(CUstream stream,
-                                          std::shared_ptr<handle::ContextBox> context) {
-  auto box = std::make_shared<handle::StreamBox>();
+std::shared_ptr<owner::StreamBox> borrow(CUstream stream,
+                                         std::shared_ptr<error::ContextBox> context) {
+  auto box = std::make_shared<owner::StreamBox>();
   box->stream = stream;
   box->context = std::move(context);
   return box;
@@ -41,23 +41,23 @@ std::shared_ptr<handle::StreamBox> borrow(CUstream stream,
 using Callback = std::function<void()>;
 
 void run_callback(void* argument) noexcept {
-  const handle::CallbackScope scope;  // outlives what the callback holds
+  const owner::CallbackScope scope;  // outlives what the callback holds
   const std::unique_ptr<Callback> callback(static_cast<Callback*>(argument));
   try {
     (*callback)();
   } catch (const std::exception& error) {
-    handle::report_unraisable(("a stream callback raised: " + std::string(error.what())).c_str());
+    error::report_unraisable(("a stream callback raised: " + std::string(error.what())).c_str());
   } catch (...) {
-    handle::report_unraisable("a stream callback raised something unknown");
+    error::report_unraisable("a stream callback raised something unknown");
   }
 }
 
 }  // namespace
 
-std::shared_ptr<handle::StreamBox> stream_for_release(const Stream& stream) {
-  const handle::StreamBox& box = open(stream);
-  if (box.context != nullptr && handle::is_forgotten(*box.context)) {
-    handle::throw_if_lost(*box.context);  // no release would ever be ordered on it
+std::shared_ptr<owner::StreamBox> stream_for_release(const Stream& stream) {
+  const owner::StreamBox& box = open(stream);
+  if (box.context != nullptr && error::is_forgotten(*box.context)) {
+    error::throw_if_lost(*box.context);  // no release would ever be ordered on it
   }
   if (!is_default_stream(box.stream)) return stream.box();
   const bool is_bound = box.context != nullptr && box.stream != CU_STREAM_PER_THREAD;
@@ -67,16 +67,16 @@ std::shared_ptr<handle::StreamBox> stream_for_release(const Stream& stream) {
 Stream::Stream(const StreamOptions& options) : Stream(Context::current(), options) {}
 
 Stream::Stream(const Context& context, const StreamOptions& options)
-    : box_(std::make_shared<handle::StreamBox>()) {
+    : box_(std::make_shared<owner::StreamBox>()) {
   box_->context = context.box();
   const ContextCall call(context.box());
-  handle::throw_if_ended(call.api(), *context.box());
+  error::throw_if_ended(call.api(), *context.box());
   if (options.priority) check_priority(call, *options.priority);
   const unsigned flags = options.nonblocking ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT;
   CUstream stream = nullptr;
-  handle::check(
+  error::check(
       call.api().cuStreamCreateWithPriority(&stream, flags, options.priority.value_or(0)),
-      "cuStreamCreateWithPriority", [&] { return handle::describe_device(context.box()->device); },
+      "cuStreamCreateWithPriority", [&] { return error::describe_device(context.box()->device); },
       context.box().get());
   box_->stream = stream;
   box_->owned = true;
@@ -90,9 +90,9 @@ Stream Stream::from_handle(CUstream handle, std::shared_ptr<void> owner) {
   box->owner = std::move(owner);
   if (!is_default_stream(handle)) {
     CUcontext context = nullptr;
-    handle::check(driver::api().cuStreamGetCtx(handle, &context), "cuStreamGetCtx",
-                  [&] { return "stream " + handle::format_address(handle); });
-    box->context = handle::context_box(context);
+    error::check(driver::api().cuStreamGetCtx(handle, &context), "cuStreamGetCtx",
+                 [&] { return "stream " + error::format_address(handle); });
+    box->context = error::context_box(context);
   }
   return Stream(std::move(box));
 }
@@ -116,9 +116,9 @@ int Stream::priority() const {
 }
 
 void Stream::record(const Event& event) const {
-  handle::EventBox& recorded = require_open(event.box(), "Event");
+  owner::EventBox& recorded = require_open(event.box(), "Event");
   const StreamCall call(open(*this));
-  handle::throw_if_lost(*recorded.context);
+  error::throw_if_lost(*recorded.context);
   call.check(call.api().cuEventRecord(recorded.event, call.stream()), "cuEventRecord");
   recorded.recorded.store(true, std::memory_order_relaxed);
   recorded.in_flight.store(true, std::memory_order_release);  // after the driver has the record
@@ -131,9 +131,9 @@ Event Stream::record(const EventOptions& options) const {
 }
 
 void Stream::wait(const Event& event) const {
-  const handle::EventBox& awaited = require_open(event.box(), "Event");
+  const owner::EventBox& awaited = require_open(event.box(), "Event");
   const StreamCall call(open(*this));
-  handle::throw_if_lost(*awaited.context);
+  error::throw_if_lost(*awaited.context);
   if (!awaited.may_be_recorded()) return;
   call.check(call.api().cuStreamWaitEvent(call.stream(), awaited.event, CU_EVENT_WAIT_DEFAULT),
              "cuStreamWaitEvent");
@@ -142,13 +142,13 @@ void Stream::wait(const Event& event) const {
 void Stream::wait(const Stream& other) const { wait(other.record(EventOptions{})); }
 
 void Stream::sync() const {
-  const handle::StreamBox& box = open(*this);
+  const owner::StreamBox& box = open(*this);
   const StreamCall call(box);
   const std::uint64_t mark = call.context()->history.mark();
-  const bool polls = handle::interrupt_hook() != nullptr;
+  const bool polls = error::interrupt_hook() != nullptr;
   if (polls) {
     const auto query = [&] { return call.api().cuStreamQuery(call.stream()); };
-    call.check(handle::wait_until_ready(query), "cuStreamQuery");
+    call.check(error::wait_until_ready(query), "cuStreamQuery");
   }
   // Pools release freed memory only when the driver waits, not when a query finds that all work is
   // done.

@@ -60,8 +60,8 @@ void set_wheel_roots(std::function<std::vector<std::filesystem::path>()> roots) 
   driver::set_wheel_roots(std::move(roots));
 }
 
-void set_interrupt_hook(bool (*hook)()) noexcept { handle::set_interrupt_hook(hook); }
-void set_log_hook(void (*hook)(const char* message)) noexcept { handle::set_log_hook(hook); }
-unsigned long long unraisable_errors() noexcept { return handle::unraisable_errors(); }
+void set_interrupt_hook(bool (*hook)()) noexcept { error::set_interrupt_hook(hook); }
+void set_log_hook(void (*hook)(const char* message)) noexcept { error::set_log_hook(hook); }
+unsigned long long unraisable_errors() noexcept { return error::unraisable_errors(); }
 
 }  // namespace cudacore::system

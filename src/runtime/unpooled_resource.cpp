@@ -20,9 +20,9 @@ CUresult free_after_work(const ReleaseCall& call,
     const CUresult freed = free(api);
     return freed != CUDA_SUCCESS ? freed : finished;
   };
-  const bool is_heard = handle::interrupt_hook() != nullptr && !handle::NobodyCatchesScope::here();
+  const bool is_heard = error::interrupt_hook() != nullptr && !error::NobodyCatchesScope::here();
   return is_heard && call.context() != nullptr
-             ? handle::wait_on_thread(call.context(), wait_and_free)
+             ? error::wait_on_thread(call.context(), wait_and_free)
              : wait_and_free(call.api());
 }
 
@@ -30,12 +30,12 @@ CUresult free_after_work(const ReleaseCall& call,
 
 Buffer LegacyPinnedMemoryResource::allocate(std::size_t size, const std::optional<Stream>& stream) {
   auto box = new_buffer(shared_from_this(), stream);
-  const ContextCall call(handle::current_context());
+  const ContextCall call(error::current_context());
   if (size == 0) return Buffer(std::move(box));
   void* pointer = nullptr;
-  handle::check(
+  error::check(
       call.api().cuMemAllocHost(&pointer, size), "cuMemAllocHost",
-      [&] { return "page-locked host memory, " + handle::format_bytes(size); },
+      [&] { return "page-locked host memory, " + error::format_bytes(size); },
       call.context().get());
   box->pointer = reinterpret_cast<std::uintptr_t>(pointer);
   box->size = size;
@@ -53,12 +53,12 @@ void LegacyPinnedMemoryResource::deallocate(CUdeviceptr pointer, std::size_t siz
 
 Buffer SynchronousMemoryResource::allocate(std::size_t size, const std::optional<Stream>& stream) {
   auto box = new_buffer(shared_from_this(), stream);
-  const ContextCall call(handle::primary_context(device_.id()));
+  const ContextCall call(error::primary_context(device_.id()));
   if (size == 0) return Buffer(std::move(box));
   CUdeviceptr pointer = 0;
-  handle::check(
+  error::check(
       call.api().cuMemAlloc(&pointer, size), "cuMemAlloc",
-      [&] { return handle::describe_device(device_.id()) + ", " + handle::format_bytes(size); },
+      [&] { return error::describe_device(device_.id()) + ", " + error::format_bytes(size); },
       call.context().get());
   box->pointer = pointer;
   box->size = size;

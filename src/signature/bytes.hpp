@@ -10,7 +10,7 @@
 
 // Code as bytes and as text, and what it begins with.
 
-namespace cudacore {
+namespace cudacore::signature {
 
 [[nodiscard]] inline std::string_view text_of(std::span<const std::byte> bytes) noexcept {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -31,4 +31,4 @@ inline constexpr std::string_view elf_magic = "\x7f\x45LF";
 inline constexpr std::string_view fatbin_magic = "\x50\xed\x55\xba";
 inline constexpr std::uint16_t elf_machine_cuda = 190;
 
-}  // namespace cudacore
+}  // namespace cudacore::signature

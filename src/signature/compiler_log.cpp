@@ -9,14 +9,14 @@
 #include "cudacore/signature.hpp"
 #include "signature/cxx_text.hpp"
 
-namespace cudacore::compile {
+namespace cudacore::signature {
 namespace {
 
 /// Whether `text` starts with "error   :" or "fatal   :".
 bool starts_with_severity(std::string_view text) {
   constexpr std::array<std::string_view, 2> words = {"error", "fatal"};
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    return text.starts_with(word) && cxx::trim(text.substr(word.size())).starts_with(':');
+    return text.starts_with(word) && trim(text.substr(word.size())).starts_with(':');
   });
 }
 
@@ -138,8 +138,8 @@ std::string demangle_all(std::string_view text) {
     if (start == std::string_view::npos) break;
     readable += text.substr(i, start - i);
     std::size_t end = start;
-    while (end < text.size() && cxx::is_word_char(text[end])) ++end;
-    const bool inside_word = start > 0 && cxx::is_word_char(text[start - 1]);
+    while (end < text.size() && is_word_char(text[end])) ++end;
+    const bool inside_word = start > 0 && is_word_char(text[start - 1]);
     const std::string_view word = text.substr(start, end - start);
     readable += inside_word ? std::string(word) : demangle(word);
     i = end;
@@ -148,4 +148,4 @@ std::string demangle_all(std::string_view text) {
   return readable;
 }
 
-}  // namespace cudacore::compile
+}  // namespace cudacore::signature

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cudacore::compile {
+namespace cudacore::signature {
 
 /// The first error in a compiler's log, or the undefined name that caused it, and the number of
 /// further errors.
@@ -33,4 +33,4 @@ struct FirstError {
 /// The text with every mangled symbol in it demangled.
 [[nodiscard]] std::string demangle_all(std::string_view text);
 
-}  // namespace cudacore::compile
+}  // namespace cudacore::signature

@@ -39,7 +39,7 @@ std::string spell_bytes(std::size_t size) {
   return word ? ".b" + std::to_string(size * 8) : ".b8[" + std::to_string(size) + "]";
 }
 
-Record record_of(const ByteReader& payload, bool wide) {
+Record record_of(const signature::ByteReader& payload, bool wide) {
   const auto packed = payload.at<std::uint32_t>(8);
   // The space is set if the PTX said `.ptr`.
   const std::uint32_t space = wide ? (packed >> 24U) & 0xfU : (packed >> 8U) & 0xfU;
@@ -56,7 +56,7 @@ Record record_of(const ByteReader& payload, bool wide) {
   return record;
 }
 
-Signature signature_of(std::string_view kernel, const ByteReader& info) {
+Signature signature_of(std::string_view kernel, const signature::ByteReader& info) {
   std::vector<Record> records;
   for (std::size_t i = 0; i < info.size();) {
     const auto format = info.at<std::uint8_t>(i);
@@ -64,7 +64,7 @@ Signature signature_of(std::string_view kernel, const ByteReader& info) {
     const auto value = info.at<std::uint16_t>(i + 2);
     i += 4;
     if (format != format_sized) continue;
-    const ByteReader payload = info.part(i, value);
+    const signature::ByteReader payload = info.part(i, value);
     i += value;
     const bool wide = attribute == attribute_kparam_info_v2;
     if (!wide && attribute != attribute_kparam_info) continue;
@@ -97,16 +97,16 @@ Signature signature_of(std::string_view kernel, const ByteReader& info) {
 }  // namespace
 
 std::vector<KernelEntry> kernels_in_cubin(std::span<const std::byte> cubin) {
-  const ElfFile file(cubin);
-  std::map<std::string_view, const ByteReader*> infos;
-  for (const ElfFile::Section& section : file.sections()) {
+  const signature::ElfFile file(cubin);
+  std::map<std::string_view, const signature::ByteReader*> infos;
+  for (const signature::ElfFile::Section& section : file.sections()) {
     if (section.name.substr(0, info_prefix.size()) == info_prefix) {
       infos.emplace(section.name.substr(info_prefix.size()), &section.bytes);
     }
   }
   std::vector<KernelEntry> kernels;
   std::set<std::string_view> seen;
-  for (const ElfFile::Symbol& symbol : file.symbols()) {
+  for (const signature::ElfFile::Symbol& symbol : file.symbols()) {
     if (symbol.type != stt_func || (symbol.other & sto_cuda_entry) == 0 || symbol.section == 0 ||
         !seen.insert(symbol.name).second) {
       continue;

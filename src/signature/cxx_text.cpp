@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-namespace cudacore::cxx {
+namespace cudacore::signature {
 namespace {
 
 constexpr std::string_view anonymous = "(anonymous namespace)";
@@ -278,4 +278,4 @@ std::string_view without_arguments(std::string_view name) {
   return open == npos ? name : trim(name.substr(0, tail + open));
 }
 
-}  // namespace cudacore::cxx
+}  // namespace cudacore::signature

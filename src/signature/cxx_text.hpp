@@ -7,7 +7,7 @@
 #include <vector>
 
 /// Scans C++ names and declarations, as written or as demangled, and understands brackets.
-namespace cudacore::cxx {
+namespace cudacore::signature {
 
 inline constexpr std::size_t npos = std::string_view::npos;
 
@@ -63,4 +63,4 @@ struct FunctionText {
 /// A name without the template arguments at its end: "ns::scale<float>" becomes "ns::scale".
 [[nodiscard]] std::string_view without_arguments(std::string_view name);
 
-}  // namespace cudacore::cxx
+}  // namespace cudacore::signature

@@ -10,7 +10,7 @@
 #include "signature/cxx_type_names.hpp"
 #include "signature/declaration_tokens.hpp"
 
-namespace cudacore::cxx {
+namespace cudacore::signature {
 namespace {
 
 /// Limits how much of a text is analyzed: untrusted input must not exhaust the stack, or take too
@@ -410,4 +410,4 @@ std::string canonical_name(std::string_view name) {
   return canonical_word(name, nesting);
 }
 
-}  // namespace cudacore::cxx
+}  // namespace cudacore::signature

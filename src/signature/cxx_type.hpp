@@ -7,7 +7,7 @@
 #include "cudacore/signature.hpp"
 
 /// C++ types as text: what a parameter's declaration says about its kind and size.
-namespace cudacore::cxx {
+namespace cudacore::signature {
 
 /// The parameter that `declaration` ("float const* x", "const float*", "int (&) [4]") declares: its
 /// kind, its size and natural alignment as CUDA lays out types on 64-bit Linux, its type as the
@@ -25,4 +25,4 @@ namespace cudacore::cxx {
 /// type, and with literals as plain numbers. Equal names have the same canonical spelling.
 [[nodiscard]] std::string canonical_name(std::string_view name);
 
-}  // namespace cudacore::cxx
+}  // namespace cudacore::signature

@@ -6,7 +6,7 @@
 
 #include "signature/cxx_text.hpp"
 
-namespace cudacore::cxx {
+namespace cudacore::signature {
 namespace {
 
 struct Row {
@@ -196,4 +196,4 @@ std::string_view resolve_typedef(std::string_view name) noexcept {
   return row != typedefs.end() && (!scoped || ends_with_t(plain)) ? row->type : name;
 }
 
-}  // namespace cudacore::cxx
+}  // namespace cudacore::signature

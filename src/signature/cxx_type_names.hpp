@@ -6,7 +6,7 @@
 
 #include "cudacore/signature.hpp"
 
-namespace cudacore::cxx {
+namespace cudacore::signature {
 
 /// What the name of a type says, given how CUDA lays out types on 64-bit Linux.
 struct NamedType {
@@ -23,4 +23,4 @@ struct NamedType {
 /// compiler agrees; `name` itself for any other name.
 [[nodiscard]] std::string_view resolve_typedef(std::string_view name) noexcept;
 
-}  // namespace cudacore::cxx
+}  // namespace cudacore::signature

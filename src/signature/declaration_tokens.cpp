@@ -8,7 +8,7 @@
 
 #include "signature/cxx_text.hpp"
 
-namespace cudacore::cxx {
+namespace cudacore::signature {
 namespace {
 
 /// Declarators that are nested more deeply are not followed: untrusted input must not exhaust the
@@ -153,4 +153,4 @@ std::string_view without_default(std::string_view declaration) {
   return trim(declaration.substr(0, find_outside_groups(declaration, '=')));
 }
 
-}  // namespace cudacore::cxx
+}  // namespace cudacore::signature

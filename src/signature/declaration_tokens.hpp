@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cudacore::cxx {
+namespace cudacore::signature {
 
 /// A token of a declaration: a keyword, a complete qualified name, or a part of the declarator.
 struct Token {
@@ -41,4 +41,4 @@ using Tokens = std::vector<Token>;
 /// A declaration without its default argument, trimmed.
 [[nodiscard]] std::string_view without_default(std::string_view declaration);
 
-}  // namespace cudacore::cxx
+}  // namespace cudacore::signature

@@ -18,10 +18,10 @@ namespace {
 /// unknown size, so that the others keep their types.
 Signature typed_signature(std::string_view list) {
   Signature signature;
-  if (cxx::trim(list) == "void") return signature;
-  for (const std::string_view part : cxx::split_arguments(list)) {
+  if (signature::trim(list) == "void") return signature;
+  for (const std::string_view part : signature::split_arguments(list)) {
     try {
-      Param param = cxx::parse_parameter(part);
+      Param param = signature::parse_parameter(part);
       param.name.clear();
       signature.params.push_back(std::move(param));
     } catch (const std::invalid_argument&) {
@@ -31,7 +31,7 @@ Signature typed_signature(std::string_view list) {
       signature.params.push_back(std::move(param));
     }
   }
-  lay_out(signature);
+  signature::lay_out(signature);
   return signature;
 }
 
@@ -55,7 +55,7 @@ KernelEntry describe_kernel(std::string symbol, std::optional<Signature> measure
   KernelEntry entry;
   entry.name = text;
   if (text != symbol) {
-    const cxx::FunctionText function = cxx::split_function(text);
+    const signature::FunctionText function = signature::split_function(text);
     entry.name = function.name;
     if (function.has_parameters) entry.signature = typed_signature(function.parameters);
   }

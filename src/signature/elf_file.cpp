@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace cudacore {
+namespace cudacore::signature {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "cubins are little-endian");
@@ -161,4 +161,4 @@ std::vector<ElfFile::Symbol> ElfFile::symbols() const {
   return symbols;
 }
 
-}  // namespace cudacore
+}  // namespace cudacore::signature

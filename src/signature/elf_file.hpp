@@ -7,7 +7,7 @@
 
 #include "signature/bytes.hpp"
 
-namespace cudacore {
+namespace cudacore::signature {
 
 /// Untrusted bytes: every read is checked.
 class ByteReader {
@@ -90,4 +90,4 @@ class ElfFile {
   std::vector<Section> sections_;
 };
 
-}  // namespace cudacore
+}  // namespace cudacore::signature

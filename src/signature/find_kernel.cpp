@@ -37,12 +37,12 @@ struct Query {
   std::vector<std::string> types;
 
   explicit Query(std::string_view text) {
-    const cxx::FunctionText function = cxx::split_function(text);
+    const signature::FunctionText function = signature::split_function(text);
     if (!function.has_parameters) {
-      name = cxx::canonical_name(text);
+      name = signature::canonical_name(text);
       return;
     }
-    name = cxx::canonical_name(function.name);
+    name = signature::canonical_name(function.name);
     has_types = true;
     types = types_of(function.parameters);
   }
@@ -80,22 +80,22 @@ std::string listed(std::span<const KernelEntry> entries, const Indices& indices,
 
 [[noreturn]] void throw_ambiguous(std::span<const KernelEntry> entries, std::string_view name,
                                   const Indices& indices) {
-  throw std::invalid_argument("'" + cxx::abbreviated(name) + "' names " +
+  throw std::invalid_argument("'" + signature::abbreviated(name) + "' names " +
                               std::to_string(indices.size()) +
                               " kernels; ask for one of: " + listed(entries, indices, true));
 }
 
 [[noreturn]] void throw_unknown(std::span<const KernelEntry> entries, std::string_view name,
                                 const Query& query) {
-  std::string message = "no kernel '" + cxx::abbreviated(name) + "'; this object has";
+  std::string message = "no kernel '" + signature::abbreviated(name) + "'; this object has";
   Indices all(entries.size());
   Indices instances;
   Indices overloads;
-  const std::string_view base = cxx::unqualified(cxx::without_arguments(query.name));
+  const std::string_view base = signature::unqualified(signature::without_arguments(query.name));
   for (std::size_t i = 0; i < entries.size(); ++i) {
     all[i] = i;
-    const std::string_view plain = cxx::without_arguments(entries[i].name);
-    if (cxx::unqualified(plain) == base) {
+    const std::string_view plain = signature::without_arguments(entries[i].name);
+    if (signature::unqualified(plain) == base) {
       (plain.size() < entries[i].name.size() ? instances : overloads).push_back(i);
     }
   }
@@ -116,14 +116,14 @@ std::string listed(std::span<const KernelEntry> entries, const Indices& indices,
 }  // namespace
 
 std::size_t find_kernel(std::span<const KernelEntry> entries, std::string_view name) {
-  const std::string_view asked = cxx::trim(name);
+  const std::string_view asked = signature::trim(name);
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (entries[i].symbol == asked) return i;
   }
   const Query query(asked);
   std::vector<std::string> names;
   names.reserve(entries.size());
-  for (const KernelEntry& entry : entries) names.push_back(cxx::canonical_name(entry.name));
+  for (const KernelEntry& entry : entries) names.push_back(signature::canonical_name(entry.name));
   const auto matching = [&](const auto& accept) {
     Indices indices;
     for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -136,7 +136,7 @@ std::size_t find_kernel(std::span<const KernelEntry> entries, std::string_view n
     return ends_with_name(candidate, query.name);
   };
   const auto any_instance = [&](std::string_view candidate) {
-    return ends_with_name(cxx::without_arguments(candidate), query.name);
+    return ends_with_name(signature::without_arguments(candidate), query.name);
   };
   if (!query.name.empty()) {
     for (const Indices& indices : {matching(whole), matching(inner), matching(any_instance)}) {

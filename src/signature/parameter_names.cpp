@@ -14,7 +14,7 @@
 namespace cudacore {
 namespace {
 
-using cxx::npos;
+using signature::npos;
 
 /// One past the raw string whose R is at `i`; `i` if there is none.
 std::size_t skip_raw_string(std::string_view source, std::size_t i) {
@@ -65,9 +65,9 @@ struct Code {
 
 void note_directive(std::string_view line, Code& code) {
   const auto next_word = [&line] {
-    const std::size_t start = cxx::skip_spaces(line, 1);
+    const std::size_t start = signature::skip_spaces(line, 1);
     const std::string_view rest = line.substr(std::min(start, line.size()));
-    const std::string_view word = rest.substr(0, cxx::skip_identifier(rest, 0));
+    const std::string_view word = rest.substr(0, signature::skip_identifier(rest, 0));
     line = rest.substr(word.empty() ? 0 : word.size() - 1);
     return word;
   };
@@ -95,7 +95,7 @@ Code code_only(std::string_view source) {
     } else if (source.substr(i, 2) == "/*") {
       const std::size_t close = source.find("*/", i + 2);
       end = close == npos ? source.size() : close + 2;
-    } else if (c == '"' || (c == '\'' && (i == 0 || !cxx::is_word_char(source[i - 1])))) {
+    } else if (c == '"' || (c == '\'' && (i == 0 || !signature::is_word_char(source[i - 1])))) {
       end = skip_literal(source, i);
     } else if (c == 'R') {
       end = skip_raw_string(source, i);
@@ -106,8 +106,8 @@ Code code_only(std::string_view source) {
       i = end;
       continue;
     }
-    if (cxx::is_word_char(c)) {
-      end = cxx::skip_identifier(source, i);
+    if (signature::is_word_char(c)) {
+      end = signature::skip_identifier(source, i);
       const std::string_view word = source.substr(i, end - i);
       const bool raw_prefix = end < source.size() && source[end] == '"' && word.back() == 'R' &&
                               (word == "uR" || word == "UR" || word == "LR" || word == "u8R");
@@ -117,7 +117,7 @@ Code code_only(std::string_view source) {
       i = end;
       continue;
     }
-    line_start = c == '\n' || (line_start && cxx::is_space(c));
+    line_start = c == '\n' || (line_start && signature::is_space(c));
     code += c;
     ++i;
   }
@@ -132,27 +132,27 @@ std::optional<std::string_view> definition_at(std::string_view code, std::size_t
     const char c = code[i];
     if (c == ';' || c == '{' || c == '}') return std::nullopt;
     if (c == '(' || c == '[') {
-      i = cxx::skip_group(code, i);
+      i = signature::skip_group(code, i);
       if (i == npos) return std::nullopt;
       continue;
     }
-    if (!cxx::is_word_char(c)) {
+    if (!signature::is_word_char(c)) {
       ++i;
       continue;
     }
-    const std::size_t end = cxx::skip_identifier(code, i);
+    const std::size_t end = signature::skip_identifier(code, i);
     const bool named = code.substr(i, end - i) == kernel;
     i = end;
     if (!named) continue;
-    std::size_t open = cxx::skip_spaces(code, i);
+    std::size_t open = signature::skip_spaces(code, i);
     if (open < code.size() && code[open] == '<') {
-      open = cxx::skip_group(code, open);
-      open = open == npos ? code.size() : cxx::skip_spaces(code, open);
+      open = signature::skip_group(code, open);
+      open = open == npos ? code.size() : signature::skip_spaces(code, open);
     }
     if (open >= code.size() || code[open] != '(') {
       continue;
     }
-    const std::size_t close = cxx::skip_group(code, open);
+    const std::size_t close = signature::skip_group(code, open);
     if (close == npos) return std::nullopt;
     const std::size_t body = code.find_first_of(";{", close);
     if (body == npos || code[body] == ';') return std::nullopt;
@@ -172,8 +172,9 @@ bool is_certain(std::string_view word) {
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> words;
   for (std::size_t i = 0; i < text.size();) {
-    const std::size_t end = cxx::is_word_char(text[i]) ? cxx::skip_identifier(text, i) : i + 1;
-    if (cxx::is_word_char(text[i])) words.push_back(text.substr(i, end - i));
+    const std::size_t end =
+        signature::is_word_char(text[i]) ? signature::skip_identifier(text, i) : i + 1;
+    if (signature::is_word_char(text[i])) words.push_back(text.substr(i, end - i));
     i = end;
   }
   return words;
@@ -184,14 +185,14 @@ std::vector<std::string_view> words_of(std::string_view text) {
 /// from a float, and NumPy's scalars fit them regardless of sign.
 Param certain_parameter(std::string_view declaration, const Code& code) {
   Param param;
-  param.name = cxx::declared_name(declaration);
+  param.name = signature::declared_name(declaration);
   const std::vector<std::string_view> words = words_of(declaration);
   const bool has_macro = std::any_of(words.begin(), words.end(), [&](std::string_view word) {
     return std::find(code.macros.begin(), code.macros.end(), word) != code.macros.end();
   });
   if (has_macro) return param;
   try {
-    Param parsed = cxx::parse_parameter(declaration);
+    Param parsed = signature::parse_parameter(declaration);
     const bool is_plain = std::all_of(words.begin(), words.end(), [&](std::string_view word) {
       return is_certain(word) || word == param.name;
     });
@@ -209,8 +210,8 @@ Param certain_parameter(std::string_view declaration, const Code& code) {
 
 std::vector<Param> parameters_in(std::string_view list, const Code& code) {
   std::vector<Param> params;
-  if (cxx::trim(list) == "void") return params;
-  for (const std::string_view parameter : cxx::split_arguments(list)) {
+  if (signature::trim(list) == "void") return params;
+  for (const std::string_view parameter : signature::split_arguments(list)) {
     params.push_back(certain_parameter(parameter, code));
   }
   return params;
@@ -221,9 +222,9 @@ std::size_t first_extern_block(std::string_view text) {
   constexpr std::string_view keyword = "extern";
   for (std::size_t i = text.find(keyword); i != npos; i = text.find(keyword, i)) {
     i += keyword.size();
-    std::size_t next = cxx::skip_spaces(text, i);
+    std::size_t next = signature::skip_spaces(text, i);
     if (next >= text.size() || text[next] != '0') continue;  // the literal, blanked out
-    next = cxx::skip_spaces(text, next + 1);
+    next = signature::skip_spaces(text, next + 1);
     if (next < text.size() && text[next] == '{') return next;
   }
   return npos;
@@ -244,14 +245,14 @@ bool is_extern_c(std::string_view text, std::size_t i, std::size_t extern_block)
 /// bytes.
 void take_types(Signature& signature, std::vector<Param> params) {
   if (!signature.complete() ||
-      !std::all_of(signature.params.begin(), signature.params.end(), is_measured)) {
+      !std::all_of(signature.params.begin(), signature.params.end(), signature::is_measured)) {
     return;
   }
   Signature declared;
   declared.params = std::move(params);
   Signature merged = merge(signature, declared);
   for (std::size_t i = 0; i < merged.params.size(); ++i) {
-    if (is_measured(merged.params[i]) && !declared.params[i].type.empty()) return;
+    if (signature::is_measured(merged.params[i]) && !declared.params[i].type.empty()) return;
   }
   signature = std::move(merged);
 }
@@ -260,9 +261,9 @@ void take_types(Signature& signature, std::vector<Param> params) {
 /// `kernel`.
 std::optional<std::string_view> kernel_template_at(std::string_view code, std::size_t i,
                                                    std::string_view kernel) {
-  const std::size_t open = cxx::skip_spaces(code, i);
+  const std::size_t open = signature::skip_spaces(code, i);
   if (open >= code.size() || code[open] != '<') return std::nullopt;
-  const std::size_t end = cxx::skip_group(code, open);
+  const std::size_t end = signature::skip_group(code, open);
   constexpr std::string_view keyword = "__global__";
   const std::size_t global = end == npos ? npos : code.find(keyword, end);
   if (global == npos || code.substr(end, global - end).find_first_of(";{}") != npos ||
@@ -275,11 +276,11 @@ std::optional<std::string_view> kernel_template_at(std::string_view code, std::s
 /// Template arguments that `parameters` would accept: "float, 256" for "typename T, int N".
 std::string example_arguments(std::string_view parameters) {
   std::string text;
-  for (const std::string_view parameter : cxx::split_arguments(parameters)) {
-    if (cxx::find_outside_groups(parameter, '=') != npos) {
+  for (const std::string_view parameter : signature::split_arguments(parameters)) {
+    if (signature::find_outside_groups(parameter, '=') != npos) {
       break;  // this parameter and all that follow have defaults
     }
-    const std::string_view word = parameter.substr(0, cxx::skip_identifier(parameter, 0));
+    const std::string_view word = parameter.substr(0, signature::skip_identifier(parameter, 0));
     text += text.empty() ? "" : ", ";
     text += word == "typename" || word == "class" ? "float" : word == "bool" ? "true" : "256";
   }
@@ -288,13 +289,13 @@ std::string example_arguments(std::string_view parameters) {
 
 }  // namespace
 
-std::string compile::template_advice(std::string_view source, std::string_view name) {
-  const std::string_view plain = cxx::without_arguments(name);
+std::string signature::template_advice(std::string_view source, std::string_view name) {
+  const std::string_view plain = signature::without_arguments(name);
   const std::string code = code_only(source).text;
   constexpr std::string_view keyword = "template";
   for (std::size_t i = code.find(keyword); i != npos; i = code.find(keyword, i)) {
     i += keyword.size();
-    const auto parameters = kernel_template_at(code, i, cxx::unqualified(plain));
+    const auto parameters = kernel_template_at(code, i, signature::unqualified(plain));
     if (!parameters) continue;
     const std::string instance =
         plain.size() < name.size() ? std::string(name)
@@ -314,7 +315,8 @@ std::string compile::template_advice(std::string_view source, std::string_view n
 }
 
 void read_definition(Signature& signature, std::string_view source) {
-  const std::string_view kernel = cxx::unqualified(cxx::without_arguments(signature.kernel));
+  const std::string_view kernel =
+      signature::unqualified(signature::without_arguments(signature.kernel));
   if (kernel.empty() || signature.params.empty()) return;
   const Code code = code_only(source);
   const std::string_view text = code.text;

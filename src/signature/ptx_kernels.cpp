@@ -34,7 +34,7 @@ constexpr auto ptx_types = std::to_array<PtxType>({
     {".samplerref", ParamKind::opaque, 8}, {".surfref", ParamKind::opaque, 8},
 });
 
-std::size_t number(PtxTokens& tokens, std::string_view what) {
+std::size_t number(signature::PtxTokens& tokens, std::string_view what) {
   const std::string_view token = tokens.next();
   std::size_t value = 0;
   const bool hex = token.substr(0, 2) == "0x" || token.substr(0, 2) == "0X";
@@ -57,7 +57,7 @@ bool is_numbered(std::string_view name, std::string_view symbol) noexcept {
 }
 
 /// A parameter, from after its `.param` to the ',' or ')' that follows it.
-Param parameter(PtxTokens& tokens, std::string_view symbol) {
+Param parameter(signature::PtxTokens& tokens, std::string_view symbol) {
   Param param;
   std::size_t lanes = 1;
   std::size_t align = 0;
@@ -90,7 +90,7 @@ Param parameter(PtxTokens& tokens, std::string_view symbol) {
     }
   }
   if (param.size == 0) tokens.fail("a parameter of '" + std::string(symbol) + "' has no type");
-  if (word.empty() || (!cxx::is_word_char(word.front()) && word.front() != '%')) {
+  if (word.empty() || (!signature::is_word_char(word.front()) && word.front() != '%')) {
     tokens.fail("a parameter of '" + std::string(symbol) + "' has no name");
   }
   const std::size_t element = param.size * lanes;
@@ -119,7 +119,7 @@ Param parameter(PtxTokens& tokens, std::string_view symbol) {
   return param;
 }
 
-Signature parameters(PtxTokens& tokens, std::string_view symbol) {
+Signature parameters(signature::PtxTokens& tokens, std::string_view symbol) {
   Signature signature;
   signature.kernel = symbol;
   if (tokens.peek() != "(") {
@@ -141,12 +141,12 @@ Signature parameters(PtxTokens& tokens, std::string_view symbol) {
       tokens.fail("expected ',' or ')' in the parameters of '" + std::string(symbol) + "'");
     }
   }
-  lay_out(signature);
+  signature::lay_out(signature);
   return signature;
 }
 
 /// Skips the directives between the parameters and the body. Returns false for a declaration.
-bool has_body(PtxTokens& tokens) {
+bool has_body(signature::PtxTokens& tokens) {
   while (true) {
     const std::string_view token = tokens.next();
     if (token.empty()) tokens.fail("the text ends before the body of a kernel");
@@ -160,11 +160,11 @@ bool has_body(PtxTokens& tokens) {
 std::vector<KernelEntry> kernels_in_ptx(std::string_view ptx) {
   std::vector<KernelEntry> kernels;
   std::set<std::string_view> seen;
-  PtxTokens tokens(ptx);
+  signature::PtxTokens tokens(ptx);
   for (std::string_view token = tokens.next(); !token.empty(); token = tokens.next()) {
     if (token != ".entry") continue;
     const std::string_view symbol = tokens.next();
-    if (symbol.empty() || !is_ptx_word_char(symbol.front()) || symbol.front() == '.') {
+    if (symbol.empty() || !signature::is_ptx_word_char(symbol.front()) || symbol.front() == '.') {
       tokens.fail("an .entry has no name");
     }
     Signature signature = parameters(tokens, symbol);

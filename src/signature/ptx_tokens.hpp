@@ -6,11 +6,11 @@
 
 #include "signature/cxx_text.hpp"
 
-namespace cudacore {
+namespace cudacore::signature {
 
 /// Whether a word of PTX can begin with `c`.
 [[nodiscard]] constexpr bool is_ptx_word_char(char c) noexcept {
-  return cxx::is_word_char(c) || c == '%' || c == '.';
+  return is_word_char(c) || c == '%' || c == '.';
 }
 
 /// PTX as tokens: words (with a leading dot, if any), strings, numbers and single characters.
@@ -29,7 +29,7 @@ class PtxTokens {
       position_ = quote == std::string_view::npos ? text_.size() : quote + 1;
     } else if (is_ptx_word_char(text_[start])) {
       // A dot begins a new token: ".u64.ptr" is two tokens.
-      for (++position_; position_ < text_.size() && cxx::is_word_char(text_[position_]);) {
+      for (++position_; position_ < text_.size() && is_word_char(text_[position_]);) {
         ++position_;
       }
     } else {
@@ -65,7 +65,7 @@ class PtxTokens {
  private:
   void skip_blank() noexcept {
     while (position_ < text_.size()) {
-      if (cxx::is_space(text_[position_])) {
+      if (is_space(text_[position_])) {
         ++position_;
       } else if (text_.compare(position_, 2, "//") == 0) {
         position_ = std::min(text_.find('\n', position_), text_.size());
@@ -82,4 +82,4 @@ class PtxTokens {
   std::size_t position_ = 0;
 };
 
-}  // namespace cudacore
+}  // namespace cudacore::signature

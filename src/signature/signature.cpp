@@ -26,7 +26,7 @@ void take_type(Param& to, const Param& from) {
 
 /// Whether `typed` is a possible type for the bytes of `measured`.
 bool refines(const Param& typed, const Param& measured) noexcept {
-  if (is_measured(typed)) {
+  if (signature::is_measured(typed)) {
     return measured.kind == ParamKind::opaque && typed.kind != ParamKind::opaque &&
            typed.size == measured.size;
   }
@@ -72,9 +72,9 @@ void merge_measured(Param& param, const Param& measured) {
 }
 
 void merge_declared(Param& param, const Param& declared) {
-  const bool unknown_pointee =
-      param.kind == ParamKind::pointer && param.pointee == ParamKind::opaque && is_measured(param);
-  if ((is_measured(param) && refines(declared, param)) ||
+  const bool unknown_pointee = param.kind == ParamKind::pointer &&
+                               param.pointee == ParamKind::opaque && signature::is_measured(param);
+  if ((signature::is_measured(param) && refines(declared, param)) ||
       (unknown_pointee && declared.kind == ParamKind::pointer)) {
     take_type(param, declared);
   } else if (is_bytes(param.kind) && param.size == 0 && declared.size != 0) {
@@ -87,7 +87,7 @@ void merge_declared(Param& param, const Param& declared) {
 }
 
 void merge_param(Param& param, const Param& other) {
-  if (is_measured(other) && !is_measured(param)) {
+  if (signature::is_measured(other) && !signature::is_measured(param)) {
     merge_measured(param, other);
   } else {
     merge_declared(param, other);
@@ -100,8 +100,8 @@ std::string spell(const Param& param) {
   if (param.name.empty()) return type;
   // The name of a function or an array is inside the declarator: "int (*f)(int)".
   for (const std::string_view declarator : {"(*", "(&"}) {
-    const std::size_t open = cxx::find_outside_groups(type, '(');
-    if (open != cxx::npos && type.compare(open, declarator.size(), declarator) == 0) {
+    const std::size_t open = signature::find_outside_groups(type, '(');
+    if (open != signature::npos && type.compare(open, declarator.size(), declarator) == 0) {
       const std::size_t end = type.find_first_not_of("*&", open + 1);
       return type.substr(0, end) + param.name + type.substr(end);
     }
@@ -112,31 +112,32 @@ std::string spell(const Param& param) {
 /// The text in the parentheses of a declaration, or the whole of a bare list.
 /// @throw std::invalid_argument if the parentheses are followed by more than a semicolon.
 std::string_view parameter_list(std::string_view declaration) {
-  declaration = cxx::trim(declaration);
+  declaration = signature::trim(declaration);
   if (declaration.empty()) return {};
-  if (declaration.front() == '(' && cxx::skip_group(declaration, 0) == declaration.size()) {
+  if (declaration.front() == '(' && signature::skip_group(declaration, 0) == declaration.size()) {
     return declaration.substr(1, declaration.size() - 2);
   }
-  const std::size_t first = std::min(cxx::find_outside_groups(declaration, ','),
-                                     cxx::find_outside_groups(declaration, '='));
-  const cxx::FunctionText function = cxx::split_function(declaration.substr(0, first));
-  const std::string_view inside = cxx::trim(function.parameters);
+  const std::size_t first = std::min(signature::find_outside_groups(declaration, ','),
+                                     signature::find_outside_groups(declaration, '='));
+  const signature::FunctionText function = signature::split_function(declaration.substr(0, first));
+  const std::string_view inside = signature::trim(function.parameters);
   const bool declarator = !inside.empty() && (inside.front() == '*' || inside.front() == '&' ||
-                                              inside.find("::*") != cxx::npos);
+                                              inside.find("::*") != signature::npos);
   if (!function.has_parameters || declarator || function.name.empty()) return declaration;
   const auto close = static_cast<std::size_t>(function.parameters.data() - declaration.data()) +
                      function.parameters.size();
-  const std::string_view rest = cxx::trim(declaration.substr(close + 1));
+  const std::string_view rest = signature::trim(declaration.substr(close + 1));
   if (!rest.empty() && rest != ";") {
-    throw std::invalid_argument("'" + cxx::abbreviated(rest) + "' after the parameters of '" +
-                                cxx::abbreviated(function.name) + "'; a signature ends with them");
+    throw std::invalid_argument("'" + signature::abbreviated(rest) + "' after the parameters of '" +
+                                signature::abbreviated(function.name) +
+                                "'; a signature ends with them");
   }
   return function.parameters;
 }
 
 }  // namespace
 
-void lay_out(Signature& signature) noexcept {
+void signature::lay_out(Signature& signature) noexcept {
   std::size_t end = 0;
   for (Param& param : signature.params) {
     const std::size_t align = std::max<std::size_t>(param.align, 1);
@@ -167,16 +168,16 @@ std::size_t Signature::buffer_size() const noexcept {
 Signature parse_signature(std::string_view declaration) {
   Signature signature;
   const std::string_view list = parameter_list(declaration);
-  const std::string_view text = cxx::trim(declaration);
+  const std::string_view text = signature::trim(declaration);
   if (list.data() != text.data() && list.size() < text.size()) {
-    signature.kernel = cxx::canonical_name(cxx::split_function(text).name);
+    signature.kernel = signature::canonical_name(signature::split_function(text).name);
   }
-  if (cxx::trim(list) != "void") {
-    for (const std::string_view part : cxx::split_arguments(list)) {
-      signature.params.push_back(cxx::parse_parameter(part));
+  if (signature::trim(list) != "void") {
+    for (const std::string_view part : signature::split_arguments(list)) {
+      signature.params.push_back(signature::parse_parameter(part));
     }
   }
-  lay_out(signature);
+  signature::lay_out(signature);
   return signature;
 }
 
@@ -187,8 +188,9 @@ Signature merge(Signature better, const Signature& other) {
   for (std::size_t i = 0; i < better.params.size(); ++i) {
     merge_param(better.params[i], other.params[i]);
   }
-  const bool measured = std::all_of(other.params.begin(), other.params.end(), is_measured);
-  if (!was_complete && !(measured && other.complete())) lay_out(better);
+  const bool measured =
+      std::all_of(other.params.begin(), other.params.end(), signature::is_measured);
+  if (!was_complete && !(measured && other.complete())) signature::lay_out(better);
   return better;
 }
 

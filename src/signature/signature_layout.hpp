@@ -3,7 +3,7 @@
 
 #include "cudacore/signature.hpp"
 
-namespace cudacore {
+namespace cudacore::signature {
 
 /// Sets the offsets of the parameters, which are laid out like the members of a C struct, up to the
 /// first one of unknown size.
@@ -14,4 +14,4 @@ void lay_out(Signature& signature) noexcept;
   return param.type.empty() || param.type.front() == '.';
 }
 
-}  // namespace cudacore
+}  // namespace cudacore::signature

@@ -7,14 +7,14 @@
 #include "signature/cxx_text.hpp"
 #include "signature/elf_file.hpp"
 
-namespace cudacore::compile {
+namespace cudacore::signature {
 namespace {
 
 /// Removes the first word, up to white space, from `text` and returns it.
 std::string_view take_word(std::string_view& text) {
-  text = cxx::trim(text);
+  text = trim(text);
   std::size_t end = 0;
-  while (end < text.size() && !cxx::is_space(text[end])) ++end;
+  while (end < text.size() && !is_space(text[end])) ++end;
   const std::string_view word = text.substr(0, end);
   text.remove_prefix(end);
   return word;
@@ -27,9 +27,9 @@ std::string_view declared_variable(std::string_view line) {
   while (word == ".visible" || word == ".weak" || word == ".common") word = take_word(line);
   if (word != ".global" && word != ".const") return {};
   line = line.substr(0, line.find_first_of(";="));
-  line = cxx::trim(line.substr(0, line.find('[')));
+  line = trim(line.substr(0, line.find('[')));
   std::size_t start = line.size();
-  while (start > 0 && cxx::is_word_char(line[start - 1])) --start;
+  while (start > 0 && is_word_char(line[start - 1])) --start;
   const bool is_type = start > 0 && line[start - 1] == '.';
   return is_type ? std::string_view() : line.substr(start);
 }
@@ -84,19 +84,18 @@ std::vector<VariableEntry> variables_in_cubin(std::span<const std::byte> cubin) 
 
 VariableEntry find_variable(std::span<const VariableEntry> variables, std::string_view name) {
   std::string_view wanted = name;
-  if (wanted.starts_with('&')) wanted = cxx::trim(wanted.substr(1));
+  if (wanted.starts_with('&')) wanted = trim(wanted.substr(1));
   if (wanted.starts_with("::")) wanted.remove_prefix(2);
   for (const VariableEntry& variable : variables) {
     if (variable.symbol == wanted || variable.name == wanted) return variable;
   }
   std::vector<VariableEntry> candidates;
-  std::copy_if(
-      variables.begin(), variables.end(), std::back_inserter(candidates),
-      [&](const VariableEntry& variable) { return cxx::unqualified(variable.name) == wanted; });
+  std::copy_if(variables.begin(), variables.end(), std::back_inserter(candidates),
+               [&](const VariableEntry& variable) { return unqualified(variable.name) == wanted; });
   if (candidates.size() == 1) return candidates.front();
   throw std::invalid_argument(
       "no variable \"" + std::string(name) + "\"; " +
       (candidates.empty() ? list(variables) : "several may be meant, " + list(candidates)));
 }
 
-}  // namespace cudacore::compile
+}  // namespace cudacore::signature

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cudacore::compile {
+namespace cudacore::signature {
 
 /// A `__device__`, `__constant__` or `__managed__` variable of a module.
 struct VariableEntry {
@@ -29,4 +29,4 @@ struct VariableEntry {
 [[nodiscard]] VariableEntry find_variable(std::span<const VariableEntry> variables,
                                           std::string_view name);
 
-}  // namespace cudacore::compile
+}  // namespace cudacore::signature

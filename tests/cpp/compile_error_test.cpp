@@ -14,6 +14,9 @@
 namespace cudacore::compile {
 namespace {
 
+using signature::demangle_all;
+using signature::first_error;
+using signature::FirstError;
 using testing::contains;
 using testing::message_of;
 

@@ -46,7 +46,7 @@ TEST_F(ContextTest, AStickyErrorNamesTheSuspectsAndLosesTheContext) {
   const std::string first = message_of<LaunchError>([&] { stream.sync(); });
   EXPECT_EQ(first,
             "cuStreamSynchronize failed on stream " +
-                handle::format_address(reinterpret_cast<std::uintptr_t>(stream.handle())) +
+                error::format_address(reinterpret_cast<std::uintptr_t>(stream.handle())) +
                 " of device 0 (Fake GPU): CUDA_ERROR_ILLEGAL_ADDRESS (700): what the driver says. "
                 "The suspects, launched since the last successful synchronization, newest last: "
                 "good, bad. CUDA is unusable in this process from here on: restart it, and "
@@ -102,14 +102,13 @@ TEST_F(ContextTest, ForgottenContextsHaveNoSuspects) {
   const Stream before(foreign(), {});
   launch(before, {}, Kernel::from_handle(reinterpret_cast<CUkernel>(&early)));
   reset();
-  EXPECT_TRUE(handle::suspects().empty());
-  EXPECT_TRUE(handle::known_contexts().empty());
+  EXPECT_TRUE(error::suspects().empty());
+  EXPECT_TRUE(error::known_contexts().empty());
   const std::string lost = message_of<ContextLostError>([&] { before.sync(); });
   EXPECT_NE(lost.find("is unusable since a reset ended it. "), std::string::npos) << lost;
   const Stream after(foreign(), {});
   launch(after, {}, Kernel::from_handle(reinterpret_cast<CUkernel>(&late)));
-  EXPECT_EQ(handle::suspects(),
-            "suspect, launched since the last successful synchronization: late");
+  EXPECT_EQ(error::suspects(), "suspect, launched since the last successful synchronization: late");
 }
 
 TEST_F(ContextTest, BuffersFromBeforeAResetAreStale) {
@@ -155,7 +154,7 @@ TEST_F(ContextTest, AskingForParametersNamesTheKernelAndHasAContext) {
 
 TEST_F(ContextTest, AnErrorWithNoContextFallsOnTheCurrentOne) {
   const Context context = foreign();
-  EXPECT_THROW(handle::check(CUDA_ERROR_LAUNCH_FAILED, "cuSomething"), LaunchError);
+  EXPECT_THROW(error::check(CUDA_ERROR_LAUNCH_FAILED, "cuSomething"), LaunchError);
   EXPECT_TRUE(context.is_lost());
 }
 
@@ -179,7 +178,7 @@ TEST_F(ContextTest, WhatADeleterHearsTheNextCallRaises) {
 }
 
 TEST_F(ContextTest, CodesBecomeExceptions) {
-  const auto check = [](int code) { handle::check(static_cast<CUresult>(code), "cuCall", "it"); };
+  const auto check = [](int code) { error::check(static_cast<CUresult>(code), "cuCall", "it"); };
   foreign();
   EXPECT_THROW(check(2), OutOfMemoryError);
   for (const int code : {1, 101, 200, 201, 400, 500}) EXPECT_THROW(check(code), InvalidValueError);
@@ -188,7 +187,7 @@ TEST_F(ContextTest, CodesBecomeExceptions) {
   for (const int code : {701, 912}) EXPECT_THROW(check(code), LaunchError);
   for (const int code : {214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 911}) {
     foreign();
-    handle::forget_loss();
+    error::forget_loss();
     EXPECT_THROW(check(code), LaunchError) << code;
     EXPECT_TRUE(Context::current().is_lost()) << code;
   }

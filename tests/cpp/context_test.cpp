@@ -36,7 +36,7 @@ TEST_F(ContextTest, AForeignContextHasOneBox) {
   EXPECT_EQ(context.device(), Device(2));
   EXPECT_EQ(Context::current(), context);
   FakeDriver::set_current(nullptr);
-  EXPECT_EQ(Context(handle::context_box(context.handle())), context);
+  EXPECT_EQ(Context(error::context_box(context.handle())), context);
 }
 
 TEST_F(ContextTest, ScopesRestore) {
@@ -44,14 +44,14 @@ TEST_F(ContextTest, ScopesRestore) {
   const Context b = Device(0).context();
   fake.forget_calls();
   {
-    const handle::ContextScope same(fake.table(), *a.box());
+    const error::ContextScope same(fake.table(), *a.box());
     EXPECT_EQ(fake.count("cuCtxSetCurrent"), 0);
-    const handle::ContextScope other(fake.table(), *b.box());
+    const error::ContextScope other(fake.table(), *b.box());
     EXPECT_EQ(FakeDriver::current(), b.handle());
   }
   EXPECT_EQ(FakeDriver::current(), a.handle());
   FakeDriver::set_current(nullptr);
-  { const handle::ContextScope kept(fake.table(), *b.box()); }
+  { const error::ContextScope kept(fake.table(), *b.box()); }
   EXPECT_EQ(FakeDriver::current(), b.handle());
 }
 

@@ -26,7 +26,7 @@ class ContextTest : public ReportsTest {
   }
 
   void reset() {
-    handle::forget_contexts("a reset");
+    error::forget_contexts("a reset");
     fake.end_contexts();
   }
 

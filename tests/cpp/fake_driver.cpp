@@ -28,9 +28,9 @@ class Uninstall : public ::testing::EmptyTestEventListener {
 /// Takes the closed events that wait to be reused.
 std::vector<CUevent> take_idle_events() {
   std::vector<CUevent> taken;
-  for (const auto& context : handle::known_contexts()) {
+  for (const auto& context : error::known_contexts()) {
     for (unsigned bits = 0; bits < 8; ++bits) {
-      const handle::EventKind kind{(bits & 4) != 0, (bits & 2) != 0, (bits & 1) != 0};
+      const error::EventKind kind{(bits & 4) != 0, (bits & 2) != 0, (bits & 1) != 0};
       while (CUevent event = context->idle_events.take(kind)) taken.push_back(event);
     }
   }
@@ -58,8 +58,8 @@ FakeDriver& FakeDriver::fresh() {
   driver.busy = false;
   driver.last_launch = {};
   driver.free_streams.clear();
-  handle::forget_loss();
-  for (const auto& context : handle::known_contexts()) context->lost = false;
+  error::forget_loss();
+  for (const auto& context : error::known_contexts()) context->lost = false;
   (void)take_idle_events();
   const std::scoped_lock lock(driver.mutex_);
   driver.ledger_.clear();

@@ -19,10 +19,10 @@ namespace {
 using testing::ContextTest;
 
 TEST(History, NamesEachKernelOnceNewestLast) {
-  handle::LaunchHistory history;
-  const char* a = handle::intern("a");
-  const char* b = handle::intern("b");
-  EXPECT_EQ(handle::intern(std::string("a")), a);
+  error::LaunchHistory history;
+  const char* a = error::intern("a");
+  const char* b = error::intern("b");
+  EXPECT_EQ(error::intern(std::string("a")), a);
   history.add(a);
   const std::uint64_t mark = history.mark();
   history.add(b);
@@ -36,48 +36,48 @@ TEST(History, NamesEachKernelOnceNewestLast) {
 }
 
 TEST(History, ForgetsOneStream) {
-  handle::LaunchHistory history;
+  error::LaunchHistory history;
   const auto first = reinterpret_cast<CUstream>(std::uintptr_t{0x10});
   const auto second = reinterpret_cast<CUstream>(std::uintptr_t{0x20});
-  history.add(handle::intern("a"), first);
-  history.add(handle::intern("b"), second);
+  history.add(error::intern("a"), first);
+  history.add(error::intern("b"), second);
   const std::uint64_t mark = history.mark();
-  history.add(handle::intern("c"), first);
+  history.add(error::intern("c"), first);
   history.synced(mark, first);
   EXPECT_EQ(history.since_sync(), (std::vector<std::string>{"b", "c"}));
 }
 
 TEST(History, NamesWithoutUsersAreFreed) {
-  const std::size_t before = handle::interned_names();
-  const char* kept = handle::intern("used all the time");
+  const std::size_t before = error::interned_names();
+  const char* kept = error::intern("used all the time");
   for (int i = 0; i < 10000; ++i) {
-    const char* name = handle::intern("a kernel named " + std::to_string(i));
-    EXPECT_EQ(handle::intern("a kernel named " + std::to_string(i)), name);
-    handle::give_back_name(name);
-    handle::give_back_name(name);
+    const char* name = error::intern("a kernel named " + std::to_string(i));
+    EXPECT_EQ(error::intern("a kernel named " + std::to_string(i)), name);
+    error::give_back_name(name);
+    error::give_back_name(name);
   }
-  EXPECT_LT(handle::interned_names(), before + 2000);
+  EXPECT_LT(error::interned_names(), before + 2000);
   EXPECT_STREQ(kept, "used all the time");
-  EXPECT_EQ(handle::intern("used all the time"), kept);
+  EXPECT_EQ(error::intern("used all the time"), kept);
 }
 
 TEST_F(ContextTest, NamesInAHistoryStay) {
-  handle::ContextBox& context = *handle::primary_context(0);
-  const char* told = handle::intern("told of");
+  error::ContextBox& context = *error::primary_context(0);
+  const char* told = error::intern("told of");
   context.history.add(told);
-  handle::give_back_name(told);
+  error::give_back_name(told);
   for (int i = 0; i < 5000; ++i) {
-    handle::give_back_name(handle::intern("untold kernel " + std::to_string(i)));
+    error::give_back_name(error::intern("untold kernel " + std::to_string(i)));
   }
   EXPECT_EQ(context.history.since_sync().back(), "told of");
 }
 
 TEST(History, KeepsTheLastAndStandsManyThreads) {
-  handle::LaunchHistory history;
+  error::LaunchHistory history;
   const auto stream = reinterpret_cast<CUstream>(std::uintptr_t{0x10});
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
-    threads.emplace_back([&history, stream, name = handle::intern("k" + std::to_string(i))] {
+    threads.emplace_back([&history, stream, name = error::intern("k" + std::to_string(i))] {
       for (int j = 0; j < 2000; ++j) {
         history.add(name, stream);
         if (j % 100 == 0) history.synced(history.mark(), stream);
@@ -86,7 +86,7 @@ TEST(History, KeepsTheLastAndStandsManyThreads) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  for (int i = 0; i < 64; ++i) history.add(handle::intern("last"), stream);
+  for (int i = 0; i < 64; ++i) history.add(error::intern("last"), stream);
   EXPECT_EQ(history.since_sync(), std::vector<std::string>{"last"});
 }
 

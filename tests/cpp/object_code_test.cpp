@@ -157,7 +157,7 @@ TEST(ObjectCodes, FilesAreRead) {
 }
 
 TEST(Variables, OfPtx) {
-  const auto variables = compile::variables_in_ptx(ptx);
+  const auto variables = signature::variables_in_ptx(ptx);
   ASSERT_EQ(variables.size(), 3U);
   EXPECT_EQ(variables[0].symbol, "_ZN2ns5tableE");
   EXPECT_EQ(variables[0].name, "ns::table");
@@ -165,18 +165,18 @@ TEST(Variables, OfPtx) {
   EXPECT_EQ(variables[2].symbol, "limits");
   for (const std::string_view name :
        {"ns::table", "table", "&ns::table", "::ns::table", "_ZN2ns5tableE"}) {
-    EXPECT_EQ(compile::find_variable(variables, name).symbol, "_ZN2ns5tableE") << name;
+    EXPECT_EQ(signature::find_variable(variables, name).symbol, "_ZN2ns5tableE") << name;
   }
-  EXPECT_TRUE(compile::variables_in_ptx("").empty());
-  EXPECT_TRUE(compile::variables_in_ptx(".global").empty());
-  EXPECT_TRUE(compile::variables_in_ptx(".global .b8 [3];\n\n.visible").empty());
+  EXPECT_TRUE(signature::variables_in_ptx("").empty());
+  EXPECT_TRUE(signature::variables_in_ptx(".global").empty());
+  EXPECT_TRUE(signature::variables_in_ptx(".global .b8 [3];\n\n.visible").empty());
 }
 
 TEST(Variables, AmbiguousNamesListTheCandidates) {
-  const std::vector<compile::VariableEntry> variables = {{"_ZN1a1xE", "a::x"},
-                                                         {"_ZN1b1xE", "b::x"}};
+  const std::vector<signature::VariableEntry> variables = {{"_ZN1a1xE", "a::x"},
+                                                           {"_ZN1b1xE", "b::x"}};
   const std::string text =
-      message_of<std::invalid_argument>([&] { (void)compile::find_variable(variables, "x"); });
+      message_of<std::invalid_argument>([&] { (void)signature::find_variable(variables, "x"); });
   EXPECT_TRUE(contains(text, "a::x, b::x"));
 }
 
@@ -191,9 +191,9 @@ TEST_F(Cubins, TellTheirVariables) {
                               "__global__ void k(float* x) { *x = ns::table[0] + ns::c + m; }",
                               SourceType::cxx, options)
                               .compile();
-  const auto variables = compile::variables_in_cubin(code.code());
+  const auto variables = signature::variables_in_cubin(code.code());
   for (const std::string_view name : {"ns::table", "ns::c", "m"}) {
-    EXPECT_NO_THROW((void)compile::find_variable(variables, name)) << name;
+    EXPECT_NO_THROW((void)signature::find_variable(variables, name)) << name;
   }
 }
 

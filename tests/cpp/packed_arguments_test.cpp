@@ -8,7 +8,7 @@
 
 #include "cudacore/error.hpp"
 
-namespace cudacore::handle {
+namespace cudacore::launching {
 namespace {
 
 Param none(std::size_t /*index*/) {
@@ -63,4 +63,4 @@ TEST(PackedArguments, RefusesAnotherNumberOfArguments) {
 }
 
 }  // namespace
-}  // namespace cudacore::handle
+}  // namespace cudacore::launching

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <limits>
 
-namespace cudacore::handle {
+namespace cudacore::launching {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -327,4 +327,4 @@ TEST(Rounding, SpecialValues) {
 }
 
 }  // namespace
-}  // namespace cudacore::handle
+}  // namespace cudacore::launching

@@ -14,12 +14,12 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   try {
-    const cudacore::Param param = cudacore::cxx::parse_parameter(text);
-    static_cast<void>(cudacore::cxx::parse_parameter(param.type));
+    const cudacore::Param param = cudacore::signature::parse_parameter(text);
+    static_cast<void>(cudacore::signature::parse_parameter(param.type));
   } catch (const std::invalid_argument&) {
   }
-  static_cast<void>(cudacore::cxx::declared_name(text));
-  static_cast<void>(cudacore::cxx::canonical_name(text));
+  static_cast<void>(cudacore::signature::declared_name(text));
+  static_cast<void>(cudacore::signature::canonical_name(text));
   static_cast<void>(cudacore::describe_kernel(std::string(text)));
   static_cast<void>(cudacore::describe_kernel("_Z" + std::string(text)));
   return 0;
