@@ -34,7 +34,7 @@ void Decoder::access_frame(const Region& region, std::int64_t offset, Operands v
 
 void Decoder::decode_parameter_access() {
   const Operands operands = instruction_->operands;
-  const bool is_load = opcode_->role == Opcode::Role::load_param;
+  const bool is_load = opcode_->traits.role == Role::load_param;
   const bool fits = operands.size() == 2 &&
                     operands[is_load ? 1 : 0].kind == Operand::Kind::address &&
                     operands[is_load ? 1 : 0].elements.empty();

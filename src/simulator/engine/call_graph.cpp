@@ -42,7 +42,7 @@ void CallGraph::scan_function(std::uint32_t index) {
   const LinkedFunction& function = linker_.functions()[index];
   Node& node = functions_[index];
   for (const ptx::Instruction& instruction : function.source->instructions) {
-    if (!instruction.opcode.starts_with("call")) {
+    if (instruction.form != ptx::Form::call) {
       for (const ptx::Operand& operand : instruction.operands) scan_operand(index, operand);
       continue;
     }

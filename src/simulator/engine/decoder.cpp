@@ -184,7 +184,7 @@ void Decoder::finish() {
 }
 
 void Decoder::check_known() {
-  if (opcode_->known || opcode_->role == Opcode::Role::call) return;
+  if (opcode_->known || instruction_->form == ptx::Form::call) return;
   const std::string_view opcode = instruction_->opcode;
   const std::string_view mnemonic = opcode.substr(0, opcode.find('.'));
   const std::string name = "'" + std::string(opcode) + "'";
@@ -201,25 +201,25 @@ void Decoder::check_known() {
 
 void Decoder::decode_instruction() {
   check_known();
+  if (instruction_->form == ptx::Form::call) return decode_call();
   Operands operands = instruction_->operands;
   if (opcode_->cache_hint && !operands.empty()) operands = operands.first(operands.size() - 1);
-  switch (opcode_->role) {
-    case Opcode::Role::move:
+  switch (opcode_->traits.role) {
+    case Role::move:
       if (decode_move()) return;
       break;
-    case Opcode::Role::load_param:
-    case Opcode::Role::store_param:
+    case Role::load_param:
+    case Role::store_param:
       return decode_parameter_access();
-    case Opcode::Role::cvta_param:
+    case Role::convert_space:
+      if (opcode_->in_local.empty()) break;
       return decode_plain(source_.is_entry ? opcode_->elsewhere : opcode_->in_local, operands);
-    case Opcode::Role::call:
-      return decode_call();
-    case Opcode::Role::branch_table:
+    case Role::branch_table:
       return decode_branch_table();
-    case Opcode::Role::ret:
+    case Role::ret:
       if (!source_.is_entry) store_results();
       break;
-    case Opcode::Role::plain:
+    case Role::plain:
       break;
   }
   decode_plain(opcode_->patterns, operands);

@@ -61,6 +61,18 @@ enum class Literals : std::uint8_t {
   floating,  ///< no integers
 };
 
+/// What the decoder does itself, instead of only binding the operands. It also does calls, which
+/// the parser knows: ptx::Form::call.
+enum class Role : std::uint8_t {
+  plain,
+  move,           ///< reads special registers directly
+  load_param,     ///< from a parameter: of a kernel, or in a frame
+  store_param,    ///< to a parameter in a frame
+  convert_space,  ///< an address, which may be one of a parameter
+  branch_table,
+  ret,  ///< stores what the function returns
+};
+
 /// What the decoder and the scheduler go by, beside the operands.
 struct Traits {
   Effect effect = Effect::none;
@@ -69,6 +81,7 @@ struct Traits {
   bool ends_path = false;   ///< control goes on to the next instruction only if its guard is false
   bool converts = false;    ///< registers may be wider than its type
   std::uint8_t video = 0;   ///< elements of a register, of which selectors choose; 0: none do
+  Role role = Role::plain;
 
   friend bool operator==(const Traits&, const Traits&) = default;
 };

@@ -65,7 +65,7 @@ void FrameRegions::lay_out_own() {
 void FrameRegions::find_uses(const std::vector<bool>& targets) {
   for (std::uint32_t at = 0; at < function_.instructions.size(); ++at) {
     const ptx::Instruction& instruction = function_.instructions[at];
-    const bool is_call = instruction.opcode.starts_with("call");
+    const bool is_call = instruction.form == ptx::Form::call;
     std::uint32_t scratch = 0;
     for (const Operand& operand : instruction.operands) {
       add_use(operand, at);

@@ -9,8 +9,6 @@
 namespace cudacore::simulator {
 namespace {
 
-constexpr std::string_view kinds = "bhwxq";  ///< of 1, 2, 4, 8 and 16 bytes
-
 unsigned log2(unsigned width) noexcept { return static_cast<unsigned>(std::countr_zero(width)); }
 
 }  // namespace
@@ -58,11 +56,6 @@ Handler ImpliedInstructions::frame_access(bool is_store, unsigned width) {
   return known;
 }
 
-char ImpliedInstructions::kind_of(unsigned width) noexcept { return kinds[log2(width)]; }
-
-unsigned ImpliedInstructions::width_of(char kind) noexcept {
-  const std::size_t at = kinds.find(kind);
-  return at != std::string_view::npos ? 1U << at : 0;
-}
+char ImpliedInstructions::kind_of(unsigned width) noexcept { return "bhwxq"[log2(width)]; }
 
 }  // namespace cudacore::simulator

@@ -32,7 +32,14 @@ class ImpliedInstructions {
   /// 'b', 'h', 'w', 'x' or 'q'
   [[nodiscard]] static char kind_of(unsigned width) noexcept;
   /// The width in bytes of a kind of row; 0 if there is no such kind.
-  [[nodiscard]] static unsigned width_of(char kind) noexcept;
+  [[nodiscard]] static constexpr unsigned width_of(char kind) noexcept {
+    return kind == 'b'   ? 1
+           : kind == 'h' ? 2
+           : kind == 'w' ? 4
+           : kind == 'x' ? 8
+           : kind == 'q' ? 16
+                         : 0;
+  }
 
  private:
   const FormTable& table_;

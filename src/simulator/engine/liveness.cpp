@@ -24,17 +24,17 @@ class Visitor {
     if (guarded) use_(instruction.guard);
     const std::span<const Operand> operands = instruction.operands;
     for (std::size_t i = 0; i < operands.size(); ++i) {
-      if (!is_result(operands, i, opcode)) read(operands[i]);
+      if (!is_result(instruction, i, opcode)) read(operands[i]);
     }
     for (std::size_t i = 0; i < operands.size(); ++i) {
-      if (is_result(operands, i, opcode)) write(operands[i], !guarded);
+      if (is_result(instruction, i, opcode)) write(operands[i], !guarded);
     }
   }
 
  private:
-  static bool is_result(std::span<const Operand> operands, std::size_t i, const Opcode& opcode) {
-    const Operand& operand = operands[i];
-    if (opcode.role == Opcode::Role::call) return i == 0 && operand.kind == Operand::Kind::list;
+  static bool is_result(const ptx::Instruction& instruction, std::size_t i, const Opcode& opcode) {
+    const Operand& operand = instruction.operands[i];
+    if (instruction.form == ptx::Form::call) return i == 0 && operand.kind == Operand::Kind::list;
     return !opcode.traits.only_reads && operand.kind != Operand::Kind::address &&
            (i == 0 || operand.paired);
   }

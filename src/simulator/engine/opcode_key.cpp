@@ -164,7 +164,6 @@ const Opcode& Opcodes::add(std::string_view raw) {
     opcode.key = table_.in_written_order(opcode.key);
   }
   const std::string_view key = opcode.key;
-  const std::string_view mnemonic = mnemonic_of(key);
   opcode.known = !table_.find(key).empty();
   if (raw.size() != key.size() && key_of(name_of_instruction(raw)) != name_of_instruction(key)) {
     // The name contains a modifier.
@@ -180,34 +179,29 @@ const Opcode& Opcodes::add(std::string_view raw) {
   });
   opcode.patterns = patterns_of(table_, key);
 
-  using Role = Opcode::Role;
-  if (mnemonic == "call") {
-    opcode.role = Role::call;
-  } else if (mnemonic == "brx") {
-    opcode.role = Role::branch_table;
-  } else if (mnemonic == "ret") {
-    opcode.role = Role::ret;
-  } else if (mnemonic == "mov") {
-    opcode.role = Role::move;
-  } else if ((mnemonic == "ld" || mnemonic == "st") && has_word(key, "param")) {
-    opcode.role = mnemonic == "ld" ? Role::load_param : Role::store_param;
-    const std::string in_frame = frame_key(key);
-    opcode.in_frame = patterns_of(table_, in_frame);
-    opcode.elsewhere = patterns_of(table_, replace_word(key, "param", ""));
-    opcode.in_local = patterns_of(table_, replace_word(key, "param", "local"));
-    if (!opcode.known && !opcode.in_frame.empty()) {
-      opcode.known = true;
-      opcode.traits = table_.find(in_frame).front().traits;
-    }
-  } else if (mnemonic == "cvta" && has_word(key, "param")) {
-    opcode.role = Role::cvta_param;
-    opcode.elsewhere = patterns_of(table_, key.ends_with("32") ? "mov.b32" : "mov.b64");
-    opcode.in_local = patterns_of(table_, replace_word(key, "param", "local"));
-    opcode.known = !opcode.elsewhere.empty() &&
-                   (!has_word(key, "to") || name_of_instruction(key) == "cvta.to");
-  }
+  if (has_word(key, "param")) add_forms_for_parameters(opcode);
   opcode.takes_integers = takes_integers(key, opcode.traits.literals);
   return opcodes_.emplace(raw, std::move(opcode)).first->second;
+}
+
+/// What an access of a parameter does is said by the forms for frames; what a conversion of its
+/// address does, by those for local memory.
+void Opcodes::add_forms_for_parameters(Opcode& opcode) const {
+  const std::string_view key = opcode.key;
+  const std::string in_frame = frame_key(key);
+  const std::string in_local = replace_word(key, "param", "local");
+  std::string elsewhere = replace_word(key, "param", "");
+  std::span<const Form> forms = table_.find(in_frame);
+  if (forms.empty()) {
+    forms = table_.find(in_local);
+    if (forms.empty() || forms.front().traits.role != Role::convert_space) return;
+    elsewhere = key.ends_with("32") ? "mov.b32" : "mov.b64";
+  }
+  if (!opcode.known) opcode.traits = forms.front().traits;
+  opcode.known = true;
+  opcode.in_frame = patterns_of(table_, in_frame);
+  opcode.elsewhere = patterns_of(table_, elsewhere);
+  opcode.in_local = patterns_of(table_, in_local);
 }
 
 }  // namespace cudacore::simulator

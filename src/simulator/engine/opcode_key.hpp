@@ -37,28 +37,17 @@ struct Pattern {
 };
 
 struct Opcode {
-  /// What the decoder handles itself.
-  enum class Role : std::uint8_t {
-    plain,
-    move,  ///< mov of one value
-    load_param,
-    store_param,
-    cvta_param,  ///< cvta.param and cvta.to.param
-    call,
-    branch_table,  ///< brx.idx
-    ret,
-  };
   std::string key;
-  Role role = Role::plain;
   Traits traits;
-  bool known = false;          ///< some form has this key
+  bool known = false;          ///< some form does this
   bool cache_hint = false;     ///< the last operand is a cache policy, which has no effect
   bool is_signed = false;      ///< narrow values are sign-extended
   bool takes_integers = true;  ///< integer literals fit rows
   std::vector<Pattern> patterns;
-  std::vector<Pattern> in_frame;   ///< ld.param and st.param in a device function
-  std::vector<Pattern> elsewhere;  ///< ld.param of an address: .generic in an entry
-  std::vector<Pattern> in_local;   ///< and .local in a device function
+  // Of an opcode with .param:
+  std::vector<Pattern> in_frame;   ///< for a parameter in a frame
+  std::vector<Pattern> elsewhere;  ///< for an address, which is generic in an entry
+  std::vector<Pattern> in_local;   ///< and local in a device function
 };
 
 /// Whether PTX has an instruction that this device deliberately doesn't.
@@ -77,6 +66,7 @@ class Opcodes {
 
  private:
   const Opcode& add(std::string_view opcode);
+  void add_forms_for_parameters(Opcode& opcode) const;
 
   const FormTable& table_;
   std::unordered_map<std::string_view, Opcode> opcodes_;

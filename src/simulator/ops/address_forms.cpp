@@ -217,6 +217,7 @@ template <Space space>
 void add_conversions(FormTable& table, const char* name) {
   using W = std::uint32_t;
   using X = std::uint64_t;
+  const FormTable::Family family(table, {.role = Role::convert_space});
   table.add({"cvta", name, ".u64"}, "xx", convert<space, Direction::to_generic, X>);
   table.add({"cvta", name, ".u32"}, "ww", convert<space, Direction::to_generic, W>);
   table.add({"cvta.to", name, ".u64"}, "xx", convert<space, Direction::from_generic, X>);

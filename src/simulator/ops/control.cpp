@@ -238,10 +238,11 @@ void nothing(Warp&, const Instruction&) {}
 
 void add_control(FormTable& table) {
   table.add({"bra"}, "l", branch, {.effect = Effect::branches, .ends_path = true});
-  table.add({"brx.idx"}, "w", branch_table, {.only_reads = true, .ends_path = true});
+  table.add({"brx.idx"}, "w", branch_table,
+            {.only_reads = true, .ends_path = true, .role = Role::branch_table});
   table.add({"call"}, "", call, {.effect = Effect::acts});
   table.add({"call.indirect"}, "", call_indirect, {.effect = Effect::acts});
-  table.add({"ret"}, "", ret, {.ends_path = true});
+  table.add({"ret"}, "", ret, {.ends_path = true, .role = Role::ret});
   table.add({"exit"}, "", exit_lanes, {.ends_path = true});
   table.add({"trap"}, "", trap, {.ends_path = true});
   table.add({"brkpt"}, "", trap);

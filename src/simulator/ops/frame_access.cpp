@@ -46,9 +46,10 @@ void add_access(FormTable& table, const char* type, const char* letter) {
   const std::string vector = count == 0 ? "" : ".v" + std::to_string(count);
   const std::string signature = (count == 0 ? "" : std::to_string(count)) + letter;
   table.add({"ld.frame", vector.c_str(), type}, signature.c_str(), move_frame<T, count, false>,
-            {.converts = true});
-  table.add({"st.frame", vector.c_str(), type}, signature.c_str(), move_frame<T, count, true>,
-            {.effect = Effect::acts, .only_reads = true, .converts = true});
+            {.converts = true, .role = Role::load_param});
+  table.add(
+      {"st.frame", vector.c_str(), type}, signature.c_str(), move_frame<T, count, true>,
+      {.effect = Effect::acts, .only_reads = true, .converts = true, .role = Role::store_param});
 }
 
 template <class T>

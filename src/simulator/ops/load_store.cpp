@@ -263,7 +263,8 @@ template <Direction direction, Space where>
 void add_all(FormTable& table, const char* mnemonic, const char* space) {
   constexpr Handlers handlers = handlers_of<direction, where>();
   constexpr Traits traits{.effect = direction == Direction::store ? Effect::acts : Effect::none,
-                          .converts = true};
+                          .converts = true,
+                          .role = where == Space::param ? Role::load_param : Role::plain};
   for (unsigned vector = 0; vector < 4; ++vector) {
     for (const MemoryType& type : memory_types) {
       if (!is_vector(type.width, vector)) continue;

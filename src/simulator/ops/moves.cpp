@@ -58,6 +58,7 @@ void add_parts(FormTable& table, const char* key) {
 
 template <>
 void add_moves<this_isa>(FormTable& table) {
+  const FormTable::Family family(table, {.role = Role::move});
   table.add({"mov.pred"}, "pp", move_predicate);
   for (const char* type : {".b16", ".u16", ".s16"}) add_lanes<same<u16>>(table, "mov", type);
   for (const char* type : {".b32", ".u32", ".s32", ".f32"}) {

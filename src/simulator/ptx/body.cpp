@@ -128,7 +128,8 @@ void BodyParser::parse_instruction(Instruction& instruction) {
     instruction.opcode = parse_opcode_in_parts(instruction.opcode);
   }
   instruction.location = location_;
-  instruction.operands = operands_.parse(form_of(instruction.opcode), labels_.operands());
+  instruction.form = form_of(instruction.opcode);
+  instruction.operands = operands_.parse(instruction.form, labels_.operands());
   if (!lexer_.accept(';')) {
     lexer_.fail_expected(instruction.operands.empty() ? "an operand or ';'" : "',' or ';'");
   }

@@ -99,6 +99,14 @@ struct Operand {
   Position position;
 };
 
+/// What an opcode says about the kinds of its operands.
+enum class Form : std::uint8_t {
+  plain,
+  branch,          ///< a label
+  indexed_branch,  ///< a register and a table
+  call,            ///< lists, and perhaps a table or a prototype
+};
+
 struct Instruction {
   static constexpr std::uint32_t no_guard = ~std::uint32_t{0};
 
@@ -106,7 +114,8 @@ struct Instruction {
   std::span<const Operand> operands;  ///< in the order written
   std::uint32_t guard = no_guard;     ///< register of "@p"
   bool guard_negated = false;         ///< "@!p"
-  std::uint32_t location = 0;         ///< of Module::locations; 0 if there was no .loc
+  Form form = Form::plain;
+  std::uint32_t location = 0;  ///< of Module::locations; 0 if there was no .loc
   Position position;
 };
 

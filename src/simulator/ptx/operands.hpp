@@ -16,14 +16,6 @@
 
 namespace cudacore::simulator::ptx {
 
-/// What an opcode says about the kinds of its operands.
-enum class Form : std::uint8_t {
-  plain,
-  branch,          ///< a label
-  indexed_branch,  ///< a register and a table
-  call,            ///< lists, and perhaps a table or a prototype
-};
-
 [[nodiscard]] Form form_of(std::string_view opcode) noexcept;
 
 class OperandParser {

@@ -58,6 +58,24 @@ TEST_F(FormTraits, OnlyReads) {
   EXPECT_FALSE(find("ld.param.u32").traits.only_reads);
 }
 
+TEST_F(FormTraits, Role) {
+  EXPECT_EQ(find("mov.u32").traits.role, Role::move);
+  EXPECT_EQ(find("brx.idx").traits.role, Role::branch_table);
+  EXPECT_EQ(find("ret.uni").traits.role, Role::ret);
+  for (const char* opcode : {"ld.param.u32", "ld.param::func.v2.f32", "ld.volatile.param.b8"}) {
+    EXPECT_EQ(find(opcode).traits.role, Role::load_param) << opcode;
+  }
+  EXPECT_EQ(find("st.param.v4.b16").traits.role, Role::store_param);
+  for (const char* opcode : {"cvta.param.u64", "cvta.to.param::entry.u32"}) {
+    EXPECT_EQ(find(opcode).traits.role, Role::convert_space) << opcode;
+    EXPECT_FALSE(find(opcode).in_local.empty()) << opcode;
+  }
+  EXPECT_TRUE(find("cvta.to.global.u64").in_local.empty());
+  for (const char* opcode : {"ld.local.u32", "st.u32", "call", "isspacep.param", "add.u32"}) {
+    EXPECT_EQ(find(opcode).traits.role, Role::plain) << opcode;
+  }
+}
+
 TEST_F(FormTraits, TakesIntegers) {
   for (const char* opcode : {"add.u32", "mov.b64", "cvt.rn.f32.s32", "slct.u32.f32",
                              "redux.sync.min.f32", "wmma.load.c.sync.aligned.row.m16n16k16.f32"}) {
