@@ -66,22 +66,19 @@ void require_known_device(int device) {
                           0, {}, {});
 }
 
-/// Makes a context current, and restores the previous one at the end.
-class CurrentContext : driver::NotCopied {
- public:
-  CurrentContext(const driver::DriverApi& api, CUcontext context) : api_(&api) {
-    check(api.cuCtxGetCurrent(&previous_), "cuCtxGetCurrent");
-    check(api.cuCtxSetCurrent(context), "cuCtxSetCurrent");
-  }
-  ~CurrentContext() {
-    const CUresult result = api_->cuCtxSetCurrent(previous_);
-    if (result != CUDA_SUCCESS) report_unraisable(result, "cuCtxSetCurrent");
-  }
-
- private:
-  const driver::DriverApi* api_;
-  CUcontext previous_ = nullptr;
-};
+/// The device of a context. Leaves the calling thread's current context as it was, also if there is
+/// none.
+int device_of(const driver::DriverApi& api, CUcontext context) {
+  CUcontext previous = nullptr;
+  int device = 0;
+  check(api.cuCtxGetCurrent(&previous), "cuCtxGetCurrent");
+  check(api.cuCtxSetCurrent(context), "cuCtxSetCurrent");
+  const CUresult result = api.cuCtxGetDevice(&device);
+  const CUresult restored = api.cuCtxSetCurrent(previous);
+  if (restored != CUDA_SUCCESS) report_unraisable(restored, "cuCtxSetCurrent");
+  check(result, "cuCtxGetDevice");
+  return device;
+}
 
 const std::shared_ptr<ContextBox>& find_or_add(const driver::DriverApi& api, CUcontext context,
                                                unsigned long long id) {
@@ -93,10 +90,7 @@ const std::shared_ptr<ContextBox>& find_or_add(const driver::DriverApi& api, CUc
   auto box = std::make_shared<ContextBox>();
   box->context = context;
   box->id = id;
-  {
-    const CurrentContext scope(api, context);
-    check(api.cuCtxGetDevice(&box->device), "cuCtxGetDevice");
-  }
+  box->device = device_of(api, context);
   require_known_device(box->device);
   box->limits = read_limits(api, box->device);
   const std::shared_ptr<ContextBox>* added = nullptr;

@@ -103,16 +103,10 @@ PackResult pack_16_bit_real(ParamKind kind, double value, unsigned char* destina
 }
 
 FastPath fast_path(ParamKind kind) noexcept {
-  switch (kind) {
-    case ParamKind::pointer:
-      return FastPath::pointer;
-    case ParamKind::float32:
-      return FastPath::float32;
-    case ParamKind::float64:
-      return FastPath::float64;
-    default:
-      return FastPath::integer;
-  }
+  return kind == ParamKind::pointer   ? FastPath::pointer
+         : kind == ParamKind::float32 ? FastPath::float32
+         : kind == ParamKind::float64 ? FastPath::float64
+                                      : FastPath::integer;
 }
 
 constexpr std::size_t largest_alignment = 16;

@@ -52,9 +52,8 @@ T pointer_attribute(CUdeviceptr pointer, CUpointer_attribute attribute) {
   const ContextCall call(error::current_context());
   void* data = &value;
   // Not cuPointerGetAttribute, which fails for memory that the driver has never seen.
-  error::check(
-      call.api().cuPointerGetAttributes(1, &attribute, &data, pointer), "cuPointerGetAttributes",
-      [&] { return "address " + error::format_address(pointer); }, call.context().get());
+  call.check(call.api().cuPointerGetAttributes(1, &attribute, &data, pointer),
+             "cuPointerGetAttributes", [&] { return "address " + error::format_address(pointer); });
   return value;
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "cudacore/event.hpp"
 #include "cudacore/memory_resource.hpp"
 #include "error/check.hpp"
 #include "error/context_box.hpp"
@@ -24,6 +25,11 @@ class ContextCall : driver::NotCopied {
   [[nodiscard]] const driver::DriverApi& api() const noexcept { return *api_; }
   [[nodiscard]] const std::shared_ptr<error::ContextBox>& context() const noexcept {
     return *context_;
+  }
+  /// Does nothing on success. `object` is what the call was made on, or a function that says so.
+  template <typename Object = std::string_view>
+  void check(CUresult result, const char* function, const Object& object = {}) const {
+    error::check(result, function, object, context_->get());
   }
 
  private:
@@ -46,8 +52,7 @@ class StreamCall : public ContextCall {
 
   [[nodiscard]] CUstream stream() const noexcept { return stream_->stream; }
   void check(CUresult result, const char* function) const {
-    error::check(
-        result, function, [this] { return owner::describe_stream(*stream_); }, context().get());
+    ContextCall::check(result, function, [this] { return owner::describe_stream(*stream_); });
   }
 
  private:
@@ -63,6 +68,12 @@ class StreamCall : public ContextCall {
 /// bound to a context, and never per-thread: the legacy stream replaces a per-thread one, because
 /// it waits for it.
 [[nodiscard]] std::shared_ptr<owner::StreamBox> stream_for_release(const Stream& stream);
+
+/// Creates an event (cuEventCreate), or reuses one that no one can tell from a new one. An event
+/// that the caller records before anyone else sees it may have been recorded before.
+[[nodiscard]] std::shared_ptr<owner::EventBox> make_event(
+    const std::shared_ptr<error::ContextBox>& context, const EventOptions& options,
+    bool is_recorded_next = false);
 
 /// An empty buffer that knows which resource its memory goes back to, and on which stream. Without
 /// a resource, nothing is released.

@@ -23,10 +23,8 @@ constexpr std::uint64_t known_bit = std::uint64_t{1} << 32;
 constinit std::array<std::array<std::atomic<std::uint64_t>, cached_attributes>, cached_devices>
     attribute_cache{};
 
-void check(CUresult result, const char* function, int device,
-           error::ContextBox* context = nullptr) {
-  error::check(
-      result, function, [&] { return error::describe_device(device); }, context);
+void check(CUresult result, const char* function, int device) {
+  error::check(result, function, [&] { return error::describe_device(device); });
 }
 
 int read_attribute(int attribute, int device) {
@@ -124,8 +122,8 @@ int Device::attribute(int attribute) const {
 MemoryInfo Device::memory_info() const {
   const ContextCall call(error::primary_context(id_));
   MemoryInfo info;
-  check(call.api().cuMemGetInfo(&info.free, &info.total), "cuMemGetInfo", id_,
-        call.context().get());
+  call.check(call.api().cuMemGetInfo(&info.free, &info.total), "cuMemGetInfo",
+             [&] { return error::describe_device(id_); });
   return info;
 }
 

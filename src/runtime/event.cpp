@@ -7,7 +7,6 @@
 #include "error/describe.hpp"
 #include "error/wait.hpp"
 #include "runtime/context_call.hpp"
-#include "runtime/make_event.hpp"
 
 namespace cudacore {
 namespace {
@@ -60,12 +59,10 @@ std::shared_ptr<owner::EventBox> make_event(const std::shared_ptr<error::Context
   const unsigned flags = (options.timing_enabled ? 0U : unsigned{CU_EVENT_DISABLE_TIMING}) |
                          (options.blocking_sync ? unsigned{CU_EVENT_BLOCKING_SYNC} : 0U);
   const driver::BlockingScope scope;
-  const CUresult result = call.api().cuEventCreate(&box->event, flags);
-  if (result != CUDA_SUCCESS) {
-    box->event = nullptr;
-    error::throw_driver_error(result, "cuEventCreate", error::describe_device(context->device),
-                              context.get());
-  }
+  CUevent event = nullptr;
+  call.check(call.api().cuEventCreate(&event, flags), "cuEventCreate",
+             [&] { return error::describe_device(context->device); });
+  box->event = event;
   return box;
 }
 

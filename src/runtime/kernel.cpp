@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cudacore/kernel.hpp"
 
-#include <stdexcept>
-
 #include "cudacore/launch.hpp"
-#include "error/describe.hpp"
 #include "launch/kernel_box.hpp"
 #include "runtime/context_call.hpp"
 #include "runtime/library_loading.hpp"
@@ -114,10 +111,9 @@ Kernel Kernel::with_signature(const Signature& signature) const {
 int Kernel::attribute(KernelAttribute attribute, Device device) const {
   const ContextCall call(error::primary_context(device.id()));
   int value = 0;
-  error::check(
-      call.api().cuKernelGetAttribute(&value, static_cast<CUfunction_attribute>(attribute),
-                                      box_->kernel, device.id()),
-      "cuKernelGetAttribute", [&] { return box_->describe_on(device.id()); }, call.context().get());
+  call.check(call.api().cuKernelGetAttribute(&value, static_cast<CUfunction_attribute>(attribute),
+                                             box_->kernel, device.id()),
+             "cuKernelGetAttribute", [&] { return box_->describe_on(device.id()); });
   return value;
 }
 
@@ -129,15 +125,12 @@ void Kernel::set_attribute(KernelAttribute attribute, int value, Device device) 
   const ContextCall call(error::primary_context(device.id()));
   // Resolved first, so that the limit kept there is the one that is set here.
   launching::KernelOnDevice& state = box_->on(*call.context());
-  error::check(
-      call.api().cuKernelSetAttribute(static_cast<CUfunction_attribute>(attribute), value,
-                                      box_->kernel, device.id()),
-      "cuKernelSetAttribute",
-      [&] {
-        return box_->describe_on(device.id()) + ", attribute " +
-               std::to_string(static_cast<int>(attribute)) + " to " + std::to_string(value);
-      },
-      call.context().get());
+  call.check(call.api().cuKernelSetAttribute(static_cast<CUfunction_attribute>(attribute), value,
+                                             box_->kernel, device.id()),
+             "cuKernelSetAttribute", [&] {
+               return box_->describe_on(device.id()) + ", attribute " +
+                      std::to_string(static_cast<int>(attribute)) + " to " + std::to_string(value);
+             });
   if (attribute == KernelAttribute::max_dynamic_shared_size_bytes && value >= 0) {
     state.dynamic_shmem.store(static_cast<std::size_t>(value), std::memory_order_relaxed);
   }

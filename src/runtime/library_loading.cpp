@@ -11,7 +11,6 @@
 #include "driver/driver_log.hpp"
 #include "error/check.hpp"
 #include "error/context_box.hpp"
-#include "runtime/read_code.hpp"
 #include "signature/bytes.hpp"
 #include "signature/compiler_log.hpp"
 #include "signature/elf_file.hpp"

@@ -30,8 +30,7 @@ std::shared_ptr<owner::PoolBox> create_pool(const ContextCall& call, const CUmem
                                             const std::string& place) {
   auto box = std::make_shared<owner::PoolBox>();
   CUmemoryPool pool = nullptr;
-  error::check(call.api().cuMemPoolCreate(&pool, &props), "cuMemPoolCreate", place,
-               call.context().get());
+  call.check(call.api().cuMemPoolCreate(&pool, &props), "cuMemPoolCreate", place);
   box->pool = pool;
   box->owned = true;
   return box;
@@ -42,9 +41,9 @@ std::shared_ptr<owner::PoolBox> create_pool(const ContextCall& call, const CUmem
 void keep_freed_memory(const ContextCall& call, const owner::PoolBox& pool,
                        const std::string& place) {
   cuuint64_t threshold = std::numeric_limits<cuuint64_t>::max();
-  error::check(
+  call.check(
       call.api().cuMemPoolSetAttribute(pool.pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold),
-      "cuMemPoolSetAttribute", place, call.context().get());
+      "cuMemPoolSetAttribute", place);
 }
 
 std::shared_ptr<owner::PoolBox> device_pool(
@@ -64,8 +63,8 @@ std::shared_ptr<owner::PoolBox> device_pool(
                        place);
   } else {
     pool = std::make_shared<owner::PoolBox>();
-    error::check(call.api().cuDeviceGetMemPool(&pool->pool, device.id()), "cuDeviceGetMemPool",
-                 place, call.context().get());
+    call.check(call.api().cuDeviceGetMemPool(&pool->pool, device.id()), "cuDeviceGetMemPool",
+               place);
   }
   keep_freed_memory(call, *pool, place);
   return pool;
@@ -102,8 +101,8 @@ std::shared_ptr<owner::PoolBox> pinned_pool(const PinnedMemoryResourceOptions& o
     entry.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
     access.push_back(entry);
   }
-  error::check(call.api().cuMemPoolSetAccess(pool->pool, access.data(), access.size()),
-               "cuMemPoolSetAccess", place, call.context().get());
+  call.check(call.api().cuMemPoolSetAccess(pool->pool, access.data(), access.size()),
+             "cuMemPoolSetAccess", place);
   keep_freed_memory(call, *pool, place);
   return pool;
 }
@@ -179,8 +178,8 @@ std::shared_ptr<owner::PoolBox> managed_pool(const ManagedMemoryResourceOptions&
   std::shared_ptr<owner::PoolBox> pool;
   if (options.preferred_location_type == ManagedLocation::none) {
     pool = std::make_shared<owner::PoolBox>();
-    error::check(api.cuMemGetMemPool(&pool->pool, &location, CU_MEM_ALLOCATION_TYPE_MANAGED),
-                 "cuMemGetMemPool", place, call.context().get());
+    call.check(api.cuMemGetMemPool(&pool->pool, &location, CU_MEM_ALLOCATION_TYPE_MANAGED),
+               "cuMemGetMemPool", place);
   } else {
     pool = create_pool(
         call, properties(CU_MEM_ALLOCATION_TYPE_MANAGED, location.type, location.id, 0), place);

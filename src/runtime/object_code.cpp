@@ -12,7 +12,6 @@
 #include "launch/kernel_box.hpp"
 #include "runtime/context_call.hpp"
 #include "runtime/library_loading.hpp"
-#include "runtime/read_code.hpp"
 #include "signature/bytes.hpp"
 #include "signature/cxx_text.hpp"
 #include "signature/kernel_templates.hpp"
@@ -314,8 +313,8 @@ CUlibrary ObjectCode::handle() const {
 CUmodule ObjectCode::get_module() const {
   const ContextCall call(error::current_context());
   CUmodule module = nullptr;
-  error::check(call.api().cuLibraryGetModule(&module, handle()), "cuLibraryGetModule",
-               error::with_name(to_string(code_type()), name()), call.context().get());
+  call.check(call.api().cuLibraryGetModule(&module, handle()), "cuLibraryGetModule",
+             error::with_name(to_string(code_type()), name()));
   return module;
 }
 

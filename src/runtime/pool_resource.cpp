@@ -65,8 +65,9 @@ Buffer PoolMemoryResource::allocate(std::size_t size, const std::optional<Stream
                                                : "page-locked host memory";
     return place + ", " + error::format_bytes(size);
   };
-  error::check(call.api().cuMemAllocFromPoolAsync(&pointer, size, pool_->pool, call.stream()),
-               "cuMemAllocFromPoolAsync", describe_memory, call.context().get());
+  call.ContextCall::check(
+      call.api().cuMemAllocFromPoolAsync(&pointer, size, pool_->pool, call.stream()),
+      "cuMemAllocFromPoolAsync", describe_memory);
   box->pointer = pointer;
   box->size = size;
   return Buffer(std::move(box));

@@ -11,7 +11,6 @@
 #include "error/wait.hpp"
 #include "owner/callback.hpp"
 #include "runtime/context_call.hpp"
-#include "runtime/make_event.hpp"
 
 namespace cudacore {
 namespace {
@@ -21,8 +20,8 @@ const owner::StreamBox& open(const Stream& stream) { return require_open(stream.
 void check_priority(const ContextCall& call, int priority) {
   int least = 0;
   int greatest = 0;
-  error::check(call.api().cuCtxGetStreamPriorityRange(&least, &greatest),
-               "cuCtxGetStreamPriorityRange", {}, call.context().get());
+  call.check(call.api().cuCtxGetStreamPriorityRange(&least, &greatest),
+             "cuCtxGetStreamPriorityRange");
   if (priority >= greatest && priority <= least) return;
   throw std::invalid_argument("stream priority " + std::to_string(priority) + " is outside " +
                               std::to_string(greatest) + " (most urgent) to " +
@@ -74,10 +73,9 @@ Stream::Stream(const Context& context, const StreamOptions& options)
   if (options.priority) check_priority(call, *options.priority);
   const unsigned flags = options.nonblocking ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT;
   CUstream stream = nullptr;
-  error::check(
-      call.api().cuStreamCreateWithPriority(&stream, flags, options.priority.value_or(0)),
-      "cuStreamCreateWithPriority", [&] { return error::describe_device(context.box()->device); },
-      context.box().get());
+  call.check(call.api().cuStreamCreateWithPriority(&stream, flags, options.priority.value_or(0)),
+             "cuStreamCreateWithPriority",
+             [&] { return error::describe_device(context.box()->device); });
   box_->stream = stream;
   box_->owned = true;
 }

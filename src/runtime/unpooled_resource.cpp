@@ -33,10 +33,8 @@ Buffer LegacyPinnedMemoryResource::allocate(std::size_t size, const std::optiona
   const ContextCall call(error::current_context());
   if (size == 0) return Buffer(std::move(box));
   void* pointer = nullptr;
-  error::check(
-      call.api().cuMemAllocHost(&pointer, size), "cuMemAllocHost",
-      [&] { return "page-locked host memory, " + error::format_bytes(size); },
-      call.context().get());
+  call.check(call.api().cuMemAllocHost(&pointer, size), "cuMemAllocHost",
+             [&] { return "page-locked host memory, " + error::format_bytes(size); });
   box->pointer = reinterpret_cast<std::uintptr_t>(pointer);
   box->size = size;
   return Buffer(std::move(box));
@@ -56,10 +54,9 @@ Buffer SynchronousMemoryResource::allocate(std::size_t size, const std::optional
   const ContextCall call(error::primary_context(device_.id()));
   if (size == 0) return Buffer(std::move(box));
   CUdeviceptr pointer = 0;
-  error::check(
-      call.api().cuMemAlloc(&pointer, size), "cuMemAlloc",
-      [&] { return error::describe_device(device_.id()) + ", " + error::format_bytes(size); },
-      call.context().get());
+  call.check(call.api().cuMemAlloc(&pointer, size), "cuMemAlloc", [&] {
+    return error::describe_device(device_.id()) + ", " + error::format_bytes(size);
+  });
   box->pointer = pointer;
   box->size = size;
   return Buffer(std::move(box));

@@ -100,7 +100,7 @@ std::vector<KernelEntry> kernels_in_cubin(std::span<const std::byte> cubin) {
   const signature::ElfFile file(cubin);
   std::map<std::string_view, const signature::ByteReader*> infos;
   for (const signature::ElfFile::Section& section : file.sections()) {
-    if (section.name.substr(0, info_prefix.size()) == info_prefix) {
+    if (section.name.starts_with(info_prefix)) {
       infos.emplace(section.name.substr(info_prefix.size()), &section.bytes);
     }
   }

@@ -247,7 +247,7 @@ Type base_type(const Tokens& tokens, std::size_t& i, std::string_view declaratio
   std::string spelled;
   if (!user.empty()) {
     spelled = canonical_word(user, nesting);
-    if (spelled.substr(0, 2) == "::") spelled.erase(0, 2);
+    if (spelled.starts_with("::")) spelled.erase(0, 2);
     spelled = std::string(resolve_typedef(spelled));
   } else if (!fundamental.empty()) {
     spelled = spell_fundamental(fundamental);
@@ -405,7 +405,7 @@ std::string_view declared_name(std::string_view declaration) {
 
 std::string canonical_name(std::string_view name) {
   name = trim(name);
-  if (name.substr(0, 2) == "::") name.remove_prefix(2);
+  if (name.starts_with("::")) name.remove_prefix(2);
   Nesting nesting(name);
   return canonical_word(name, nesting);
 }

@@ -146,7 +146,7 @@ NamedType vector_type(std::string_view name) noexcept {
 NamedType complex_type(std::string_view name) noexcept {
   constexpr auto scopes = std::to_array<std::string_view>({"cuda::std::", "thrust::", "std::"});
   for (const std::string_view scope : scopes) {
-    if (name.substr(0, scope.size()) != scope) continue;
+    if (!name.starts_with(scope)) continue;
     std::string_view rest = name.substr(scope.size());
     if (const std::size_t end = skip_identifier(rest, 0); rest.substr(end, 2) == "::") {
       rest.remove_prefix(end + 2);
@@ -161,14 +161,12 @@ NamedType complex_type(std::string_view name) noexcept {
 std::string_view without_std(std::string_view name) noexcept {
   for (const std::string_view scope :
        {std::string_view("cuda::std::"), std::string_view("std::")}) {
-    if (name.substr(0, scope.size()) == scope) return name.substr(scope.size());
+    if (name.starts_with(scope)) return name.substr(scope.size());
   }
   return name;
 }
 
-bool ends_with_t(std::string_view name) noexcept {
-  return name.size() > 2 && name.substr(name.size() - 2) == "_t";
-}
+bool ends_with_t(std::string_view name) noexcept { return name.size() > 2 && name.ends_with("_t"); }
 
 }  // namespace
 

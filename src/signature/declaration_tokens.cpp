@@ -103,7 +103,7 @@ Tokens tokens_of(std::string_view text, std::string_view declaration) {
         const std::size_t open = skip_spaces(text, end);
         end = open < text.size() && text[open] == '(' ? skip_group(text, open) : end;
         if (end == npos) throw_not_a_type(text.substr(i), declaration);
-      } else if (name.size() > 2 && name.substr(name.size() - 3) == "::*") {
+      } else if (name.ends_with("::*")) {
         tokens.push_back({Token::Kind::member_pointer, name});
       } else if (!is_noise(name)) {
         tokens.push_back({Token::Kind::word, name});

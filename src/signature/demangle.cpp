@@ -40,7 +40,7 @@ Signature typed_signature(std::string_view list) {
 std::string demangle(std::string_view symbol) {
   std::string text(symbol);
   // Without the prefix, __cxa_demangle reads a type: "f" would be float.
-  if (text.substr(0, 2) != "_Z") return text;
+  if (!text.starts_with("_Z")) return text;
   struct Free {
     void operator()(char* memory) const noexcept { std::free(memory); }  // NOLINT: malloc's
   };

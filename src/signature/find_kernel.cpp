@@ -17,9 +17,9 @@ using Indices = std::vector<std::size_t>;
 
 /// Whether `tail` is `name`, or `name` without some of its outer namespaces.
 bool ends_with_name(std::string_view name, std::string_view tail) noexcept {
-  if (name.size() < tail.size() || name.substr(name.size() - tail.size()) != tail) return false;
+  if (!name.ends_with(tail)) return false;
   const std::string_view head = name.substr(0, name.size() - tail.size());
-  return head.empty() || (head.size() > 2 && head.substr(head.size() - 2) == "::");
+  return head.empty() || (head.size() > 2 && head.ends_with("::"));
 }
 
 std::vector<std::string> types_of(std::string_view list) {

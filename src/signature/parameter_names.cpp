@@ -74,7 +74,7 @@ void note_directive(std::string_view line, Code& code) {
   const std::string_view directive = next_word();
   if (directive == "define") {
     code.macros.push_back(next_word());
-  } else if (directive.substr(0, 2) == "if") {
+  } else if (directive.starts_with("if")) {
     code.ifs.push_back(code.text.size());
   } else if (directive == "endif") {
     code.endifs.push_back(code.text.size());

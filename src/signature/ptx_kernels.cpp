@@ -37,7 +37,7 @@ constexpr auto ptx_types = std::to_array<PtxType>({
 std::size_t number(signature::PtxTokens& tokens, std::string_view what) {
   const std::string_view token = tokens.next();
   std::size_t value = 0;
-  const bool hex = token.substr(0, 2) == "0x" || token.substr(0, 2) == "0X";
+  const bool hex = token.starts_with("0x") || token.starts_with("0X");
   const char* const first = token.data() + (hex ? 2 : 0);
   const char* last = token.data() + token.size();
   if (last != first && (last[-1] == 'U' || last[-1] == 'u')) --last;
@@ -52,8 +52,7 @@ std::size_t number(signature::PtxTokens& tokens, std::string_view what) {
 /// NVRTC, clang and Triton number the parameters; any other name was chosen by the author.
 bool is_numbered(std::string_view name, std::string_view symbol) noexcept {
   constexpr std::string_view suffix = "_param_";
-  return name.substr(0, symbol.size()) == symbol &&
-         name.substr(symbol.size()).substr(0, suffix.size()) == suffix;
+  return name.starts_with(symbol) && name.substr(symbol.size()).starts_with(suffix);
 }
 
 /// A parameter, from after its `.param` to the ',' or ')' that follows it.
