@@ -8,52 +8,11 @@
 
 #include "cudacore/error.hpp"
 #include "error/describe.hpp"
-#include "signature/cxx_text.hpp"
 #include "signature/elf_file.hpp"
-#include "signature/ptx_tokens.hpp"
+#include "signature/ptx_directives.hpp"
 
 namespace cudacore::compile {
 namespace {
-
-bool is_symbol(std::string_view token) {
-  return signature::is_ptx_word_char(token.front()) && token.front() != '.' &&
-         !signature::is_digit(token.front());
-}
-
-/// After an opening bracket has been read, reads past the bracket that closes it.
-void skip_brackets(signature::PtxTokens& tokens, std::string_view open, std::string_view close) {
-  std::size_t depth = 1;
-  while (depth > 0) {
-    const std::string_view token = tokens.next();
-    if (token.empty()) return;
-    if (token == open) ++depth;
-    if (token == close) --depth;
-  }
-}
-
-/// The symbol that a directive defines, read from after its `.visible` to its end; empty if it is
-/// only a declaration.
-std::string_view defined_symbol(signature::PtxTokens& tokens) {
-  std::string_view symbol;
-  bool is_function = false;
-  for (std::string_view token = tokens.next(); !token.empty(); token = tokens.next()) {
-    if (token == "{") {
-      skip_brackets(tokens, "{", "}");
-      // The initializer of a variable; its semicolon follows.
-      if (!is_function) continue;
-      return symbol;
-    }
-    if (token == ";") return is_function ? std::string_view() : symbol;
-    if (token == "(") {
-      skip_brackets(tokens, "(", ")");
-    } else if (token == ".entry" || token == ".func") {
-      is_function = true;
-    } else if (symbol.empty() && is_symbol(token)) {
-      symbol = token;
-    }
-  }
-  return {};
-}
 
 /// Returns nothing for code that cannot be read.
 std::vector<std::string> strong_definitions(const ObjectCode& input) {
@@ -76,55 +35,12 @@ std::string describe(std::span<const ObjectCode> inputs, std::size_t index) {
 
 std::vector<std::string> strong_definitions_in_ptx(std::string_view ptx) {
   std::vector<std::string> symbols;
-  signature::PtxTokens tokens(ptx);
-  for (std::string_view token = tokens.next(); !token.empty(); token = tokens.next()) {
-    if (token == "{") {
-      skip_brackets(tokens, "{", "}");
-    } else if (token == ".visible") {
-      if (const std::string_view symbol = defined_symbol(tokens); !symbol.empty()) {
-        symbols.emplace_back(symbol);
-      }
+  for (const signature::PtxDirective& directive : signature::directives_in_ptx(ptx)) {
+    if (directive.linkage == ".visible" && directive.is_definition()) {
+      symbols.emplace_back(directive.symbol);
     }
   }
   return symbols;
-}
-
-std::string_view declared_symbol(std::string_view directive) {
-  signature::PtxTokens tokens(directive);
-  for (std::string_view token = tokens.next(); !token.empty(); token = tokens.next()) {
-    if (token == "(") {
-      skip_brackets(tokens, "(", ")");
-    } else if (is_symbol(token)) {
-      return token;
-    }
-  }
-  return {};
-}
-
-std::vector<Declaration> external_declarations_in_ptx(std::string_view ptx) {
-  std::vector<Declaration> declarations;
-  signature::PtxTokens tokens(ptx);
-  for (std::string_view token = tokens.next(); !token.empty(); token = tokens.next()) {
-    if (token == "{") {
-      skip_brackets(tokens, "{", "}");
-    } else if (token == ".extern") {
-      Declaration declaration;
-      bool is_shared = false;
-      for (token = tokens.next(); !token.empty() && token != ";"; token = tokens.next()) {
-        if (token == "(") {
-          skip_brackets(tokens, "(", ")");
-        } else if (token == ".func") {
-          declaration.is_function = true;
-        } else if (token == ".shared") {
-          is_shared = true;
-        } else if (declaration.symbol.empty() && is_symbol(token)) {
-          declaration.symbol = token;
-        }
-      }
-      if (!is_shared && !declaration.symbol.empty()) declarations.push_back(std::move(declaration));
-    }
-  }
-  return declarations;
 }
 
 std::vector<std::string> strong_definitions_in_cubin(std::span<const std::byte> cubin) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -15,20 +14,6 @@ namespace cudacore::compile {
 /// The symbols of the kernels, functions and variables that a PTX module defines for other modules,
 /// of which a linked program may have only one each: `.visible`, not `.weak` or `.common`.
 [[nodiscard]] std::vector<std::string> strong_definitions_in_ptx(std::string_view ptx);
-
-/// The symbol of a directive such as `.func (.param .b32 result) twice(`; empty if it has none.
-[[nodiscard]] std::string_view declared_symbol(std::string_view directive);
-
-/// A function or a variable of another module.
-struct Declaration {
-  std::string symbol;
-  bool is_function = false;
-
-  auto operator<=>(const Declaration&) const = default;  // NOLINT: takes it for a null pointer
-};
-
-/// What a PTX module declares as `.extern`, except shared memory.
-[[nodiscard]] std::vector<Declaration> external_declarations_in_ptx(std::string_view ptx);
 
 /// The same for a cubin: its global symbols.
 /// @throw std::invalid_argument if the bytes are not a CUDA ELF file.

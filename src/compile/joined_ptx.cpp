@@ -3,14 +3,15 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <map>
 #include <set>
-#include <unordered_set>
 #include <utility>
 
-#include "compile/definitions.hpp"
 #include "compile/nvjitlink_session.hpp"
 #include "cudacore/program.hpp"
 #include "driver/driver_api.hpp"
+#include "signature/ptx_directives.hpp"
 
 namespace cudacore::compile {
 namespace {
@@ -24,25 +25,28 @@ bool is_builtin(std::string_view symbol) {
   return std::find(names.begin(), names.end(), symbol) != names.end() || symbol.starts_with("cuda");
 }
 
-/// What the PTX inputs refer to but do not define.
-std::set<Declaration> wanted_by_ptx(std::span<const ObjectCode> inputs) {
-  std::set<Declaration> wanted;
-  std::set<std::string> defined;
+/// What the PTX inputs refer to but do not define: symbols, and whether each is a function.
+using Wanted = std::map<std::string, bool, std::less<>>;
+
+Wanted wanted_by_ptx(std::span<const ObjectCode> inputs) {
+  Wanted wanted;
+  std::set<std::string, std::less<>> defined;
   for (const ObjectCode& input : inputs) {
-    if (input.ptx().empty()) continue;
-    for (Declaration& declaration : external_declarations_in_ptx(input.ptx())) {
-      if (!is_builtin(declaration.symbol)) wanted.insert(std::move(declaration));
-    }
-    for (std::string& symbol : strong_definitions_in_ptx(input.ptx())) {
-      defined.insert(std::move(symbol));
+    for (const signature::PtxDirective& directive : signature::directives_in_ptx(input.ptx())) {
+      if (directive.linkage == ".visible" && directive.is_definition()) {
+        defined.emplace(directive.symbol);
+      } else if (directive.linkage == ".extern" && directive.space != ".shared" &&
+                 !is_builtin(directive.symbol)) {
+        wanted.emplace(directive.symbol, directive.space == ".func");
+      }
     }
   }
-  std::erase_if(wanted, [&](const Declaration& one) { return defined.contains(one.symbol); });
+  std::erase_if(wanted, [&](const auto& one) { return defined.contains(one.first); });
   return wanted;
 }
 
 /// LTO IR with a kernel that takes the address of each function. Their types don't matter for that.
-ObjectCode make_keeper(const std::set<Declaration>& wanted, const Architecture& architecture) {
+ObjectCode make_keeper(const Wanted& wanted, const Architecture& architecture) {
   std::string declarations;
   std::string uses;
   for (const auto& [symbol, is_function] : wanted) {
@@ -71,20 +75,18 @@ std::string without_keeper(std::string ptx) {
 }
 
 /// The PTX, with the wanted symbols visible to other modules: linking a whole program hides them.
-std::string with_visible(std::string_view ptx, const std::set<Declaration>& wanted) {
-  std::unordered_set<std::string_view> symbols;
-  for (const Declaration& one : wanted) symbols.insert(one.symbol);
+std::string with_visible(std::string_view ptx, const Wanted& wanted) {
   std::string text;
-  while (!ptx.empty()) {
-    const std::size_t size = std::min(ptx.find('\n'), ptx.size() - 1) + 1;
-    const std::string_view line = ptx.substr(0, size);
-    const bool defines =
-        line.starts_with(".func") || line.starts_with(".global") || line.starts_with(".const");
-    if (defines && symbols.contains(declared_symbol(line))) text += ".visible ";
-    text += line;
-    ptx.remove_prefix(size);
+  std::size_t copied = 0;
+  for (const signature::PtxDirective& directive : signature::directives_in_ptx(ptx)) {
+    const bool is_hidden =
+        directive.linkage.empty() && directive.space != ".entry" && directive.space != ".shared";
+    if (!is_hidden || !wanted.contains(directive.symbol)) continue;
+    const auto start = static_cast<std::size_t>(directive.head.data() - ptx.data());
+    text.append(ptx.substr(copied, start - copied)).append(".visible ");
+    copied = start;
   }
-  return text;
+  return text.append(ptx.substr(copied));
 }
 
 }  // namespace
@@ -104,7 +106,7 @@ std::string joined_ptx(std::span<const ObjectCode> inputs, const std::string& na
   }
   if (ltoir.empty()) return text;
   if (!driver::simulator_chosen()) return {};
-  const std::set<Declaration> wanted = wanted_by_ptx(inputs);
+  const Wanted wanted = wanted_by_ptx(inputs);
   if (!wanted.empty()) ltoir.push_back(make_keeper(wanted, architecture));
   options.arch = architecture.compute();
   options.ptx = true;

@@ -124,22 +124,13 @@ std::string memory_advice(const driver::DriverApi& api, const ContextBox* contex
 }
 
 [[noreturn]] void throw_category(Category category, const std::string& message, CUresult result,
-                                 const char* name, const char* function) {
+                                 const std::string& name, const char* function) {
   const int code = static_cast<int>(result);
-  switch (category) {
-    case Category::memory:
-      throw OutOfMemoryError(message, code, name, function);
-    case Category::value:
-      throw InvalidValueError(message, code, name, function);
-    case Category::unsupported:
-      throw NotSupportedError(message, code, name, function);
-    case Category::launch:
-      throw LaunchError(message, code, name, function);
-    case Category::lost:
-      throw ContextLostError(message, code, name, function);
-    case Category::other:
-      break;
-  }
+  if (category == Category::memory) throw OutOfMemoryError(message, code, name, function);
+  if (category == Category::value) throw InvalidValueError(message, code, name, function);
+  if (category == Category::unsupported) throw NotSupportedError(message, code, name, function);
+  if (category == Category::launch) throw LaunchError(message, code, name, function);
+  if (category == Category::lost) throw ContextLostError(message, code, name, function);
   throw Error(message, code, name, function);
 }
 
@@ -160,9 +151,7 @@ void throw_driver_error(CUresult result, const char* function, std::string_view 
   } else if (result == CUDA_ERROR_OUT_OF_MEMORY) {
     more = memory_advice(api, context);
   }
-  const char* name = nullptr;
   const char* text = nullptr;
-  api.cuGetErrorName(result, &name);
   api.cuGetErrorString(result, &text);
   std::string message = std::string(function) + " failed";
   if (!object.empty()) message.append(" on ").append(object);
@@ -175,17 +164,15 @@ void throw_driver_error(CUresult result, const char* function, std::string_view 
     if (context != nullptr) throw_if_lost(*context);
     kind = Category::lost;
   }
-  throw_category(kind, message, result, name != nullptr ? name : "", function);
+  throw_category(kind, message, result, code_name(api, result), function);
 }
 
 void throw_if_lost(const ContextBox& context) {
   if (!context.lost.load(std::memory_order_acquire)) return;
-  const char* name = nullptr;
   const driver::DriverApi& api = driver::api();
-  api.cuGetErrorName(static_cast<CUresult>(context.lost_code), &name);
+  const std::string name = code_name(api, static_cast<CUresult>(context.lost_code));
   if (const auto report = take_unreported_loss()) {
-    throw LaunchError(report->message, context.lost_code, name != nullptr ? name : "",
-                      report->function);
+    throw LaunchError(report->message, context.lost_code, name, report->function);
   }
   const char* const cure =
       is_forgotten(context) ? ". Make its objects anew: those from before a reset cannot be used"
@@ -194,7 +181,7 @@ void throw_if_lost(const ContextBox& context) {
                       : ". Restart the process; until then no object of any device can be used";
   throw ContextLostError("the context of " + describe_device(context.device) +
                              " is unusable since " + context.lost_reason + cure,
-                         context.lost_code, name != nullptr ? name : "", {});
+                         context.lost_code, name, {});
 }
 
 void throw_no_ipc(const std::string& option) {

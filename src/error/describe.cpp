@@ -47,11 +47,16 @@ std::string format_extents(const std::array<unsigned, 3>& extents) {
          std::to_string(extents[2]);
 }
 
-std::string format_code(const driver::DriverApi& api, CUresult result) {
+std::string code_name(const driver::DriverApi& api, CUresult result) {
   const char* name = nullptr;
   api.cuGetErrorName(result, &name);
-  return std::string(name != nullptr ? name : "unknown error") + " (" +
-         std::to_string(static_cast<int>(result)) + ")";
+  return name != nullptr ? name : "";
+}
+
+std::string format_code(const driver::DriverApi& api, CUresult result) {
+  const std::string name = code_name(api, result);
+  return (name.empty() ? "unknown error" : name) + " (" + std::to_string(static_cast<int>(result)) +
+         ")";
 }
 
 }  // namespace cudacore::error

@@ -24,6 +24,8 @@ namespace cudacore::error {
 [[nodiscard]] std::string format_address(const void* address);
 /// "128 x 1 x 1"
 [[nodiscard]] std::string format_extents(const std::array<unsigned, 3>& extents);
+/// "CUDA_ERROR_OUT_OF_MEMORY"; empty for a code that the driver doesn't know.
+[[nodiscard]] std::string code_name(const driver::DriverApi& api, CUresult result);
 /// "CUDA_ERROR_OUT_OF_MEMORY (2)"
 [[nodiscard]] std::string format_code(const driver::DriverApi& api, CUresult result);
 

@@ -32,50 +32,30 @@ T value_of(const Argument& argument) {
 }
 
 std::string scalar_name(ParamKind kind, std::size_t size) {
-  switch (kind) {
-    case ParamKind::boolean:
-      return "bool";
-    case ParamKind::float32:
-      return "float";
-    case ParamKind::float64:
-      return "double";
-    case ParamKind::sint:
-    case ParamKind::uint: {
-      const std::string sign = kind == ParamKind::uint ? "unsigned " : "";
-      if (size == 1) return kind == ParamKind::uint ? "unsigned char" : "signed char";
-      if (size == 2) return sign + "short";
-      if (size == 4) return sign + "int";
-      return sign + "long";
-    }
-    default:
-      return "value of " + std::to_string(size) + " bytes";
-  }
+  if (kind == ParamKind::boolean) return "bool";
+  if (kind == ParamKind::float32) return "float";
+  if (kind == ParamKind::float64) return "double";
+  const bool is_unsigned = kind == ParamKind::uint;
+  if (!is_unsigned && kind != ParamKind::sint) return "value of " + std::to_string(size) + " bytes";
+  if (size == 1) return is_unsigned ? "unsigned char" : "signed char";
+  const char* const plain = size == 2 ? "short" : size == 4 ? "int" : "long";
+  return (is_unsigned ? "unsigned " : "") + std::string(plain);
 }
 
 std::string describe(const Argument& argument) {
-  switch (argument.form()) {
-    case Form::weak_bool:
-      return "a bool";
-    case Form::weak_int:
-    case Form::weak_uint:
-      return "an integer";
-    case Form::weak_float:
-      return "a floating-point number";
-    case Form::weak_complex:
-      return "a complex number";
-    case Form::null:
-      return "a null pointer";
-    case Form::bytes:
-      return "a struct of " + std::to_string(argument.size()) + " bytes";
-    case Form::exact:
-    case Form::pointer: {
-      const bool is_pointer = argument.form() == Form::pointer;
-      if (is_pointer && argument.size() == 0) return "a pointer";
-      const std::string name = scalar_name(argument.kind(), argument.size());
-      return (name[0] == 'i' || name[0] == 'u' ? "an " : "a ") + name + (is_pointer ? "*" : "");
-    }
+  const Form form = argument.form();
+  if (form == Form::bytes) return "a struct of " + std::to_string(argument.size()) + " bytes";
+  if (form == Form::pointer && argument.size() == 0) return "a pointer";
+  if (form == Form::exact || form == Form::pointer) {
+    const std::string name = scalar_name(argument.kind(), argument.size());
+    return (name[0] == 'i' || name[0] == 'u' ? "an " : "a ") + name +
+           (form == Form::pointer ? "*" : "");
   }
-  return "this value";
+  return form == Form::weak_bool      ? "a bool"
+         : form == Form::weak_float   ? "a floating-point number"
+         : form == Form::weak_complex ? "a complex number"
+         : form == Form::null         ? "a null pointer"
+                                      : "an integer";
 }
 
 std::string real_text(double value) {

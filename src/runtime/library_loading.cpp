@@ -107,9 +107,7 @@ void check_loadable(const std::vector<std::byte>& code, CodeType type, const std
                                    error::ContextBox& context) {
   const int number = static_cast<int>(result);
   const std::string object = error::with_name(to_string(type), name);
-  const char* code_name = nullptr;
-  api.cuGetErrorName(result, &code_name);
-  const std::string result_name = code_name != nullptr ? code_name : "";
+  const std::string result_name = error::code_name(api, result);
   const std::string start =
       std::string(function) + " failed on " + object + ": " + error::format_code(api, result);
   if (result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION && type == CodeType::ptx) {

@@ -6,33 +6,10 @@
 #include "cudacore/signature.hpp"
 #include "signature/cxx_text.hpp"
 #include "signature/elf_file.hpp"
+#include "signature/ptx_directives.hpp"
 
 namespace cudacore::signature {
 namespace {
-
-/// Removes the first word, up to white space, from `text` and returns it.
-std::string_view take_word(std::string_view& text) {
-  text = trim(text);
-  std::size_t end = 0;
-  while (end < text.size() && !is_space(text[end])) ++end;
-  const std::string_view word = text.substr(0, end);
-  text.remove_prefix(end);
-  return word;
-}
-
-/// The variable that a line of PTX declares; empty if it declares none: ".visible .global .align 4
-/// .b8 table[400];".
-std::string_view declared_variable(std::string_view line) {
-  std::string_view word = take_word(line);
-  while (word == ".visible" || word == ".weak" || word == ".common") word = take_word(line);
-  if (word != ".global" && word != ".const") return {};
-  line = line.substr(0, line.find_first_of(";="));
-  line = trim(line.substr(0, line.find('[')));
-  std::size_t start = line.size();
-  while (start > 0 && is_word_char(line[start - 1])) --start;
-  const bool is_type = start > 0 && line[start - 1] == '.';
-  return is_type ? std::string_view() : line.substr(start);
-}
 
 std::string list(std::span<const VariableEntry> variables) {
   if (variables.empty()) return "the code has no variables";
@@ -47,16 +24,14 @@ std::string list(std::span<const VariableEntry> variables) {
 
 std::vector<VariableEntry> variables_in_ptx(std::string_view ptx) {
   std::vector<VariableEntry> variables;
-  while (!ptx.empty()) {
-    const std::size_t end = std::min(ptx.find('\n'), ptx.size() - 1);
-    const std::string_view line = ptx.substr(0, end + 1);
-    const std::string_view symbol = declared_variable(line);
+  for (const PtxDirective& directive : directives_in_ptx(ptx)) {
+    const bool is_variable = directive.space == ".global" || directive.space == ".const";
     // Names with a $ are the compiler's own: string literals and the like.
-    if (!symbol.empty() && symbol.find('$') == std::string_view::npos) {
-      const bool is_managed = line.find(".attribute(.managed)") != std::string_view::npos;
-      variables.push_back({std::string(symbol), demangle(symbol), is_managed});
+    if (!is_variable || directive.linkage == ".extern" || directive.symbol.find('$') != npos) {
+      continue;
     }
-    ptx.remove_prefix(end + 1);
+    const bool is_managed = directive.head.find(".attribute(.managed)") != npos;
+    variables.push_back({std::string(directive.symbol), demangle(directive.symbol), is_managed});
   }
   return variables;
 }
