@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types of the extension module; the documentation is in the module itself."""
+"""The types and the documentation of the extension module, which takes its docstrings from here."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
@@ -50,27 +50,74 @@ _Destination = TypeVar("_Destination", bound=Buffer | _HostBuffer)
 __version__: str
 
 class CUDAError(RuntimeError):
+    """Base of every failure that CUDA reported, or that kept it from being called.
+
+    Attributes
+    ----------
+    code : int
+        The library's result code; 0 where no library was reached.
+    name : str
+        The code's name, such as ``CUDA_ERROR_INVALID_VALUE``.
+    function : str
+        The function that failed, such as ``cuMemAllocAsync``.
+    """
     def __init__(self, *args: object) -> None: ...
     code: int
     name: str
     function: str
 
-class OutOfMemoryError(CUDAError, MemoryError): ...
-class InvalidValueError(CUDAError, ValueError): ...
-class NotSupportedError(CUDAError): ...
-class LaunchError(CUDAError): ...
-class ContextLostError(CUDAError): ...
-class ForkedProcessError(CUDAError): ...
+class OutOfMemoryError(CUDAError, MemoryError):
+    """The device or the host has too little free memory."""
+
+class InvalidValueError(CUDAError, ValueError):
+    """The driver refused a value or a handle."""
+
+class NotSupportedError(CUDAError):
+    """The device, the driver or the library lacks what was asked for."""
+
+class LaunchError(CUDAError):
+    """A kernel failed while it ran, or could not be started."""
+
+class ContextLostError(CUDAError):
+    """An earlier failure, or a reset of the simulated device, ended the context."""
+
+class ForkedProcessError(CUDAError):
+    """The process was forked after CUDA was initialised."""
 
 class LibraryNotFoundError(CUDAError):
+    """A shared library was not found.
+
+    Attributes
+    ----------
+    tried : list of str
+        Every place looked in, in order.
+    """
+
     tried: list[str]
 
-class DriverNotFoundError(LibraryNotFoundError): ...
+class DriverNotFoundError(LibraryNotFoundError):
+    """libcuda was not found, or found no device."""
 
 class CompileError(CUDAError):
+    """NVRTC refused the source.
+
+    Attributes
+    ----------
+    log : str
+        The compiler's whole log.
+    """
+
     log: str
 
 class LinkError(CUDAError):
+    """nvJitLink refused its inputs.
+
+    Attributes
+    ----------
+    log : str
+        The linker's whole log.
+    """
+
     log: str
 
 # Errors for which cuda.core raises a different class.
@@ -93,6 +140,10 @@ class MemoryInfo(NamedTuple):
 
 @final
 class DeviceProperties:
+    """The attributes of a device (cuDeviceGetAttribute).
+
+    0 or False for an attribute that the driver does not know.
+    """
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @property
     def max_threads_per_block(self) -> int: ...
@@ -383,46 +434,179 @@ class DeviceProperties:
 
 @final
 class Device:
+    """A GPU.
+
+    Each thread has one Device object for each GPU. No call is needed before it
+    is used: the primary context is retained and made current where a call needs
+    it.
+
+    Parameters
+    ----------
+    device_id : int, Device or None
+        The ordinal. None is the device of the thread's current context, device 0
+        where there is none.
+
+    Raises
+    ------
+    ValueError
+        There is no such device.
+    DriverNotFoundError
+        There is no driver, or no GPU.
+
+    Examples
+    --------
+    >>> dev = cudacore.Device()
+    >>> dev.compute_capability >= (7, 5)
+    True
+    """
     def __new__(cls, device_id: int | Device | None = None) -> Self: ...
     def __init__(self, device_id: int | Device | None = None) -> None: ...
     @staticmethod
-    def get_all_devices() -> tuple[Device, ...]: ...
+    def get_all_devices() -> tuple[Device, ...]:
+        """All devices the driver shows (cuDeviceGetCount).
+
+        Returns
+        -------
+        tuple of Device
+        """
     @property
-    def device_id(self) -> int: ...
+    def device_id(self) -> int:
+        """int: The ordinal."""
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """str: Such as ``NVIDIA H200`` (cuDeviceGetName)."""
     @property
-    def uuid(self) -> str: ...
+    def uuid(self) -> str:
+        """str: 8-4-4-4-12 hexadecimal digits (cuDeviceGetUuid)."""
     @property
-    def pci_bus_id(self) -> str: ...
+    def pci_bus_id(self) -> str:
+        """str: Such as ``0000:41:00.0`` (cuDeviceGetPCIBusId)."""
     @property
-    def compute_capability(self) -> ComputeCapability: ...
+    def compute_capability(self) -> ComputeCapability:
+        """ComputeCapability: (major, minor)."""
     @property
-    def arch(self) -> str: ...
+    def arch(self) -> str:
+        """str: The digits of the compute capability, such as ``90``."""
     @property
-    def properties(self) -> DeviceProperties: ...
+    def properties(self) -> DeviceProperties:
+        """DeviceProperties: All attributes of the device."""
     @property
-    def mem_info(self) -> MemoryInfo: ...
+    def mem_info(self) -> MemoryInfo:
+        """MemoryInfo: (free, total) bytes of device memory (cuMemGetInfo)."""
     @property
-    def context(self) -> Context: ...
+    def context(self) -> Context:
+        """Context: The primary context, retained on first use (cuDevicePrimaryCtxRetain)."""
     @property
-    def memory_resource(self) -> MemoryResource: ...
+    def memory_resource(self) -> MemoryResource:
+        """MemoryResource: What `allocate` uses, for this thread. By default the device's current
+        memory pool, or cuMemAlloc on a device without pools.
+        """
     @memory_resource.setter
     def memory_resource(self, mr: MemoryResource) -> None: ...
     @property
-    def default_stream(self) -> Stream: ...
-    def can_access_peer(self, peer: int | Device) -> bool: ...
-    def set_current(self, ctx: Context | None = None) -> Context | None: ...
+    def default_stream(self) -> Stream:
+        """Stream: The legacy default stream of this device."""
+    def can_access_peer(self, peer: int | Device) -> bool:
+        """Whether kernels here can reach another device's memory (cuDeviceCanAccessPeer).
+
+        Parameters
+        ----------
+        peer : Device or int
+
+        Returns
+        -------
+        bool
+        """
+    def set_current(self, ctx: Context | None = None) -> Context | None:
+        """Makes this device the calling thread's current one (cuCtxSetCurrent).
+
+        Parameters
+        ----------
+        ctx : Context or None
+            The primary context where None.
+
+        Returns
+        -------
+        Context or None
+            The context that was current before, where ctx was given.
+        """
     def create_stream(
         self,
         obj: _StreamLike | None = None,
         options: StreamOptions | Mapping[str, Any] | None = None,
-    ) -> Stream: ...
-    def create_event(self, options: EventOptions | Mapping[str, Any] | None = None) -> Event: ...
-    def allocate(self, size: int, *, stream: _StreamLike | None = None) -> Buffer: ...
-    def to_device(self, host: _HostBuffer, *, stream: _StreamLike | None = None) -> Buffer: ...
-    def sync(self) -> None: ...
-    def __enter__(self) -> Self: ...
+    ) -> Stream:
+        """Makes a stream of this device (cuStreamCreateWithPriority), or wraps one.
+
+        Parameters
+        ----------
+        obj : anything with ``__cuda_stream__``, or None
+            A stream to wrap.
+        options : StreamOptions, dict or None
+
+        Returns
+        -------
+        Stream
+        """
+    def create_event(self, options: EventOptions | Mapping[str, Any] | None = None) -> Event:
+        """Makes an event of this device (cuEventCreate), or hands out one that was closed.
+
+        Parameters
+        ----------
+        options : EventOptions, dict or None
+
+        Returns
+        -------
+        Event
+        """
+    def allocate(self, size: int, *, stream: _StreamLike | None = None) -> Buffer:
+        """Allocates from `memory_resource`, ordered on a stream.
+
+        Parameters
+        ----------
+        size : int
+            Bytes.
+        stream : Stream or None
+            The current stream where None.
+
+        Returns
+        -------
+        Buffer
+
+        Raises
+        ------
+        OutOfMemoryError
+        """
+    def to_device(self, host: _HostBuffer, *, stream: _StreamLike | None = None) -> Buffer:
+        """Copies a host object into a new buffer of `memory_resource` (cuMemcpyAsync).
+
+        Parameters
+        ----------
+        host : object with the buffer protocol, or Buffer
+            bytes, an array, a NumPy array; C-contiguous. Pinned memory must stay as it is until
+            the stream has passed the copy.
+        stream : Stream or None
+            The current stream where None.
+
+        Returns
+        -------
+        Buffer
+
+        Raises
+        ------
+        TypeError
+            The object shows no memory, or is not contiguous.
+        OutOfMemoryError
+
+        Examples
+        --------
+        >>> buffer = cudacore.Device().to_device(b"abcd")
+        >>> len(buffer)
+        4
+        """
+    def sync(self) -> None:
+        """Waits for all work of the device in this process (cuCtxSynchronize); answers Ctrl-C."""
+    def __enter__(self) -> Self:
+        """Makes the device the thread's current one until the end of the ``with``."""
     def __exit__(self, *args: object) -> None: ...
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
@@ -432,20 +616,43 @@ class Device:
 
 @final
 class Context:
+    """A CUDA context: the state of one device in this process.
+
+    The primary context of a device is retained once, on first use, and shared with
+    every library that uses the CUDA runtime. A context of another library is
+    borrowed, never destroyed.
+    """
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @property
-    def handle(self) -> int: ...
+    def handle(self) -> int:
+        """int: The CUcontext."""
     @property
-    def device(self) -> Device: ...
+    def device(self) -> Device:
+        """Device: The device it belongs to."""
     @property
-    def is_green(self) -> bool: ...
+    def is_green(self) -> bool:
+        """bool: Whether it has only part of the device's multiprocessors; always False."""
     @property
-    def is_lost(self) -> bool: ...
+    def is_lost(self) -> bool:
+        """bool: Whether a kernel's failure has made it unusable; see `ContextLostError`."""
     @property
-    def is_closed(self) -> bool: ...
-    def create_stream(self, options: StreamOptions | Mapping[str, Any] | None = None) -> Stream: ...
-    def close(self) -> None: ...
-    def sync(self) -> None: ...
+    def is_closed(self) -> bool:
+        """bool: Always False: a primary context lives as long as the process."""
+    def create_stream(self, options: StreamOptions | Mapping[str, Any] | None = None) -> Stream:
+        """Makes a stream of this context (cuStreamCreateWithPriority).
+
+        Parameters
+        ----------
+        options : StreamOptions, dict or None
+
+        Returns
+        -------
+        Stream
+        """
+    def close(self) -> None:
+        """Does nothing: primary and borrowed contexts are not this object's to destroy."""
+    def sync(self) -> None:
+        """Waits for all work of the context (cuCtxSynchronize); answers Ctrl-C."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
@@ -460,33 +667,111 @@ class StreamOptions:
 
 @disjoint_base
 class Stream:
+    """An ordered queue of work on one device.
+
+    Made by `Device.create_stream`. ``with stream:`` makes it the thread's current
+    stream, which everything that takes a stream uses when it is given none.
+
+    Examples
+    --------
+    >>> dev = cudacore.Device()
+    >>> stream = dev.create_stream()
+    >>> with stream:
+    ...     buffer = dev.allocate(1024)
+    >>> stream.sync()
+    >>> stream.is_done
+    True
+    """
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @classmethod
-    def from_handle(cls, handle: SupportsInt, owner: object = None) -> Self: ...
-    def close(self) -> None: ...
+    def from_handle(cls, handle: SupportsInt, owner: object = None) -> Self:
+        """Wraps a cuStream that somebody else owns; it is never destroyed here.
+
+        Parameters
+        ----------
+        handle : int
+            The CUstream.
+        owner : object
+            Kept alive as long as the stream.
+
+        Returns
+        -------
+        Stream
+            Of the class that it is called on.
+        """
+    def close(self) -> None:
+        """Gives the stream up (cuStreamDestroy); the driver finishes what is queued. Using it later
+        raises ValueError; closing it again does nothing, nor does closing a default stream.
+        """
     @property
-    def is_closed(self) -> bool: ...
-    def __cuda_stream__(self) -> tuple[int, int]: ...
+    def is_closed(self) -> bool:
+        """bool: Whether closed."""
+    def __cuda_stream__(self) -> tuple[int, int]:
+        """The stream protocol: (0, address)."""
     @property
-    def handle(self) -> int: ...
+    def handle(self) -> int:
+        """int: The CUstream."""
     @property
-    def is_nonblocking(self) -> bool: ...
+    def is_nonblocking(self) -> bool:
+        """bool: Whether it does not wait for the legacy default stream."""
     @property
-    def priority(self) -> int: ...
+    def priority(self) -> int:
+        """int: The priority in force; lower is more urgent."""
     @property
-    def device(self) -> Device: ...
+    def device(self) -> Device:
+        """Device: The device its work runs on."""
     @property
-    def context(self) -> Context: ...
+    def context(self) -> Context:
+        """Context: The context its work runs in."""
     @property
-    def is_done(self) -> bool: ...
-    def sync(self) -> None: ...
+    def is_done(self) -> bool:
+        """bool: Whether all queued work has finished (cuStreamQuery)."""
+    def sync(self) -> None:
+        """Waits until all queued work has finished (cuStreamSynchronize); answers Ctrl-C.
+
+        Raises
+        ------
+        LaunchError
+            A kernel failed; the message names those launched since the last good wait.
+        """
     def record(
         self,
         event: Event | None = None,
         options: EventOptions | Mapping[str, Any] | None = None,
-    ) -> Event: ...
-    def wait(self, event_or_stream: Event | _StreamLike) -> None: ...
-    def add_callback(self, callback: Callable[..., object], *args: Any) -> None: ...
+    ) -> Event:
+        """Records an event after all work queued so far (cuEventRecord).
+
+        Parameters
+        ----------
+        event : Event or None
+            The event to record again; a new one where None.
+        options : EventOptions, dict or None
+            How to make a new event.
+
+        Returns
+        -------
+        Event
+            The event that was recorded.
+        """
+    def wait(self, event_or_stream: Event | _StreamLike) -> None:
+        """Makes later work of this stream wait for an event's last record, or for all that is now
+        queued on another stream (cuStreamWaitEvent). The host does not wait.
+
+        Parameters
+        ----------
+        event_or_stream : Event, Stream or anything with ``__cuda_stream__``
+        """
+    def add_callback(self, callback: Callable[..., object], *args: Any) -> None:
+        """Calls a Python function on a driver thread after all work queued so far
+        (cuLaunchHostFunc). It must not call CUDA. An exception that leaves it is reported by
+        `sys.unraisablehook`.
+
+        Parameters
+        ----------
+        callback : callable
+        *args
+            Given to the callback.
+        """
     def __enter__(self) -> Self: ...
     def __exit__(self, *args: object) -> None: ...
     def __eq__(self, other: object, /) -> bool: ...
@@ -495,7 +780,13 @@ class Stream:
 LEGACY_DEFAULT_STREAM: Stream
 PER_THREAD_DEFAULT_STREAM: Stream
 
-def current_stream() -> Stream: ...
+def current_stream() -> Stream:
+    """The thread's current stream: set by ``with stream:``, else the legacy default stream.
+
+    Returns
+    -------
+    Stream
+    """
 
 @final
 class EventOptions:
@@ -514,26 +805,60 @@ class EventOptions:
 
 @final
 class Event:
+    """A point in a stream's work that can be waited for and timed.
+
+    Made by `Device.create_event` or `Stream.record`. The difference of two events
+    with ``timing_enabled`` is the time between them in milliseconds.
+
+    Examples
+    --------
+    >>> dev = cudacore.Device()
+    >>> stream = dev.create_stream()
+    >>> start = stream.record(options={"timing_enabled": True})
+    >>> end = stream.record(options={"timing_enabled": True})
+    >>> end.sync()
+    >>> end - start >= 0.0
+    True
+    """
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Gives the event up (cuEventDestroy), or keeps it for the next that is made.
+        Using it later raises ValueError; closing it again does nothing.
+        """
     @property
-    def is_closed(self) -> bool: ...
+    def is_closed(self) -> bool:
+        """bool: Whether closed."""
     @property
-    def handle(self) -> int: ...
+    def handle(self) -> int:
+        """int: The CUevent."""
     @property
-    def is_timing_enabled(self) -> bool: ...
+    def is_timing_enabled(self) -> bool:
+        """bool: Whether it can be subtracted from another."""
     @property
-    def is_blocking_sync(self) -> bool: ...
+    def is_blocking_sync(self) -> bool:
+        """bool: Whether a waiting thread sleeps at once instead of spinning first."""
     @property
-    def is_ipc_enabled(self) -> bool: ...
+    def is_ipc_enabled(self) -> bool:
+        """bool: Always False: sharing events between processes is not supported yet."""
     @property
-    def is_done(self) -> bool: ...
+    def is_done(self) -> bool:
+        """bool: Whether the work before the last record has finished (cuEventQuery)."""
     @property
-    def device(self) -> Device: ...
+    def device(self) -> Device:
+        """Device: The device it belongs to."""
     @property
-    def context(self) -> Context: ...
-    def sync(self) -> None: ...
-    def __sub__(self, other: Event, /) -> float: ...
+    def context(self) -> Context:
+        """Context: The context it belongs to."""
+    def sync(self) -> None:
+        """Waits for the work before the last record; answers Ctrl-C."""
+    def __sub__(self, other: Event, /) -> float:
+        """Milliseconds from the other event to this one (cuEventElapsedTime).
+
+        Raises
+        ------
+        ValueError
+            (and RuntimeError) Where either has no timing, was never recorded, or is not done.
+        """
     def __enter__(self) -> Self: ...
     def __exit__(self, *args: object) -> None: ...
     def __eq__(self, other: object, /) -> bool: ...
@@ -541,6 +866,24 @@ class Event:
 
 @disjoint_base
 class Buffer:
+    """A range of memory that a device, the host, or both can reach.
+
+    Goes back to its memory resource when the last reference does, ordered on the
+    stream of the allocation. ``len(buf)`` is its size in bytes. ``buf[256:512]`` is a part of
+    the same memory, as a buffer of its own; the memory lives until the last part is gone,
+    whether or not the whole is closed. ``memoryview(buf)`` shows what the host can read.
+
+    Examples
+    --------
+    >>> dev = cudacore.Device()
+    >>> stream = dev.create_stream()
+    >>> with dev.allocate(4, stream=stream) as buffer:
+    ...     buffer.copy_from(b"abcd", stream=stream)
+    ...     back = buffer.copy_to(bytearray(4), stream=stream)
+    >>> stream.sync()
+    >>> back
+    bytearray(b'abcd')
+    """
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @classmethod
     def from_handle(
@@ -551,36 +894,109 @@ class Buffer:
         owner: object = None,
         *,
         stream: _StreamLike | None = None,
-    ) -> Self: ...
-    def close(self, stream: _StreamLike | None = None) -> None: ...
-    def set_deallocation_stream(self, stream: _StreamLike) -> None: ...
+    ) -> Self:
+        """Wraps memory that somebody else allocated.
+
+        Parameters
+        ----------
+        ptr : int or None
+            The address.
+        size : int
+            Bytes.
+        mr : MemoryResource or None
+            Its ``deallocate`` is called at the end.
+        owner : object
+            Kept alive until the end; nothing is freed. Not with `mr`.
+        stream : Stream or None
+            What the release is ordered on.
+
+        Returns
+        -------
+        Buffer
+            Of the class that it is called on.
+        """
+    def close(self, stream: _StreamLike | None = None) -> None:
+        """Gives the memory back to its resource, ordered on a stream (cuMemFreeAsync).
+        Using the buffer later raises ValueError; closing it again does nothing.
+
+        Parameters
+        ----------
+        stream : Stream or None
+            The stream of the allocation where None.
+        """
+    def set_deallocation_stream(self, stream: _StreamLike) -> None:
+        """Sets the stream that the memory's release will be ordered on."""
     @property
-    def is_closed(self) -> bool: ...
+    def is_closed(self) -> bool:
+        """bool: Whether closed."""
     @property
-    def handle(self) -> int: ...
+    def handle(self) -> int:
+        """int: The address; 0 once closed."""
     @property
-    def size(self) -> int: ...
+    def size(self) -> int:
+        """int: Bytes; 0 once closed."""
     @property
-    def device_id(self) -> int: ...
+    def device_id(self) -> int:
+        """int: The device that owns the memory, -1 where none does."""
     @property
-    def is_device_accessible(self) -> bool: ...
+    def is_device_accessible(self) -> bool:
+        """bool: Whether a kernel can reach it."""
     @property
-    def is_host_accessible(self) -> bool: ...
+    def is_host_accessible(self) -> bool:
+        """bool: Whether the host can reach it."""
     @property
-    def is_managed(self) -> bool: ...
+    def is_managed(self) -> bool:
+        """bool: Whether it moves between host and device by itself."""
     @property
-    def is_mapped(self) -> bool: ...
+    def is_mapped(self) -> bool:
+        """bool: Always False: memory of other processes is not supported yet."""
     @property
-    def memory_resource(self) -> MemoryResource | None: ...
+    def memory_resource(self) -> MemoryResource | None:
+        """MemoryResource or None: Where the memory goes back to; None once closed."""
     @property
-    def owner(self) -> object: ...
+    def owner(self) -> object:
+        """object: What `from_handle` was given to keep alive."""
     @overload
-    def copy_to(self, dst: None = None, *, stream: _StreamLike | None = None) -> Buffer: ...
+    def copy_to(self, dst: None = None, *, stream: _StreamLike | None = None) -> Buffer:
+        """Copies the whole buffer into another, or into a writable host object
+        (cuMemcpyAsync). Sizes must agree.
+
+        Parameters
+        ----------
+        dst : Buffer, writable object with the buffer protocol, or None
+            Where None, a new buffer of the same memory resource.
+        stream : Stream or None
+            The current stream where None.
+
+        Returns
+        -------
+        object
+            dst, or the new buffer.
+
+        Raises
+        ------
+        ValueError
+            Where the sizes differ or a buffer is closed.
+        """
     @overload
     def copy_to(self, dst: _Destination, *, stream: _StreamLike | None = None) -> _Destination: ...
-    def copy_from(
-        self, src: Buffer | _HostBuffer, *, stream: _StreamLike | None = None
-    ) -> None: ...
+    def copy_from(self, src: Buffer | _HostBuffer, *, stream: _StreamLike | None = None) -> None:
+        """Copies the whole of another buffer, or of a host object, into this one
+        (cuMemcpyAsync). Sizes must agree.
+
+        Parameters
+        ----------
+        src : Buffer or object with the buffer protocol
+            Pageable host memory is staged before the call returns; pinned memory must
+            stay as it is until the stream has passed the copy.
+        stream : Stream or None
+            The current stream where None.
+
+        Raises
+        ------
+        ValueError
+            Where the sizes differ or a buffer is closed.
+        """
     @overload
     def to_host(
         self,
@@ -588,7 +1004,38 @@ class Buffer:
         shape: _Shape | None = None,
         *,
         stream: _StreamLike | None = None,
-    ) -> NDArray[np.uint8]: ...
+    ) -> NDArray[np.uint8]:
+        """Copies the whole buffer into a new NumPy array, and waits for it to arrive
+        (cuMemcpyAsync, cuStreamSynchronize).
+
+        Parameters
+        ----------
+        dtype : anything that numpy.dtype() takes, optional
+            The type of the elements; ``uint8`` where None.
+        shape : int or tuple of int, optional
+            As numpy.reshape() takes it, with -1 for what is left; one dimension where None.
+        stream : Stream or None
+            The current stream where None.
+
+        Returns
+        -------
+        numpy.ndarray
+
+        Raises
+        ------
+        ImportError
+            NumPy is not installed.
+        ValueError
+            The size is no whole number of elements, or not that of the shape; or the
+            buffer is closed.
+
+        Examples
+        --------
+        >>> dev = cudacore.Device()
+        >>> buffer = dev.to_device(bytes([1, 0, 2, 0]))
+        >>> buffer.to_host("int16").tolist()
+        [1, 2]
+        """
     @overload
     def to_host(
         self,
@@ -606,10 +1053,25 @@ class Buffer:
         stream: _StreamLike | None = None,
     ) -> NDArray[Any]: ...
     def __len__(self) -> int: ...
-    def __getitem__(self, index: slice, /) -> Buffer: ...
+    def __getitem__(self, index: slice, /) -> Buffer:
+        """A part of the memory: ``buf[start:stop]``, in bytes."""
     def __buffer__(self, flags: int, /) -> memoryview: ...
     def __release_buffer__(self, buffer: memoryview, /) -> None: ...
-    def fill(self, value: int | _HostBuffer, *, stream: _StreamLike | None = None) -> None: ...
+    def fill(self, value: int | _HostBuffer, *, stream: _StreamLike | None = None) -> None:
+        """Fills the buffer with a repeated pattern (cuMemsetD8Async, D16, D32).
+
+        Parameters
+        ----------
+        value : int or object with the buffer protocol
+            An int in 0 .. 255 for each byte, or 1, 2 or 4 bytes.
+        stream : Stream or None
+            The current stream where None.
+
+        Raises
+        ------
+        ValueError
+            Where the buffer's size is no multiple of the pattern's.
+        """
     def __dlpack__(
         self,
         *,
@@ -617,58 +1079,124 @@ class Buffer:
         max_version: tuple[int, int] | None = None,
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
-    ) -> CapsuleType: ...
-    def __dlpack_device__(self) -> tuple[int, int]: ...
+    ) -> CapsuleType:
+        """A DLPack capsule that shows the memory as a 1-D array of int8."""
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """(device type, ordinal) in DLPack's codes."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *args: object) -> None: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 class MemoryResource:
+    """Where buffers come from and go back to.
+
+    Derive from it to bring an allocator of your own: define ``allocate``, which returns
+    ``Buffer.from_handle(ptr, size, mr=self, stream=stream)``, ``deallocate``,
+    ``is_device_accessible``, ``is_host_accessible`` and ``device_id``.
+    """
     def __init__(self) -> None: ...
-    def allocate(self, size: int, *, stream: _StreamLike | None = None) -> Buffer: ...
-    def deallocate(
-        self, ptr: SupportsInt, size: int, *, stream: _StreamLike | None = None
-    ) -> None: ...
+    def allocate(self, size: int, *, stream: _StreamLike | None = None) -> Buffer:
+        """Allocates memory, usable on the stream from now on.
+
+        Parameters
+        ----------
+        size : int
+            Bytes.
+        stream : Stream or None
+            The current stream where None.
+
+        Returns
+        -------
+        Buffer
+
+        Raises
+        ------
+        OutOfMemoryError
+        """
+    def deallocate(self, ptr: SupportsInt, size: int, *, stream: _StreamLike | None = None) -> None:
+        """Takes memory back; `Buffer.close` calls it.
+
+        Parameters
+        ----------
+        ptr : int
+            The address.
+        size : int
+            Bytes.
+        stream : Stream or None
+            What the release is ordered on.
+        """
     @property
-    def is_device_accessible(self) -> bool: ...
+    def is_device_accessible(self) -> bool:
+        """bool: Whether kernels can reach the memory."""
     @property
-    def is_host_accessible(self) -> bool: ...
+    def is_host_accessible(self) -> bool:
+        """bool: Whether the host can reach the memory."""
     @property
-    def is_managed(self) -> bool: ...
+    def is_managed(self) -> bool:
+        """bool: Whether the memory moves by itself."""
     @property
-    def device_id(self) -> int: ...
+    def device_id(self) -> int:
+        """int: The device that owns the memory, -1 where none does."""
 
 @final
 class MemoryPoolAttributes:
+    """The counters and settings of a memory pool
+    (cuMemPoolGetAttribute, cuMemPoolSetAttribute). Sizes in bytes.
+    """
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     reuse_follow_event_dependencies: bool
+    """bool: Whether freed memory may be used again on a stream that waits for the free."""
     reuse_allow_opportunistic: bool
+    """bool: Whether memory whose free has happened may be used again on any stream."""
     reuse_allow_internal_dependencies: bool
+    """bool: Whether the driver may add waits in order to use memory again."""
     release_threshold: int
+    """int: How much unused memory is kept at a synchronisation."""
     @property
-    def reserved_mem_current(self) -> int: ...
+    def reserved_mem_current(self) -> int:
+        """int: What the pool holds now."""
     reserved_mem_high: int
+    """int: The most it has held; set to 0 to start over."""
     @property
-    def used_mem_current(self) -> int: ...
+    def used_mem_current(self) -> int:
+        """int: What is in use now."""
     used_mem_high: int
+    """int: The most that was in use; set to 0 to start over."""
 
 class _PoolMemoryResource(MemoryResource):
+    """A resource over a stream-ordered memory pool."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @property
-    def attributes(self) -> MemoryPoolAttributes: ...
+    def attributes(self) -> MemoryPoolAttributes:
+        """MemoryPoolAttributes: The pool's counters and settings."""
     @property
-    def handle(self) -> int: ...
+    def handle(self) -> int:
+        """int: The CUmemoryPool."""
     @property
-    def is_handle_owned(self) -> bool: ...
+    def is_handle_owned(self) -> bool:
+        """bool: Whether the pool is destroyed with this object."""
     @property
-    def is_ipc_enabled(self) -> bool: ...
+    def is_ipc_enabled(self) -> bool:
+        """bool: Always False: sharing between processes is not supported yet."""
     @property
-    def is_mapped(self) -> bool: ...
-    def close(self) -> None: ...
+    def is_mapped(self) -> bool:
+        """bool: Always False: see `is_ipc_enabled`."""
+    def close(self) -> None:
+        """Ends allocation: `allocate` raises ValueError from now on. A pool of its own gives what
+        is free back to the system; buffers stay usable. Closing it again does nothing.
+        """
     @property
-    def is_closed(self) -> bool: ...
-    def trim(self, min_bytes_to_keep: int = 0) -> None: ...
+    def is_closed(self) -> bool:
+        """bool: Whether closed."""
+    def trim(self, min_bytes_to_keep: int = 0) -> None:
+        """Gives unused memory back to the system (cuMemPoolTrimTo).
+
+        Parameters
+        ----------
+        min_bytes_to_keep : int
+            Bytes that the pool may go on holding.
+        """
 
 @final
 class DeviceMemoryResourceOptions:
@@ -680,6 +1208,23 @@ class DeviceMemoryResourceOptions:
     __hash__: ClassVar[None]  # type: ignore[assignment]
 
 class DeviceMemoryResource(_PoolMemoryResource):
+    """A pool of device memory (cuMemAllocFromPoolAsync).
+
+    Parameters
+    ----------
+    device_id : Device or int
+    options : DeviceMemoryResourceOptions, dict or None
+        With options, a pool of its own (cuMemPoolCreate). Without, the device's current
+        pool, told to keep what is freed.
+
+    Examples
+    --------
+    >>> dev = cudacore.Device()
+    >>> pool = cudacore.DeviceMemoryResource(dev, {"max_size": 1 << 20})
+    >>> buffer = pool.allocate(4096, stream=dev.create_stream())
+    >>> pool.attributes.used_mem_current >= 4096
+    True
+    """
     def __init__(
         self,
         device_id: int | Device,
@@ -700,11 +1245,23 @@ class PinnedMemoryResourceOptions:
 
 @final
 class PinnedMemoryResource(_PoolMemoryResource):
+    """A pool of page-locked host memory that every device reaches.
+
+    Parameters
+    ----------
+    options : PinnedMemoryResourceOptions, dict or None
+
+    Raises
+    ------
+    NotSupportedError
+        The driver has no host pools; use `LegacyPinnedMemoryResource`.
+    """
     def __init__(
         self, options: PinnedMemoryResourceOptions | Mapping[str, Any] | None = None
     ) -> None: ...
     @property
-    def numa_id(self) -> int: ...
+    def numa_id(self) -> int:
+        """int: The host NUMA node, -1 where none was asked for."""
 
 @final
 class ManagedMemoryResourceOptions:
@@ -726,18 +1283,37 @@ class ManagedMemoryResourceOptions:
 
 @final
 class ManagedMemoryResource(_PoolMemoryResource):
+    """A pool of managed memory, which moves between host and devices by itself.
+
+    Parameters
+    ----------
+    options : ManagedMemoryResourceOptions, dict or None
+
+    Raises
+    ------
+    NotSupportedError
+        The driver is older than 13.0.
+    """
     def __init__(
         self, options: ManagedMemoryResourceOptions | Mapping[str, Any] | None = None
     ) -> None: ...
     @property
-    def preferred_location(self) -> tuple[str, int | None] | None: ...
+    def preferred_location(self) -> tuple[str, int | None] | None:
+        """tuple or None: Where the memory prefers to live: (kind, device or NUMA node)."""
 
 @final
 class LegacyPinnedMemoryResource(MemoryResource):
+    """Page-locked host memory straight from cuMemAllocHost; not stream-ordered."""
     def __init__(self) -> None: ...
 
 @final
 class SynchronousMemoryResource(MemoryResource):
+    """Device memory straight from cuMemAlloc, for devices without pools.
+
+    Parameters
+    ----------
+    device_id : Device or int
+    """
     def __init__(self, device_id: int | Device) -> None: ...
 
 @final
@@ -862,13 +1438,66 @@ class ProgramOptions:
     ) -> None: ...
     def as_bytes(
         self, backend: str, target_type: Literal["ptx", "cubin", "ltoir"] | None = None
-    ) -> list[bytes]: ...
+    ) -> list[bytes]:
+        """The command line that the options become.
+
+        Parameters
+        ----------
+        backend : {"nvrtc"}
+            The compiler.
+        target_type : {"cubin", "ptx", "ltoir"}, optional
+            What is made.
+
+        Returns
+        -------
+        list of bytes
+            Without the folders of CUDA's headers; without an architecture where ``arch`` is None.
+
+        Examples
+        --------
+        >>> cudacore.ProgramOptions(arch="sm_90", fma=False).as_bytes("nvrtc")
+        [b'-arch=sm_90', b'--fmad=false']
+        """
     def __eq__(self, other: object, /) -> bool: ...
     def __replace__(self, **kwargs: Any) -> Self: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
 
 @final
 class Program:
+    """Source text that can be compiled, several times and for several targets.
+
+    C++ is compiled in this process by NVRTC, PTX and LTO IR by nvJitLink. Kernels are found by
+    their plain C++ names: ``extern "C"`` is not needed. Several threads may use one program.
+
+    Parameters
+    ----------
+    code : str, bytes or bytearray
+        The source; text is UTF-8.
+    code_type : {"c++", "ptx", "ltoir"}
+        What it is written in.
+    options : ProgramOptions or mapping, optional
+        How it is compiled.
+
+    Raises
+    ------
+    TypeError
+        An argument has the wrong type.
+    ValueError
+        There is no such code_type, or the source has a null character inside.
+    NotSupportedError
+        The code_type is "nvvm".
+
+    Examples
+    --------
+    >>> source = \"\"\"
+    ... template <typename T>
+    ... __global__ void axpy(T a, const T* x, T* y) { y[threadIdx.x] += a * x[threadIdx.x]; }
+    ... \"\"\"
+    >>> program = cudacore.Program(source, "c++", {"arch": "sm_90"})
+    >>> code = program.compile("cubin", name_expressions=["axpy<float>"])
+    >>> code.kernels
+    ('axpy<float>',)
+    """
     def __init__(
         self,
         code: str | bytes | bytearray,
@@ -880,19 +1509,72 @@ class Program:
         target_type: _CompileTarget | None = None,
         name_expressions: Sequence[str] = (),
         logs: object = None,
-    ) -> ObjectCode: ...
+    ) -> ObjectCode:
+        """Compiles (nvrtcCompileProgram, or nvJitLinkComplete for PTX and LTO IR).
+
+        Where ``options.arch`` is set, neither a driver nor a device is needed.
+
+        Parameters
+        ----------
+        target_type : {"cubin", "ptx", "ltoir"}, optional
+            What to make; what the current device runs best where None. A cubin made from C++ keeps its
+            PTX beside it.
+        name_expressions : sequence of str, default ()
+            Templates to instantiate, and names to keep: ``"axpy<float>"``.
+        logs : object, optional
+            Its ``write()`` is called with the compiler's log, if there is any.
+
+        Returns
+        -------
+        ObjectCode
+
+        Raises
+        ------
+        CompileError
+            The compiler refused the source; ``.log`` holds all it said.
+        LinkError
+            nvJitLink refused the PTX or LTO IR.
+        ValueError
+            The program is closed, or cannot be compiled to this target.
+        NotSupportedError
+            An option or the architecture is unknown to the compiler.
+        LibraryNotFoundError
+            NVRTC or nvJitLink is not installed.
+        DriverNotFoundError
+            ``options.arch`` is None, and there is no driver.
+
+        Examples
+        --------
+        >>> source = "__global__ void fill(int* p, int v) { p[threadIdx.x] = v; }"
+        >>> program = cudacore.Program(source, "c++", {"arch": "sm_90"})
+        >>> program.compile("ptx").code_type
+        'ptx'
+        """
     def __reduce__(self) -> NoReturn: ...
     @property
-    def handle(self) -> int: ...
-    def close(self) -> None: ...
+    def handle(self) -> int:
+        """int: An nvrtcProgram or nvJitLinkHandle of the source, for code that speaks to the
+        compiler itself; it lives as long as the program. compile() makes its own.
+        """
+    def close(self) -> None:
+        """Gives the source up. Using the program later raises ValueError; closing it again does
+        nothing. Code compiled from it stays.
+        """
     @property
-    def is_closed(self) -> bool: ...
+    def is_closed(self) -> bool:
+        """bool: Whether closed."""
     @property
-    def backend(self) -> CompilerBackendType: ...
+    def backend(self) -> CompilerBackendType:
+        """typing.CompilerBackendType: What compiles it: ``NVRTC`` or ``nvJitLink``."""
     @property
-    def log(self) -> str: ...
+    def log(self) -> str:
+        """str: What the last compile() said: warnings, times, notes; empty where nothing."""
     @property
-    def pch_status(self) -> PCHStatusType | None: ...
+    def pch_status(self) -> PCHStatusType | None:
+        """typing.PCHStatusType or None: What became of the precompiled header in the last
+        compile(): ``created``,
+        ``not_attempted`` or ``failed``; None where none was asked for.
+        """
 
 @final
 class LinkerOptions:
@@ -944,51 +1626,171 @@ class LinkerOptions:
         no_cache: bool | None = None,
         numba_debug: bool | None = None,
     ) -> None: ...
-    def as_bytes(self, backend: str = "nvjitlink") -> list[bytes]: ...
+    def as_bytes(self, backend: str = "nvjitlink") -> list[bytes]:
+        """The command line that the options become.
+
+        Parameters
+        ----------
+        backend : {"nvjitlink"}
+            The linker.
+
+        Returns
+        -------
+        list of bytes
+            Without an architecture where ``arch`` is None.
+
+        Examples
+        --------
+        >>> cudacore.LinkerOptions(arch="sm_90", fma=False).as_bytes()
+        [b'-arch=sm_90', b'-fma=0']
+        """
     def __eq__(self, other: object, /) -> bool: ...
     def __replace__(self, **kwargs: Any) -> Self: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
 
 @final
 class Linker:
+    """Links object codes into one with nvJitLink, optimising across LTO IR.
+
+    Where ``options.arch`` is set, neither a driver nor a device is needed.
+
+    Parameters
+    ----------
+    *object_codes : ObjectCode
+        One or more; those that refer to one another were compiled with
+        ``relocatable_device_code`` or to LTO IR.
+    options : LinkerOptions or mapping, optional
+        How they are linked.
+
+    Raises
+    ------
+    TypeError
+        An argument has the wrong type.
+    ValueError
+        There are no object codes.
+
+    Examples
+    --------
+    >>> options = {"arch": "sm_90", "relocatable_device_code": True}
+    >>> one = cudacore.Program("__device__ int f() { return 7; }", "c++", options)
+    >>> source = "extern __device__ int f(); __global__ void g(int* p) { *p = f(); }"
+    >>> two = cudacore.Program(source, "c++", options)
+    >>> codes = [program.compile("cubin") for program in (one, two)]
+    >>> linker = cudacore.Linker(*codes, options={"arch": "sm_90"})
+    >>> linker.link().kernels
+    ('g',)
+    """
     def __init__(
         self,
         *object_codes: ObjectCode,
         options: LinkerOptions | Mapping[str, Any] | None = None,
     ) -> None: ...
-    def link(self, target_type: _LinkTarget = "cubin") -> ObjectCode: ...
-    def get_error_log(self) -> str: ...
-    def get_info_log(self) -> str: ...
+    def link(self, target_type: _LinkTarget = "cubin") -> ObjectCode:
+        """Links (nvJitLinkComplete).
+
+        Parameters
+        ----------
+        target_type : {"cubin", "ptx"}, default "cubin"
+            What to make; PTX only from LTO IR.
+
+        Returns
+        -------
+        ObjectCode
+
+        Raises
+        ------
+        LinkError
+            nvJitLink refused the inputs; ``.log`` holds all it said.
+        ValueError
+            The linker is closed, or the inputs cannot be linked to this target.
+        LibraryNotFoundError
+            nvJitLink is not installed.
+        DriverNotFoundError
+            ``options.arch`` is None, and there is no driver.
+        """
+    def get_error_log(self) -> str:
+        """What the last link() found wrong, a str (nvJitLinkGetErrorLog)."""
+    def get_info_log(self) -> str:
+        """What else the last link() said, a str (nvJitLinkGetInfoLog)."""
     @property
-    def handle(self) -> int: ...
-    def close(self) -> None: ...
+    def handle(self) -> int:
+        """int: An nvJitLinkHandle with the inputs added, for code that speaks to nvJitLink itself;
+        it lives as long as the linker. link() makes its own.
+        """
+    def close(self) -> None:
+        """Gives the inputs up. Using the linker later raises ValueError; closing it again does
+        nothing. Code linked by it stays.
+        """
     @property
-    def is_closed(self) -> bool: ...
+    def is_closed(self) -> bool:
+        """bool: Whether closed."""
     @classmethod
-    def which_backend(cls) -> CompilerBackendType: ...
+    def which_backend(cls) -> CompilerBackendType:
+        """The library that links, a typing.CompilerBackendType: always ``nvJitLink``."""
 
 @final
 class ParamInfo:
+    """One parameter of a kernel."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """str: As the source names it; empty where unknown."""
     @property
-    def type(self) -> str: ...
+    def type(self) -> str:
+        """str: As C++ spells it, ``float const*``; as PTX does, ``.u32``, where only that is known;
+        empty where nothing is.
+        """
     @property
-    def kind(self) -> str: ...
+    def kind(self) -> str:
+        """str: ``boolean``, ``integer`` (of unknown sign), ``sint``, ``uint``, ``float16``,
+        ``bfloat16``, ``float32``, ``float64``, ``complex64``, ``complex128``, ``pointer``,
+        ``structure``, or ``opaque`` where only the size is known.
+        """
     @property
-    def offset(self) -> int: ...
+    def offset(self) -> int:
+        """int: Bytes from the start of the parameter buffer; right only where the size of every
+        parameter before it is known.
+        """
     @property
-    def size(self) -> int: ...
+    def size(self) -> int:
+        """int: Bytes; 0 where unknown."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
 
 @final
 class Signature:
+    """The parameters of a kernel, as a sequence of ParamInfo.
+
+    Every kernel has one, from the best source there is: its C++ name, its PTX, its cubin, the
+    driver. One that is declared says what those do not: the element types behind pointers of an
+    ``extern "C"`` kernel, for one. ``str()`` gives the readable declaration.
+
+    Parameters
+    ----------
+    declaration : str
+        A C++ parameter list, with or without names and the kernel's name: ``"(float*, int)"``,
+        ``"axpy(float a, float const* x)"``.
+
+    Raises
+    ------
+    ValueError
+        A part of the declaration is not a type; the message names it.
+
+    Examples
+    --------
+    >>> signature = cudacore.Signature("axpy(float a, float const* x, int n)")
+    >>> len(signature)
+    3
+    >>> signature[0]
+    ParamInfo(name='a', type='float', kind='float32', offset=0, size=4)
+    >>> [parameter.offset for parameter in signature]
+    [0, 8, 16]
+    """
     def __init__(self, declaration: str) -> None: ...
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """str: The kernel's readable name, ``axpy<float>``; empty where none was declared."""
     def __len__(self) -> int: ...
     def __getitem__(self, index: SupportsIndex, /) -> ParamInfo: ...
     def __iter__(self) -> Iterator[ParamInfo]: ...
@@ -999,60 +1801,370 @@ class Signature:
 
 @final
 class ObjectCode:
+    """Compiled code: the bytes, the names in them, and the library loaded from them.
+
+    Made by `Program.compile`, `Linker.link`, or from code made elsewhere by `from_cubin` and its
+    like. The code is loaded into the driver when a kernel or a variable is first asked for
+    (cuLibraryLoadData), and unloaded when the object, its kernels and its variables are gone;
+    all else works without a driver. Objects can be pickled, without the source unless
+    `pickle_source` is set; equal objects share one library.
+
+    Examples
+    --------
+    >>> source = "__global__ void scale(float* x, float a) { x[threadIdx.x] *= a; }"
+    >>> options = cudacore.ProgramOptions(arch="sm_90", name="scale")
+    >>> code = cudacore.Program(source, "c++", options).compile("cubin")
+    >>> code
+    <ObjectCode 'scale' cubin, 1 kernel>
+    >>> code.kernels
+    ('scale',)
+    >>> print(code.signature("scale"))
+    scale(float* x, float a)
+    """
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @staticmethod
     def from_cubin(
         module: _Code, *, name: str = "", symbol_mapping: Mapping[str, str] | None = None
-    ) -> ObjectCode: ...
+    ) -> ObjectCode:
+        """Takes a cubin made elsewhere.
+
+        Parameters
+        ----------
+        module : bytes, str or os.PathLike
+            The code, in bytes or another buffer, or the path of a file that holds it.
+        name : str, default ""
+            What messages call it; the file's name where empty.
+        symbol_mapping : mapping of str to str, optional
+            Other names for symbols: `get_kernel` and `get_global` look here first.
+
+        Returns
+        -------
+        ObjectCode
+
+        Raises
+        ------
+        OSError
+            The file cannot be read.
+        ValueError
+            There is no code in it.
+        TypeError
+            An argument has the wrong type.
+        """
     @staticmethod
     def from_ptx(
         module: _Code, *, name: str = "", symbol_mapping: Mapping[str, str] | None = None
-    ) -> ObjectCode: ...
+    ) -> ObjectCode:
+        """Takes PTX made elsewhere.
+
+        A str with a line break in it is the PTX itself, any other str a path.
+
+        Parameters
+        ----------
+        module : bytes, str or os.PathLike
+            The code, in bytes or another buffer, or the path of a file that holds it.
+        name : str, default ""
+            What messages call it; the file's name where empty.
+        symbol_mapping : mapping of str to str, optional
+            Other names for symbols: `get_kernel` and `get_global` look here first.
+
+        Returns
+        -------
+        ObjectCode
+
+        Raises
+        ------
+        OSError
+            The file cannot be read.
+        ValueError
+            There is no code in it.
+        TypeError
+            An argument has the wrong type.
+        """
     @staticmethod
     def from_ltoir(
         module: _Code, *, name: str = "", symbol_mapping: Mapping[str, str] | None = None
-    ) -> ObjectCode: ...
+    ) -> ObjectCode:
+        """Takes LTO IR, which only a Linker takes, made elsewhere.
+
+        Parameters
+        ----------
+        module : bytes, str or os.PathLike
+            The code, in bytes or another buffer, or the path of a file that holds it.
+        name : str, default ""
+            What messages call it; the file's name where empty.
+        symbol_mapping : mapping of str to str, optional
+            Other names for symbols: `get_kernel` and `get_global` look here first.
+
+        Returns
+        -------
+        ObjectCode
+
+        Raises
+        ------
+        OSError
+            The file cannot be read.
+        ValueError
+            There is no code in it.
+        TypeError
+            An argument has the wrong type.
+        """
     @staticmethod
     def from_fatbin(
         module: _Code, *, name: str = "", symbol_mapping: Mapping[str, str] | None = None
-    ) -> ObjectCode: ...
+    ) -> ObjectCode:
+        """Takes a fat binary made elsewhere.
+
+        Parameters
+        ----------
+        module : bytes, str or os.PathLike
+            The code, in bytes or another buffer, or the path of a file that holds it.
+        name : str, default ""
+            What messages call it; the file's name where empty.
+        symbol_mapping : mapping of str to str, optional
+            Other names for symbols: `get_kernel` and `get_global` look here first.
+
+        Returns
+        -------
+        ObjectCode
+
+        Raises
+        ------
+        OSError
+            The file cannot be read.
+        ValueError
+            There is no code in it.
+        TypeError
+            An argument has the wrong type.
+        """
     @staticmethod
     def from_object(
         module: _Code, *, name: str = "", symbol_mapping: Mapping[str, str] | None = None
-    ) -> ObjectCode: ...
+    ) -> ObjectCode:
+        """Takes a host object with device code, for a Linker, made elsewhere.
+
+        Parameters
+        ----------
+        module : bytes, str or os.PathLike
+            The code, in bytes or another buffer, or the path of a file that holds it.
+        name : str, default ""
+            What messages call it; the file's name where empty.
+        symbol_mapping : mapping of str to str, optional
+            Other names for symbols: `get_kernel` and `get_global` look here first.
+
+        Returns
+        -------
+        ObjectCode
+
+        Raises
+        ------
+        OSError
+            The file cannot be read.
+        ValueError
+            There is no code in it.
+        TypeError
+            An argument has the wrong type.
+        """
     @staticmethod
     def from_library(
         module: _Code, *, name: str = "", symbol_mapping: Mapping[str, str] | None = None
-    ) -> ObjectCode: ...
+    ) -> ObjectCode:
+        """Takes a host library with device code, for a Linker, made elsewhere.
+
+        Parameters
+        ----------
+        module : bytes, str or os.PathLike
+            The code, in bytes or another buffer, or the path of a file that holds it.
+        name : str, default ""
+            What messages call it; the file's name where empty.
+        symbol_mapping : mapping of str to str, optional
+            Other names for symbols: `get_kernel` and `get_global` look here first.
+
+        Returns
+        -------
+        ObjectCode
+
+        Raises
+        ------
+        OSError
+            The file cannot be read.
+        ValueError
+            There is no code in it.
+        TypeError
+            An argument has the wrong type.
+        """
     @property
-    def code(self) -> bytes: ...
+    def code(self) -> bytes:
+        """bytes: The code; a copy."""
     @property
-    def code_type(self) -> _CodeType: ...
+    def code_type(self) -> _CodeType:
+        """str: ``ptx``, ``cubin``, ``ltoir``, ``fatbin``, ``object`` or ``library``."""
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """str: What messages call it."""
     @property
-    def symbol_mapping(self) -> dict[str, str]: ...
+    def symbol_mapping(self) -> dict[str, str]:
+        """dict of str to str: The symbol of each name expression; a copy."""
     @property
-    def ptx(self) -> str | None: ...
+    def ptx(self) -> str | None:
+        """str or None: The PTX that a cubin was made from, or the code itself where it is PTX."""
     @property
-    def kernels(self) -> tuple[str, ...]: ...
+    def kernels(self) -> tuple[str, ...]:
+        """tuple of str: The kernels inside, by readable name; one that is overloaded has its
+        parameters with it. NotSupportedError for LTO IR, fat binaries, host objects and
+        libraries, whose names cannot be read without the driver.
+        """
     @staticmethod
     def load(
         path: str | PathLike[str],
         *,
         name: str | bytes = "",
         symbol_mapping: Mapping[str, str] | None = None,
-    ) -> ObjectCode: ...
-    def save(self, path: str | PathLike[str]) -> None: ...
+    ) -> ObjectCode:
+        """Reads a file of PTX, a cubin, a fat binary, LTO IR, a host object or a library; its content
+        tells which.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+        name : str, default ""
+            What messages call it; the file's name where empty.
+        symbol_mapping : mapping of str to str, optional
+            Other names for symbols: `get_kernel` and `get_global` look here first.
+
+        Returns
+        -------
+        ObjectCode
+
+        Raises
+        ------
+        OSError
+            The file cannot be read.
+        ValueError
+            There is no such code in it.
+        """
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes `code` to a file, which other tools read too; whoever opens it meanwhile sees all of
+        the old one or of the new. A link is followed; a pipe or a device is written into.
+
+        The names in the code stay, so kernels are found by their plain C++ names. What lies beside
+        the code does not: `symbol_mapping`, `ptx` and `name`. A pickle holds those too.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+
+        Raises
+        ------
+        OSError
+            The file cannot be written; an older one is as it was.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> options = cudacore.ProgramOptions(arch="sm_90")
+        >>> code = cudacore.Program("__global__ void f() {}", "c++", options).compile("cubin")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "f.cubin")
+        ...     code.save(path)
+        ...     cudacore.ObjectCode.load(path)
+        <ObjectCode 'f.cubin' cubin, 1 kernel>
+        """
     pickle_source: bool
+    """bool: Whether a pickle holds the CUDA C++ text too, False by default. Without it the
+    names of parameters stay; only those of LTO IR are lost.
+    """
     @property
-    def handle(self) -> int: ...
-    def signature(self, name: str | bytes) -> Signature: ...
-    def get_kernel(
-        self, name: str | bytes, *, signature: str | Signature | None = None
-    ) -> Kernel: ...
-    def get_global(self, name: str | bytes) -> Buffer: ...
-    def get_module(self) -> int: ...
+    def handle(self) -> int:
+        """int: The CUlibrary; loads the code on first use (cuLibraryLoadData)."""
+    def signature(self, name: str | bytes) -> Signature:
+        """The parameters of a kernel; needs no driver.
+
+        Parameters
+        ----------
+        name : str
+            As in `get_kernel`.
+
+        Returns
+        -------
+        Signature
+
+        Raises
+        ------
+        ValueError
+            There is no such kernel, or there are several; the message lists them.
+        NotSupportedError
+            The code is not PTX or a cubin.
+        """
+    def get_kernel(self, name: str | bytes, *, signature: str | Signature | None = None) -> Kernel:
+        """A kernel that can be launched (cuLibraryGetKernel).
+
+        Parameters
+        ----------
+        name : str or bytes
+            Its plain C++ name, with template arguments where it has them (``"axpy<float>"``), its name
+            expression, or its mangled symbol. Parameters tell overloads apart: ``"f(int)"``.
+        signature : str or Signature, optional
+            What its parameters are, where neither its name nor its code tell: ``"(float*, int)"``.
+
+        Returns
+        -------
+        Kernel
+
+        Raises
+        ------
+        ValueError
+            There is no such kernel, or there are several; the message lists them. Or the signature
+            contradicts the sizes that the driver knows.
+        NotSupportedError
+            The code cannot be loaded by this driver or on this device.
+        DriverNotFoundError
+            There is no driver.
+
+        Examples
+        --------
+        >>> dev = cudacore.Device()
+        >>> dev.set_current()
+        >>> code = cudacore.Program("__global__ void fill(int* p) { *p = 7; }", "c++").compile()
+        >>> code.get_kernel("fill").name
+        'fill'
+        """
+    def get_global(self, name: str | bytes) -> Buffer:
+        """The memory of a ``__device__``, ``__constant__`` or ``__managed__`` variable, on the current
+        context's device (cuLibraryGetGlobal).
+
+        Parameters
+        ----------
+        name : str
+            Its plain C++ name, its name expression, or its mangled symbol.
+
+        Returns
+        -------
+        Buffer
+            Keeps the code loaded.
+
+        Raises
+        ------
+        ValueError
+            There is no such variable; NVRTC leaves out those that nothing uses.
+        DriverNotFoundError
+            There is no driver.
+
+        Examples
+        --------
+        >>> dev = cudacore.Device()
+        >>> dev.set_current()
+        >>> source = "__device__ int n[4]; __global__ void f() { n[0] = 1; }"
+        >>> cudacore.Program(source, "c++").compile().get_global("n").size
+        16
+        """
+    def get_module(self) -> int:
+        """The loaded code as a module of the current context (cuLibraryGetModule).
+
+        Returns
+        -------
+        int
+            The CUmodule, for code that speaks to the driver itself.
+        """
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __copy__(self) -> Self: ...
@@ -1061,33 +2173,55 @@ class ObjectCode:
 
 @final
 class KernelAttributes:
+    """What can be read, and in part set, of a kernel on the current device
+    (cuKernelGetAttribute, cuKernelSetAttribute). ``kernel.attributes[device]`` is for another.
+    """
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
-    def __getitem__(self, device: int | Device, /) -> KernelAttributes: ...
+    def __getitem__(self, device: int | Device, /) -> KernelAttributes:
+        """The attributes on a device, by its ordinal."""
     @property
-    def max_threads_per_block(self) -> int: ...
+    def max_threads_per_block(self) -> int:
+        """int: The most threads a block of this kernel can have, by its registers."""
     @property
-    def shared_size_bytes(self) -> int: ...
+    def shared_size_bytes(self) -> int:
+        """int: Static shared memory of a block, in bytes."""
     @property
-    def const_size_bytes(self) -> int: ...
+    def const_size_bytes(self) -> int:
+        """int: Constant memory of the user's, in bytes."""
     @property
-    def local_size_bytes(self) -> int: ...
+    def local_size_bytes(self) -> int:
+        """int: Local memory of a thread, in bytes; more than 0 hints at spilled registers."""
     @property
-    def num_regs(self) -> int: ...
+    def num_regs(self) -> int:
+        """int: Registers of a thread."""
     @property
-    def ptx_version(self) -> int: ...
+    def ptx_version(self) -> int:
+        """int: The virtual architecture it was compiled for, 10 * major + minor."""
     @property
-    def binary_version(self) -> int: ...
+    def binary_version(self) -> int:
+        """int: The real architecture it was compiled for, 10 * major + minor."""
     @property
-    def cache_mode_ca(self) -> bool: ...
+    def cache_mode_ca(self) -> bool:
+        """bool: Whether it was compiled to cache global loads in L1."""
     max_dynamic_shared_size_bytes: int
+    """int: The most dynamic shared memory a launch may ask for, in bytes. Settable; a launch that
+    needs more than 48 KiB raises it by itself.
+    """
     preferred_shared_memory_carveout: int
+    """int: Preferred share of L1 for shared memory, in percent; -1 for the default. Settable."""
     @property
-    def cluster_size_must_be_set(self) -> bool: ...
+    def cluster_size_must_be_set(self) -> bool:
+        """bool: Whether a launch must give a cluster size."""
     required_cluster_width: int
+    """int: Blocks of a cluster in x; 0 where any. Settable."""
     required_cluster_height: int
+    """int: Blocks of a cluster in y; 0 where any. Settable."""
     required_cluster_depth: int
+    """int: Blocks of a cluster in z; 0 where any. Settable."""
     non_portable_cluster_size_allowed: bool
+    """bool: Whether clusters of more than 8 blocks are allowed. Settable."""
     cluster_scheduling_policy_preference: int
+    """int: 0 default, 1 spread, 2 load balancing. Settable."""
 
 class MaxPotentialBlockSizeOccupancyResult(NamedTuple):
     min_grid_size: int
@@ -1095,43 +2229,143 @@ class MaxPotentialBlockSizeOccupancyResult(NamedTuple):
 
 @final
 class KernelOccupancy:
+    """How many blocks of a kernel the current device runs at once."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     def max_active_blocks_per_multiprocessor(
         self, block_size: int, dynamic_shared_memory_size: int
-    ) -> int: ...
+    ) -> int:
+        """Blocks that one multiprocessor runs at once
+        (cuOccupancyMaxActiveBlocksPerMultiprocessor).
+
+        Parameters
+        ----------
+        block_size : int
+            Threads in a block.
+        dynamic_shared_memory_size : int
+            Bytes for each block.
+
+        Returns
+        -------
+        int
+        """
     def max_potential_block_size(
         self, dynamic_shared_memory_needed: int | Callable[[int], int], block_size_limit: int
-    ) -> MaxPotentialBlockSizeOccupancyResult: ...
+    ) -> MaxPotentialBlockSizeOccupancyResult:
+        """The block size of best occupancy (cuOccupancyMaxPotentialBlockSize).
+
+        Parameters
+        ----------
+        dynamic_shared_memory_needed : int, callable or cuda.bindings' CUoccupancyB2DSize
+            Bytes for each block, or a function from the block size to them.
+        block_size_limit : int
+            0 for the most that the kernel allows.
+
+        Returns
+        -------
+        MaxPotentialBlockSizeOccupancyResult
+            (min_grid_size, max_block_size)
+        """
     def available_dynamic_shared_memory_per_block(
         self, num_blocks_per_multiprocessor: int, block_size: int
-    ) -> int: ...
+    ) -> int:
+        """Bytes of dynamic shared memory that each of so many blocks could have
+        (cuOccupancyAvailableDynamicSMemPerBlock).
+
+        Returns
+        -------
+        int
+        """
     def max_potential_cluster_size(
         self, config: LaunchConfig, *, stream: _StreamLike | None = None
-    ) -> int: ...
+    ) -> int:
+        """The most blocks a cluster can have (cuOccupancyMaxPotentialClusterSize).
+
+        Returns
+        -------
+        int
+        """
     def max_active_clusters(
         self, config: LaunchConfig, *, stream: _StreamLike | None = None
-    ) -> int: ...
+    ) -> int:
+        """The most clusters the device runs at once (cuOccupancyMaxActiveClusters).
+
+        Returns
+        -------
+        int
+        """
 
 @final
 class Kernel:
+    """A function of a loaded library that a launch can start.
+
+    ``kernel[grid, block](*args)`` queues it on the current stream,
+    ``kernel[grid, block, stream, shmem_size](*args)`` on another.
+
+    Examples
+    --------
+    >>> dev = cudacore.Device()
+    >>> code = "__global__ void scale(float* x, float a) { x[threadIdx.x] *= a; }"
+    >>> kernel = cudacore.Program(code, "c++").compile().get_kernel("scale")
+    >>> str(kernel.signature)
+    'scale(float* x, float a)'
+    >>> x = dev.allocate(128)
+    >>> kernel[1, 32](x, 2)
+    """
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @staticmethod
-    def from_handle(handle: SupportsInt, mod: ObjectCode | None = None) -> Kernel: ...
+    def from_handle(handle: SupportsInt, mod: ObjectCode | None = None) -> Kernel:
+        """Wraps a CUkernel that somebody else loaded.
+
+        Parameters
+        ----------
+        handle : int
+            The CUkernel.
+        mod : ObjectCode or None
+            The code that it is of, kept loaded as long as the kernel.
+            Other code than the kernel's own is warned of.
+
+        Returns
+        -------
+        Kernel
+        """
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """str: The readable name, such as ``axpy<float>``."""
     @property
-    def handle(self) -> int: ...
+    def handle(self) -> int:
+        """int: The CUkernel."""
     @property
-    def signature(self) -> Signature: ...
+    def signature(self) -> Signature:
+        """Signature: The parameters, from the best source there was."""
     @property
-    def attributes(self) -> KernelAttributes: ...
+    def attributes(self) -> KernelAttributes:
+        """KernelAttributes: Registers, shared memory and the like."""
     @property
-    def num_arguments(self) -> int: ...
+    def num_arguments(self) -> int:
+        """int: How many parameters it has."""
     @property
-    def arguments_info(self) -> list[ParamInfo]: ...
+    def arguments_info(self) -> list[ParamInfo]:
+        """list of ParamInfo: Each parameter's type, offset and size."""
     @property
-    def occupancy(self) -> KernelOccupancy: ...
-    def with_signature(self, signature: str | Signature) -> Kernel: ...
+    def occupancy(self) -> KernelOccupancy:
+        """KernelOccupancy: How many blocks the device runs at once."""
+    def with_signature(self, signature: str | Signature) -> Kernel:
+        """The same kernel with a declared signature, for code that tells too little.
+
+        Parameters
+        ----------
+        signature : str or Signature
+            Such as ``(float* x, int n)``.
+
+        Returns
+        -------
+        Kernel
+
+        Raises
+        ------
+        ValueError
+            It contradicts the sizes that the code tells.
+        """
     def __getitem__(
         self,
         shape: LaunchConfig
@@ -1139,37 +2373,80 @@ class Kernel:
         | tuple[_Dim, _Dim, _StreamLike | None]
         | tuple[_Dim, _Dim, _StreamLike | None, int],
         /,
-    ) -> Launcher: ...
+    ) -> Launcher:
+        """A launcher: ``kernel[grid, block, stream, shmem_size]`` or ``kernel[config]``."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 @final
 class Launcher:
+    """A kernel bound to a shape and, perhaps, a stream: ``kernel[grid, block]``.
+
+    Calling it with the kernel's arguments queues the kernel; it may be kept and
+    called often.
+    """
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
-    def __call__(self, *args: Any) -> None: ...
+    def __call__(self, *args: Any) -> None:
+        """Queues the kernel (cuLaunchKernelEx)."""
     @property
-    def kernel(self) -> Kernel: ...
+    def kernel(self) -> Kernel:
+        """Kernel: What it launches."""
     @property
-    def config(self) -> LaunchConfig: ...
+    def config(self) -> LaunchConfig:
+        """LaunchConfig: The shape it launches with."""
     @property
-    def stream(self) -> Stream | None: ...
+    def stream(self) -> Stream | None:
+        """Stream or None: Where it launches; the current stream where None."""
 
 @final
 class LaunchConfig:
+    """The shape of a launch; it never changes.
+
+    Extents are an int for x alone, or a sequence of one to three ints; what is not given is 1.
+    A float that is a whole number counts as an int.
+    With `cluster`, the grid counts clusters.
+
+    Parameters
+    ----------
+    grid, cluster, block : int or sequence of int
+        At least 1. The device's limits are checked at the launch.
+    shmem_size : int
+        Bytes of dynamic shared memory for each block, 0 by default.
+    is_cooperative : bool
+    programmatic_stream_serialization : bool
+    priority : int or None
+
+    Raises
+    ------
+    ValueError
+        An extent of zero, negative or past 2**32 - 1.
+
+    Examples
+    --------
+    >>> cudacore.LaunchConfig(grid=(4, 2), block=256).grid
+    (4, 2, 1)
+    """
     @property
-    def grid(self) -> tuple[int, int, int]: ...
+    def grid(self) -> tuple[int, int, int]:
+        """tuple of int: Blocks (clusters, where `cluster` is given) in x, y and z."""
     @property
-    def block(self) -> tuple[int, int, int]: ...
+    def block(self) -> tuple[int, int, int]:
+        """tuple of int: Threads in a block, in x, y and z."""
     @property
-    def cluster(self) -> tuple[int, int, int] | None: ...
+    def cluster(self) -> tuple[int, int, int] | None:
+        """tuple of int or None: Blocks in a cluster; needs compute capability 9.0."""
     @property
-    def shmem_size(self) -> int: ...
+    def shmem_size(self) -> int:
+        """int: Bytes of dynamic shared memory for each block. Over 48 KiB is opted into by itself."""
     @property
-    def is_cooperative(self) -> bool: ...
+    def is_cooperative(self) -> bool:
+        """bool: Whether all blocks run at once and can synchronise the grid."""
     @property
-    def programmatic_stream_serialization(self) -> bool: ...
+    def programmatic_stream_serialization(self) -> bool:
+        """bool: Whether the kernel may start before its predecessor on the stream ends."""
     @property
-    def priority(self) -> int | None: ...
+    def priority(self) -> int | None:
+        """int or None: Overrides the stream's priority for this launch."""
     def __init__(
         self,
         grid: _Dim | None = None,
@@ -1190,15 +2467,170 @@ def launch(
     kernel: Kernel,
     /,
     *kernel_args: Any,
-) -> None: ...
-def driver_library() -> tuple[tuple[int, int], str]: ...
-def nvrtc_library() -> tuple[tuple[int, int], str]: ...
-def nvjitlink_library() -> tuple[tuple[int, int], str]: ...
-def nvrtc_architectures() -> list[int]: ...
-def include_directories() -> list[str]: ...
-def num_devices() -> int: ...
-def simulator_enable(devices: int, major: int, minor: int, memory: int) -> None: ...
-def simulator_reset() -> None: ...
-def simulator_is_enabled() -> bool: ...
-def simulator_library() -> str: ...
-def unraisable_errors() -> int: ...
+) -> None:
+    """Queues a kernel on a stream (cuLaunchKernelEx).
+
+    Each argument is checked against the kernel's own signature; plain Python numbers become
+    exactly the type that the kernel declares.
+
+    Parameters
+    ----------
+    stream : Stream, anything with ``__cuda_stream__``, or None
+        The current stream where None.
+    config : LaunchConfig or dict
+    kernel : Kernel
+    *kernel_args
+        Buffers, numbers, NumPy and ctypes scalars, None, structs as bytes.
+
+    Raises
+    ------
+    TypeError
+        An argument does not fit; the message names the parameter and both types.
+    OverflowError
+        An int is outside the parameter's range.
+    ValueError
+        A buffer or the stream is closed, or the shape is past the device's limits.
+
+    Examples
+    --------
+    >>> dev = cudacore.Device()
+    >>> stream = dev.create_stream()
+    >>> code = "__global__ void set(int* out, int value) { *out = value; }"
+    >>> kernel = cudacore.Program(code, "c++").compile().get_kernel("set")
+    >>> out = dev.allocate(4, stream=stream)
+    >>> cudacore.launch(stream, cudacore.LaunchConfig(grid=1, block=1), kernel, out, 42)
+    >>> int.from_bytes(out.copy_to(bytearray(4), stream=stream), "little")
+    42
+    """
+
+def driver_library() -> tuple[tuple[int, int], str]:
+    """The CUDA version that the driver speaks (cuDriverGetVersion), and where libcuda lies.
+
+    Returns
+    -------
+    tuple
+        ``((major, minor), path)``.
+
+    Raises
+    ------
+    DriverNotFoundError
+        There is no driver; the message lists every place looked in.
+    """
+
+def nvrtc_library() -> tuple[tuple[int, int], str]:
+    """The version of NVRTC (nvrtcVersion), and where it lies.
+
+    Returns
+    -------
+    tuple
+        ``((major, minor), path)``.
+
+    Raises
+    ------
+    LibraryNotFoundError
+        NVRTC is not installed; the message lists every place looked in.
+
+    Examples
+    --------
+    >>> (major, minor), path = cudacore.nvrtc_library()
+    >>> major >= 12
+    True
+    """
+
+def nvjitlink_library() -> tuple[tuple[int, int], str]:
+    """The version of nvJitLink (nvJitLinkVersion), and where it lies.
+
+    Returns
+    -------
+    tuple
+        ``((major, minor), path)``.
+
+    Raises
+    ------
+    LibraryNotFoundError
+        nvJitLink is not installed; the message lists every place looked in.
+
+    Examples
+    --------
+    >>> (major, minor), path = cudacore.nvjitlink_library()
+    >>> major >= 12
+    True
+    """
+
+def nvrtc_architectures() -> list[int]:
+    """The architectures that NVRTC compiles for (nvrtcGetSupportedArchs).
+
+    Returns
+    -------
+    list of int
+        Such as 75, 80, 90.
+
+    Raises
+    ------
+    LibraryNotFoundError
+        NVRTC is not installed.
+
+    Examples
+    --------
+    >>> 90 in cudacore.nvrtc_architectures()
+    True
+    """
+
+def include_directories() -> list[str]:
+    """The folders with CUDA's own headers that programs see, in search order.
+
+    Returns
+    -------
+    list of str
+        Empty where there are none.
+
+    Raises
+    ------
+    LibraryNotFoundError
+        NVRTC, whose version the headers must fit, is not installed.
+
+    Examples
+    --------
+    >>> all(isinstance(folder, str) for folder in cudacore.include_directories())
+    True
+    """
+
+def num_devices() -> int:
+    """How many devices the driver shows (cuDeviceGetCount).
+
+    Returns
+    -------
+    int
+        0 where the driver finds none.
+
+    Raises
+    ------
+    DriverNotFoundError
+        There is no driver.
+    """
+
+def simulator_enable(devices: int, major: int, minor: int, memory: int) -> None:
+    """Make the simulated device this process's driver; see cudacore.simulator.enable."""
+
+def simulator_reset() -> None:
+    """End all contexts of the simulated device; see cudacore.simulator.reset."""
+
+def simulator_is_enabled() -> bool:
+    """Whether the driver in use is the simulated device; see cudacore.simulator.is_enabled."""
+
+def simulator_library() -> str:
+    """Where libcudacore_sim.so lies; see cudacore.simulator.library."""
+
+def unraisable_errors() -> int:
+    """How many failures could not be raised: in a buffer's or a stream's end, in a callback. Each
+    was reported to standard error.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> cudacore.unraisable_errors()
+    0
+    """

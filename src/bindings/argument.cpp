@@ -2,20 +2,17 @@
 #include "bindings/argument.hpp"
 
 #include <cstring>
-#include <string>
-#include <string_view>
 
+#include "bindings/conversions.hpp"
+#include "bindings/device_object.hpp"
 #include "bindings/host_buffer.hpp"
 #include "bindings/scalar_type.hpp"
-#include "bindings/values.hpp"
-#include "cudacore/error.hpp"
 #include "error/check.hpp"
 #include "launch/argument_errors.hpp"
 #include "launch/kernel_box.hpp"
 #include "launch/packing.hpp"
 
 namespace cudacore::bindings {
-
 namespace {
 
 using launching::KernelBox;
@@ -50,7 +47,7 @@ std::string given(PyObject* object) {
   throw std::overflow_error(overflow_message(kernel, index, shown(object)));
 }
 
-/// The Python type of number that becomes a parameter of this kind; empty where none does.
+/// The Python type of number that becomes a parameter of this kind; empty if none does.
 std::string_view number_for(ParamKind kind) {
   switch (kind) {
     case ParamKind::float16:
@@ -69,7 +66,7 @@ std::string_view number_for(ParamKind kind) {
   }
 }
 
-/// What would make a Python number fit a parameter that takes another.
+/// Advice on a Python number for a parameter that takes another type of number.
 std::string number_advice(const KernelBox& kernel, std::size_t index, PyObject* object) {
   const bool is_number = PyLong_CheckExact(object) != 0 || PyFloat_CheckExact(object) != 0 ||
                          PyBool_Check(object) != 0;
@@ -80,7 +77,8 @@ std::string number_advice(const KernelBox& kernel, std::size_t index, PyObject* 
   return "pass " + std::string(wanted) + "(...) of it";
 }
 
-void finish(PackResult result, const KernelBox& kernel, std::size_t index, PyObject* object) {
+void throw_unless_packed(PackResult result, const KernelBox& kernel, std::size_t index,
+                         PyObject* object) {
   if (result == PackResult::mismatch) [[unlikely]] {
     mismatch(kernel, index, object, number_advice(kernel, index, object));
   }
@@ -114,7 +112,7 @@ void pack_long(const KernelBox& kernel, std::size_t index, const Slot& slot, PyO
       result = launching::pack_real(slot, rounded, destination);
     }
   }
-  finish(result, kernel, index, object);
+  throw_unless_packed(result, kernel, index, object);
 }
 
 /// The device that a buffer's memory belongs to, as BufferBox::device has it.
@@ -130,7 +128,7 @@ int ask_device(const BufferBox& box) {
   return device;
 }
 
-/// Asks a share of the buffer: a resource may be written in Python, and close it meanwhile.
+/// Asks a share of the buffer: a resource may be written in Python, and may close the buffer.
 int ask_and_note_device(const Buffer& buffer) {
   const Buffer kept = buffer;
   const int device = ask_device(*kept.box());
@@ -165,7 +163,8 @@ bool pack_buffer(const KernelBox& kernel, std::size_t index, const Slot& slot, c
   if (box->is_stale()) [[unlikely]] {
     error::throw_stale(mismatch_message(kernel, index, "a Buffer"));
   }
-  finish(launching::pack_pointer(slot, box->pointer, destination), kernel, index, object);
+  throw_unless_packed(launching::pack_pointer(slot, box->pointer, destination), kernel, index,
+                      object);
   return may_have_run_python;
 }
 
@@ -181,7 +180,7 @@ void pack_bytes_of(const KernelBox& kernel, std::size_t index, const Slot& slot,
   }
 }
 
-/// What would make a typed scalar fit a parameter of another type.
+/// Advice on a typed scalar for a parameter of another type.
 std::string conversion_advice(const Slot& slot) {
   const std::string_view wanted = number_for(slot.kind);
   if (wanted.empty()) return {};
@@ -199,8 +198,7 @@ void pack_scalar(const KernelBox& kernel, std::size_t index, const Slot& slot,
     result =
         launching::pack_exact(slot, scalar.kind, scalar.size, scalar_bytes(object), destination);
   } else if (scalar.access == ScalarType::Access::as_float) {
-    const auto number = py::reinterpret_steal<py::object>(PyNumber_Float(object));
-    if (!number) throw py::error_already_set();
+    const py::object number = checked(PyNumber_Float(object));
     const std::uint16_t bits = launching::to_bfloat16(PyFloat_AS_DOUBLE(number.ptr()));
     result = launching::pack_exact(slot, scalar.kind, scalar.size, &bits, destination);
   } else if (scalar.kind == ParamKind::structure) {
@@ -227,13 +225,13 @@ void pack_scalar(const KernelBox& kernel, std::size_t index, const Slot& slot,
     mismatch(kernel, index, object,
              number_for(scalar.kind).empty() ? std::string() : conversion_advice(slot));
   }
-  finish(result, kernel, index, object);
+  throw_unless_packed(result, kernel, index, object);
 }
 
 bool has(PyObject* object, const char* name) { return !attribute_or_none(object, name).is_none(); }
 
-/// Whether an array has no dimensions: some functions of NumPy give a structured element in no
-/// other form.
+/// Whether an array has no dimensions: some functions of NumPy return structured elements only
+/// in this form.
 bool is_zero_dimensional(PyObject* object) {
   const py::object shape = py::getattr(py::handle(object), "shape", py::none());
   return PyTuple_Check(shape.ptr()) != 0 && PyTuple_GET_SIZE(shape.ptr()) == 0;
@@ -248,7 +246,7 @@ bool is_of(PyObject* object, std::string_view name) {
   return false;
 }
 
-/// Whatever has no fast way: arrays, bytes, subclasses of numbers, other libraries' handles.
+/// Everything without a fast path: arrays, bytes, subclasses of numbers, other libraries' handles.
 void pack_other(const KernelBox& kernel, std::size_t index, const Slot& slot, PyObject* object,
                 unsigned char* destination) {
   if (get_if<PyDevice>(object) != nullptr) {
@@ -261,8 +259,8 @@ void pack_other(const KernelBox& kernel, std::size_t index, const Slot& slot, Py
     return;
   }
   if (PyFloat_Check(object) != 0) {
-    finish(launching::pack_real(slot, PyFloat_AS_DOUBLE(object), destination), kernel, index,
-           object);
+    throw_unless_packed(launching::pack_real(slot, PyFloat_AS_DOUBLE(object), destination), kernel,
+                        index, object);
     return;
   }
   if (has(object, "__cuda_array_interface__")) {
@@ -299,9 +297,8 @@ void pack_other(const KernelBox& kernel, std::size_t index, const Slot& slot, Py
                           Py_TYPE(object)->tp_as_number->nb_int != nullptr &&
                           Py_TYPE(object)->tp_as_number->nb_float == nullptr;
   if (PyIndex_Check(object) != 0 || is_address) {
-    const auto number = py::reinterpret_steal<py::object>(
-        PyIndex_Check(object) != 0 ? PyNumber_Index(object) : PyNumber_Long(object));
-    if (!number) throw py::error_already_set();
+    const py::object number =
+        checked(PyIndex_Check(object) != 0 ? PyNumber_Index(object) : PyNumber_Long(object));
     pack_long(kernel, index, slot, number.ptr(), destination);
     return;
   }
@@ -319,18 +316,20 @@ bool pack_argument(const KernelBox& kernel, std::size_t index, const Slot& slot,
   if (type == &PyLong_Type) {
     pack_long(kernel, index, slot, object, destination);
   } else if (type == &PyFloat_Type) {
-    finish(launching::pack_real(slot, PyFloat_AS_DOUBLE(object), destination), kernel, index,
-           object);
+    throw_unless_packed(launching::pack_real(slot, PyFloat_AS_DOUBLE(object), destination), kernel,
+                        index, object);
   } else if (type == &PyBool_Type) {
-    finish(launching::pack_boolean(slot, object == Py_True, destination), kernel, index, object);
+    throw_unless_packed(launching::pack_boolean(slot, object == Py_True, destination), kernel,
+                        index, object);
   } else if (object == Py_None) {
-    finish(slot.kind == ParamKind::pointer ? launching::pack_pointer(slot, 0, destination)
-                                           : PackResult::mismatch,
-           kernel, index, object);
+    throw_unless_packed(slot.kind == ParamKind::pointer
+                            ? launching::pack_pointer(slot, 0, destination)
+                            : PackResult::mismatch,
+                        kernel, index, object);
   } else if (type == &PyComplex_Type) {
     const Py_complex value = PyComplex_AsCComplex(object);
-    finish(launching::pack_complex(slot, value.real, value.imag, destination), kernel, index,
-           object);
+    throw_unless_packed(launching::pack_complex(slot, value.real, value.imag, destination), kernel,
+                        index, object);
   } else {
     if (const Buffer* derived = get_if<Buffer>(object)) {
       return pack_buffer(kernel, index, slot, *derived, object, device, destination);

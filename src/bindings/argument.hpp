@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "launch/kernel_box.hpp"
+#include "launch/packed_arguments.hpp"
 
 namespace cudacore::bindings {
 
@@ -20,8 +20,15 @@ bool pack_argument(const launching::KernelBox& kernel, std::size_t index,
 
 /// The parameter that an object fits exactly, for a kernel whose parameters are unknown. May run
 /// Python code.
-/// @throw TypeMismatchError for plain numbers, whose type only a signature can tell.
+/// @throw TypeMismatchError for plain numbers, whose type only a signature determines.
 [[nodiscard]] Param exact_param(const launching::KernelBox& kernel, std::size_t index,
                                 PyObject* object);
+
+/// Checks Python objects against a kernel's parameters and writes exactly the bytes that the
+/// parameters declare. `device` is where the kernel will run. What a parameter nearly always gets,
+/// an int, a float or a Buffer, is packed here; pack_argument() packs or refuses the rest.
+/// @throw as pack_argument()
+void pack_arguments(const launching::KernelBox& kernel, PyObject* const* objects, int device,
+                    launching::PackedArguments& packed);
 
 }  // namespace cudacore::bindings

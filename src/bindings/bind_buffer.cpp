@@ -1,28 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
-#include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <memory>
-#include <optional>
-#include <stdexcept>
-#include <string>
 
+#include "bindings/conversions.hpp"
 #include "bindings/dlpack.hpp"
-#include "bindings/errors.hpp"
 #include "bindings/fast_method.hpp"
-#include "bindings/gil.hpp"
 #include "bindings/host_buffer.hpp"
-#include "bindings/values.hpp"
 #include "owner/owned_handles.hpp"
 
 namespace cudacore::bindings {
-
 namespace {
 
 constexpr char how_made[] = "Device.allocate(), MemoryResource.allocate() or Buffer.from_handle()";
-
-constexpr char class_name[] = "Buffer";
 
 /// A value and a stream.
 using Arguments = std::array<py::handle, 2>;
@@ -116,9 +105,7 @@ PyObject* fill(PyObject* self, const Arguments& given) {
     throw py::type_error("Buffer.fill: value must be a pattern, not a " + type_name(value) +
                          "; copy_from copies one");
   } else if (PyObject_CheckBuffer(value.ptr()) == 0) {
-    throw py::type_error(
-        "Buffer.fill: value must be an int of 0 .. 255, a NumPy scalar or bytes, not " +
-        type_name(value));
+    refuse_type("Buffer.fill: value", "an int of 0 .. 255, a NumPy scalar or bytes", value);
   } else {
     const HostBuffer host(value, false, "Buffer.fill: value");
     width = host.bytes().size();
@@ -135,7 +122,7 @@ PyObject* fill(PyObject* self, const Arguments& given) {
   Py_RETURN_NONE;
 }
 
-/// What the buffer held ends without the GIL: the release may have to wait for the driver.
+/// Releases the memory without the GIL, since the release may have to wait for the driver.
 void close_without_gil(PyObject* self) {
   Buffer ended = close_object<Buffer>(self);
   const ReleaseGil release;
@@ -152,7 +139,7 @@ PyObject* close(PyObject* self, const std::array<py::handle, 1>& given) {
   Py_RETURN_NONE;
 }
 
-/// A NumPy array of what is in the buffer, which has arrived when this returns.
+/// A NumPy array with the content of the buffer, complete when this returns.
 py::object to_host(const Buffer& self, const py::object& dtype, const py::object& shape,
                    py::handle stream) {
   const Buffer source = self;
@@ -189,7 +176,7 @@ Buffer get_slice(const Buffer& self, const py::object& index) {
   return whole.slice(static_cast<std::size_t>(start), static_cast<std::size_t>(size));
 }
 
-/// Shows the memory to the host. The view holds a share of it, so that close() is safe meanwhile.
+/// Shows the memory to the host. The view holds a share of it, so close() is safe at any time.
 int get_view(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
   const PyObject* done = guarded([&]() -> PyObject* {
@@ -219,42 +206,6 @@ void release_view(PyObject* /*self*/, Py_buffer* view) {
   const std::unique_ptr<Buffer> ended(static_cast<Buffer*>(view->internal));
 }
 
-constexpr char copy_from_doc[] =
-    "copy_from($self, src, *, stream=None)\n--\n\n"
-    "Copies the whole of another buffer, or of a host object, into this one\n"
-    "(cuMemcpyAsync). Sizes must agree.\n\n"
-    "Parameters\n----------\n"
-    "src : Buffer or object with the buffer protocol\n"
-    "    Pageable host memory is staged before the call returns; pinned memory must\n"
-    "    stay as it is until the stream has passed the copy.\n"
-    "stream : Stream or None\n    The current stream where None.\n\n"
-    "Raises\n------\nValueError\n    Where the sizes differ or a buffer is closed.";
-constexpr char copy_to_doc[] =
-    "copy_to($self, dst=None, *, stream=None)\n--\n\n"
-    "Copies the whole buffer into another, or into a writable host object\n"
-    "(cuMemcpyAsync). Sizes must agree.\n\n"
-    "Parameters\n----------\n"
-    "dst : Buffer, writable object with the buffer protocol, or None\n"
-    "    Where None, a new buffer of the same memory resource.\n"
-    "stream : Stream or None\n    The current stream where None.\n\n"
-    "Returns\n-------\nobject\n    dst, or the new buffer.\n\n"
-    "Raises\n------\nValueError\n    Where the sizes differ or a buffer is closed.";
-constexpr char fill_doc[] =
-    "fill($self, value, *, stream=None)\n--\n\n"
-    "Fills the buffer with a repeated pattern (cuMemsetD8Async, D16, D32).\n\n"
-    "Parameters\n----------\n"
-    "value : int or object with the buffer protocol\n"
-    "    An int in 0 .. 255 for each byte, or 1, 2 or 4 bytes.\n"
-    "stream : Stream or None\n    The current stream where None.\n\n"
-    "Raises\n------\nValueError\n"
-    "    Where the buffer's size is no multiple of the pattern's.";
-constexpr char close_doc[] =
-    "close($self, stream=None)\n--\n\n"
-    "Gives the memory back to its resource, ordered on a stream (cuMemFreeAsync).\n"
-    "Using the buffer later raises ValueError; closing it again does nothing.\n\n"
-    "Parameters\n----------\n"
-    "stream : Stream or None\n    The stream of the allocation where None.";
-
 std::string repr(const Buffer& self) {
   if (self.is_closed()) return "<Buffer, closed>";
   char address[32];
@@ -271,129 +222,66 @@ struct BufferProtocolOf<Buffer> {
 };
 
 void bind_buffer(py::module_& module) {
-  HeapClass<Buffer>(
-      module, "cudacore.Buffer",
-      "A range of memory that a device, the host, or both can reach.\n\n"
-      "Goes back to its memory resource when the last reference does, ordered on the\n"
-      "stream of the allocation. ``len(buf)`` is its size in bytes. ``buf[256:512]`` is a part of\n"
-      "the same memory, as a buffer of its own; the memory lives until the last part is gone,\n"
-      "whether or not the whole is closed. ``memoryview(buf)`` shows what the host can read.\n\n"
-      "Examples\n--------\n"
-      ">>> dev = cudacore.Device()\n"
-      ">>> stream = dev.create_stream()\n"
-      ">>> with dev.allocate(4, stream=stream) as buffer:\n"
-      "...     buffer.copy_from(b\"abcd\", stream=stream)\n"
-      "...     back = buffer.copy_to(bytearray(4), stream=stream)\n"
-      ">>> stream.sync()\n"
-      ">>> back\n"
-      "bytearray(b'abcd')",
-      refuse_new<how_made>)
-      .def_class(
-          "from_handle",
-          [](py::handle type, py::handle pointer, py::handle size, py::handle mr, py::object owner,
-             py::handle stream) {
-            const auto address =
-                pointer.is_none() ? 0 : to_address(pointer, "Buffer.from_handle: ptr");
-            if (!mr.is_none() && !owner.is_none()) {
-              throw py::value_error("Buffer.from_handle: give mr or owner, not both");
-            }
-            const std::size_t bytes = to_byte_count(size, "Buffer.from_handle");
-            const std::optional<Stream> chosen = to_optional_stream(stream);
-            return make_instance(
-                type, Buffer::from_handle(
-                          address, bytes, mr.is_none() ? nullptr : to_memory_resource(mr),
-                          owner.is_none() ? nullptr : keep_alive(std::move(owner)), chosen));
-          },
-          quick, py::arg("ptr"), py::arg("size"), py::arg("mr") = py::none(),
-          py::arg("owner") = py::none(), py::kw_only(), py::arg("stream") = py::none(),
-          "Wraps memory that somebody else allocated.\n\n"
-          "Parameters\n----------\n"
-          "ptr : int or None\n    The address.\n"
-          "size : int\n    Bytes.\n"
-          "mr : MemoryResource or None\n    Its ``deallocate`` is called at the end.\n"
-          "owner : object\n    Kept alive until the end; nothing is freed. Not with `mr`.\n"
-          "stream : Stream or None\n    What the release is ordered on.\n\n"
-          "Returns\n-------\nBuffer\n    Of the class that it is called on.")
-      .def_fast(FastMethod<class_name, close_doc, &close>::definition)
-      .def_fast(FastMethod<class_name, copy_from_doc, &copy_from>::definition)
-      .def_fast(FastMethod<class_name, copy_to_doc, &copy_to>::definition)
-      .def_fast(FastMethod<class_name, fill_doc, &fill>::definition)
-      .def("to_host", &to_host, py::arg("dtype") = py::none(), py::arg("shape") = py::none(),
-           py::kw_only(), py::arg("stream") = py::none(), in_parts,
-           "Copies the whole buffer into a new NumPy array, and waits for it to arrive\n"
-           "(cuMemcpyAsync, cuStreamSynchronize).\n\n"
-           "Parameters\n----------\n"
-           "dtype : anything that numpy.dtype() takes, optional\n"
-           "    The type of the elements; ``uint8`` where None.\n"
-           "shape : int or tuple of int, optional\n"
-           "    As numpy.reshape() takes it, with -1 for what is left; one dimension where None.\n"
-           "stream : Stream or None\n    The current stream where None.\n\n"
-           "Returns\n-------\nnumpy.ndarray\n\n"
-           "Raises\n------\n"
-           "ImportError\n    NumPy is not installed.\n"
-           "ValueError\n    The size is no whole number of elements, or not that of the shape; or "
-           "the\n"
-           "    buffer is closed.\n\n"
-           "Examples\n--------\n"
-           ">>> dev = cudacore.Device()\n"
-           ">>> buffer = dev.to_device(bytes([1, 0, 2, 0]))\n"
-           ">>> buffer.to_host(\"int16\").tolist()\n"
-           "[1, 2]")
-      .def(
-          "__len__", [](const Buffer& self) { return self.size(); }, quick)
-      .def("__getitem__", &get_slice, py::arg("index"), py::pos_only(), in_parts,
-           "A part of the memory: ``buf[start:stop]``, in bytes.")
-      .def(
-          "set_deallocation_stream",
-          [](const ObjectOf<Buffer>& self, py::handle stream) {
-            if (stream.is_none()) {
-              throw py::type_error("Buffer.set_deallocation_stream: stream must not be None");
-            }
-            const Stream chosen = to_stream(stream);
-            self.value().set_deallocation_stream(chosen);
-            track<Buffer>(self.ptr());
-          },
-          quick, py::arg("stream"), "Sets the stream that the memory's release will be ordered on.")
-      .def_property_readonly("is_closed", read<&Buffer::is_closed>, quick, "bool: Whether closed.")
-      .def_property_readonly("handle", read<&Buffer::handle>, quick,
-                             "int: The address; 0 once closed.")
-      .def_property_readonly("size", read<&Buffer::size>, quick, "int: Bytes; 0 once closed.")
-      .def_property_readonly("device_id", read<&Buffer::device_id>,
-                             "int: The device that owns the memory, -1 where none does.")
-      .def_property_readonly("is_device_accessible", read<&Buffer::is_device_accessible>,
-                             "bool: Whether a kernel can reach it.")
-      .def_property_readonly("is_host_accessible", read<&Buffer::is_host_accessible>,
-                             "bool: Whether the host can reach it.")
-      .def_property_readonly("is_managed", read<&Buffer::is_managed>,
-                             "bool: Whether it moves between host and device by itself.")
-      .def_property_readonly(
-          "is_mapped", [](const Buffer&) { return false; }, quick,
-          "bool: Always False: memory of other processes is not supported yet.")
-      .def_property_readonly(
-          "memory_resource",
-          [](const Buffer& self) { return self.is_closed() ? nullptr : self.memory_resource(); },
-          quick, "MemoryResource or None: Where the memory goes back to; None once closed.")
-      .def_property_readonly(
-          "owner",
-          [](const Buffer& self) {
-            return self.is_closed() ? py::object(py::none()) : kept_object(self.box()->owner);
-          },
-          quick, "object: What `from_handle` was given to keep alive.")
-      .def("__dlpack__", &dlpack_capsule, py::kw_only(), py::arg("stream") = py::none(),
+  HeapClass<Buffer>(module, "cudacore.Buffer", refuse_new<how_made>)
+      .def_class("from_handle", quick, py::arg("ptr"), py::arg("size"), py::arg("mr") = py::none(),
+                 py::arg("owner") = py::none(), py::kw_only(), py::arg("stream") = py::none(),
+                 [](py::handle type, py::handle pointer, py::handle size, py::handle mr,
+                    py::object owner, py::handle stream) {
+                   const auto address =
+                       pointer.is_none() ? 0 : to_address(pointer, "Buffer.from_handle: ptr");
+                   if (!mr.is_none() && !owner.is_none()) {
+                     throw py::value_error("Buffer.from_handle: give mr or owner, not both");
+                   }
+                   const std::size_t bytes = to_byte_count(size, "Buffer.from_handle");
+                   const std::optional<Stream> chosen = to_optional_stream(stream);
+                   return make_instance(
+                       type, Buffer::from_handle(
+                                 address, bytes, mr.is_none() ? nullptr : to_memory_resource(mr),
+                                 owner.is_none() ? nullptr : keep_alive(std::move(owner)), chosen));
+                 })
+      .def_fast(fast_method<"Buffer.close($self, stream=None)", &close>)
+      .def_fast(fast_method<"Buffer.copy_from($self, src, *, stream=None)", &copy_from>)
+      .def_fast(fast_method<"Buffer.copy_to($self, dst=None, *, stream=None)", &copy_to>)
+      .def_fast(fast_method<"Buffer.fill($self, value, *, stream=None)", &fill>)
+      .def("to_host", in_parts, py::arg("dtype") = py::none(), py::arg("shape") = py::none(),
+           py::kw_only(), py::arg("stream") = py::none(), &to_host)
+      .def("__len__", quick, [](const Buffer& self) { return self.size(); })
+      .def("__getitem__", in_parts, py::arg("index"), py::pos_only(), &get_slice)
+      .def("set_deallocation_stream", quick, py::arg("stream"),
+           [](const ObjectOf<Buffer>& self, py::handle stream) {
+             if (stream.is_none()) {
+               throw py::type_error("Buffer.set_deallocation_stream: stream must not be None");
+             }
+             const Stream chosen = to_stream(stream);
+             self.value().set_deallocation_stream(chosen);
+             track<Buffer>(self.ptr());
+           })
+      .property("is_closed", quick, read<&Buffer::is_closed>)
+      .property("handle", quick, read<&Buffer::handle>)
+      .property("size", quick, read<&Buffer::size>)
+      .property("device_id", read<&Buffer::device_id>)
+      .property("is_device_accessible", read<&Buffer::is_device_accessible>)
+      .property("is_host_accessible", read<&Buffer::is_host_accessible>)
+      .property("is_managed", read<&Buffer::is_managed>)
+      .property("is_mapped", quick, [](const Buffer&) { return false; })
+      .property(
+          "memory_resource", quick,
+          [](const Buffer& self) { return self.is_closed() ? nullptr : self.memory_resource(); })
+      .property("owner", quick,
+                [](const Buffer& self) {
+                  return self.is_closed() ? py::object(py::none()) : kept_object(self.box()->owner);
+                })
+      .def("__dlpack__", in_parts, py::kw_only(), py::arg("stream") = py::none(),
            py::arg("max_version") = py::none(), py::arg("dl_device") = py::none(),
-           py::arg("copy") = py::none(), in_parts,
-           "A DLPack capsule that shows the memory as a 1-D array of int8.")
-      .def("__dlpack_device__", &dlpack_device, quick, "(device type, ordinal) in DLPack's codes.")
-      .def(
-          "__enter__", [](py::object self) { return self; }, quick)
-      .def(
-          "__exit__",
-          [](const ObjectOf<Buffer>& self, const py::args&) { close_without_gil(self.ptr()); },
-          in_parts)
+           py::arg("copy") = py::none(), &dlpack_capsule)
+      .def("__dlpack_device__", quick, &dlpack_device)
+      .def("__enter__", quick, [](py::object self) { return self; })
+      .def("__exit__", in_parts,
+           [](const ObjectOf<Buffer>& self, const py::args&) { close_without_gil(self.ptr()); })
       .def_identity([](const Buffer& a, const Buffer& b) {
         return a.handle() == b.handle() && a.size() == b.size();
       })
-      .def("__repr__", &repr, quick);
+      .def("__repr__", quick, &repr);
 }
 
 }  // namespace cudacore::bindings

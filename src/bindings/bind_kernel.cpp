@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdint>
-#include <string>
-
 #include "bindings/code_objects.hpp"
-#include "bindings/errors.hpp"
-#include "bindings/gil.hpp"
-#include "bindings/values.hpp"
-#include "cudacore/object_code.hpp"
+#include "bindings/conversions.hpp"
+#include "bindings/launcher.hpp"
 #include "error/describe.hpp"
 #include "owner/owned_handles.hpp"
 
@@ -38,88 +33,60 @@ struct AttributeField {
   KernelAttribute attribute;
   bool is_bool;
   bool settable;
-  const char* doc;
 };
 
 constexpr AttributeField attribute_fields[] = {
-    {"max_threads_per_block", KernelAttribute::max_threads_per_block, false, false,
-     "int: The most threads a block of this kernel can have, by its registers."},
-    {"shared_size_bytes", KernelAttribute::shared_size_bytes, false, false,
-     "int: Static shared memory of a block, in bytes."},
-    {"const_size_bytes", KernelAttribute::const_size_bytes, false, false,
-     "int: Constant memory of the user's, in bytes."},
-    {"local_size_bytes", KernelAttribute::local_size_bytes, false, false,
-     "int: Local memory of a thread, in bytes; more than 0 hints at spilled registers."},
-    {"num_regs", KernelAttribute::num_regs, false, false, "int: Registers of a thread."},
-    {"ptx_version", KernelAttribute::ptx_version, false, false,
-     "int: The virtual architecture it was compiled for, 10 * major + minor."},
-    {"binary_version", KernelAttribute::binary_version, false, false,
-     "int: The real architecture it was compiled for, 10 * major + minor."},
-    {"cache_mode_ca", KernelAttribute::cache_mode_ca, true, false,
-     "bool: Whether it was compiled to cache global loads in L1."},
-    {"max_dynamic_shared_size_bytes", KernelAttribute::max_dynamic_shared_size_bytes, false, true,
-     "int: The most dynamic shared memory a launch may ask for, in bytes. Settable; a launch that\n"
-     "needs more than 48 KiB raises it by itself."},
+    {"max_threads_per_block", KernelAttribute::max_threads_per_block, false, false},
+    {"shared_size_bytes", KernelAttribute::shared_size_bytes, false, false},
+    {"const_size_bytes", KernelAttribute::const_size_bytes, false, false},
+    {"local_size_bytes", KernelAttribute::local_size_bytes, false, false},
+    {"num_regs", KernelAttribute::num_regs, false, false},
+    {"ptx_version", KernelAttribute::ptx_version, false, false},
+    {"binary_version", KernelAttribute::binary_version, false, false},
+    {"cache_mode_ca", KernelAttribute::cache_mode_ca, true, false},
+    {"max_dynamic_shared_size_bytes", KernelAttribute::max_dynamic_shared_size_bytes, false, true},
     {"preferred_shared_memory_carveout", KernelAttribute::preferred_shared_memory_carveout, false,
-     true,
-     "int: Preferred share of L1 for shared memory, in percent; -1 for the default. Settable."},
-    {"cluster_size_must_be_set", KernelAttribute::cluster_size_must_be_set, true, false,
-     "bool: Whether a launch must give a cluster size."},
-    {"required_cluster_width", KernelAttribute::required_cluster_width, false, true,
-     "int: Blocks of a cluster in x; 0 where any. Settable."},
-    {"required_cluster_height", KernelAttribute::required_cluster_height, false, true,
-     "int: Blocks of a cluster in y; 0 where any. Settable."},
-    {"required_cluster_depth", KernelAttribute::required_cluster_depth, false, true,
-     "int: Blocks of a cluster in z; 0 where any. Settable."},
+     true},
+    {"cluster_size_must_be_set", KernelAttribute::cluster_size_must_be_set, true, false},
+    {"required_cluster_width", KernelAttribute::required_cluster_width, false, true},
+    {"required_cluster_height", KernelAttribute::required_cluster_height, false, true},
+    {"required_cluster_depth", KernelAttribute::required_cluster_depth, false, true},
     {"non_portable_cluster_size_allowed", KernelAttribute::non_portable_cluster_size_allowed, true,
-     true, "bool: Whether clusters of more than 8 blocks are allowed. Settable."},
+     true},
     {"cluster_scheduling_policy_preference", KernelAttribute::cluster_scheduling_policy_preference,
-     false, true, "int: 0 default, 1 spread, 2 load balancing. Settable."},
+     false, true},
 };
 
 void bind_attributes(py::module_& module) {
-  HeapClass<KernelAttributes> type(
-      module, "cudacore.KernelAttributes",
-      "What can be read, and in part set, of a kernel on the current device\n"
-      "(cuKernelGetAttribute, cuKernelSetAttribute). ``kernel.attributes[device]`` is for another.",
-      refuse_new<attributes_made>);
-  type.def(
-      "__getitem__",
-      [](const KernelAttributes& self, py::handle device) {
-        return KernelAttributes{self.kernel, to_device(device)};
-      },
-      quick, py::arg("device"), py::pos_only(), "The attributes on a device, by its ordinal.");
+  HeapClass<KernelAttributes> type(module, "cudacore.KernelAttributes",
+                                   refuse_new<attributes_made>);
+  type.def("__getitem__", quick, py::arg("device"), py::pos_only(),
+           [](const KernelAttributes& self, py::handle device) {
+             return KernelAttributes{self.kernel, to_device(device)};
+           });
   for (const AttributeField& field : attribute_fields) {
     const auto get = [&field](const KernelAttributes& self) -> py::object {
       const int value = without_gil(
           [self, &field] { return self.kernel.attribute(field.attribute, self.target()); });
       return field.is_bool ? py::object(py::bool_(value != 0)) : py::object(py::int_(value));
     };
-    if (field.settable) {
-      type.def_property(
-          field.name, get,
-          [&field](const KernelAttributes& self, py::handle value) {
-            const bool is_flag = field.is_bool && PyBool_Check(value.ptr()) != 0;
-            const int number = is_flag ? static_cast<int>(value.ptr() == Py_True)
-                                       : to_int(value, "KernelAttributes", field.name);
-            without_gil([self, &field, number] {
-              self.kernel.set_attribute(field.attribute, number, self.target());
-            });
-          },
-          in_parts, field.doc);
-    } else {
-      type.def_property_readonly(field.name, get, in_parts, field.doc);
-    }
+    type.property(field.name, in_parts, get);
+    if (!field.settable) continue;
+    type.setter(field.name, in_parts, [&field](const KernelAttributes& self, py::handle value) {
+      const bool is_flag = field.is_bool && PyBool_Check(value.ptr()) != 0;
+      const int number = is_flag ? static_cast<int>(value.ptr() == Py_True)
+                                 : to_int(value, "KernelAttributes", field.name);
+      without_gil([self, &field, number] {
+        self.kernel.set_attribute(field.attribute, number, self.target());
+      });
+    });
   }
-  type.def(
-      "__repr__",
-      [](const KernelAttributes& self) {
-        return "<KernelAttributes of " + self.kernel.name() + ">";
-      },
-      quick);
+  type.def("__repr__", quick, [](const KernelAttributes& self) {
+    return "<KernelAttributes of " + self.kernel.name() + ">";
+  });
 }
 
-/// Warns where a kernel is of other code than the user says.
+/// Warns if a kernel comes from other code than the user says.
 void check_module(const Kernel& kernel, const ObjectCode& code) {
   const bool matches = without_gil([kernel, code] {
     const CUlibrary library = kernel.library();
@@ -134,7 +101,7 @@ void check_module(const Kernel& kernel, const ObjectCode& code) {
 
 py::object potential_block_size(const KernelOccupancy& self, py::handle needed, int limit) {
   PotentialBlockSize result;
-  // What cuda.bindings wraps a C function in; its int() is the function's address.
+  // cuda.bindings' wrapper of a C function; its int() is the address of the function.
   if (std::string_view(type_name(needed)).ends_with("CUoccupancyB2DSize")) {
     const auto address = to_address(py::int_(py::reinterpret_borrow<py::object>(needed)),
                                     "KernelOccupancy.max_potential_block_size");
@@ -145,8 +112,8 @@ py::object potential_block_size(const KernelOccupancy& self, py::handle needed, 
     result = without_gil(
         [function, self, limit] { return self.kernel.max_potential_block_size(function, limit); });
   } else if (PyCallable_Check(needed.ptr()) != 0) {
-    // The driver calls back on this thread. What the function raises cannot pass the driver's
-    // frames: it waits here until they are gone.
+    // The driver calls back on this thread. What the function raises must not unwind the driver's
+    // frames, so it is kept here until they have returned.
     std::optional<py::error_already_set> raised;
     const auto ask = [&](int block_size) -> std::size_t {
       const AcquireGil acquire;
@@ -177,68 +144,38 @@ void bind_occupancy(py::module_& module) {
   block_size_type = add_named_tuple(module, "MaxPotentialBlockSizeOccupancyResult",
                                     "min_grid_size max_block_size");
 
-  HeapClass<KernelOccupancy>(module, "cudacore.KernelOccupancy",
-                             "How many blocks of a kernel the current device runs at once.",
-                             refuse_new<occupancy_made>)
-      .def(
-          "max_active_blocks_per_multiprocessor",
-          [](const KernelOccupancy& self, int block_size, std::size_t shared) {
-            return self.kernel.max_active_blocks_per_multiprocessor(block_size, shared);
-          },
-          py::arg("block_size"), py::arg("dynamic_shared_memory_size"),
-          "Blocks that one multiprocessor runs at once\n"
-          "(cuOccupancyMaxActiveBlocksPerMultiprocessor).\n\n"
-          "Parameters\n----------\n"
-          "block_size : int\n    Threads in a block.\n"
-          "dynamic_shared_memory_size : int\n    Bytes for each block.\n\n"
-          "Returns\n-------\nint")
-      .def("max_potential_block_size", &potential_block_size,
-           py::arg("dynamic_shared_memory_needed"), py::arg("block_size_limit"), in_parts,
-           "The block size of best occupancy (cuOccupancyMaxPotentialBlockSize).\n\n"
-           "Parameters\n----------\n"
-           "dynamic_shared_memory_needed : int, callable or cuda.bindings' CUoccupancyB2DSize\n"
-           "    Bytes for each block, or a function from the block size to them.\n"
-           "block_size_limit : int\n    0 for the most that the kernel allows.\n\n"
-           "Returns\n-------\nMaxPotentialBlockSizeOccupancyResult\n"
-           "    (min_grid_size, max_block_size)")
-      .def(
-          "available_dynamic_shared_memory_per_block",
-          [](const KernelOccupancy& self, int blocks, int block_size) {
-            return self.kernel.available_dynamic_shared_memory_per_block(blocks, block_size);
-          },
-          py::arg("num_blocks_per_multiprocessor"), py::arg("block_size"),
-          "Bytes of dynamic shared memory that each of so many blocks could have\n"
-          "(cuOccupancyAvailableDynamicSMemPerBlock).\n\n"
-          "Returns\n-------\nint")
-      .def(
-          "max_potential_cluster_size",
-          [](const KernelOccupancy& self, py::handle config, py::handle stream) {
-            return [self, shape = to_launch_config(config), queue = to_stream(stream)] {
-              return self.kernel.max_potential_cluster_size(shape, queue);
-            };
-          },
-          py::arg("config"), py::kw_only(), py::arg("stream") = py::none(),
-          "The most blocks a cluster can have (cuOccupancyMaxPotentialClusterSize).\n\n"
-          "Returns\n-------\nint")
-      .def(
-          "max_active_clusters",
-          [](const KernelOccupancy& self, py::handle config, py::handle stream) {
-            return [self, shape = to_launch_config(config), queue = to_stream(stream)] {
-              return self.kernel.max_active_clusters(shape, queue);
-            };
-          },
-          py::arg("config"), py::kw_only(), py::arg("stream") = py::none(),
-          "The most clusters the device runs at once (cuOccupancyMaxActiveClusters).\n\n"
-          "Returns\n-------\nint")
-      .def(
-          "__repr__",
-          [](const KernelOccupancy& self) {
-            return "<KernelOccupancy of " + self.kernel.name() + ">";
-          },
-          quick);
+  HeapClass<KernelOccupancy>(module, "cudacore.KernelOccupancy", refuse_new<occupancy_made>)
+      .def("max_active_blocks_per_multiprocessor", py::arg("block_size"),
+           py::arg("dynamic_shared_memory_size"),
+           [](const KernelOccupancy& self, int block_size, std::size_t shared) {
+             return self.kernel.max_active_blocks_per_multiprocessor(block_size, shared);
+           })
+      .def("max_potential_block_size", in_parts, py::arg("dynamic_shared_memory_needed"),
+           py::arg("block_size_limit"), &potential_block_size)
+      .def("available_dynamic_shared_memory_per_block", py::arg("num_blocks_per_multiprocessor"),
+           py::arg("block_size"),
+           [](const KernelOccupancy& self, int blocks, int block_size) {
+             return self.kernel.available_dynamic_shared_memory_per_block(blocks, block_size);
+           })
+      .def("max_potential_cluster_size", py::arg("config"), py::kw_only(),
+           py::arg("stream") = py::none(),
+           [](const KernelOccupancy& self, py::handle config, py::handle stream) {
+             return [self, shape = to_launch_config(config), queue = to_stream(stream)] {
+               return self.kernel.max_potential_cluster_size(shape, queue);
+             };
+           })
+      .def("max_active_clusters", py::arg("config"), py::kw_only(), py::arg("stream") = py::none(),
+           [](const KernelOccupancy& self, py::handle config, py::handle stream) {
+             return [self, shape = to_launch_config(config), queue = to_stream(stream)] {
+               return self.kernel.max_active_clusters(shape, queue);
+             };
+           })
+      .def("__repr__", quick, [](const KernelOccupancy& self) {
+        return "<KernelOccupancy of " + self.kernel.name() + ">";
+      });
 }
 
-/// A config where a grid goes.
+/// Refuses a config in place of a grid.
 void refuse_config(py::handle first) {
   if (PyDict_Check(first.ptr()) != 0) {
     throw py::type_error(
@@ -281,8 +218,7 @@ PyObject* subscript(PyObject* self, PyObject* shape) {
   return guarded([&]() { return make_object(bind_shape(*get_if<Kernel>(self), shape)); });
 }
 
-/// What a call without a shape was meant to be: CuPy's kernel(grid, block, args), or Numba's call
-/// before its brackets.
+/// Refuses a call without a shape, such as CuPy's kernel(grid, block, args).
 PyObject* refuse_call(PyObject* self, PyObject* const* args, std::size_t flags, PyObject* names) {
   return guarded([&]() -> PyObject* {
     const std::string name = get_if<Kernel>(self)->name();
@@ -300,98 +236,57 @@ PyObject* refuse_call(PyObject* self, PyObject* const* args, std::size_t flags, 
   });
 }
 
-PyMethodDef subscript_definition = {
-    "__getitem__", &subscript, METH_O,
-    "__getitem__($self, shape, /)\n--\n\n"
-    "A launcher: ``kernel[grid, block, stream, shmem_size]`` or ``kernel[config]``."};
+PyMethodDef subscript_definition = {"__getitem__", &subscript, METH_O,
+                                    "__getitem__($self, shape, /)"};
 
 }  // namespace
 
 void bind_kernel(py::module_& module) {
   bind_attributes(module);
   bind_occupancy(module);
-  HeapClass<Kernel>(
-      module, "cudacore.Kernel",
-      "A function of a loaded library that a launch can start.\n\n"
-      "``kernel[grid, block](*args)`` queues it on the current stream,\n"
-      "``kernel[grid, block, stream, shmem_size](*args)`` on another.\n\n"
-      "Examples\n--------\n"
-      ">>> dev = cudacore.Device()\n"
-      ">>> code = \"__global__ void scale(float* x, float a) { x[threadIdx.x] *= a; }\"\n"
-      ">>> kernel = cudacore.Program(code, \"c++\").compile().get_kernel(\"scale\")\n"
-      ">>> str(kernel.signature)\n"
-      "'scale(float* x, float a)'\n"
-      ">>> x = dev.allocate(128)\n"
-      ">>> kernel[1, 32](x, 2)",
-      refuse_new<kernel_made>, &refuse_call)
-      .def_static(
-          "from_handle",
-          [](py::handle handle, py::object mod) {
-            if (!mod.is_none() && get_if<ObjectCode>(mod.ptr()) == nullptr) {
-              throw py::type_error("Kernel.from_handle: mod must be an ObjectCode or None, not " +
-                                   type_name(mod));
-            }
-            const auto address = to_address(handle, "Kernel.from_handle: handle");
-            auto made = without_gil([address, owner = mod.is_none() ? nullptr : keep_alive(mod)] {
-              return Kernel::from_handle(reinterpret_cast<CUkernel>(address), owner);
-            });
-            if (!mod.is_none()) check_module(made, *get_if<ObjectCode>(mod.ptr()));
-            return made;
-          },
-          py::arg("handle"), py::arg("mod") = py::none(), in_parts,
-          "Wraps a CUkernel that somebody else loaded.\n\n"
-          "Parameters\n----------\n"
-          "handle : int\n    The CUkernel.\n"
-          "mod : ObjectCode or None\n    The code that it is of, kept loaded as long as the "
-          "kernel.\n"
-          "    Other code than the kernel's own is warned of.\n\n"
-          "Returns\n-------\nKernel")
-      .def_property_readonly("name", read<&Kernel::name>, quick,
-                             "str: The readable name, such as ``axpy<float>``.")
-      .def_property_readonly("handle", read<&Kernel::handle>, quick, "int: The CUkernel.")
-      .def_property_readonly("signature", read<&Kernel::signature>, quick,
-                             "Signature: The parameters, from the best source there was.")
-      .def_property_readonly(
-          "attributes",
-          [](const Kernel& self) {
-            return KernelAttributes{self, std::nullopt};
-          },
-          quick, "KernelAttributes: Registers, shared memory and the like.")
-      .def_property_readonly(
-          "occupancy", [](const Kernel& self) { return KernelOccupancy{self}; }, quick,
-          "KernelOccupancy: How many blocks the device runs at once.")
-      .def_property_readonly(
-          "num_arguments", [](const Kernel& self) { return self.signature().params.size(); }, quick,
-          "int: How many parameters it has.")
-      .def_property_readonly(
-          "arguments_info",
-          [](const Kernel& self) {
-            py::list parameters;
-            for (const Param& param : self.signature().params) parameters.append(py::cast(param));
-            return parameters;
-          },
-          quick, "list of ParamInfo: Each parameter's type, offset and size.")
-      .def(
-          "with_signature",
-          [](const Kernel& self, py::handle signature) {
-            return [self, declared = to_signature(signature)] {
-              return self.with_signature(declared);
-            };
-          },
-          py::arg("signature"),
-          "The same kernel with a declared signature, for code that tells too little.\n\n"
-          "Parameters\n----------\n"
-          "signature : str or Signature\n    Such as ``(float* x, int n)``.\n\n"
-          "Returns\n-------\nKernel\n\n"
-          "Raises\n------\nValueError\n    It contradicts the sizes that the code tells.")
+  HeapClass<Kernel>(module, "cudacore.Kernel", refuse_new<kernel_made>, &refuse_call)
+      .def_static("from_handle", in_parts, py::arg("handle"), py::arg("mod") = py::none(),
+                  [](py::handle handle, py::object mod) {
+                    if (!mod.is_none() && get_if<ObjectCode>(mod.ptr()) == nullptr) {
+                      refuse_type("Kernel.from_handle: mod", "an ObjectCode or None", mod);
+                    }
+                    const auto address = to_address(handle, "Kernel.from_handle: handle");
+                    auto made =
+                        without_gil([address, owner = mod.is_none() ? nullptr : keep_alive(mod)] {
+                          return Kernel::from_handle(reinterpret_cast<CUkernel>(address), owner);
+                        });
+                    if (!mod.is_none()) check_module(made, *get_if<ObjectCode>(mod.ptr()));
+                    return made;
+                  })
+      .property("name", quick, read<&Kernel::name>)
+      .property("handle", quick, read<&Kernel::handle>)
+      .property("signature", quick, read<&Kernel::signature>)
+      .property("attributes", quick,
+                [](const Kernel& self) {
+                  return KernelAttributes{self, std::nullopt};
+                })
+      .property("occupancy", quick, [](const Kernel& self) { return KernelOccupancy{self}; })
+      .property("num_arguments", quick,
+                [](const Kernel& self) { return self.signature().params.size(); })
+      .property("arguments_info", quick,
+                [](const Kernel& self) {
+                  py::list parameters;
+                  for (const Param& param : self.signature().params)
+                    parameters.append(py::cast(param));
+                  return parameters;
+                })
+      .def("with_signature", py::arg("signature"),
+           [](const Kernel& self, py::handle signature) {
+             return [self, declared = to_signature(signature)] {
+               return self.with_signature(declared);
+             };
+           })
       .def_fast(subscript_definition)
       .def_equality([](const Kernel& a, const Kernel& b) { return a == b; })
-      .def(
-          "__hash__", [](const Kernel& self) { return std::hash<const void*>{}(self.handle()); },
-          quick)
-      .def(
-          "__repr__", [](const Kernel& self) { return "<Kernel " + self.signature().str() + ">"; },
-          quick);
+      .def("__hash__", quick,
+           [](const Kernel& self) { return std::hash<const void*>{}(self.handle()); })
+      .def("__repr__", quick,
+           [](const Kernel& self) { return "<Kernel " + self.signature().str() + ">"; });
 }
 
 }  // namespace cudacore::bindings

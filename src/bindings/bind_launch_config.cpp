@@ -2,26 +2,22 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <limits>
-#include <optional>
-#include <string>
-#include <type_traits>
 
-#include "bindings/errors.hpp"
+#include "bindings/conversions.hpp"
 #include "bindings/keywords.hpp"
+#include "bindings/launcher.hpp"
 #include "bindings/suggestion.hpp"
-#include "bindings/values.hpp"
 
 namespace cudacore::bindings {
-
 namespace {
 
 constexpr char axes[] = "xyz";
 
 std::string in_config(const char* field) { return std::string("LaunchConfig: ") + field; }
 
-/// How many items an array has, which has __index__ too, whatever its size; -1 for all else.
+/// How many items an array has; -1 for anything else. (Arrays have __index__ too, whatever their
+/// size.)
 Py_ssize_t array_size(py::handle value) {
   if (PyLong_Check(value.ptr()) != 0 || PyIndex_Check(value.ptr()) == 0 ||
       PySequence_Check(value.ptr()) == 0) {
@@ -43,14 +39,15 @@ unsigned to_extent(py::handle value, const char* field, std::size_t axis) {
     if (overflow == 0 && extent >= 1 && extent <= largest) return static_cast<unsigned>(extent);
   }
   const auto name = [&]() { return in_config(field) + "." + axes[axis]; };
-  // A float that is a whole number comes of a division, n / 16, in programs written for cuda.core.
+  // A float that is a whole number comes from a division, n / 16, in programs written for
+  // cuda.core.
   const bool is_whole =
       PyFloat_CheckExact(value.ptr()) != 0 && std::isfinite(PyFloat_AS_DOUBLE(value.ptr())) &&
       std::floor(PyFloat_AS_DOUBLE(value.ptr())) == PyFloat_AS_DOUBLE(value.ptr());
   if (PyBool_Check(value.ptr()) != 0 || (PyIndex_Check(value.ptr()) == 0 && !is_whole) ||
       array_size(value) >= 0) {
-    throw py::type_error(name() + " must be an int, not " + type_name(value) +
-                         (PyFloat_Check(value.ptr()) != 0 ? "; pass int(...) of it" : ""));
+    refuse_type(name(), "an int", value,
+                PyFloat_Check(value.ptr()) != 0 ? "; pass int(...) of it" : "");
   }
   const Index extent = to_index(is_whole ? py::int_(py::reinterpret_borrow<py::object>(value))
                                          : py::reinterpret_borrow<py::object>(value));
@@ -68,15 +65,12 @@ Dim3 to_dim3(py::handle value, const char* field) {
   const Py_ssize_t items = array_size(value);
   if (items > 3) refuse_size(field, static_cast<std::size_t>(items));
   if (PyList_Check(value.ptr()) != 0 || items >= 0) {  // a copy, which no __index__ can change
-    const auto copy = py::reinterpret_steal<py::object>(PySequence_Tuple(value.ptr()));
-    if (!copy) throw py::error_already_set();
-    return to_dim3(copy, field);
+    return to_dim3(checked(PySequence_Tuple(value.ptr())), field);
   }
   Dim3 extents{1, 1, 1};
   if (PyTuple_Check(value.ptr()) == 0) {
     if (PyIndex_Check(value.ptr()) == 0 && PyFloat_Check(value.ptr()) == 0) {
-      throw py::type_error(in_config(field) + " must be an int or a sequence of 1 to 3 ints, not " +
-                           type_name(value));
+      refuse_type(in_config(field), "an int or a sequence of 1 to 3 ints", value);
     }
     extents[0] = to_extent(value, field, 0);
     return extents;
@@ -99,16 +93,12 @@ void set_value(std::optional<Dim3>& extents, py::handle value, const char* field
 }
 
 void set_value(bool& flag, py::handle value, const char* field) {
-  if (PyBool_Check(value.ptr()) == 0) {
-    throw py::type_error(in_config(field) + " must be a bool, not " + type_name(value));
-  }
+  if (PyBool_Check(value.ptr()) == 0) refuse_type(in_config(field), "a bool", value);
   flag = value.ptr() == Py_True;
 }
 
 std::size_t to_shared_memory(py::handle value) {
-  if (!is_index(value)) {
-    throw py::type_error(in_config("shmem_size") + " must be an int, not " + type_name(value));
-  }
+  if (!is_index(value)) refuse_type(in_config("shmem_size"), "an int", value);
   const Index size = to_index(value);
   if (!size.lies_in(0, std::numeric_limits<unsigned>::max())) {
     throw py::value_error(in_config("shmem_size") + " must lie in 0 .. 2**32 - 1 bytes, not " +
@@ -127,7 +117,7 @@ void set_value(std::optional<int>& number, py::handle value, const char* field) 
     return;
   }
   if (PyBool_Check(value.ptr()) != 0 || PyLong_Check(value.ptr()) == 0) {
-    throw py::type_error(in_config(field) + " must be an int or None, not " + type_name(value));
+    refuse_type(in_config(field), "an int or None", value);
   }
   const Index given = to_index(value);
   if (!given.lies_in(std::numeric_limits<int>::min(), std::numeric_limits<int>::max())) {
@@ -149,14 +139,13 @@ py::object show_value(const V& value) {
 
 struct Field {
   const char* name;
-  const char* doc;
   void (*set)(LaunchConfig&, py::handle, const char*);
   py::object (*get)(const LaunchConfig&);
 };
 
 template <auto member>
-constexpr Field field(const char* name, const char* doc) {
-  return {name, doc,
+constexpr Field field(const char* name) {
+  return {name,
           [](LaunchConfig& config, py::handle value, const char* field) {
             set_value(config.*member, value, field);
           },
@@ -164,21 +153,13 @@ constexpr Field field(const char* name, const char* doc) {
 }
 
 constexpr std::array fields = {
-    field<&LaunchConfig::grid>(
-        "grid", "tuple of int: Blocks (clusters, where `cluster` is given) in x, y and z."),
-    field<&LaunchConfig::cluster>(
-        "cluster", "tuple of int or None: Blocks in a cluster; needs compute capability 9.0."),
-    field<&LaunchConfig::block>("block", "tuple of int: Threads in a block, in x, y and z."),
-    field<&LaunchConfig::shmem_size>(
-        "shmem_size",
-        "int: Bytes of dynamic shared memory for each block. Over 48 KiB is opted into by itself."),
-    field<&LaunchConfig::is_cooperative>(
-        "is_cooperative", "bool: Whether all blocks run at once and can synchronise the grid."),
-    field<&LaunchConfig::programmatic_stream_serialization>(
-        "programmatic_stream_serialization",
-        "bool: Whether the kernel may start before its predecessor on the stream ends."),
-    field<&LaunchConfig::priority>("priority",
-                                   "int or None: Overrides the stream's priority for this launch."),
+    field<&LaunchConfig::grid>("grid"),
+    field<&LaunchConfig::cluster>("cluster"),
+    field<&LaunchConfig::block>("block"),
+    field<&LaunchConfig::shmem_size>("shmem_size"),
+    field<&LaunchConfig::is_cooperative>("is_cooperative"),
+    field<&LaunchConfig::programmatic_stream_serialization>("programmatic_stream_serialization"),
+    field<&LaunchConfig::priority>("priority"),
 };
 
 constexpr auto field_names = [] {
@@ -187,7 +168,7 @@ constexpr auto field_names = [] {
   return names;
 }();
 
-/// `values` must be nobody else's: their conversion runs Python code.
+/// No one else may hold `values`: their conversion runs Python code.
 void set_fields(LaunchConfig& config, const py::dict& values) {
   for (const auto& [key, value] : values) {
     const auto* field = std::find_if(fields.begin(), fields.end(), [&key = key](const Field& each) {
@@ -214,7 +195,7 @@ py::tuple all_fields(const LaunchConfig& config) {
   return values;
 }
 
-/// LaunchConfig(grid=None, cluster=None, block=None, ...), without a tuple or a dict in between.
+/// LaunchConfig(grid=None, cluster=None, block=None, ...), without making a tuple or a dict.
 PyObject* construct(PyObject* /*type*/, PyObject* const* args, std::size_t flags, PyObject* names) {
   return guarded([&]() -> PyObject* {
     std::array<py::handle, fields.size()> given;
@@ -269,8 +250,7 @@ LaunchConfig make_launch_config(py::handle grid, py::handle block, py::handle sh
 LaunchConfig to_launch_config(py::handle object) {
   if (const auto* config = get_if<LaunchConfig>(object.ptr())) return *config;
   if (!py::isinstance<py::dict>(object)) {
-    throw py::type_error("launch: config must be a LaunchConfig or a dict, not " +
-                         type_name(object));
+    refuse_type("launch: config", "a LaunchConfig or a dict", object);
   }
   LaunchConfig config;
   set_fields(config, copy_of(object));
@@ -278,50 +258,26 @@ LaunchConfig to_launch_config(py::handle object) {
 }
 
 void bind_launch_config(py::module_& module) {
-  HeapClass<LaunchConfig> type(
-      module, "cudacore.LaunchConfig",
-      "LaunchConfig(grid=None, cluster=None, block=None, shmem_size=None, is_cooperative=False, "
-      "programmatic_stream_serialization=False, priority=None)\n--\n\n"
-      "The shape of a launch; it never changes.\n\n"
-      "Extents are an int for x alone, or a sequence of one to three ints; what is not given is "
-      "1.\n"
-      "A float that is a whole number counts as an int.\n"
-      "With `cluster`, the grid counts clusters.\n\n"
-      "Parameters\n----------\n"
-      "grid, cluster, block : int or sequence of int\n"
-      "    At least 1. The device's limits are checked at the launch.\n"
-      "shmem_size : int\n    Bytes of dynamic shared memory for each block, 0 by default.\n"
-      "is_cooperative : bool\n"
-      "programmatic_stream_serialization : bool\n"
-      "priority : int or None\n\n"
-      "Raises\n------\n"
-      "ValueError\n    An extent of zero, negative or past 2**32 - 1.\n\n"
-      "Examples\n--------\n"
-      ">>> cudacore.LaunchConfig(grid=(4, 2), block=256).grid\n"
-      "(4, 2, 1)",
-      &construct_from_tuple);
+  HeapClass<LaunchConfig> type(module, "cudacore.LaunchConfig", &construct_from_tuple);
   heap_type<LaunchConfig>->tp_vectorcall = &construct;
   for (const Field& field : fields) {
-    type.def_property(
-        field.name, [get = field.get](const LaunchConfig& self) { return get(self); },
-        [name = field.name](const LaunchConfig& /*self*/, py::handle /*value*/) {
-          refuse_change(name);
-        },
-        quick, field.doc);
+    type.property(field.name, quick,
+                  [get = field.get](const LaunchConfig& self) { return get(self); });
+    type.setter(field.name, quick,
+                [name = field.name](const LaunchConfig& /*self*/, py::handle /*value*/) {
+                  refuse_change(name);
+                });
   }
   type.def_equality([](const LaunchConfig& a, const LaunchConfig& b) {
         return all_fields(a).equal(all_fields(b));
       })
-      .def(
-          "__hash__", [](const LaunchConfig& self) { return py::hash(all_fields(self)); }, quick)
+      .def("__hash__", quick, [](const LaunchConfig& self) { return py::hash(all_fields(self)); })
       .def_replace(&set_fields)
-      .def(
-          "__reduce__",
-          [](const LaunchConfig& self) {
-            return py::make_tuple(type_of<LaunchConfig>(), all_fields(self));
-          },
-          quick)
-      .def("__repr__", &repr, quick);
+      .def("__reduce__", quick,
+           [](const LaunchConfig& self) {
+             return py::make_tuple(type_of<LaunchConfig>(), all_fields(self));
+           })
+      .def("__repr__", quick, &repr);
 }
 
 }  // namespace cudacore::bindings

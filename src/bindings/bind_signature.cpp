@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <pybind11/pybind11.h>
-
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <string>
-#include <tuple>
-#include <utility>
 
 #include "bindings/code_objects.hpp"
-#include "bindings/errors.hpp"
+#include "bindings/conversions.hpp"
 #include "bindings/keywords.hpp"
-#include "bindings/values.hpp"
 
 namespace cudacore::bindings {
-
 namespace {
 
 constexpr char how_made[] = "Signature(...)[i] or Kernel.arguments_info";
@@ -46,8 +38,7 @@ PyObject* create_signature(PyTypeObject* /*type*/, PyObject* args, PyObject* kwa
     parse_keywords("Signature", keywords, {&declaration, 1}, args, kwargs);
     if (!declaration) throw py::type_error("Signature needs the argument 'declaration'");
     if (PyUnicode_Check(declaration.ptr()) == 0) {
-      throw py::type_error("Signature: declaration must be a str such as \"(float*, int)\", not " +
-                           type_name(declaration));
+      refuse_type("Signature: declaration", "a str such as \"(float*, int)\"", declaration);
     }
     return make_object<Signature>(to_signature(declaration));
   });
@@ -124,73 +115,32 @@ PyMethodDef rebuild_functions[] = {
 };
 
 void bind_param_info(py::module_& module) {
-  HeapClass<Param>(module, "cudacore.ParamInfo", "One parameter of a kernel.", refuse_new<how_made>)
-      .def_property_readonly("name", read<&Param::name>, quick,
-                             "str: As the source names it; empty where unknown.")
-      .def_property_readonly(
-          "type", read<&Param::type>, quick,
-          "str: As C++ spells it, ``float const*``; as PTX does, ``.u32``, where only that is "
-          "known;\n"
-          "empty where nothing is.")
-      .def_property_readonly(
-          "kind", [](const Param& self) { return to_string(self.kind); }, quick,
-          "str: ``boolean``, ``integer`` (of unknown sign), ``sint``, ``uint``, ``float16``,\n"
-          "``bfloat16``, ``float32``, ``float64``, ``complex64``, ``complex128``, ``pointer``,\n"
-          "``structure``, or ``opaque`` where only the size is known.")
-      .def_property_readonly(
-          "offset", read<&Param::offset>, quick,
-          "int: Bytes from the start of the parameter buffer; right only where the size of every\n"
-          "parameter before it is known.")
-      .def_property_readonly("size", read<&Param::size>, quick, "int: Bytes; 0 where unknown.")
+  HeapClass<Param>(module, "cudacore.ParamInfo", refuse_new<how_made>)
+      .property("name", quick, read<&Param::name>)
+      .property("type", quick, read<&Param::type>)
+      .property("kind", quick, [](const Param& self) { return to_string(self.kind); })
+      .property("offset", quick, read<&Param::offset>)
+      .property("size", quick, read<&Param::size>)
       .def_equality([](const Param& a, const Param& b) { return same(a, b); })
-      .def(
-          "__hash__",
-          [](const Param& self) {
-            return hash_text(self.type) ^ (hash_text(self.name) << 1U) ^ (self.offset << 2U);
-          },
-          quick)
-      .def(
-          "__repr__",
-          [](const Param& self) {
-            return "ParamInfo(name=" + quoted(self.name) + ", type=" + quoted(self.type) +
-                   ", kind='" + std::string(to_string(self.kind)) +
-                   "', offset=" + std::to_string(self.offset) +
-                   ", size=" + std::to_string(self.size) + ")";
-          },
-          quick)
-      .def(
-          "__reduce__",
-          [module](const Param& self) {
-            return py::make_tuple(
-                module.attr("_rebuild_param_info"),
-                py::make_tuple(static_cast<int>(self.kind), self.size, self.align, self.offset,
-                               self.type, self.name, static_cast<int>(self.pointee),
-                               self.pointee_size, self.pointee_const));
-          },
-          quick);
+      .def("__hash__", quick,
+           [](const Param& self) {
+             return hash_text(self.type) ^ (hash_text(self.name) << 1U) ^ (self.offset << 2U);
+           })
+      .def("__repr__", quick,
+           [](const Param& self) {
+             return "ParamInfo(name=" + quoted(self.name) + ", type=" + quoted(self.type) +
+                    ", kind='" + std::string(to_string(self.kind)) +
+                    "', offset=" + std::to_string(self.offset) +
+                    ", size=" + std::to_string(self.size) + ")";
+           })
+      .def("__reduce__", quick, [module](const Param& self) {
+        return py::make_tuple(
+            module.attr("_rebuild_param_info"),
+            py::make_tuple(static_cast<int>(self.kind), self.size, self.align, self.offset,
+                           self.type, self.name, static_cast<int>(self.pointee), self.pointee_size,
+                           self.pointee_const));
+      });
 }
-
-constexpr char signature_doc[] =
-    "Signature(declaration)\n--\n\n"
-    "The parameters of a kernel, as a sequence of ParamInfo.\n\n"
-    "Every kernel has one, from the best source there is: its C++ name, its PTX, its cubin, the\n"
-    "driver. One that is declared says what those do not: the element types behind pointers of an\n"
-    "``extern \"C\"`` kernel, for one. ``str()`` gives the readable declaration.\n\n"
-    "Parameters\n----------\n"
-    "declaration : str\n"
-    "    A C++ parameter list, with or without names and the kernel's name: ``\"(float*, "
-    "int)\"``,\n"
-    "    ``\"axpy(float a, float const* x)\"``.\n\n"
-    "Raises\n------\n"
-    "ValueError\n    A part of the declaration is not a type; the message names it.\n\n"
-    "Examples\n--------\n"
-    ">>> signature = cudacore.Signature(\"axpy(float a, float const* x, int n)\")\n"
-    ">>> len(signature)\n"
-    "3\n"
-    ">>> signature[0]\n"
-    "ParamInfo(name='a', type='float', kind='float32', offset=0, size=4)\n"
-    ">>> [parameter.offset for parameter in signature]\n"
-    "[0, 8, 16]";
 
 }  // namespace
 
@@ -200,7 +150,7 @@ std::string_view to_string(ParamKind kind) noexcept {
 
 std::string to_name(py::handle object, const char* what) {
   if (PyUnicode_Check(object.ptr()) == 0 && PyBytes_Check(object.ptr()) == 0) {
-    throw py::type_error(std::string(what) + " must be str or bytes, not " + type_name(object));
+    refuse_type(what, "str or bytes", object);
   }
   return object.cast<std::string>();
 }
@@ -208,8 +158,7 @@ std::string to_name(py::handle object, const char* what) {
 Signature to_signature(py::handle object) {
   if (const auto* signature = get_if<Signature>(object.ptr())) return *signature;
   if (PyUnicode_Check(object.ptr()) == 0) {
-    throw py::type_error("signature must be a Signature or a str such as \"(float*, int)\", not " +
-                         type_name(object));
+    refuse_type("signature", "a Signature or a str such as \"(float*, int)\"", object);
   }
   return parse_signature(object.cast<std::string>());
 }
@@ -217,42 +166,28 @@ Signature to_signature(py::handle object) {
 void bind_signature(py::module_& module) {
   if (PyModule_AddFunctions(module.ptr(), rebuild_functions) != 0) throw py::error_already_set();
   bind_param_info(module);
-  HeapClass<Signature>(module, "cudacore.Signature", signature_doc, &create_signature)
-      .def_property_readonly(
-          "name", read<&Signature::kernel>, quick,
-          "str: The kernel's readable name, ``axpy<float>``; empty where none was declared.")
-      .def(
-          "__len__", [](const Signature& self) { return self.params.size(); }, quick)
-      .def(
-          "__getitem__",
-          [](const Signature& self, const py::object& key) { return Param(item(self, key)); },
-          py::arg("index"), py::pos_only(), quick)
-      .def(
-          "__iter__", [](const Signature& self) { return py::iter(items(self)); }, quick)
-      .def(
-          "__contains__",
-          [](const Signature& self, py::handle object) {
-            const auto* wanted = get_if<Param>(object.ptr());
-            return wanted != nullptr &&
-                   std::any_of(self.params.begin(), self.params.end(),
-                               [&](const Param& param) { return same(param, *wanted); });
-          },
-          py::arg("item"), py::pos_only(), quick)
+  HeapClass<Signature>(module, "cudacore.Signature", &create_signature)
+      .property("name", quick, read<&Signature::kernel>)
+      .def("__len__", quick, [](const Signature& self) { return self.params.size(); })
+      .def("__getitem__", quick, py::arg("index"), py::pos_only(),
+           [](const Signature& self, const py::object& key) { return Param(item(self, key)); })
+      .def("__iter__", quick, [](const Signature& self) { return py::iter(items(self)); })
+      .def("__contains__", quick, py::arg("item"), py::pos_only(),
+           [](const Signature& self, py::handle object) {
+             const auto* wanted = get_if<Param>(object.ptr());
+             return wanted != nullptr &&
+                    std::any_of(self.params.begin(), self.params.end(),
+                                [&](const Param& param) { return same(param, *wanted); });
+           })
       .def_equality([](const Signature& a, const Signature& b) { return same(a, b); })
-      .def(
-          "__hash__", [](const Signature& self) { return hash_text(self.str()); }, quick)
-      .def(
-          "__str__", [](const Signature& self) { return self.str(); }, quick)
-      .def(
-          "__repr__", [](const Signature& self) { return "Signature(" + quoted(self.str()) + ")"; },
-          quick)
-      .def(
-          "__reduce__",
-          [module](const Signature& self) {
-            return py::make_tuple(module.attr("_rebuild_signature"),
-                                  py::make_tuple(self.kernel) + py::object(items(self)));
-          },
-          quick);
+      .def("__hash__", quick, [](const Signature& self) { return hash_text(self.str()); })
+      .def("__str__", quick, [](const Signature& self) { return self.str(); })
+      .def("__repr__", quick,
+           [](const Signature& self) { return "Signature(" + quoted(self.str()) + ")"; })
+      .def("__reduce__", quick, [module](const Signature& self) {
+        return py::make_tuple(module.attr("_rebuild_signature"),
+                              py::make_tuple(self.kernel) + py::object(items(self)));
+      });
 }
 
 }  // namespace cudacore::bindings

@@ -7,13 +7,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "bindings/heap_type.hpp"
-#include "cudacore/linker.hpp"
-#include "cudacore/object_code.hpp"
-#include "cudacore/program.hpp"
-#include "cudacore/signature.hpp"
 
 // What the Python types around compiled code hold: ParamInfo a Param, Signature and ObjectCode the
 // C++ types of the same name.
@@ -21,7 +16,7 @@
 namespace cudacore::bindings {
 
 /// A Program or Linker that can be closed. A call that runs without the GIL keeps its own share, so
-/// that closing meanwhile is safe.
+/// closing is safe at any time.
 template <typename T>
 struct Closable {
   std::shared_ptr<T> shared;
@@ -35,23 +30,17 @@ struct Closable {
   }
 };
 
-/// What such types have alike. `name` is theirs, for messages.
+/// Binds what such types have in common. `name` is theirs, for messages.
 template <typename T>
-void add_close(HeapClass<Closable<T>>& type, const char* name, const char* close_doc,
-               const char* handle_doc) {
-  type.def(
-          "close", [](Closable<T>& self) { self.shared.reset(); }, quick, close_doc)
-      .def_property_readonly(
-          "handle",
-          [name](const Closable<T>& self) {
-            return [shared = self.get(name)] {
-              return reinterpret_cast<std::uintptr_t>(shared->handle().get());
-            };
-          },
-          handle_doc)
-      .def_property_readonly(
-          "is_closed", [](const Closable<T>& self) { return self.shared == nullptr; }, quick,
-          "bool: Whether closed.");
+void add_close(HeapClass<Closable<T>>& type, const char* name) {
+  type.def("close", quick, [](Closable<T>& self) { self.shared.reset(); })
+      .property("handle",
+                [name](const Closable<T>& self) {
+                  return [shared = self.get(name)] {
+                    return reinterpret_cast<std::uintptr_t>(shared->handle().get());
+                  };
+                })
+      .property("is_closed", quick, [](const Closable<T>& self) { return self.shared == nullptr; });
 }
 
 using PyProgram = Closable<Program>;

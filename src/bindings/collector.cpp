@@ -2,16 +2,12 @@
 #include "bindings/collector.hpp"
 
 #include <mutex>
-#include <utility>
 
-#include "bindings/errors.hpp"
-#include "bindings/gil.hpp"
-#include "bindings/values.hpp"
+#include "bindings/conversions.hpp"
 #include "error/sticky.hpp"
 #include "owner/owned_handles.hpp"
 
 namespace cudacore::bindings {
-
 namespace {
 
 template <typename T>
@@ -32,8 +28,7 @@ bool has_owner(const std::shared_ptr<owner::StreamBox>& box) noexcept {
 void ReleaseObject::operator()(void* /*pointer*/) const noexcept {
   if (!may_take_gil()) return;
   const AcquireGil acquire;
-  // Owners of owners end one after the other, not one inside the other: a chain of them may be
-  // long.
+  // A chain of owners may be long, so they are destroyed one after another, not recursively.
   constexpr unsigned deepest = 64;
   thread_local unsigned depth = 0;
   thread_local PyObject* later = nullptr;  // a list
@@ -54,15 +49,17 @@ int visit_kept(const Stream& stream, visitproc visit, void* arg) {
   return visit_owner(stream.box(), visit, arg);
 }
 
-bool Kept<Stream>::may_keep(const Stream& stream) noexcept { return has_owner(stream.box()); }
+bool CollectorTraits<Stream>::may_keep(const Stream& stream) noexcept {
+  return has_owner(stream.box());
+}
 
-bool Kept<Buffer>::may_keep(const Buffer& buffer) noexcept {
+bool CollectorTraits<Buffer>::may_keep(const Buffer& buffer) noexcept {
   const owner::BufferBox* box = buffer.box().get();
   return box != nullptr &&
          (box->owner != nullptr || has_owner(box->stream) || kept_by(box->resource) != nullptr);
 }
 
-int Kept<Buffer>::visit(const Buffer& buffer, visitproc visit, void* arg) {
+int CollectorTraits<Buffer>::visit(const Buffer& buffer, visitproc visit, void* arg) {
   const std::shared_ptr<owner::BufferBox>& box = buffer.box();
   if (!is_unshared(box)) return 0;
   if (const int result = visit_kept(box->owner, visit, arg); result != 0) return result;
@@ -71,8 +68,8 @@ int Kept<Buffer>::visit(const Buffer& buffer, visitproc visit, void* arg) {
   return visit_owner(box->stream, visit, arg);
 }
 
-void Kept<Buffer>::finalize(PyObject* self) noexcept {
-  // Others of the garbage may still read memory that goes nowhere.
+void CollectorTraits<Buffer>::finalize(PyObject* self) noexcept {
+  // Other garbage may still read memory that is not released.
   const owner::BufferBox* box = get_if<Buffer>(self)->box().get();
   if (box == nullptr || kept_by(box->resource) == nullptr) return;
   const py::error_scope kept_error;
@@ -81,7 +78,8 @@ void Kept<Buffer>::finalize(PyObject* self) noexcept {
     Buffer ended = close_object<Buffer>(self);
     const ReleaseGil release;
     ended.close();
-  } catch (...) {  // a fault, which the next call raises; or short of memory, and it ends later
+  } catch (
+      ...) {  // a fault, which the next call raises; or memory is short, and it is released later
   }
 }
 

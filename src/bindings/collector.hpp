@@ -6,26 +6,24 @@
 #include <memory>
 
 #include "bindings/heap_type.hpp"
-#include "cudacore/buffer.hpp"
-#include "cudacore/stream.hpp"
 
 // Python's garbage collector, and the Python objects that boxes keep alive (keep_alive()).
 //
-// The rule: an object visits what its value alone keeps, through boxes that nobody else shares
+// The rule: an object visits what its value alone keeps, through boxes that no one else shares
 // (use_count() is 1). For whatever is shared, the collector sees a reference from outside, and
 // collects nothing too early. Its passes must agree: what the first one visits is visited by the
 // later ones too. They do, since the first share more of a box that an object alone owns is only
 // made with the GIL, which the collector holds. Code without the GIL works on shares of its own,
-// made before it let the GIL go, or on a Borrowed, of which no share is made. Shares may end at any
-// time.
+// made before it released the GIL, or on a Borrowed, of which no share is made. Shares may end at
+// any time.
 //
-// Nothing is cleared (tp_clear): an object whose value went away would break whoever still sees it.
+// Nothing is cleared (tp_clear): an object without its value would break code that still sees it.
 // A cycle has a mutable Python object in it, whose clearing ends the cycle. A Buffer gives its
 // memory back before that, while the resource it goes to is whole (tp_finalize).
 
 namespace cudacore::bindings {
 
-/// Ends what keep_alive() made. Knows the object itself, for shares that are aliases.
+/// Releases what keep_alive() made. It holds the object itself, for shares that are aliases.
 struct ReleaseObject {
   PyObject* object;
 
@@ -48,7 +46,7 @@ template <typename T>
 [[nodiscard]] int visit_kept(const Stream& stream, visitproc visit, void* arg);
 
 template <>
-struct Kept<Stream> {
+struct CollectorTraits<Stream> {
   static constexpr bool any = true;
   static bool may_keep(const Stream& stream) noexcept;
   static int visit(const Stream& stream, visitproc visit, void* arg) {
@@ -57,7 +55,7 @@ struct Kept<Stream> {
 };
 
 template <>
-struct Kept<Buffer> {
+struct CollectorTraits<Buffer> {
   static constexpr bool any = true;
   static bool may_keep(const Buffer& buffer) noexcept;
   static int visit(const Buffer& buffer, visitproc visit, void* arg);

@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/dlpack.hpp"
 
-#include <memory>
 #include <mutex>
-#include <optional>
-#include <string>
-#include <utility>
 
-#include "bindings/errors.hpp"
-#include "bindings/gil.hpp"
-#include "bindings/values.hpp"
-#include "cudacore/error.hpp"
+#include "bindings/conversions.hpp"
+#include "bindings/entered_streams.hpp"
 #include "error/context_box.hpp"
 #include "owner/owned_handles.hpp"
 
 namespace cudacore::bindings {
-
 namespace {
 
 // The C ABI of DLPack, https://dmlc.github.io/dlpack/latest/c_api.html.
@@ -71,7 +64,7 @@ constexpr const char* capsule_name() {
   return std::is_same_v<Managed, DlManagedTensor> ? unversioned_name : versioned_name;
 }
 
-/// A capsule that nobody consumed frees the tensor; a consumer renames it first.
+/// A capsule that no one consumed frees the tensor; a consumer renames it first.
 template <typename Managed>
 void destroy_capsule(PyObject* capsule) {
   if (PyCapsule_IsValid(capsule, capsule_name<Managed>()) != 0) {
@@ -111,28 +104,24 @@ py::object make_capsule(const Buffer& buffer, DlDeviceAbi device) {
   tensor.shape = &state->shape;
   tensor.strides = &state->stride;
   if constexpr (std::is_same_v<Managed, DlManagedTensorVersioned>) state->managed.major = 1;
-  auto capsule = py::reinterpret_steal<py::object>(
-      PyCapsule_New(&state->managed, capsule_name<Managed>(), &destroy_capsule<Managed>));
-  if (!capsule) throw py::error_already_set();
+  py::object capsule =
+      checked(PyCapsule_New(&state->managed, capsule_name<Managed>(), &destroy_capsule<Managed>));
   static_cast<void>(state.release());
   return capsule;
 }
 
-/// Unset for what is no int, or too large a one. What its __index__ raises comes through.
-std::optional<long> to_long(py::handle object) {
+/// Unset if the object is not an int, or is too large. What its __index__ raises is passed on.
+std::optional<long long> to_long_long(py::handle object) {
   if (PyIndex_Check(object.ptr()) == 0) return std::nullopt;
-  const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(object.ptr()));
-  if (!number) throw py::error_already_set();
-  int overflow = 0;
-  const long value = PyLong_AsLongAndOverflow(number.ptr(), &overflow);
-  return overflow == 0 ? std::optional(value) : std::nullopt;
+  const Index index = to_index(object);
+  return index.fits ? std::optional(index.value) : std::nullopt;
 }
 
 /// A pair of ints, as DLPack has devices and versions.
-std::pair<long, long> to_pair(py::handle object, const char* what) {
+std::pair<long long, long long> to_pair(py::handle object, const char* what) {
   const bool is_pair = PyTuple_Check(object.ptr()) != 0 && PyTuple_GET_SIZE(object.ptr()) == 2;
-  const auto first = is_pair ? to_long(PyTuple_GET_ITEM(object.ptr(), 0)) : std::nullopt;
-  const auto second = is_pair ? to_long(PyTuple_GET_ITEM(object.ptr(), 1)) : std::nullopt;
+  const auto first = is_pair ? to_long_long(PyTuple_GET_ITEM(object.ptr(), 0)) : std::nullopt;
+  const auto second = is_pair ? to_long_long(PyTuple_GET_ITEM(object.ptr(), 1)) : std::nullopt;
   if (!first || !second) {
     raise_as_both(PyExc_TypeError, PyExc_BufferError,
                   std::string("Buffer.__dlpack__: ") + what +
@@ -150,8 +139,7 @@ constexpr long long per_thread_stream = 2;
 std::optional<long long> to_stream_number(py::handle stream) {
   if (stream.is_none()) return std::nullopt;
   if (PyLong_Check(stream.ptr()) == 0 || PyBool_Check(stream.ptr()) != 0) {
-    throw py::type_error("Buffer.__dlpack__: stream must be an int or None, not " +
-                         type_name(stream));
+    refuse_type("Buffer.__dlpack__: stream", "an int or None", stream);
   }
   int overflow = 0;
   const long long number = PyLong_AsLongLongAndOverflow(stream.ptr(), &overflow);
@@ -164,7 +152,7 @@ std::optional<long long> to_stream_number(py::handle stream) {
   return number;
 }
 
-/// Waits for all work that this process has queued: which of it uses the memory, nobody knows.
+/// Waits for all work that this process has queued, since any of it may use the memory.
 void wait_for_work() {
   for (const std::shared_ptr<error::ContextBox>& context : error::known_contexts()) {
     if (context->lost.load(std::memory_order_acquire)) {  // nothing runs there any more
@@ -187,7 +175,7 @@ Stream default_stream_of(const Device& device, CUstream stream) {
   return Stream(std::move(box));
 }
 
-/// The stream that the allocation and the release are ordered on; a closed one where there is none.
+/// The stream that the allocation and the release are ordered on; a closed one if there is none.
 Stream own_stream(const Buffer& buffer) {
   const std::scoped_lock lock(buffer.box()->mutex);
   return Stream(buffer.box()->stream);
@@ -251,7 +239,7 @@ py::object dlpack_capsule(const Buffer& given, py::handle stream, py::handle max
     }
     device = {static_cast<std::int32_t>(type), static_cast<std::int32_t>(ordinal)};
   }
-  const long major = max_version.is_none() ? 0 : to_pair(max_version, "max_version").first;
+  const long long major = max_version.is_none() ? 0 : to_pair(max_version, "max_version").first;
   if (!consumer || *consumer != no_order) make_ready(buffer, device, consumer);
   if (major >= 1) return make_capsule<DlManagedTensorVersioned>(buffer, device);
   return make_capsule<DlManagedTensor>(buffer, device);

@@ -18,7 +18,7 @@ enum class DlDevice : std::int32_t { cpu = 1, cuda = 2, cuda_host = 3, cuda_mana
 [[nodiscard]] py::tuple dlpack_device(const Buffer& buffer);
 
 /// A capsule that shows the buffer as a one-dimensional array of bytes (int8); versioned (1.0)
-/// where the consumer asks for it. The consumer's stream waits for the buffer's own stream and for
+/// if the consumer asks for it. The consumer's stream waits for the buffer's own stream and for
 /// the current one; a consumer on the host, which has no stream, gets memory that no work uses.
 [[nodiscard]] py::object dlpack_capsule(const Buffer& buffer, py::handle stream,
                                         py::handle max_version, py::handle dl_device,

@@ -2,35 +2,20 @@
 #include "bindings/errors.hpp"
 
 #include <array>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
+#include <typeindex>
+#include <unordered_map>
 
-#include "bindings/foreign_text.hpp"
+#include "bindings/conversions.hpp"
 #include "bindings/text_signature.hpp"
-#include "cudacore/error.hpp"
 
 namespace cudacore::bindings {
-
 namespace {
 
 // Python objects in statics outlive the interpreter: these are never released.
-struct ExceptionTypes {
-  PyObject* cuda = nullptr;
-  PyObject* out_of_memory = nullptr;
-  PyObject* invalid_value = nullptr;
-  PyObject* not_supported = nullptr;
-  PyObject* launch = nullptr;
-  PyObject* context_lost = nullptr;
-  PyObject* forked = nullptr;
-  PyObject* library_not_found = nullptr;
-  PyObject* driver_not_found = nullptr;
-  PyObject* compile = nullptr;
-  PyObject* link = nullptr;
-};
-
-ExceptionTypes types;
+std::unordered_map<std::type_index, PyObject*>& classes() {
+  static auto& all = *new std::unordered_map<std::type_index, PyObject*>();  // NOLINT: leaked
+  return all;
+}
 
 /// An error class that is two built-in ones. Python's types have no address before it starts.
 struct ErrorOfBoth {
@@ -49,45 +34,41 @@ std::array errors_of_both = {
                 &PyExc_TypeError},
 };
 
-PyObject* add_type(py::module_& module, const char* name, py::tuple bases, const char* doc) {
+/// Adds the Python class of the errors E.
+template <typename E>
+py::object add_class(py::module_& module, const char* name, const py::tuple& bases) {
   const std::string qualified = std::string("cudacore.") + name;
+  const char* doc = documentation(module, name);
   const std::string described = with_signature(name, "*args", doc);
-  PyObject* type =
-      PyErr_NewExceptionWithDoc(qualified.c_str(), described.c_str(), bases.ptr(), nullptr);
-  if (type == nullptr) throw py::error_already_set();
-  py::handle(type).attr("__doc__") = doc;  // of a class made so, Python leaves the signature in
-  module.attr(name) = py::handle(type);
+  py::object type = checked(
+      PyErr_NewExceptionWithDoc(qualified.c_str(), described.c_str(), bases.ptr(), nullptr));
+  type.attr("__doc__") = doc;  // Python does not strip the signature of such a class
+  module.attr(name) = type;
+  classes()[typeid(E)] = type.inc_ref().ptr();
   return type;
 }
 
-py::object make(PyObject* type, const Error& error) {
-  py::object instance = py::handle(type)(foreign_text(error.what()));
+/// An error as Python raises it, of the class for exactly its type.
+py::object to_python(const Error& error) {
+  const auto found = classes().find(typeid(error));
+  const py::handle type = found != classes().end() ? found->second : classes()[typeid(Error)];
+  py::object instance = type(foreign_text(error.what()));
   instance.attr("code") = error.code();
   instance.attr("name") = error.name();
   instance.attr("function") = error.function();
+  if (const auto* compile = dynamic_cast<const CompileError*>(&error)) {
+    instance.attr("log") = foreign_text(compile->log());
+  } else if (const auto* link = dynamic_cast<const LinkError*>(&error)) {
+    instance.attr("log") = foreign_text(link->log());
+  } else if (const auto* missing = dynamic_cast<const LibraryNotFoundError*>(&error)) {
+    py::list tried;
+    for (const std::string& place : missing->tried()) tried.append(foreign_text(place));
+    instance.attr("tried") = tried;
+  }
   return instance;
 }
 
-template <typename T>
-py::object make_with_log(PyObject* type, const T& error) {
-  py::object instance = make(type, error);
-  instance.attr("log") = foreign_text(error.log());
-  return instance;
-}
-
-py::object make_with_places(PyObject* type, const LibraryNotFoundError& error) {
-  py::object instance = make(type, error);
-  py::list tried;
-  for (const std::string& place : error.tried()) tried.append(foreign_text(place));
-  instance.attr("tried") = tried;
-  return instance;
-}
-
-void raise(const py::object& instance) {
-  PyErr_SetObject(py::type::of(instance).ptr(), instance.ptr());
-}
-
-/// In our words what pybind11 could not convert: it tells the Python type, and no more.
+/// Says in our words what pybind11 could not convert: its message has only the Python type.
 void set_cast_error(std::string_view told) {
   constexpr std::string_view start = "<class '";
   const std::size_t begin = told.find(start);
@@ -105,7 +86,7 @@ void set_cast_error(std::string_view told) {
                type.empty() ? "" : " of type ", type.c_str());
 }
 
-/// Sets the Python error for the library's own exceptions; lets all others pass.
+/// Sets the Python error for the library's own exceptions; passes all others on.
 void translate(std::exception_ptr pointer) {
   try {
     std::rethrow_exception(std::move(pointer));
@@ -118,28 +99,9 @@ void translate(std::exception_ptr pointer) {
     set_cast_error(error.what());
   } catch (const TypeMismatchError& error) {
     PyErr_SetString(PyExc_TypeError, error.what());
-  } catch (const CompileError& error) {
-    raise(make_with_log(types.compile, error));
-  } catch (const LinkError& error) {
-    raise(make_with_log(types.link, error));
-  } catch (const DriverNotFoundError& error) {
-    raise(make_with_places(types.driver_not_found, error));
-  } catch (const LibraryNotFoundError& error) {
-    raise(make_with_places(types.library_not_found, error));
-  } catch (const OutOfMemoryError& error) {
-    raise(make(types.out_of_memory, error));
-  } catch (const InvalidValueError& error) {
-    raise(make(types.invalid_value, error));
-  } catch (const NotSupportedError& error) {
-    raise(make(types.not_supported, error));
-  } catch (const LaunchError& error) {
-    raise(make(types.launch, error));
-  } catch (const ContextLostError& error) {
-    raise(make(types.context_lost, error));
-  } catch (const ForkedProcessError& error) {
-    raise(make(types.forked, error));
   } catch (const Error& error) {
-    raise(make(types.cuda, error));
+    const py::object instance = to_python(error);
+    PyErr_SetObject(py::type::of(instance).ptr(), instance.ptr());
   }
 }
 
@@ -196,51 +158,25 @@ void bind_errors_of_both(py::module_& module) {
 }
 
 void bind_errors(py::module_& module) {
-  const py::handle runtime(PyExc_RuntimeError);
-  types.cuda =
-      add_type(module, "CUDAError", py::make_tuple(runtime),
-               "Base of every failure that CUDA reported, or that kept it from being called.\n\n"
-               "Attributes\n----------\n"
-               "code : int\n    The library's result code; 0 where no library was reached.\n"
-               "name : str\n    The code's name, such as ``CUDA_ERROR_INVALID_VALUE``.\n"
-               "function : str\n    The function that failed, such as ``cuMemAllocAsync``.\n");
-  const py::handle cuda(types.cuda);
+  const py::object cuda =
+      add_class<Error>(module, "CUDAError", py::make_tuple(py::handle(PyExc_RuntimeError)));
   cuda.attr("code") = 0;
   cuda.attr("name") = "";
   cuda.attr("function") = "";
-  types.out_of_memory =
-      add_type(module, "OutOfMemoryError", py::make_tuple(cuda, py::handle(PyExc_MemoryError)),
-               "The device or the host has too little free memory.");
-  types.invalid_value =
-      add_type(module, "InvalidValueError", py::make_tuple(cuda, py::handle(PyExc_ValueError)),
-               "The driver refused a value or a handle.");
-  types.not_supported = add_type(module, "NotSupportedError", py::make_tuple(cuda),
-                                 "The device, the driver or the library lacks what was asked for.");
-  types.launch = add_type(module, "LaunchError", py::make_tuple(cuda),
-                          "A kernel failed while it ran, or could not be started.");
-  types.context_lost =
-      add_type(module, "ContextLostError", py::make_tuple(cuda),
-               "An earlier failure, or a reset of the simulated device, ended the context.");
-  types.forked = add_type(module, "ForkedProcessError", py::make_tuple(cuda),
-                          "The process was forked after CUDA was initialised.");
-  types.library_not_found = add_type(module, "LibraryNotFoundError", py::make_tuple(cuda),
-                                     "A shared library was not found.\n\n"
-                                     "Attributes\n----------\n"
-                                     "tried : list of str\n    Every place looked in, in order.\n");
-  py::handle(types.library_not_found).attr("tried") = py::list();
-  types.driver_not_found =
-      add_type(module, "DriverNotFoundError", py::make_tuple(py::handle(types.library_not_found)),
-               "libcuda was not found, or found no device.");
-  types.compile = add_type(module, "CompileError", py::make_tuple(cuda),
-                           "NVRTC refused the source.\n\n"
-                           "Attributes\n----------\n"
-                           "log : str\n    The compiler's whole log.\n");
-  py::handle(types.compile).attr("log") = "";
-  types.link = add_type(module, "LinkError", py::make_tuple(cuda),
-                        "nvJitLink refused its inputs.\n\n"
-                        "Attributes\n----------\n"
-                        "log : str\n    The linker's whole log.\n");
-  py::handle(types.link).attr("log") = "";
+  const py::tuple base = py::make_tuple(cuda);
+  const py::tuple memory = py::make_tuple(cuda, py::handle(PyExc_MemoryError));
+  add_class<OutOfMemoryError>(module, "OutOfMemoryError", memory);
+  const py::tuple value = py::make_tuple(cuda, py::handle(PyExc_ValueError));
+  add_class<InvalidValueError>(module, "InvalidValueError", value);
+  add_class<NotSupportedError>(module, "NotSupportedError", base);
+  add_class<LaunchError>(module, "LaunchError", base);
+  add_class<ContextLostError>(module, "ContextLostError", base);
+  add_class<ForkedProcessError>(module, "ForkedProcessError", base);
+  const py::object missing = add_class<LibraryNotFoundError>(module, "LibraryNotFoundError", base);
+  missing.attr("tried") = py::list();
+  add_class<DriverNotFoundError>(module, "DriverNotFoundError", py::make_tuple(missing));
+  add_class<CompileError>(module, "CompileError", base).attr("log") = "";
+  add_class<LinkError>(module, "LinkError", base).attr("log") = "";
   py::register_exception_translator([](std::exception_ptr pointer) {
     if (pointer) translate(std::move(pointer));
   });

@@ -3,7 +3,6 @@
 
 #include <pybind11/pybind11.h>
 
-#include <exception>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -18,8 +17,8 @@ namespace py = pybind11;
 /// Adds the exception classes and teaches pybind11 to raise them.
 void bind_errors(py::module_& module);
 
-/// What Python code raised inside of the library's, and no `except Exception` is to catch, such as
-/// KeyboardInterrupt: nothing on its way reports it instead.
+/// What Python code raised inside the library that `except Exception` must not catch, such as
+/// KeyboardInterrupt: it is passed on, never just reported.
 class PythonInterrupt : public InterruptedError {
  public:
   explicit PythonInterrupt(const py::error_already_set& raised)
@@ -37,11 +36,11 @@ void set_python_error() noexcept;
 /// Adds the exception classes that raise_as_both() raises. They stay in the extension module.
 void bind_errors_of_both(py::module_& module);
 
-/// Raises an error that is of both of two built-in classes, for where cuda.core raises another than
-/// cudacore does: programs written for either catch it.
+/// Raises an error of two built-in classes at once. If cuda.core raises another class than
+/// cudacore, programs written for either catch it.
 [[noreturn]] void raise_as_both(PyObject* ours, PyObject* theirs, const std::string& message);
 
-/// Runs a body whose std::invalid_argument cuda.core's programs catch as a RuntimeError.
+/// Runs a body whose std::invalid_argument programs for cuda.core catch as a RuntimeError.
 template <typename Body>
 decltype(auto) runtime_error_too(Body&& body) {
   try {
@@ -49,6 +48,14 @@ decltype(auto) runtime_error_too(Body&& body) {
   } catch (const std::invalid_argument& error) {
     raise_as_both(PyExc_ValueError, PyExc_RuntimeError, error.what());
   }
+}
+
+/// What a function of CPython's made.
+/// @throw pybind11::error_already_set if it made nothing.
+template <typename T = py::object>
+[[nodiscard]] T checked(PyObject* made) {
+  if (made == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<T>(made);
 }
 
 /// Runs the body of a C function: what it throws becomes the Python error.

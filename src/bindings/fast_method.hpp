@@ -11,17 +11,25 @@
 #include "bindings/errors.hpp"
 #include "bindings/keywords.hpp"
 
-// Hot methods, which CPython calls without a tuple or a dict of the arguments. Where one is bound,
-// its signature is all that says which arguments it takes:
+// Hot methods, which CPython calls without a tuple or a dict of the arguments. The signature in the
+// binding alone says which arguments they take:
 //
-//   .def_fast(FastMethod<type_name, fill_doc, &fill>::definition)
+//   .def_fast(fast_method<"Buffer.fill($self, value, *, stream=None)", &fill>)
 //
-// Their bodies let the GIL go around what may block.
+// Their bodies release the GIL around what may block.
 
 namespace cudacore::bindings {
 
-/// What documentation such as "fill($self, value, *, stream=None)\n--\n\n..." says of the
-/// arguments.
+/// A string as a template argument.
+template <std::size_t size>
+struct LiteralText {
+  char text[size];
+
+  // NOLINTNEXTLINE(google-explicit-constructor): stands for the literal
+  consteval LiteralText(const char (&literal)[size]) { std::copy_n(literal, size, &text[0]); }
+};
+
+/// What a signature such as "Buffer.fill($self, value, *, stream=None)" says of the arguments.
 struct FastSignature {
   char function[64] = {};  ///< "Buffer.fill"
   std::size_t name = 0;    ///< where "fill" starts in it
@@ -30,13 +38,10 @@ struct FastSignature {
   std::size_t count = 0;
   std::size_t positional = 0;  ///< how many may be given by place
 
-  consteval FastSignature(std::string_view type, std::string_view doc) {
-    const std::size_t open = doc.find('(');
-    char* end = std::copy(type.begin(), type.end(), &function[0]);
-    *end++ = '.';
-    name = static_cast<std::size_t>(end - &function[0]);
-    std::copy_n(doc.begin(), open, end);
-    std::string_view rest = doc.substr(open + 1, doc.find(")\n--") - open - 1);
+  consteval explicit FastSignature(std::string_view text) : name(text.find('.') + 1) {
+    const std::size_t open = text.find('(');
+    std::copy_n(text.begin(), open, &function[0]);
+    std::string_view rest = text.substr(open + 1, text.rfind(')') - open - 1);
     bool is_by_place = true;
     while (!rest.empty()) {
       const std::size_t comma = std::min(rest.find(", "), rest.size());
@@ -55,11 +60,11 @@ struct FastSignature {
   }
 };
 
-/// A method of the type that messages call `type`. `body` gets the object and an array of the
-/// arguments, borrowed: None for one that is optional and not given, null for one that is not.
-template <const char* type, const char* doc, auto body>
+/// `body` gets the object and an array of the arguments, borrowed: None for one that is optional
+/// and not given, null for one that is not.
+template <LiteralText literal, auto body>
 class FastMethod {
-  static constexpr FastSignature signature{type, doc};
+  static constexpr FastSignature signature{&literal.text[0]};
   using Arguments = std::array<pybind11::handle, signature.count>;
 
   static constexpr std::array<const char*, signature.count> keywords = [] {
@@ -88,7 +93,10 @@ class FastMethod {
   static inline PyMethodDef definition = {
       &signature.function[signature.name],
       reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&call)), METH_FASTCALL | METH_KEYWORDS,
-      doc};
+      &literal.text[signature.name]};
 };
+
+template <LiteralText literal, auto body>
+inline PyMethodDef& fast_method = FastMethod<literal, body>::definition;
 
 }  // namespace cudacore::bindings

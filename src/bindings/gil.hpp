@@ -7,18 +7,20 @@
 
 #include <cxxabi.h>
 
+#include "driver/not_copied.hpp"
+
 namespace cudacore::bindings {
 
-// The guards of the GIL, in place of pybind11's own. When the interpreter is on its way out, a
+// The guards of the GIL, in place of pybind11's own. When the interpreter is shutting down, a
 // thread that takes the GIL is ended by pthread_exit, which unwinds through C++ and aborts the
-// process: these guards hold such a thread where it is, as Python 3.14 does, until the process has
-// gone.
+// process: these guards hold such a thread in place, as Python 3.14 does, until the process has
+// ended.
 
-/// Waits for ever: for a thread that may neither go on nor end.
+/// Waits forever, for a thread that may neither continue nor end.
 [[noreturn]] void park_thread() noexcept;
 
-/// Lets the GIL go for a scope.
-class ReleaseGil {
+/// Releases the GIL for a scope.
+class ReleaseGil : driver::NotCopied {
  public:
   ReleaseGil() noexcept : state_(PyEval_SaveThread()) {}
   ~ReleaseGil() {
@@ -28,20 +30,16 @@ class ReleaseGil {
       park_thread();
     }
   }
-  ReleaseGil(const ReleaseGil&) = delete;
-  ReleaseGil& operator=(const ReleaseGil&) = delete;
 
  private:
   PyThreadState* state_;
 };
 
-/// Takes the GIL for a scope, on any thread. Only where may_take_gil().
-class AcquireGil {
+/// Takes the GIL for a scope, on any thread. Only if may_take_gil().
+class AcquireGil : driver::NotCopied {
  public:
   AcquireGil() noexcept : state_(take()) {}
   ~AcquireGil() { PyGILState_Release(state_); }
-  AcquireGil(const AcquireGil&) = delete;
-  AcquireGil& operator=(const AcquireGil&) = delete;
 
  private:
   static PyGILState_STATE take() noexcept {
@@ -68,10 +66,10 @@ auto run_python(Body&& body) {
 
 /// Whether the calling thread holds the GIL.
 [[nodiscard]] bool holds_gil() noexcept;
-/// Makes BlockingScope let go of the GIL where the calling thread holds it.
+/// Makes BlockingScope release the GIL if the calling thread holds it.
 void let_gil_go_where_blocking() noexcept;
 
-/// Whether Python code may still run: not in a forked child's deleters, not at the process's end.
+/// Whether Python code may still run: not in a forked child's deleters, nor while the process ends.
 [[nodiscard]] bool may_take_gil() noexcept;
 
 }  // namespace cudacore::bindings

@@ -14,9 +14,7 @@
 #include <structmember.h>
 
 #include "bindings/errors.hpp"
-#include "bindings/gil.hpp"
 #include "bindings/policy.hpp"
-#include "bindings/text_signature.hpp"
 
 // Python types that hold a C++ value in the object itself. Creating, destroying and unpacking one
 // costs a quarter of what a pybind11 class costs, which decides whether an allocation or an event
@@ -28,23 +26,19 @@ namespace cudacore::bindings {
 namespace py = pybind11;
 
 /// What Python's garbage collector must know of a T; see collector.hpp. Types that may keep Python
-/// objects alive specialise it, with
+/// objects alive specialize it, with
 ///   static bool may_keep(const T&)                     whether there can be anything to visit
 ///   static int visit(const T&, visitproc, void*)
 template <typename T>
-struct Kept {
+struct CollectorTraits {
   static constexpr bool any = false;
 };
-
-/// Whether Python classes may derive from T's type.
-template <typename T>
-inline constexpr bool is_subclassable = false;
 
 /// The hash of a T that can be closed, by what equality compares.
 template <typename T>
 [[nodiscard]] Py_hash_t hash_of(const T& value) noexcept;
 
-/// The buffer protocol of the objects that hold a T; types that have it specialise it.
+/// The buffer protocol of the objects that hold a T; types that have it specialize it.
 template <typename T>
 struct BufferProtocolOf {
   static constexpr getbufferproc get = nullptr;
@@ -56,8 +50,8 @@ template <typename T>
 struct HeapObject {
   PyObject_HEAD PyObject* weak_references;
   vectorcallfunc call;
-  unsigned borrows;       ///< calls that use the value while the GIL is away
-  T* parked;              ///< what was closed under them, until they are back
+  unsigned borrows;       ///< calls that use the value without the GIL
+  T* parked;              ///< what was closed during them, until they return
   Py_hash_t closed_hash;  ///< the hash of what was closed
   alignas(T) unsigned char storage[sizeof(T)];
 
@@ -73,11 +67,11 @@ template <typename T>
   return reinterpret_cast<PyObject*>(heap_type<T>);
 }
 
-/// What calling an object that holds a T does; null where it cannot be called.
+/// What calling an object that holds a T does; null if it cannot be called.
 template <typename T>
 inline vectorcallfunc heap_call = nullptr;
 
-/// The T inside `object`, null where it is something else.
+/// The T inside `object`, null if it is something else.
 template <typename T>
 [[nodiscard]] T* get_if(PyObject* object) noexcept {
   if (Py_TYPE(object) == heap_type<T>) [[likely]] {
@@ -107,21 +101,22 @@ class ObjectOf : public py::object {
 /// Shows an object to the garbage collector once it may keep Python objects alive.
 template <typename T>
 void track(PyObject* object) noexcept {
-  if constexpr (Kept<T>::any) {
+  if constexpr (CollectorTraits<T>::any) {
     const T& value = reinterpret_cast<HeapObject<T>*>(object)->value();
-    if (Kept<T>::may_keep(value) && PyObject_GC_IsTracked(object) == 0) PyObject_GC_Track(object);
+    if (CollectorTraits<T>::may_keep(value) && PyObject_GC_IsTracked(object) == 0)
+      PyObject_GC_Track(object);
   }
 }
 
 /// A new reference to an object that holds `value`, of `type` or of T's own; null with a Python
-/// error where memory is short.
+/// error if memory is short.
 template <typename T>
 [[nodiscard]] PyObject* make_object(T value, PyTypeObject* type = heap_type<T>) noexcept {
   static_assert(std::is_nothrow_move_constructible_v<T>);
   HeapObject<T>* object = nullptr;
   if (is_subclassable<T> && type != heap_type<T>) {
     object = reinterpret_cast<HeapObject<T>*>(type->tp_alloc(type, 0));
-  } else if constexpr (Kept<T>::any) {
+  } else if constexpr (CollectorTraits<T>::any) {
     object = PyObject_GC_New(HeapObject<T>, type);
   } else {
     object = PyObject_New(HeapObject<T>, type);
@@ -145,17 +140,15 @@ template <typename T>
     throw py::type_error(std::string("expected ") + heap_type<T>->tp_name +
                          " or a class derived from it");
   }
-  PyObject* made = make_object(std::move(value), reinterpret_cast<PyTypeObject*>(type.ptr()));
-  if (made == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(made);
+  return checked(make_object(std::move(value), reinterpret_cast<PyTypeObject*>(type.ptr())));
 }
 
-/// The value of a Stream, Event or Buffer object for a call that runs Python code or lets the GIL
-/// go. Either may close the object meanwhile: it then keeps the value until the call is back. Costs
-/// no locked instruction, as a share of its own would. Made and ended under the GIL; the object
-/// must be held throughout; what get() gives must not be stored.
+/// The value of a Stream, Event or Buffer object for a call that runs Python code or releases the
+/// GIL. Either may close the object during the call: it then keeps the value until the call
+/// returns. Unlike a share, it costs no locked instruction. It is made and destroyed under the GIL;
+/// the object must be held throughout; what get() returns must not be stored.
 template <typename T>
-class Borrowed {
+class Borrowed : driver::NotCopied {
  public:
   explicit Borrowed(PyObject* object)
       : object_(reinterpret_cast<HeapObject<T>*>(object)),
@@ -169,8 +162,6 @@ class Borrowed {
       ended.reset();
     }
   }
-  Borrowed(const Borrowed&) = delete;
-  Borrowed& operator=(const Borrowed&) = delete;
 
   [[nodiscard]] const T& get() const noexcept { return value_; }
 
@@ -181,7 +172,7 @@ class Borrowed {
   T value_;
 };
 
-/// Takes the value out of an object that is being closed; calls that borrow it keep a share. Where
+/// Takes the value out of an object that is being closed; calls that borrow it keep a share. If
 /// memory is short, the object stays as it is.
 template <typename T>
 T close_object(PyObject* self) {
@@ -214,15 +205,21 @@ struct HeapCaster {
   T* value = nullptr;
 };
 
-/// Builds the type object for T: `HeapClass<Event>(module, "Event", "doc").def(...)`.
+/// Builds the type object for T: `HeapClass<Event>(module, "cudacore.Event", &create).def(...)`.
+/// Each function is bound by its name, its policy (see policy.hpp), its arguments, and the function
+/// last. Its docstring comes from _core.pyi, unless one is among the arguments.
 template <typename T>
 class HeapClass : public py::object {
  public:
   /// `create` is tp_new, see refuse_new(); `vectorcall` makes the objects callable, and `call`
   /// documents that: a METH_COEXIST definition of __call__, then an empty one.
-  HeapClass(py::module_& module, const char* qualified_name, const char* doc, newfunc create,
+  HeapClass(py::module_& module, const char* qualified_name, newfunc create,
+            vectorcallfunc vectorcall = nullptr, PyMethodDef* call = nullptr)
+      : HeapClass(module, qualified_name, class_documentation(qualified_name), create, vectorcall,
+                  call) {}
+
+  HeapClass(py::module_& module, const char* qualified_name, const std::string& doc, newfunc create,
             vectorcallfunc vectorcall = nullptr, PyMethodDef* call = nullptr) {
-    const std::string described = describe_class(qualified_name, doc);
     PyMemberDef members[] = {
         {"__weaklistoffset__", T_PYSSIZET, offsetof(HeapObject<T>, weak_references), READONLY,
          nullptr},
@@ -231,7 +228,7 @@ class HeapClass : public py::object {
         {nullptr, 0, 0, 0, nullptr},
     };
     std::vector<PyType_Slot> slots = {
-        {Py_tp_doc, const_cast<char*>(described.c_str())},
+        {Py_tp_doc, const_cast<char*>(doc.c_str())},
         {Py_tp_new, reinterpret_cast<void*>(create)},
         {Py_tp_init, reinterpret_cast<void*>(&accept_any)},
         {Py_tp_dealloc, reinterpret_cast<void*>(&deallocate)},
@@ -244,11 +241,11 @@ class HeapClass : public py::object {
       slots.push_back({Py_tp_methods, call});
     }
     if constexpr (is_subclassable<T>) flags |= Py_TPFLAGS_BASETYPE;
-    if constexpr (Kept<T>::any) {
+    if constexpr (CollectorTraits<T>::any) {
       flags |= Py_TPFLAGS_HAVE_GC;
       slots.push_back({Py_tp_traverse, reinterpret_cast<void*>(&traverse)});
-      if constexpr (requires(PyObject * self) { Kept<T>::finalize(self); }) {
-        slots.push_back({Py_tp_finalize, reinterpret_cast<void*>(&Kept<T>::finalize)});
+      if constexpr (requires(PyObject * self) { CollectorTraits<T>::finalize(self); }) {
+        slots.push_back({Py_tp_finalize, reinterpret_cast<void*>(&CollectorTraits<T>::finalize)});
       }
     }
     if constexpr (BufferProtocolOf<T>::get != nullptr) {
@@ -258,123 +255,142 @@ class HeapClass : public py::object {
     slots.push_back({0, nullptr});
     PyType_Spec spec{qualified_name, static_cast<int>(sizeof(HeapObject<T>)), 0,
                      static_cast<unsigned>(flags), slots.data()};
-    m_ptr = PyType_FromSpec(&spec);
-    if (m_ptr == nullptr) throw py::error_already_set();
+    m_ptr = checked(PyType_FromSpec(&spec)).release().ptr();
+    if (call != nullptr) document(*call, *this);
     heap_type<T> = reinterpret_cast<PyTypeObject*>(m_ptr);
     heap_call<T> = vectorcall;
     module.attr(attr("__name__")) = *this;
-    inc_ref();  // heap_type<T> owns one for ever
+    inc_ref();  // heap_type<T> owns one forever
   }
 
-  template <typename Function, typename... Extra>
-  HeapClass& def(const char* name, Function&& function, const Extra&... extra) {
-    attr(name) = py::cpp_function(with_policy<Extra...>(std::forward<Function>(function)),
-                                  py::name(name), py::is_method(*this),
-                                  py::sibling(py::getattr(*this, name, py::none())), extra...);
+  template <typename... Rest>
+  HeapClass& def(const char* name, const Rest&... rest) {
+    function_last(
+        [&](const auto& function, const auto&... extra) {
+          attr(name) =
+              py::cpp_function(with_policy(function, extra...), py::name(name),
+                               py::is_method(*this), docstring(*this, name, extra...),
+                               py::sibling(py::getattr(*this, name, py::none())), extra...);
+        },
+        rest...);
     return *this;
   }
 
-  /// A class method: `function` takes the class first; see make_instance().
-  template <typename Function, typename... Extra>
-  HeapClass& def_class(const char* name, Function&& function, const Extra&... extra) {
-    const py::cpp_function made(with_policy<Extra...>(std::forward<Function>(function)),
-                                py::name(name), py::is_method(*this), extra...);
-    attr(name) = py::reinterpret_steal<py::object>(PyClassMethod_New(made.ptr()));
+  /// A class method: its function takes the class first; see make_instance().
+  template <typename... Rest>
+  HeapClass& def_class(const char* name, const Rest&... rest) {
+    function_last(
+        [&](const auto& function, const auto&... extra) {
+          const py::cpp_function made(with_policy(function, extra...), py::name(name),
+                                      py::is_method(*this), docstring(*this, name, extra...),
+                                      extra...);
+          attr(name) = checked(PyClassMethod_New(made.ptr()));
+        },
+        rest...);
     return *this;
   }
 
-  /// __eq__ by a predicate of two values; objects of other types are left to answer for themselves.
+  template <typename... Rest>
+  HeapClass& def_static(const char* name, const Rest&... rest) {
+    function_last(
+        [&](const auto& function, const auto&... extra) {
+          attr(name) = py::staticmethod(
+              py::cpp_function(with_policy(function, extra...), py::name(name), py::scope(*this),
+                               docstring(*this, name, extra...), extra...));
+        },
+        rest...);
+    return *this;
+  }
+
+  /// property(name, policy, getter); a setter() may follow.
+  template <typename... Rest>
+  HeapClass& property(const char* name, const Rest&... rest) {
+    function_last(
+        [&](const auto& get, const auto&... extra) {
+          const py::handle type(reinterpret_cast<PyObject*>(&PyProperty_Type));
+          attr(name) = type(accessor(get, extra...), py::none(), py::none(),
+                            docstring(*this, name, extra...));
+        },
+        rest...);
+    return *this;
+  }
+
+  /// The setter of the property of this name.
+  template <typename... Rest>
+  HeapClass& setter(const char* name, const Rest&... rest) {
+    function_last(
+        [&](const auto& function, const auto&... extra) {
+          attr(name) = attr(name).attr("setter")(accessor(function, extra...));
+        },
+        rest...);
+    return *this;
+  }
+
+  /// __eq__ by a predicate of two values; other types answer for themselves.
   template <typename Predicate>
   HeapClass& def_equality(Predicate predicate) {
-    return def(
-        "__eq__",
-        [predicate](const T& self, py::handle other) -> py::object {
-          const T* value = get_if<T>(other.ptr());
-          return value == nullptr ? py::reinterpret_borrow<py::object>(Py_NotImplemented)
-                                  : py::bool_(predicate(self, *value));
-        },
-        py::arg("other"), py::pos_only(), py::is_operator(), quick);
+    return def("__eq__", quick, py::arg("other"), py::pos_only(), py::is_operator(),
+               [predicate](const T& self, py::handle other) -> py::object {
+                 const T* value = get_if<T>(other.ptr());
+                 return value == nullptr ? py::reinterpret_borrow<py::object>(Py_NotImplemented)
+                                         : py::bool_(predicate(self, *value));
+               });
   }
 
   /// __eq__ and __hash__ of objects that can be closed: by a predicate of two values and hash_of()
-  /// while they are open. A closed one equals itself alone, and keeps its hash.
+  /// while they are open. A closed one equals only itself, and keeps its hash.
   template <typename Predicate>
   HeapClass& def_identity(Predicate predicate) {
-    def(
-        "__eq__",
+    def("__eq__", quick, py::arg("other"), py::pos_only(), py::is_operator(),
         [predicate](const ObjectOf<T>& self, py::handle other) -> py::object {
           const T* value = get_if<T>(other.ptr());
           if (value == nullptr) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
           const bool are_open = !self.value().is_closed() && !value->is_closed();
           return py::bool_(are_open ? predicate(self.value(), *value) : self.is(other));
-        },
-        py::arg("other"), py::pos_only(), py::is_operator(), quick);
-    return def(
-        "__hash__",
-        [](const ObjectOf<T>& self) {
-          const T& value = self.value();
-          return value.is_closed() ? reinterpret_cast<HeapObject<T>*>(self.ptr())->closed_hash
-                                   : hash_of(value);
-        },
-        quick);
+        });
+    return def("__hash__", quick, [](const ObjectOf<T>& self) {
+      const T& value = self.value();
+      return value.is_closed() ? reinterpret_cast<HeapObject<T>*>(self.ptr())->closed_hash
+                               : hash_of(value);
+    });
   }
 
   /// __replace__, which copy.replace() calls, by a function that changes fields of a value.
   template <typename Change>
   HeapClass& def_replace(Change change) {
-    return def(
-        "__replace__",
-        [change](T self, const py::kwargs& changes) {
-          change(self, changes);
-          return self;
-        },
-        quick, "A copy with some fields changed; what copy.replace() calls.");
+    return def("__replace__", quick, "A copy with some fields changed; what copy.replace() calls.",
+               [change](T self, const py::kwargs& changes) {
+                 change(self, changes);
+                 return self;
+               });
   }
 
-  template <typename Function, typename... Extra>
-  HeapClass& def_static(const char* name, Function&& function, const Extra&... extra) {
-    py::cpp_function made(with_policy<Extra...>(std::forward<Function>(function)), py::name(name),
-                          py::scope(*this), extra...);
-    attr(name) = py::staticmethod(made);
-    return *this;
-  }
-
-  /// The last of `extra` is the documentation.
-  template <typename Getter, typename... Extra>
-  HeapClass& def_property_readonly(const char* name, Getter&& getter, const Extra&... extra) {
-    return def_property(name, std::forward<Getter>(getter), nullptr, extra...);
-  }
-
-  template <typename Getter, typename Setter, typename... Extra>
-  HeapClass& def_property(const char* name, Getter&& getter, Setter&& setter,
-                          const Extra&... extra) {
-    const char* doc = std::get<sizeof...(Extra) - 1>(std::tie(extra...));
-    py::cpp_function get(with_policy<Extra...>(std::forward<Getter>(getter)), py::is_method(*this));
-    py::object set = py::none();
-    if constexpr (!std::is_null_pointer_v<std::remove_cvref_t<Setter>>) {
-      set = py::cpp_function(with_policy<Extra...>(std::forward<Setter>(setter)),
-                             py::is_method(*this));
-    }
-    auto property =
-        py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(&PyProperty_Type));
-    attr(name) = property(get, set, py::none(), py::str(doc));
-    return *this;
-  }
-
-  /// A hot method: `definition` must live for ever.
+  /// A hot method: `definition` is never freed, and its documentation is its signature.
   HeapClass& def_fast(PyMethodDef& definition) {
-    attr(definition.ml_name) =
-        py::reinterpret_steal<py::object>(PyDescr_NewMethod(heap_type<T>, &definition));
+    document(definition, *this);
+    attr(definition.ml_name) = checked(PyDescr_NewMethod(heap_type<T>, &definition));
+    return *this;
+  }
+
+  /// The same for a static method.
+  HeapClass& def_fast_static(PyMethodDef& definition) {
+    document(definition, *this);
+    attr(definition.ml_name) = py::staticmethod(checked(PyCFunction_New(&definition, nullptr)));
     return *this;
   }
 
  private:
+  template <typename Function, typename... Extra>
+  py::cpp_function accessor(const Function& function, const Extra&... extra) {
+    return {with_policy(function, extra...), py::is_method(*this)};
+  }
+
   static int accept_any(PyObject* /*self*/, PyObject* /*args*/, PyObject* /*kwargs*/) { return 0; }
 
   static int traverse(PyObject* self, visitproc visit, void* arg) {
     Py_VISIT(Py_TYPE(self));
-    if constexpr (Kept<T>::any) {
-      return Kept<T>::visit(reinterpret_cast<HeapObject<T>*>(self)->value(), visit, arg);
+    if constexpr (CollectorTraits<T>::any) {
+      return CollectorTraits<T>::visit(reinterpret_cast<HeapObject<T>*>(self)->value(), visit, arg);
     } else {
       return 0;
     }
@@ -383,9 +399,9 @@ class HeapClass : public py::object {
   static void deallocate(PyObject* self) {
     auto* object = reinterpret_cast<HeapObject<T>*>(self);
     PyTypeObject* type = Py_TYPE(self);
-    if constexpr (Kept<T>::any) PyObject_GC_UnTrack(self);
+    if constexpr (CollectorTraits<T>::any) PyObject_GC_UnTrack(self);
     if (object->weak_references != nullptr) PyObject_ClearWeakRefs(self);
-    object->value().~T();  // boxes let the GIL go where their end may block
+    object->value().~T();  // boxes release the GIL if destroying them may block
     type->tp_free(self);
     Py_DECREF(type);
   }

@@ -3,31 +3,9 @@
 
 #include <type_traits>
 
+#include "cudacore/cudacore.hpp"
+
 // The types whose values lie in the Python objects that show them; see heap_type.hpp.
-
-namespace cudacore {
-
-class Buffer;
-class Context;
-class Event;
-class Kernel;
-class Linker;
-class ObjectCode;
-class Program;
-class Stream;
-struct LaunchConfig;
-struct Param;
-struct Signature;
-
-struct DeviceMemoryResourceOptions;
-struct EventOptions;
-struct LinkerOptions;
-struct ManagedMemoryResourceOptions;
-struct PinnedMemoryResourceOptions;
-struct ProgramOptions;
-struct StreamOptions;
-
-}  // namespace cudacore
 
 namespace cudacore::bindings {
 
@@ -50,5 +28,9 @@ inline constexpr bool is_held =
               KernelAttributes, KernelOccupancy, PoolAttributes, DeviceMemoryResourceOptions,
               EventOptions, LinkerOptions, ManagedMemoryResourceOptions,
               PinnedMemoryResourceOptions, ProgramOptions, StreamOptions>;
+
+/// Whether Python classes may derive from T's type.
+template <typename T>
+inline constexpr bool is_subclassable = is_one_of<T, Buffer, Stream>;
 
 }  // namespace cudacore::bindings

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/host_buffer.hpp"
 
-#include <string>
-#include <string_view>
-
-#include "bindings/values.hpp"
+#include "bindings/conversions.hpp"
 
 namespace cudacore::bindings {
-
 namespace {
 
 /// Whether a format of the struct module, as PEP 3118 extends it, has an `O` outside of the names
@@ -37,7 +33,7 @@ bool holds_objects(py::handle object) {
   return result;
 }
 
-/// Raises what an object says that shows its memory to nobody, whatever is asked of it.
+/// Passes on the error of an object that never shows its memory, whatever is requested.
 void require_any_view(py::handle object) {
   Py_buffer view;
   if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_INDIRECT) != 0) throw py::error_already_set();
@@ -48,9 +44,7 @@ void require_any_view(py::handle object) {
 
 HostBuffer::HostBuffer(py::handle object, bool writable, const char* what) {
   if (PyObject_CheckBuffer(object.ptr()) == 0) {
-    throw py::type_error(std::string(what) +
-                         " must be a Buffer or a host object with the buffer protocol, not " +
-                         type_name(object));
+    refuse_type(what, "a Buffer or a host object with the buffer protocol", object);
   }
   const int flags = writable ? PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE : PyBUF_C_CONTIGUOUS;
   if (PyObject_GetBuffer(object.ptr(), &view_, flags) != 0) {

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/instance.hpp"
 
-#include <string>
-
 #include "bindings/errors.hpp"
 
 namespace cudacore::bindings {
-
 namespace {
 
 using py::detail::value_and_holder;
@@ -16,7 +13,7 @@ py::detail::instance* as_instance(py::handle object) {
   return reinterpret_cast<py::detail::instance*>(object.ptr());
 }
 
-/// The class whose __init__ was not called; null where all were.
+/// The class whose __init__ was not called; null if all were.
 const PyTypeObject* missing_part(py::handle object) {
   values_and_holders parts(as_instance(object));
   for (const value_and_holder& part : parts) {
@@ -29,8 +26,7 @@ const PyTypeObject* missing_part(py::handle object) {
 
 PyObject* call_class(PyObject* type, PyObject* args, PyObject* kwargs) {
   return guarded([&]() -> PyObject* {
-    auto made = py::reinterpret_steal<py::object>(PyType_Type.tp_call(type, args, kwargs));
-    if (!made) throw py::error_already_set();
+    py::object made = checked(PyType_Type.tp_call(type, args, kwargs));
     if (PyObject_TypeCheck(made.ptr(), instance_base()) != 0) {
       if (const PyTypeObject* missing = missing_part(made)) {
         throw py::type_error(std::string(Py_TYPE(made.ptr())->tp_name) +
@@ -74,10 +70,7 @@ py::object instance_metaclass() {
   PyType_Spec spec{"cudacore._core.MemoryResourceType", 0, 0,
                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
   const py::handle base(reinterpret_cast<PyObject*>(py::detail::get_internals().default_metaclass));
-  auto made = py::reinterpret_steal<py::object>(
-      PyType_FromSpecWithBases(&spec, py::make_tuple(base).ptr()));
-  if (!made) throw py::error_already_set();
-  return made;
+  return checked(PyType_FromSpecWithBases(&spec, py::make_tuple(base).ptr()));
 }
 
 }  // namespace cudacore::bindings

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/keywords.hpp"
 
-#include <string>
-#include <string_view>
-
+#include "bindings/conversions.hpp"
 #include "bindings/suggestion.hpp"
-#include "bindings/values.hpp"
 
 namespace cudacore::bindings {
 

@@ -18,22 +18,16 @@ namespace cudacore::bindings {
                                            std::span<const char* const> names);
 
 /// Sorts the arguments of a METH_FASTCALL | METH_KEYWORDS function into `values`, one borrowed
-/// reference for each keyword, which keep what they held where nothing was given. The first
+/// reference for each keyword, which keep what they held if nothing was given. The first
 /// `positional` may also be given by place.
 /// @throw pybind11::type_error that names the function and the argument.
 void parse_keywords(const char* function, std::span<const char* const> keywords,
                     std::span<pybind11::handle> values, std::size_t positional,
                     PyObject* const* args, Py_ssize_t count, PyObject* names);
 
-/// The same for a constructor, which gets a tuple and a dict; null where there are no keywords. All
+/// The same for a constructor, which gets a tuple and a dict; null if there are no keywords. All
 /// arguments may be given by place.
 void parse_keywords(const char* function, std::span<const char* const> keywords,
                     std::span<pybind11::handle> values, PyObject* args, PyObject* kwargs);
-
-/// The definition of such a function, as a hot method of a type.
-[[nodiscard]] inline PyMethodDef fast_method(const char* name, void* function,
-                                             const char* doc) noexcept {
-  return {name, reinterpret_cast<PyCFunction>(function), METH_FASTCALL | METH_KEYWORDS, doc};
-}
 
 }  // namespace cudacore::bindings

@@ -1,26 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <pybind11/pybind11.h>
-
-#include <cstddef>
-
 #include "bindings/argument.hpp"
-#include "bindings/errors.hpp"
-#include "bindings/gil.hpp"
-#include "bindings/pack_arguments.hpp"
-#include "bindings/values.hpp"
-#include "cudacore/error.hpp"
+#include "bindings/conversions.hpp"
+#include "bindings/entered_streams.hpp"
+#include "bindings/launcher.hpp"
 #include "error/context_box.hpp"
 #include "launch/enqueue.hpp"
 #include "launch/kernel_box.hpp"
-#include "launch/packed_arguments.hpp"
 #include "owner/owned_handles.hpp"
 
 // The launch from Python. One function serves launch(), kernel[...](...) and bound launchers; it
-// packs into a buffer on the stack, and lets the GIL go only around the driver call: a full queue
-// behind a host callback that needs the GIL would hang otherwise.
+// packs into a buffer on the stack, and releases the GIL only around the driver call: otherwise, a
+// full queue behind a host callback that needs the GIL would hang.
 
 namespace cudacore::bindings {
-
 namespace {
 
 void queue(const driver::DriverApi& api, const owner::StreamBox& stream, error::ContextBox& context,
@@ -35,8 +27,8 @@ void queue(const driver::DriverApi& api, const owner::StreamBox& stream, error::
   }
 }
 
-/// `stream` must outlast the call, whoever closes it. A LaunchConfig and a Kernel never change, and
-/// are held by the caller's arguments or a Launcher.
+/// `stream` must outlast the call, even if it is closed. A LaunchConfig and a Kernel never change,
+/// and are held by the caller's arguments or a Launcher.
 void launch_from_python(const Stream& stream, const LaunchConfig& config, const Kernel& target,
                         PyObject* const* args, std::size_t count) {
   launching::KernelBox& kernel = *target.box();
@@ -53,7 +45,7 @@ void launch_from_python(const Stream& stream, const LaunchConfig& config, const 
   queue(api, *box, context, kernel, config, packed.places());
 }
 
-/// Why a call of launch() cannot be one.
+/// Says what is wrong with a call of launch().
 [[noreturn]] void refuse_launch(PyObject* const* args, Py_ssize_t count) {
   const std::string shape = "launch(stream, config, kernel, *kernel_args)";
   const auto is_config = [&](Py_ssize_t i) {
@@ -76,7 +68,7 @@ void launch_from_python(const Stream& stream, const LaunchConfig& config, const 
     throw py::type_error(shape + " takes at least 3 arguments, but " + std::to_string(count) +
                          (count == 1 ? " was given" : " were given"));
   }
-  throw py::type_error("launch: kernel must be a Kernel, not " + type_name(args[2]));
+  refuse_type("launch: kernel", "a Kernel", args[2]);
 }
 
 /// launch(stream, config, kernel, *kernel_args)
@@ -128,30 +120,7 @@ PyObject* call_launcher(PyObject* self, PyObject* const* args, std::size_t flags
 
 PyMethodDef functions[] = {
     {"launch", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&launch)), METH_FASTCALL,
-     "launch(stream, config, kernel, /, *kernel_args)\n--\n\n"
-     "Queues a kernel on a stream (cuLaunchKernelEx).\n\n"
-     "Each argument is checked against the kernel's own signature; plain Python numbers become\n"
-     "exactly the type that the kernel declares.\n\n"
-     "Parameters\n----------\n"
-     "stream : Stream, anything with ``__cuda_stream__``, or None\n"
-     "    The current stream where None.\n"
-     "config : LaunchConfig or dict\n"
-     "kernel : Kernel\n"
-     "*kernel_args\n    Buffers, numbers, NumPy and ctypes scalars, None, structs as bytes.\n\n"
-     "Raises\n------\n"
-     "TypeError\n    An argument does not fit; the message names the parameter and both types.\n"
-     "OverflowError\n    An int is outside the parameter's range.\n"
-     "ValueError\n    A buffer or the stream is closed, or the shape is past the device's "
-     "limits.\n\n"
-     "Examples\n--------\n"
-     ">>> dev = cudacore.Device()\n"
-     ">>> stream = dev.create_stream()\n"
-     ">>> code = \"__global__ void set(int* out, int value) { *out = value; }\"\n"
-     ">>> kernel = cudacore.Program(code, \"c++\").compile().get_kernel(\"set\")\n"
-     ">>> out = dev.allocate(4, stream=stream)\n"
-     ">>> cudacore.launch(stream, cudacore.LaunchConfig(grid=1, block=1), kernel, out, 42)\n"
-     ">>> int.from_bytes(out.copy_to(bytearray(4), stream=stream), \"little\")\n"
-     "42"},
+     "launch(stream, config, kernel, /, *kernel_args)"},
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -161,8 +130,7 @@ PyObject* call_method(PyObject* self, PyObject* const* args, Py_ssize_t count) {
 
 PyMethodDef call_definition[] = {
     {"__call__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&call_method)),
-     METH_FASTCALL | METH_COEXIST,
-     "__call__($self, /, *args)\n--\n\nQueues the kernel (cuLaunchKernelEx)."},
+     METH_FASTCALL | METH_COEXIST, "__call__($self, /, *args)"},
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -171,25 +139,15 @@ constexpr char how_made[] = "kernel[grid, block] or kernel[grid, block, stream, 
 }  // namespace
 
 void bind_launch(py::module_& module) {
+  document(functions[0], module);
   if (PyModule_AddFunctions(module.ptr(), functions) != 0) throw py::error_already_set();
-  HeapClass<Launcher>(
-      module, "cudacore.Launcher",
-      "A kernel bound to a shape and, perhaps, a stream: ``kernel[grid, block]``.\n\n"
-      "Calling it with the kernel's arguments queues the kernel; it may be kept and\n"
-      "called often.",
-      refuse_new<how_made>, &call_launcher, call_definition)
-      .def_property_readonly(
-          "kernel", [](const Launcher& self) { return self.kernel; }, quick,
-          "Kernel: What it launches.")
-      .def_property_readonly(
-          "config", [](const Launcher& self) { return self.config; }, quick,
-          "LaunchConfig: The shape it launches with.")
-      .def_property_readonly(
-          "stream", [](const Launcher& self) { return to_object(self.stream); }, quick,
-          "Stream or None: Where it launches; the current stream where None.")
-      .def(
-          "__repr__",
-          [](const Launcher& self) { return "<Launcher of " + self.kernel.name() + ">"; }, quick);
+  HeapClass<Launcher>(module, "cudacore.Launcher", refuse_new<how_made>, &call_launcher,
+                      call_definition)
+      .property("kernel", quick, [](const Launcher& self) { return self.kernel; })
+      .property("config", quick, [](const Launcher& self) { return self.config; })
+      .property("stream", quick, [](const Launcher& self) { return to_object(self.stream); })
+      .def("__repr__", quick,
+           [](const Launcher& self) { return "<Launcher of " + self.kernel.name() + ">"; });
 }
 
 }  // namespace cudacore::bindings

@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <pybind11/pybind11.h>
-
-#include <stdexcept>
-#include <string>
-
-#include "bindings/errors.hpp"
-#include "bindings/gil.hpp"
+#include "bindings/conversions.hpp"
 #include "bindings/text_signature.hpp"
-#include "bindings/values.hpp"
 #include "bindings/wrong_calls.hpp"
-#include "cudacore/system.hpp"
 #include "driver/compiler_call.hpp"
 #include "driver/process.hpp"
+
+// In the order in which they are bound; each is in the file bind_*.cpp of its name.
+#define CUDACORE_BINDINGS(bind)                                                              \
+  bind(options) bind(context) bind(event) bind(stream) bind(buffer) bind(memory_resource)    \
+      bind(device) bind(signature) bind(object_code) bind(program) bind(linker) bind(kernel) \
+          bind(launch_config) bind(launch) bind(system) bind(simulator)
+
+namespace cudacore::bindings {
+
+#define CUDACORE_DECLARE(noun) void bind_##noun(py::module_& module);
+CUDACORE_BINDINGS(CUDACORE_DECLARE)
+#undef CUDACORE_DECLARE
+
+}  // namespace cudacore::bindings
 
 namespace {
 
 namespace py = pybind11;
 
-/// Runs the signal handlers that are due; true where one raised, leaving its error set.
+/// Runs the signal handlers that are due; true if one raised, leaving its error set.
 bool python_was_interrupted() {
   using cudacore::bindings::AcquireGil;
   using cudacore::bindings::may_take_gil;
@@ -41,25 +47,14 @@ PYBIND11_MODULE(_core, module) {
 
   let_gil_go_where_blocking();
   bind_errors(module);
-  bind_options(module);
-  bind_context(module);
-  bind_event(module);
-  bind_stream(module);
-  bind_buffer(module);
-  bind_memory_resource(module);
-  bind_device(module);
-  bind_signature(module);
-  bind_object_code(module);
-  bind_program(module);
-  bind_linker(module);
-  bind_kernel(module);
-  bind_launch_config(module);
-  bind_launch(module);
-  bind_system(module);
-  bind_simulator(module);
+#define CUDACORE_BIND(noun) bind_##noun(module);
+  CUDACORE_BINDINGS(CUDACORE_BIND)
+#undef CUDACORE_BIND
 
-  add_text_signatures(module);
-  explain_wrong_calls(module);
+  for_each_function(module, [](const BoundFunction& function) {
+    add_text_signature(function);
+    explain_wrong_calls(function);
+  });
   // What users see is cudacore, whichever module the classes were made in.
   for (const auto& [name, value] : module.attr("__dict__").cast<py::dict>()) {
     if (py::isinstance<py::type>(value) &&

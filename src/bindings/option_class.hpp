@@ -12,11 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "bindings/errors.hpp"
-#include "bindings/heap_type.hpp"
 #include "bindings/option_value.hpp"
 #include "bindings/suggestion.hpp"
-#include "bindings/values.hpp"
+#include "bindings/text_signature.hpp"
 
 // A Python class made from a table of the fields of a C++ struct.
 
@@ -52,9 +50,16 @@ template <auto member>
   return make_option<member>(spec, member);
 }
 
-/// What makes T an option class: `qualified_name` ("cudacore.StreamOptions"), `summary`, `example`
-/// and the array `fields`; `tool`, what the fields are flags of, which are given by name alone, or
-/// ""; and `set_defaults` if Python shows other defaults than the struct's.
+/// The texts of an option class.
+struct OptionTexts {
+  const char* qualified_name;  ///< "cudacore.StreamOptions"
+  const char* summary;
+  const char* example;
+  const char* tool = "";  ///< what the fields are flags of, which are given by name alone
+};
+
+/// What makes T an option class: the `texts`, the array `fields`, and `set_defaults` if Python
+/// shows other defaults than the struct's.
 template <typename T>
 struct OptionTable;
 
@@ -62,22 +67,19 @@ template <typename T>
 class OptionClass {
  public:
   static HeapClass<T> add(py::module_& module) {
-    // PyType_FromSpec copies the documentation; the descriptors keep pointers.
-    const std::string doc = full_doc();
-    HeapClass<T> type(module, Table::qualified_name, doc.c_str(), &create);
-    static std::array<std::string, std::size(Table::fields)> docs;
+    HeapClass<T> type(module, Table::texts.qualified_name, full_doc(), &create);
+    static std::array<std::string, std::size(Table::fields)> docs;  // the descriptors keep pointers
     static std::array<PyGetSetDef, std::size(Table::fields)> definitions;
     for (std::size_t i = 0; i < definitions.size(); ++i) {
       const Option<T>& field = Table::fields[i];
-      docs[i] = std::string(field.expected) + ": " + describe_option(field.spec, Table::tool);
+      docs[i] = std::string(field.expected) + ": " + describe_option(field.spec, Table::texts.tool);
       definitions[i] = {field.spec.name, &get, &set, docs[i].c_str(),
                         const_cast<Option<T>*>(&field)};
-      type.attr(field.spec.name) =
-          py::reinterpret_steal<py::object>(PyDescr_NewGetSet(heap_type<T>, &definitions[i]));
+      type.attr(field.spec.name) = checked(PyDescr_NewGetSet(heap_type<T>, &definitions[i]));
     }
-    type.def("__repr__", &repr, quick)
+    type.def("__repr__", quick, &repr)
         .def_equality(&equals)
-        .def("__reduce__", &reduce, quick)
+        .def("__reduce__", quick, &reduce)
         .def_replace(&set_all);
     type.attr("__hash__") = py::none();
     return type;
@@ -93,15 +95,14 @@ class OptionClass {
       set_all(options,
               is_dict ? copy_of(object) : py::dict(py::reinterpret_borrow<py::object>(object)));
     } else if (!object.is_none()) {
-      throw py::type_error("options must be " + std::string(name) +
-                           ", a mapping of its fields, or None, not " + type_name(object));
+      refuse_type("options", std::string(name) + ", a mapping of its fields, or None", object);
     }
     return options;
   }
 
  private:
   using Table = OptionTable<T>;
-  static constexpr const char* name = &Table::qualified_name[sizeof("cudacore.") - 1];
+  static constexpr const char* name = Table::texts.qualified_name + sizeof("cudacore.") - 1;
 
   static T defaults() {
     T options{};
@@ -133,7 +134,7 @@ class OptionClass {
     field.set(options, value, {name, field.spec, field.expected});
   }
 
-  /// `values` must be nobody else's: their conversion runs Python code.
+  /// No one else may hold `values`: their conversion runs Python code.
   static void set_all(T& options, const py::dict& values) {
     for (const auto& [key, value] : values) set_field(options, find(key), value);
   }
@@ -142,7 +143,7 @@ class OptionClass {
     return guarded([&]() -> PyObject* {
       T options = defaults();
       const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(args));
-      const std::size_t limit = *Table::tool == '\0' ? std::size(Table::fields) : 0;
+      const std::size_t limit = *Table::texts.tool == '\0' ? std::size(Table::fields) : 0;
       if (count > limit) {
         throw py::type_error(std::string(name) + " takes " +
                              (limit == 0 ? "keyword arguments only"
@@ -215,7 +216,7 @@ class OptionClass {
 
   static std::string full_doc() {
     const T unset = defaults();
-    std::string signature = *Table::tool == '\0' ? "" : "*, ";
+    std::string signature = *Table::texts.tool == '\0' ? "" : "*, ";
     std::string parameters;
     std::string_view separator;
     for (const Option<T>& field : Table::fields) {
@@ -223,15 +224,15 @@ class OptionClass {
       signature += std::string(separator) + field.spec.name + "=" + value;
       separator = ", ";
       parameters += std::string(field.spec.name) + " : " + field.expected + ", default " + value +
-                    "\n    " + describe_option(field.spec, Table::tool) + "\n";
+                    "\n    " + describe_option(field.spec, Table::texts.tool) + "\n";
     }
-    return with_signature(name, signature, Table::summary) +
+    return with_signature(name, signature, Table::texts.summary) +
            "\n\nEvery field is an attribute too, and checked when it is set. A list or dict that "
            "is read is\na copy: assign to the field to change it.\n\nParameters\n----------\n" +
            parameters +
            "\nRaises\n------\nTypeError\n    For an unknown field, or a value of the wrong type.\n"
            "ValueError\n    For a value out of range.\n\nExamples\n--------\n" +
-           Table::example;
+           Table::texts.example;
   }
 };
 

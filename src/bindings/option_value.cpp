@@ -2,16 +2,9 @@
 #include "bindings/option_value.hpp"
 
 #include <array>
-#include <string_view>
-#include <utility>
 
 namespace cudacore::bindings {
-
 namespace {
-
-[[noreturn]] void refuse_type(const std::string& field, const char* expected, py::handle object) {
-  throw py::type_error(field + " must be " + expected + ", not " + type_name(object));
-}
 
 /// A flag is a C string: what follows a null would be lost.
 std::string without_null(std::string text, const std::string& field) {
@@ -85,7 +78,7 @@ bool is_macro_pair(py::handle object) {
          PyUnicode_Check(PyTuple_GET_ITEM(object.ptr(), 1)) != 0;
 }
 
-/// What a dict of macros says of one: its value, or None for one that has none.
+/// The value of a macro in a dict; unset for a macro that has none.
 std::optional<std::string> to_macro_value(py::handle value, const std::string& place) {
   if (value.is_none()) return std::nullopt;
   if (PyBool_Check(value.ptr()) != 0) return value.ptr() == Py_True ? "1" : "0";
@@ -190,7 +183,7 @@ void read_option(py::handle object, const OptionPlace& place, SourceTexts& value
   if (!is_list(object)) refuse_type(place.name(), place.expected, object);
   for_each_item(object, place, "", [&](py::handle item, const OptionPlace& where) {
     if (!is_list(item) || py::len(item) != 2) {
-      throw py::type_error(where.name() + " must be a pair (name, text), not " + type_name(item));
+      refuse_type(where.name(), "a pair (name, text)", item);
     }
     const py::tuple pair(py::reinterpret_borrow<py::object>(item));
     add(pair[0], pair[1]);

@@ -11,22 +11,20 @@
 #include <type_traits>
 #include <vector>
 
-#include "bindings/values.hpp"
-#include "cudacore/memory_resource.hpp"
-#include "cudacore/program.hpp"
+#include "bindings/conversions.hpp"
 
 // How the value of an option is read from Python and shown to it.
 
 namespace cudacore::bindings {
 
-/// What is known of an option besides its type. The lines of <cudacore/program_options.def> and
+/// The description of an option besides its type. The lines of <cudacore/program_options.def> and
 /// <cudacore/linker_options.def> end with these members.
 struct OptionSpec {
   const char* name;
   const char* rule = "none";  ///< how the value becomes a flag; the option tables explain each
   const char* flag = "";      ///< of the compiler or linker; empty if there is none
   const char* doc;
-  const char* aliases = "";  ///< what else a misspelt name may have meant, separated by spaces
+  const char* aliases = "";  ///< what else a misspelled name may have meant, separated by spaces
   long long minimum = 0;     ///< of an int
   long long maximum = std::numeric_limits<int>::max();
   const char* when_true = nullptr;  ///< the value that True stands for; null if True is refused
@@ -74,7 +72,7 @@ template <>
 inline constexpr const char* expected_values<ManagedLocation> =
     "'device', 'host', 'host_numa' or None";
 
-// Each sets a value that is fresh.
+// Each sets a fresh value.
 // @throw pybind11::type_error, pybind11::value_error, and what Python code raises
 void read_option(py::handle object, const OptionPlace& place, bool& value);
 void read_option(py::handle object, const OptionPlace& place, int& value);
@@ -108,7 +106,7 @@ void read_option(py::handle object, const OptionPlace& place, std::optional<T>& 
 [[nodiscard]] py::object show_option(const SourceTexts& values, const OptionSpec& spec);
 [[nodiscard]] py::object show_option(ManagedLocation value, const OptionSpec& spec);
 
-/// Numbers as they are; what is unset or empty as None.
+/// Numbers as they are; None for a value that is unset or empty.
 template <typename V>
 [[nodiscard]] py::object show_option(const V& value, const OptionSpec& spec) {
   if constexpr (std::is_arithmetic_v<V>) {

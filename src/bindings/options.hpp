@@ -5,12 +5,10 @@
 
 #include <span>
 
-#include "bindings/values.hpp"
-#include "cudacore/linker.hpp"
-#include "cudacore/program.hpp"
+#include "bindings/conversions.hpp"
 
-// Option classes: every field is checked when it is set, so that a wrong type is found where it is
-// written. Wherever a function takes options, it takes the class, a mapping of fields, or None.
+// Option classes check every field when it is set, so that the traceback shows where a wrong type
+// was written. A function that takes options takes the class, a mapping of fields, or None.
 
 namespace cudacore::bindings {
 

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/pack_arguments.hpp"
-
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <span>
 
 #include "bindings/argument.hpp"
-#include "bindings/values.hpp"
+#include "bindings/conversions.hpp"
 
 namespace cudacore::bindings {
-
 namespace {
 
 using launching::FastPath;
@@ -19,7 +16,7 @@ using launching::PackedArguments;
 using launching::Slot;
 using owner::BufferBox;
 
-/// The value of an int; `overflowed` says which way where it does not fit.
+/// The value of an int; `overflowed` says in which direction if it does not fit.
 long long as_long_long(PyObject* object, int& overflowed) {
 #if PY_VERSION_HEX >= 0x030C0000
   const auto* number = reinterpret_cast<const PyLongObject*>(object);
@@ -93,7 +90,7 @@ void pack_arguments(const KernelBox& kernel, PyObject* const* objects, int devic
       may_have_run_python |= pack_argument(kernel, i, slots[i], objects[i], device, place);
     }
   }
-  // Buffers again, by which nothing runs any more: an argument's Python code may have closed one.
+  // The buffers again, when no more Python code runs: an argument's may have closed one.
   for (std::size_t i = 0; may_have_run_python && i < slots.size(); ++i) {
     if (get_if<Buffer>(objects[i]) != nullptr) {
       pack_argument(kernel, i, slots[i], objects[i], device,

@@ -3,44 +3,45 @@
 
 #include <pybind11/pybind11.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include "bindings/documentation.hpp"
 #include "bindings/gil.hpp"
 #include "bindings/held_types.hpp"
 
-// Whether a bound function may block, which each says where it is bound:
+// Whether a bound function may block, which each binding says:
 //
 //   by default  it may. A function of C++ values runs without the GIL, on shares of its own. One
 //               that takes Python objects turns them into values and returns the rest of its work
 //               as a lambda, which owns all it needs and runs without the GIL.
 //   quick       It calls nothing that may block (see driver/symbols.def), and keeps the GIL.
-//   in_parts    It lets the GIL go itself, around the parts that may block.
+//   in_parts    It releases the GIL itself, around the parts that may block.
 //
-// A build with CUDACORE_CHECK_GIL aborts where one of them says so wrongly.
+// A build with CUDACORE_CHECK_GIL aborts if one of them is wrong.
 
 namespace cudacore::bindings {
 
 namespace py = pybind11;
 
-struct Quick {};
-struct InParts {};
-inline constexpr Quick quick;
-inline constexpr InParts in_parts;
+struct KeepsGil {};
+inline constexpr KeepsGil quick;
+inline constexpr KeepsGil in_parts;
 
 template <typename T>
 inline constexpr bool is_python = std::is_base_of_v<py::handle, std::remove_cvref_t<T>>;
 
-/// What is held of an argument while the GIL is away: a copy of what lies in a Python object, which
-/// another thread may close meanwhile. Objects of pybind11's classes live as long as the call.
+/// What is held of an argument without the GIL: a copy of what a Python object holds, since another
+/// thread may close it. Objects of pybind11's classes live as long as the call.
 template <typename T>
 using Share =
     std::conditional_t<is_held<T> || !std::is_lvalue_reference_v<T>, std::remove_cvref_t<T>, T>;
 
-/// Runs `work` without the GIL, and ends it there too.
+/// Runs `work` without the GIL, and destroys it there too.
 template <typename Work>
 auto without_gil(Work work) {
   const ReleaseGil release;
@@ -67,15 +68,36 @@ auto lets_gil_go(Function function, Result (* /*signature*/)(Args...)) {
   }
 }
 
-/// The function to bind, by what `Extra` says.
-template <typename... Extra, typename Function>
-auto with_policy(Function&& function) {
-  if constexpr (((std::is_same_v<Extra, Quick> || std::is_same_v<Extra, InParts>) || ...)) {
-    return std::forward<Function>(function);
+/// The function to bind, by the policy among what is bound with it.
+template <typename Function, typename... Extra>
+auto with_policy(const Function& function, const Extra&... /*extra*/) {
+  if constexpr ((std::is_same_v<Extra, KeepsGil> || ...)) {
+    return function;
   } else {
-    using Plain = std::remove_cvref_t<Function>;
-    using Signature = py::detail::function_signature_t<Plain>;
-    return lets_gil_go(Plain(std::forward<Function>(function)), static_cast<Signature*>(nullptr));
+    using Signature = py::detail::function_signature_t<Function>;
+    return lets_gil_go(function, static_cast<Signature*>(nullptr));
+  }
+}
+
+/// Calls use(function, extra...) for (extra..., function).
+template <typename Use, typename... Parts>
+void function_last(const Use& use, const Parts&... parts) {
+  const std::tuple<const Parts&...> all(parts...);
+  [&]<std::size_t... i>(std::index_sequence<i...> /*places*/) {
+    use(std::get<sizeof...(i)>(all), std::get<i>(all)...);
+  }
+  (std::make_index_sequence<sizeof...(Parts) - 1>());
+}
+
+/// The docstring among what is bound with a name, or the stub's.
+template <typename... Extra>
+const char* docstring(py::handle scope, const char* name, const Extra&... extra) {
+  if constexpr ((std::is_convertible_v<const Extra&, const char*> || ...)) {
+    return std::get<const char*>(
+        std::tuple<std::conditional_t<std::is_convertible_v<const Extra&, const char*>, const char*,
+                                      const Extra&>...>(extra...));
+  } else {
+    return documentation(scope, name);
   }
 }
 
@@ -95,7 +117,7 @@ template <auto member>
 inline constexpr auto read = make_reader<member>(member);
 
 /// __init__ by two factories, the second for classes that derive in Python. The conversion of the
-/// arguments and other threads may call it meanwhile: what came first stands.
+/// arguments and other threads may call it too: the first call wins.
 template <typename Class, typename Make, typename MakeDerived, typename Made, typename... Args>
 auto initialises_once(Make make, MakeDerived make_derived, Made (* /*signature*/)(Args...)) {
   return [make, make_derived](py::detail::value_and_holder& part, Args... args) {
@@ -107,51 +129,65 @@ auto initialises_once(Make make, MakeDerived make_derived, Made (* /*signature*/
   };
 }
 
-/// A module or a class of pybind11's whose functions say whether they may block.
+/// A module or a class of pybind11's whose functions are bound as those of a HeapClass.
 template <typename Base>
-class Policied : public Base {
+class MethodsWithPolicy : public Base {
  public:
-  using Base::Base;
+  template <typename... Extra>
+  MethodsWithPolicy(py::module_& module, const char* name, const Extra&... extra)
+      : Base(module, name, documentation(module, name), extra...) {}
   // NOLINTNEXTLINE(google-explicit-constructor): stands for what it wraps
-  Policied(const Base& base) : Base(base) {}
+  MethodsWithPolicy(const Base& base) : Base(base) {}
 
-  template <typename Function, typename... Extra>
-  Policied& def(const char* name, Function&& function, const Extra&... extra) {
-    Base::def(name, with_policy<Extra...>(std::forward<Function>(function)), extra...);
+  template <typename... Rest>
+  MethodsWithPolicy& def(const char* name, const Rest&... rest) {
+    function_last(
+        [&](const auto& function, const auto&... extra) {
+          Base::def(name, with_policy(function, extra...), docstring(*this, name, extra...),
+                    extra...);
+        },
+        rest...);
     return *this;
   }
-  /// The constructor of T() alone, which keeps the GIL.
-  Policied& def(const py::detail::initimpl::constructor<>& init) {
+  /// The constructor T(), which keeps the GIL.
+  MethodsWithPolicy& def(const py::detail::initimpl::constructor<>& init) {
     Base::def(init);
     return *this;
   }
-  template <typename Factory, typename... Extra>
-  Policied& def_init(const Factory& factory, const Extra&... extra) {
-    return def_init_of_both(factory, factory, extra...);
+  template <typename... Rest>
+  MethodsWithPolicy& def_init(const Rest&... rest) {
+    const auto& factory = std::get<sizeof...(Rest) - 1>(std::tie(rest...));
+    return def_init_of_both(rest..., factory);
   }
-  /// Where the class has an alias, which the second factory makes.
-  template <typename Factory, typename DerivedFactory, typename... Extra>
-  Policied& def_init_of_both(const Factory& factory, const DerivedFactory& derived,
-                             const Extra&... extra) {
-    auto make = with_policy<Extra...>(factory);
-    using Signature = py::detail::function_signature_t<decltype(make)>;
-    Base::def("__init__",
-              initialises_once<Base>(make, with_policy<Extra...>(derived),
-                                     static_cast<Signature*>(nullptr)),
-              py::detail::is_new_style_constructor(), extra...);
+  /// For a class with an alias, which the second factory makes.
+  template <typename... Rest>
+  MethodsWithPolicy& def_init_of_both(const Rest&... rest) {
+    Base& self = *this;  // GCC 12 cannot capture `this` here
+    const auto add = [&self](const auto& derived, const auto& factory, const auto&... extra) {
+      auto make = with_policy(factory, extra...);
+      using Signature = py::detail::function_signature_t<decltype(make)>;
+      self.def("__init__",
+               initialises_once<Base>(make, with_policy(derived, extra...),
+                                      static_cast<Signature*>(nullptr)),
+               py::detail::is_new_style_constructor(), extra...);
+    };
+    function_last(
+        [&](const auto& derived, const auto&... others) {
+          function_last(
+              [&](const auto& factory, const auto&... extra) { add(derived, factory, extra...); },
+              others...);
+        },
+        rest...);
     return *this;
   }
-  template <typename Getter, typename... Extra>
-  Policied& def_property_readonly(const char* name, Getter&& getter, const Extra&... extra) {
-    Base::def_property_readonly(name, with_policy<Extra...>(std::forward<Getter>(getter)),
-                                extra...);
-    return *this;
-  }
-  template <typename Getter, typename Setter, typename... Extra>
-  Policied& def_property(const char* name, Getter&& getter, Setter&& setter,
-                         const Extra&... extra) {
-    Base::def_property(name, with_policy<Extra...>(std::forward<Getter>(getter)),
-                       with_policy<Extra...>(std::forward<Setter>(setter)), extra...);
+  template <typename... Rest>
+  MethodsWithPolicy& property(const char* name, const Rest&... rest) {
+    function_last(
+        [&](const auto& get, const auto&... extra) {
+          Base::def_property_readonly(name, with_policy(get, extra...),
+                                      docstring(*this, name, extra...), extra...);
+        },
+        rest...);
     return *this;
   }
 };
@@ -161,10 +197,7 @@ class Policied : public Base {
 namespace pybind11::detail {
 
 template <>
-struct process_attribute<cudacore::bindings::Quick>
-    : process_attribute_default<cudacore::bindings::Quick> {};
-template <>
-struct process_attribute<cudacore::bindings::InParts>
-    : process_attribute_default<cudacore::bindings::InParts> {};
+struct process_attribute<cudacore::bindings::KeepsGil>
+    : process_attribute_default<cudacore::bindings::KeepsGil> {};
 
 }  // namespace pybind11::detail

@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "bindings/heap_type.hpp"
-#include "cudacore/memory_resource.hpp"
 
 namespace cudacore::bindings {
 

@@ -3,13 +3,10 @@
 
 #include <array>
 #include <cstring>
-#include <string_view>
-#include <utility>
 
 #include "bindings/heap_type.hpp"
 
 namespace cudacore::bindings {
-
 namespace {
 
 using Access = ScalarType::Access;
@@ -67,7 +64,7 @@ bool lies_at_offset(PyObject* object, std::size_t size) {
   return equal;
 }
 
-/// `name` is of the class of NumPy's that the object's class is, or derives from.
+/// `name` is that of the object's class, or of the base of it that is NumPy's.
 ScalarType classify_numpy(PyObject* object, std::string_view name) {
   PyTypeObject* type = Py_TYPE(object);
   if (name == "void") return {type, Access::buffer, ParamKind::structure, 0};
@@ -121,7 +118,7 @@ ScalarType classify(PyObject* object) {
 }
 
 /// The types seen last, by address: one load and one compare for the types a program really uses.
-/// Each is kept alive, so that its address means no other.
+/// Each is kept alive, so that no other type gets its address.
 constexpr std::size_t cache_size = 64;
 std::array<ScalarType, cache_size> recent{};
 
@@ -140,8 +137,8 @@ ScalarType scalar_type(PyObject* object) {
   auto held = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(type));
   const ScalarType learnt = classify(object);
   const ScalarType forgotten = std::exchange(entry, learnt);
-  held.release();                                           // the entry's now
-  Py_XDECREF(reinterpret_cast<PyObject*>(forgotten.type));  // last: it may run Python code
+  held.release();                                           // owned by the entry now
+  Py_XDECREF(reinterpret_cast<PyObject*>(forgotten.type));  // last, since it may run Python code
   return learnt;
 }
 

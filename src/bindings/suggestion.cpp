@@ -6,10 +6,9 @@
 #include <vector>
 
 namespace cudacore::bindings {
-
 namespace {
 
-/// Longer names are nobody's mistyping.
+/// No one mistypes longer names.
 constexpr std::size_t longest = 64;
 
 /// Length of the longest common subsequence.

@@ -13,7 +13,7 @@ struct Candidate {
   std::string_view aliases = {};
 };
 
-/// "; did you mean 'priority'?", or nothing where no candidate is much like `name`.
+/// "; did you mean 'priority'?", or nothing if no candidate resembles `name`.
 [[nodiscard]] std::string did_you_mean(std::string_view name, std::span<const Candidate> names);
 
 /// The same for names without aliases.

@@ -42,26 +42,6 @@ std::optional<std::string> parameters_of(const py::detail::function_record& reco
   return text;
 }
 
-/// The documentation that inspect reads is the definition's, which pybind11 frees with the
-/// function.
-void add_signature(PyObject* object) {
-  PyObject* function =
-      PyInstanceMethod_Check(object) != 0 ? PyInstanceMethod_GET_FUNCTION(object) : object;
-  if (PyCFunction_Check(function) == 0 || PyCFunction_GET_SELF(function) == nullptr) return;
-  const auto* record =
-      py::detail::function_record_ptr_from_PyObject(PyCFunction_GET_SELF(function));
-  if (record == nullptr) return;
-  const std::optional<std::string> parameters = parameters_of(*record);
-  if (!parameters) return;
-  PyMethodDef& definition = *reinterpret_cast<PyCFunctionObject*>(function)->m_ml;
-  char* doc = ::strdup(with_signature(record->name, *parameters,
-                                      definition.ml_doc == nullptr ? "" : definition.ml_doc)
-                           .c_str());
-  if (doc == nullptr) throw std::bad_alloc();
-  std::free(const_cast<char*>(definition.ml_doc));  // NOLINT: strdup's, as pybind11 has it
-  definition.ml_doc = doc;
-}
-
 }  // namespace
 
 std::string with_signature(const std::string& name, const std::string& parameters,
@@ -69,29 +49,19 @@ std::string with_signature(const std::string& name, const std::string& parameter
   return name + "(" + parameters + end_of_signature + doc;
 }
 
-std::string describe_class(const char* qualified_name, const std::string& doc) {
-  const std::string_view path(qualified_name);
-  const std::string name(path.substr(path.rfind('.') + 1));
-  return doc.starts_with(name + "(") ? doc : with_signature(name, "*args, **kwargs", doc);
-}
-
-void add_text_signatures(const py::module_& module) {
-  for (const auto& [name, value] : module.attr("__dict__").cast<py::dict>()) {
-    if (PyType_Check(value.ptr()) == 0) {
-      add_signature(value.ptr());
-      continue;
-    }
-    const py::object members = value.attr("__dict__").attr("items")();
-    for (const py::handle item : members) {
-      const auto member = py::reinterpret_borrow<py::tuple>(item)[1].cast<py::object>();
-      if (Py_IS_TYPE(member.ptr(), &PyStaticMethod_Type) ||
-          Py_IS_TYPE(member.ptr(), &PyClassMethod_Type)) {
-        add_signature(member.attr("__func__").ptr());
-      } else {
-        add_signature(member.ptr());
-      }
-    }
-  }
+void add_text_signature(const BoundFunction& function) {
+  if (function.is_accessor) return;
+  const std::optional<std::string> parameters = parameters_of(function.record);
+  if (!parameters) return;
+  // The documentation that inspect reads is the definition's, which pybind11 frees with the
+  // function.
+  const char*& doc = function.definition.ml_doc;
+  const std::string all =
+      with_signature(function.record.name, *parameters, doc == nullptr ? "" : doc);
+  char* copy = ::strdup(all.c_str());
+  if (copy == nullptr) throw std::bad_alloc();
+  std::free(const_cast<char*>(doc));  // NOLINT: strdup's, as pybind11 has it
+  doc = copy;
 }
 
 }  // namespace cudacore::bindings

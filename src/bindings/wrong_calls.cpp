@@ -2,18 +2,12 @@
 #include "bindings/wrong_calls.hpp"
 
 #include <limits>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <unordered_map>
-#include <vector>
 
-#include "bindings/errors.hpp"
-#include "bindings/gil.hpp"
+#include "bindings/conversions.hpp"
 #include "bindings/instance.hpp"
 #include "bindings/keywords.hpp"
 #include "bindings/suggestion.hpp"
-#include "bindings/values.hpp"
 
 namespace cudacore::bindings {
 
@@ -24,10 +18,10 @@ namespace {
 using Record = py::detail::function_record;
 using Call = PyObject* (*)(PyObject*, PyObject* const*, std::size_t, PyObject*);
 
-/// pybind11's own function, the same for all, which ours is put before.
+/// pybind11's own function, the same for all; ours runs before it.
 Call dispatch = nullptr;
 
-/// "Stream.wait", by the record of the function. Lives as long as the module, for ever.
+/// "Stream.wait", by the record of the function. Never freed, like the module.
 std::unordered_map<const Record*, std::string>& names() {
   static auto& all = *new std::unordered_map<const Record*, std::string>();  // NOLINT: leaked
   return all;
@@ -67,7 +61,7 @@ bool is_int(std::string_view type) {
   return has("SupportsInt") || has("SupportsIndex") || type.substr(0, 3) == "int";
 }
 
-/// What is wrong with the type of a value for a parameter; nothing where we cannot tell.
+/// What is wrong with the type of a value for a parameter; nothing if we cannot tell.
 std::optional<Complaint> wrong_type(std::string_view type, py::handle value) {
   const auto must_be = [&](const char* what) {
     return Complaint{PyExc_TypeError, std::string(what) + ", not " + type_name(value)};
@@ -93,7 +87,7 @@ std::optional<Complaint> wrong_range(std::string_view type, py::handle value) {
       (is_low ? "an int that is not so low, not " : "a smaller int, not ") + shown(index.number)};
 }
 
-/// What is wrong with a small int, where all else is right: that it is negative.
+/// What is wrong with a small int if everything else is right: it is negative.
 std::optional<Complaint> wrong_sign(std::string_view type, py::handle value) {
   if (!is_int(type)) return std::nullopt;
   const py::object number = to_index(value).number;
@@ -101,7 +95,7 @@ std::optional<Complaint> wrong_sign(std::string_view type, py::handle value) {
   return Complaint{PyExc_OverflowError, "an int that is not negative, not " + shown(number)};
 }
 
-/// Finds what pybind11 did not like in a call.
+/// Finds what is wrong with a call that pybind11 refused.
 class WrongCall {
  public:
   WrongCall(const Record& record, std::string name, PyObject* const* args, std::size_t count,
@@ -113,7 +107,7 @@ class WrongCall {
         keywords_(keywords),
         skipped_(record.is_method ? 1 : 0) {}
 
-  [[nodiscard]] Complaint explain() const {
+  [[nodiscard]] Complaint complaint() const {
     if (auto complaint = wrong_self()) return *complaint;
     if (auto complaint = wrong_names()) return *complaint;
     return wrong_values();
@@ -130,11 +124,9 @@ class WrongCall {
     return keywords_ == nullptr ? 0 : static_cast<std::size_t>(PyTuple_GET_SIZE(keywords_));
   }
   [[nodiscard]] std::string keyword(std::size_t i) const {
-    // A name may be of bytes that are no UTF-8, as os.fsdecode() spells them.
-    const auto name = py::reinterpret_steal<py::bytes>(PyUnicode_AsEncodedString(
+    // A name may hold bytes that are not valid UTF-8, as os.fsdecode() spells them.
+    return checked<py::bytes>(PyUnicode_AsEncodedString(
         PyTuple_GET_ITEM(keywords_, static_cast<Py_ssize_t>(i)), "utf-8", "backslashreplace"));
-    if (!name) throw py::error_already_set();
-    return name;
   }
   [[nodiscard]] std::string parameter(std::size_t i) const {
     return i < record_.args.size() && record_.args[i].name != nullptr ? record_.args[i].name : "";
@@ -224,7 +216,7 @@ class WrongCall {
   std::size_t skipped_;  ///< parameters that the caller does not give: self
 };
 
-/// Whether the error that is set is pybind11's about the arguments of a call of a function.
+/// Whether the current error is pybind11's about the arguments of a call.
 bool is_wrong_call(const Record& record) {
   if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) return false;
   PyObject* type = nullptr;
@@ -257,7 +249,7 @@ PyObject* call(PyObject* self, PyObject* const* args, std::size_t count, PyObjec
   } catch (abi::__forced_unwind&) {
     park_thread();
   } catch (py::error_already_set& error) {
-    is_wrong = error.matches(PyExc_UnicodeError);  // its complaint, where a keyword is no UTF-8
+    is_wrong = error.matches(PyExc_UnicodeError);  // its complaint if a keyword is not valid UTF-8
     if (!is_wrong) error.restore();
   } catch (...) {
     set_python_error();
@@ -270,7 +262,7 @@ PyObject* call(PyObject* self, PyObject* const* args, std::size_t count, PyObjec
   PyErr_Clear();
   try {
     const WrongCall wrong(record, name_of(record), args, positional_count(count), keywords);
-    const Complaint complaint = wrong.explain();
+    const Complaint complaint = wrong.complaint();
     PyErr_SetString(complaint.type, complaint.text.c_str());
   } catch (py::error_already_set& error) {
     error.restore();
@@ -296,9 +288,9 @@ std::optional<Complaint> wrong_start(const Record& record, py::handle self) {
                    name + " does not make a " + type_name(self) + ": call super().__init__(...)"};
 }
 
-/// Sets the error of a refused call; null, or None where there is no complaint.
+/// Sets the error of a refused call; null, or None if there is no complaint.
 template <typename Find>
-PyObject* refused(PyObject* self, const Find& find) {
+PyObject* raise_complaint(PyObject* self, const Find& find) {
   return guarded([&]() -> PyObject* {
     const std::optional<Complaint> complaint =
         find(*py::detail::function_record_ptr_from_PyObject(self));
@@ -308,75 +300,51 @@ PyObject* refused(PyObject* self, const Find& find) {
   });
 }
 
-py::handle first(PyObject* const* args, std::size_t count) {
+py::handle first_argument(PyObject* const* args, std::size_t count) {
   return positional_count(count) != 0 ? args[0] : nullptr;
 }
 
 /// An __init__ of pybind11's classes.
 PyObject* call_init(PyObject* self, PyObject* const* args, std::size_t count, PyObject* keywords) {
-  const auto find = [&](const Record& record) { return wrong_start(record, first(args, count)); };
-  return refused(self, find) == nullptr ? nullptr : call(self, args, count, keywords);
+  const auto find = [&](const Record& record) {
+    return wrong_start(record, first_argument(args, count));
+  };
+  return raise_complaint(self, find) == nullptr ? nullptr : call(self, args, count, keywords);
 }
 
-/// Another method of theirs.
+/// Any other method of pybind11's classes.
 PyObject* call_method(PyObject* self, PyObject* const* args, std::size_t count,
                       PyObject* keywords) {
-  const py::handle object = first(args, count);
+  const py::handle object = first_argument(args, count);
   const bool is_foreign = !object || PyObject_TypeCheck(object.ptr(), instance_base()) == 0;
   if (is_foreign || is_initialised(object)) [[likely]]
     return call(self, args, count, keywords);
-  return refused(self, [&](const Record& record) {
+  return raise_complaint(self, [&](const Record& record) {
     return std::optional(Complaint{PyExc_ValueError, name_of(record) + ": __init__ of this " +
                                                          type_name(object) + " was never called"});
   });
 }
 
-/// The function to put before pybind11's.
+/// The function to run before pybind11's.
 Call call_for(const Record& record) {
   const bool has_instances = record.is_method && PyType_Check(record.scope.ptr()) != 0 &&
                              PyType_IsSubtype(class_of(record), instance_base()) != 0;
   return !has_instances ? &call : record.is_constructor ? &call_init : &call_method;
 }
 
-void explain(py::handle object, const std::string& name) {
-  PyObject* function = object.ptr();
-  if (Py_TYPE(function) == &PyStaticMethod_Type || Py_TYPE(function) == &PyClassMethod_Type) {
-    explain(object.attr("__func__"), name);
-    return;
-  }
-  if (Py_TYPE(function) == &PyProperty_Type) {
-    for (const char* part : {"fget", "fset"}) explain(object.attr(part), name);
-    return;
-  }
-  if (PyInstanceMethod_Check(function) != 0) function = PyInstanceMethod_GET_FUNCTION(function);
-  if (PyCFunction_Check(function) == 0) return;
-  PyObject* self = PyCFunction_GET_SELF(function);
-  if (self == nullptr) return;
-  const Record* record = py::detail::function_record_ptr_from_PyObject(self);
-  if (record == nullptr) return;
-  PyMethodDef& definition = *reinterpret_cast<PyCFunctionObject*>(function)->m_ml;
-  const auto own = reinterpret_cast<Call>(reinterpret_cast<void*>(definition.ml_meth));
-  if (own == &call || own == &call_init || own == &call_method) return;
-  dispatch = own;
-  const Call ours = call_for(*record);
-  definition.ml_meth = reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(ours));
-  names().emplace(record, name);
+bool is_ours(Call function) {
+  return function == &call || function == &call_init || function == &call_method;
 }
 
 }  // namespace
 
-void explain_wrong_calls(const py::module_& module) {
-  for (const auto& [key, value] : py::dict(module.attr("__dict__"))) {
-    const auto name = py::handle(key).cast<std::string>();
-    if (PyType_Check(value.ptr()) == 0) {
-      explain(value, name);
-      continue;
-    }
-    for (const auto& [member, function] : py::dict(value.attr("__dict__"))) {
-      const auto inner = py::handle(member).cast<std::string>();
-      explain(function, inner == "__init__" ? name : name + "." + inner);
-    }
-  }
+void explain_wrong_calls(const BoundFunction& function) {
+  PyCFunction& called = function.definition.ml_meth;
+  const auto own = reinterpret_cast<Call>(reinterpret_cast<void*>(called));
+  if (is_ours(own)) return;
+  dispatch = own;
+  called = reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(call_for(function.record)));
+  names().emplace(&function.record, function.name);
 }
 
 }  // namespace cudacore::bindings

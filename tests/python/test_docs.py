@@ -5,13 +5,15 @@ import ast
 import doctest
 import inspect
 import re
+import runpy
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import cudacore
 import pytest
-from harness import ROOT, run_cleanly
+from cudacore import _core
+from harness import PACKAGE, ROOT, run_cleanly
 
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
@@ -143,6 +145,18 @@ NEEDS_DEVICE = re.compile(
 @pytest.mark.parametrize("name", DOCUMENTED)
 def test_has_a_docstring(name: str) -> None:
     assert (inspect.getdoc(DOCUMENTED[name]) or "").strip()
+
+
+STUB = runpy.run_path(str(ROOT / "cmake" / "documentation.py"))["rows"](
+    ast.parse((PACKAGE / "_core.pyi").read_text()).body
+)
+
+
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, _, text in STUB if text])
+def test_docstring_is_that_of_the_stub(name: str, text: str) -> None:
+    owner, _, member = name.partition(".")
+    value = getattr(_core, owner)
+    assert inspect.getdoc(getattr(value, member) if member else value) == text
 
 
 def source_of(example: str) -> str:

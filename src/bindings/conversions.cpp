@@ -1,50 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/values.hpp"
+#include "bindings/conversions.hpp"
 
-#include <algorithm>
 #include <limits>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "bindings/gil.hpp"
+#include "bindings/device_object.hpp"
+#include "bindings/entered_streams.hpp"
 #include "owner/owned_handles.hpp"
 
 namespace cudacore::bindings {
-
-namespace {
-
-/// The streams that the thread has entered and not left. Objects, so that one that is closed
-/// meanwhile is known as closed; a thread that ends inside of them drops them.
-struct EnteredStreams {
-  std::vector<PyObject*> objects;
-
-  EnteredStreams() = default;
-  EnteredStreams(const EnteredStreams&) = delete;
-  EnteredStreams& operator=(const EnteredStreams&) = delete;
-  ~EnteredStreams() {
-    if (objects.empty() || !may_take_gil()) return;
-    const AcquireGil acquire;
-    while (!objects.empty()) {  // the end of an object may enter streams in turn
-      for (PyObject* object : std::exchange(objects, {})) Py_DECREF(object);
-    }
-  }
-};
-
-std::vector<PyObject*>& entered_streams() noexcept {
-  thread_local EnteredStreams streams;
-  return streams.objects;
-}
-
-}  // namespace
-
 py::str to_str(const std::filesystem::path& path) {
   const std::string& text = path.native();
-  PyObject* decoded =
-      PyUnicode_DecodeFSDefaultAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
-  if (decoded == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::str>(decoded);
+  return checked<py::str>(
+      PyUnicode_DecodeFSDefaultAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
 }
 
 std::filesystem::path to_path(py::handle object) {
@@ -54,7 +21,7 @@ std::filesystem::path to_path(py::handle object) {
 }
 
 std::shared_ptr<void> keep_alive(py::object object) {
-  // Where memory is short, the share's constructor drops the reference.
+  // If memory is short, the constructor of the share drops the reference.
   PyObject* kept = object.release().ptr();
   return {static_cast<void*>(kept), ReleaseObject{kept}};
 }
@@ -83,7 +50,7 @@ Py_hash_t hash_of(const Buffer& buffer) noexcept {
 py::object attribute_or_none(py::handle object, const char* name) {
   auto value = py::reinterpret_steal<py::object>(PyObject_GetAttrString(object.ptr(), name));
   if (value) return value;
-  // A property may raise AttributeError too: then the type has the name.
+  // A property may raise AttributeError too; then the type has the name.
   const py::error_already_set raised;
   const py::handle type(reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())));
   if (!raised.matches(PyExc_AttributeError) || PyObject_HasAttrString(type.ptr(), name) != 0) {
@@ -97,16 +64,22 @@ bool is_mapping(py::handle object) {
          (PyMapping_Check(object.ptr()) != 0 && !attribute_or_none(object, "keys").is_none());
 }
 
-py::dict copy_of(py::handle dict) {
-  auto copy = py::reinterpret_steal<py::dict>(PyDict_Copy(dict.ptr()));
-  if (!copy) throw py::error_already_set();
-  return copy;
-}
+py::dict copy_of(py::handle dict) { return checked<py::dict>(PyDict_Copy(dict.ptr())); }
 
 std::string type_name(py::handle object) { return Py_TYPE(object.ptr())->tp_name; }
 
+void refuse_type(const std::string& what, const std::string& expected, py::handle object,
+                 const char* advice) {
+  throw py::type_error(what + " must be " + expected + ", not " + type_name(object) + advice);
+}
+
 std::string in_small_letters(py::handle text) {
   return py::str(text.attr("lower")()).cast<std::string>();
+}
+
+py::str foreign_text(std::string_view text) {
+  return checked<py::str>(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
 }
 
 std::string shown(py::handle object) {
@@ -120,7 +93,7 @@ std::string shown(py::handle object) {
   if (text) return text.cast<std::string>();
   const py::error_already_set raised;
   if (!raised.matches(PyExc_ValueError)) throw raised;
-  return "a " + type_name(object);  // with an int inside of more digits than Python prints
+  return "a " + type_name(object);  // which holds an int of more digits than Python prints
 }
 
 PyObject* add_named_tuple(py::module_& module, const char* name, const char* fields) {
@@ -141,7 +114,7 @@ Device to_device(py::handle object) {
     }
     return Device(static_cast<int>(ordinal.value));
   }
-  throw py::type_error("device_id must be a Device, an int or None, not " + type_name(object));
+  refuse_type("device_id", "a Device, an int or None", object);
 }
 
 Stream to_stream(py::handle object) {
@@ -153,9 +126,9 @@ Stream to_stream(py::handle object) {
   const py::object protocol = attribute_or_none(object, "__cuda_stream__");
   if (protocol.is_none()) {
     const bool is_number = PyLong_Check(object.ptr()) != 0;
-    throw py::type_error(
-        "stream must be a cudacore.Stream or have __cuda_stream__, not " + type_name(object) +
-        (is_number ? "; None is the current stream, and Stream.from_handle wraps a handle" : ""));
+    refuse_type(
+        "stream", "a cudacore.Stream or have __cuda_stream__", object,
+        is_number ? "; None is the current stream, and Stream.from_handle wraps a handle" : "");
   }
   // Some libraries made it a property before the protocol settled on a method.
   const py::object answer = PyCallable_Check(protocol.ptr()) != 0 ? protocol() : protocol;
@@ -195,7 +168,7 @@ std::optional<Stream> to_optional_stream(py::handle object) {
 unsigned long long to_address(py::handle object, const char* what) {
   if (PyBool_Check(object.ptr()) != 0 || PyFloat_Check(object.ptr()) != 0 ||
       PyUnicode_Check(object.ptr()) != 0 || PyBytes_Check(object.ptr()) != 0) {
-    throw py::type_error(std::string(what) + " must be an int, not " + type_name(object));
+    refuse_type(what, "an int", object);
   }
   const auto number = py::reinterpret_steal<py::object>(PyIndex_Check(object.ptr()) != 0
                                                             ? PyNumber_Index(object.ptr())
@@ -203,7 +176,7 @@ unsigned long long to_address(py::handle object, const char* what) {
   if (!number) {
     py::error_already_set raised;
     if (!raised.matches(PyExc_TypeError)) throw raised;
-    throw py::type_error(std::string(what) + " must be an int, not " + type_name(object));
+    refuse_type(what, "an int", object);
   }
   const unsigned long long value = PyLong_AsUnsignedLongLong(number.ptr());
   if (PyErr_Occurred() != nullptr) {
@@ -219,8 +192,7 @@ bool is_index(py::handle object) noexcept {
 }
 
 Index to_index(py::handle object) {
-  auto number = py::reinterpret_steal<py::object>(PyNumber_Index(object.ptr()));
-  if (!number) throw py::error_already_set();
+  py::object number = checked(PyNumber_Index(object.ptr()));
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
   return {std::move(number), value, overflow == 0};
@@ -228,7 +200,7 @@ Index to_index(py::handle object) {
 
 int to_int(py::handle object, const char* owner, const char* field) {
   const auto what = [&] { return std::string(owner) + "." + field; };
-  if (!is_index(object)) throw py::type_error(what() + " must be an int, not " + type_name(object));
+  if (!is_index(object)) refuse_type(what(), "an int", object);
   const Index index = to_index(object);
   if (!index.lies_in(std::numeric_limits<int>::min(), std::numeric_limits<int>::max())) {
     throw std::overflow_error(what() + " must fit 32 bits, not be " + shown(index.number));
@@ -237,9 +209,7 @@ int to_int(py::handle object, const char* owner, const char* field) {
 }
 
 std::size_t to_byte_count(py::handle object, const char* what) {
-  if (!is_index(object)) {
-    throw py::type_error(std::string(what) + ": size must be an int, not " + type_name(object));
-  }
+  if (!is_index(object)) refuse_type(std::string(what) + ": size", "an int", object);
   const Py_ssize_t size = PyNumber_AsSsize_t(object.ptr(), PyExc_OverflowError);
   if (size == -1 && PyErr_Occurred() != nullptr) {
     if (PyErr_ExceptionMatches(PyExc_OverflowError) != 0) {
@@ -254,33 +224,6 @@ std::size_t to_byte_count(py::handle object, const char* what) {
                           std::to_string(size));
   }
   return static_cast<std::size_t>(size);
-}
-
-const Stream& default_stream() {
-  static const Stream stream = Stream::legacy_default();
-  return stream;
-}
-
-PyObject* entered_stream() noexcept {
-  const auto& streams = entered_streams();
-  return streams.empty() ? nullptr : streams.back();
-}
-
-void enter_stream(ObjectOf<Stream> stream) {
-  entered_streams().push_back(stream.ptr());
-  stream.release();
-}
-
-void leave_stream(const ObjectOf<Stream>& stream) {
-  auto& streams = entered_streams();
-  const auto last = std::find(streams.rbegin(), streams.rend(), stream.ptr());
-  if (last == streams.rend()) {
-    throw std::runtime_error(
-        "Stream.__exit__: this thread has not entered the stream; leave it on the thread that "
-        "entered");
-  }
-  const auto left = py::reinterpret_steal<py::object>(*last);
-  streams.erase(std::next(last).base());
 }
 
 }  // namespace cudacore::bindings
