@@ -55,7 +55,7 @@ class CUDAError(RuntimeError):
     Attributes
     ----------
     code : int
-        The library's result code; 0 where no library was reached.
+        The library's result code; 0 if no library was reached.
     name : str
         The code's name, such as ``CUDA_ERROR_INVALID_VALUE``.
     function : str
@@ -73,7 +73,7 @@ class InvalidValueError(CUDAError, ValueError):
     """The driver refused a value or a handle."""
 
 class NotSupportedError(CUDAError):
-    """The device, the driver or the library lacks what was asked for."""
+    """The device, the driver or the library lacks what was requested."""
 
 class LaunchError(CUDAError):
     """A kernel failed while it ran, or could not be started."""
@@ -82,7 +82,7 @@ class ContextLostError(CUDAError):
     """An earlier failure, or a reset of the simulated device, ended the context."""
 
 class ForkedProcessError(CUDAError):
-    """The process was forked after CUDA was initialised."""
+    """The process was forked after CUDA was initialized."""
 
 class LibraryNotFoundError(CUDAError):
     """A shared library was not found.
@@ -90,7 +90,7 @@ class LibraryNotFoundError(CUDAError):
     Attributes
     ----------
     tried : list of str
-        Every place looked in, in order.
+        Every place searched, in order.
     """
 
     tried: list[str]
@@ -436,15 +436,14 @@ class DeviceProperties:
 class Device:
     """A GPU.
 
-    Each thread has one Device object for each GPU. No call is needed before it
-    is used: the primary context is retained and made current where a call needs
-    it.
+    Each thread has one Device object for each GPU. No call is needed before it is used: the primary
+    context is retained and made current when a call needs it.
 
     Parameters
     ----------
     device_id : int, Device or None
-        The ordinal. None is the device of the thread's current context, device 0
-        where there is none.
+        The ordinal. None is the device of the thread's current context, or device 0 if there is
+        none.
 
     Raises
     ------
@@ -523,12 +522,12 @@ class Device:
         Parameters
         ----------
         ctx : Context or None
-            The primary context where None.
+            If None, the primary context.
 
         Returns
         -------
         Context or None
-            The context that was current before, where ctx was given.
+            The context that was current before, if ctx was given.
         """
     def create_stream(
         self,
@@ -548,7 +547,7 @@ class Device:
         Stream
         """
     def create_event(self, options: EventOptions | Mapping[str, Any] | None = None) -> Event:
-        """Makes an event of this device (cuEventCreate), or hands out one that was closed.
+        """Makes an event of this device (cuEventCreate), or reuses one that was closed.
 
         Parameters
         ----------
@@ -566,7 +565,7 @@ class Device:
         size : int
             Bytes.
         stream : Stream or None
-            The current stream where None.
+            If None, the current stream.
 
         Returns
         -------
@@ -582,10 +581,10 @@ class Device:
         Parameters
         ----------
         host : object with the buffer protocol, or Buffer
-            bytes, an array, a NumPy array; C-contiguous. Pinned memory must stay as it is until
+            bytes, an array, a NumPy array; C-contiguous. Pinned memory must not change until
             the stream has passed the copy.
         stream : Stream or None
-            The current stream where None.
+            If None, the current stream.
 
         Returns
         -------
@@ -650,7 +649,7 @@ class Context:
         Stream
         """
     def close(self) -> None:
-        """Does nothing: primary and borrowed contexts are not this object's to destroy."""
+        """Does nothing: primary and borrowed contexts are not for this object to destroy."""
     def sync(self) -> None:
         """Waits for all work of the context (cuCtxSynchronize); answers Ctrl-C."""
     def __eq__(self, other: object, /) -> bool: ...
@@ -669,8 +668,8 @@ class StreamOptions:
 class Stream:
     """An ordered queue of work on one device.
 
-    Made by `Device.create_stream`. ``with stream:`` makes it the thread's current
-    stream, which everything that takes a stream uses when it is given none.
+    Made by `Device.create_stream`. ``with stream:`` makes it the thread's current stream, which
+    every function that takes a stream uses by default.
 
     Examples
     --------
@@ -685,7 +684,7 @@ class Stream:
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @classmethod
     def from_handle(cls, handle: SupportsInt, owner: object = None) -> Self:
-        """Wraps a cuStream that somebody else owns; it is never destroyed here.
+        """Wraps a CUstream that someone else owns; it is never destroyed here.
 
         Parameters
         ----------
@@ -700,7 +699,7 @@ class Stream:
             Of the class that it is called on.
         """
     def close(self) -> None:
-        """Gives the stream up (cuStreamDestroy); the driver finishes what is queued. Using it later
+        """Releases the stream (cuStreamDestroy); the driver finishes what is queued. Using it later
         raises ValueError; closing it again does nothing, nor does closing a default stream.
         """
     @property
@@ -744,7 +743,7 @@ class Stream:
         Parameters
         ----------
         event : Event or None
-            The event to record again; a new one where None.
+            The event to record again; if None, a new one.
         options : EventOptions, dict or None
             How to make a new event.
 
@@ -822,7 +821,7 @@ class Event:
     """
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     def close(self) -> None:
-        """Gives the event up (cuEventDestroy), or keeps it for the next that is made.
+        """Releases the event (cuEventDestroy), or keeps it for the next one that is made.
         Using it later raises ValueError; closing it again does nothing.
         """
     @property
@@ -857,7 +856,7 @@ class Event:
         Raises
         ------
         ValueError
-            (and RuntimeError) Where either has no timing, was never recorded, or is not done.
+            (and RuntimeError) If either has no timing, was never recorded, or is not done.
         """
     def __enter__(self) -> Self: ...
     def __exit__(self, *args: object) -> None: ...
@@ -868,8 +867,8 @@ class Event:
 class Buffer:
     """A range of memory that a device, the host, or both can reach.
 
-    Goes back to its memory resource when the last reference does, ordered on the
-    stream of the allocation. ``len(buf)`` is its size in bytes. ``buf[256:512]`` is a part of
+    It returns to its memory resource when the last reference goes, ordered on the stream of the
+    allocation. ``len(buf)`` is its size in bytes. ``buf[256:512]`` is a part of
     the same memory, as a buffer of its own; the memory lives until the last part is gone,
     whether or not the whole is closed. ``memoryview(buf)`` shows what the host can read.
 
@@ -895,7 +894,7 @@ class Buffer:
         *,
         stream: _StreamLike | None = None,
     ) -> Self:
-        """Wraps memory that somebody else allocated.
+        """Wraps memory that someone else allocated.
 
         Parameters
         ----------
@@ -916,13 +915,13 @@ class Buffer:
             Of the class that it is called on.
         """
     def close(self, stream: _StreamLike | None = None) -> None:
-        """Gives the memory back to its resource, ordered on a stream (cuMemFreeAsync).
+        """Returns the memory to its resource, ordered on a stream (cuMemFreeAsync).
         Using the buffer later raises ValueError; closing it again does nothing.
 
         Parameters
         ----------
         stream : Stream or None
-            The stream of the allocation where None.
+            If None, the stream of the allocation.
         """
     def set_deallocation_stream(self, stream: _StreamLike) -> None:
         """Sets the stream that the memory's release will be ordered on."""
@@ -937,7 +936,7 @@ class Buffer:
         """int: Bytes; 0 once closed."""
     @property
     def device_id(self) -> int:
-        """int: The device that owns the memory, -1 where none does."""
+        """int: The device that owns the memory; -1 if none does."""
     @property
     def is_device_accessible(self) -> bool:
         """bool: Whether a kernel can reach it."""
@@ -946,13 +945,13 @@ class Buffer:
         """bool: Whether the host can reach it."""
     @property
     def is_managed(self) -> bool:
-        """bool: Whether it moves between host and device by itself."""
+        """bool: Whether it moves between host and device automatically."""
     @property
     def is_mapped(self) -> bool:
         """bool: Always False: memory of other processes is not supported yet."""
     @property
     def memory_resource(self) -> MemoryResource | None:
-        """MemoryResource or None: Where the memory goes back to; None once closed."""
+        """MemoryResource or None: Where the memory returns to; None once closed."""
     @property
     def owner(self) -> object:
         """object: What `from_handle` was given to keep alive."""
@@ -964,9 +963,9 @@ class Buffer:
         Parameters
         ----------
         dst : Buffer, writable object with the buffer protocol, or None
-            Where None, a new buffer of the same memory resource.
+            If None, a new buffer from the same memory resource.
         stream : Stream or None
-            The current stream where None.
+            If None, the current stream.
 
         Returns
         -------
@@ -976,7 +975,7 @@ class Buffer:
         Raises
         ------
         ValueError
-            Where the sizes differ or a buffer is closed.
+            The sizes differ, or a buffer is closed.
         """
     @overload
     def copy_to(self, dst: _Destination, *, stream: _StreamLike | None = None) -> _Destination: ...
@@ -987,15 +986,15 @@ class Buffer:
         Parameters
         ----------
         src : Buffer or object with the buffer protocol
-            Pageable host memory is staged before the call returns; pinned memory must
-            stay as it is until the stream has passed the copy.
+            Pageable host memory is staged before the call returns; pinned memory must not change
+            until the stream has passed the copy.
         stream : Stream or None
-            The current stream where None.
+            If None, the current stream.
 
         Raises
         ------
         ValueError
-            Where the sizes differ or a buffer is closed.
+            The sizes differ, or a buffer is closed.
         """
     @overload
     def to_host(
@@ -1011,11 +1010,11 @@ class Buffer:
         Parameters
         ----------
         dtype : anything that numpy.dtype() takes, optional
-            The type of the elements; ``uint8`` where None.
+            The type of the elements; if None, ``uint8``.
         shape : int or tuple of int, optional
-            As numpy.reshape() takes it, with -1 for what is left; one dimension where None.
+            As numpy.reshape() takes it, with -1 for what is left; if None, one dimension.
         stream : Stream or None
-            The current stream where None.
+            If None, the current stream.
 
         Returns
         -------
@@ -1026,8 +1025,8 @@ class Buffer:
         ImportError
             NumPy is not installed.
         ValueError
-            The size is no whole number of elements, or not that of the shape; or the
-            buffer is closed.
+            The size is not a whole number of elements, or doesn't match the shape; or the buffer is
+            closed.
 
         Examples
         --------
@@ -1065,12 +1064,12 @@ class Buffer:
         value : int or object with the buffer protocol
             An int in 0 .. 255 for each byte, or 1, 2 or 4 bytes.
         stream : Stream or None
-            The current stream where None.
+            If None, the current stream.
 
         Raises
         ------
         ValueError
-            Where the buffer's size is no multiple of the pattern's.
+            The buffer's size is not a multiple of the pattern's.
         """
     def __dlpack__(
         self,
@@ -1089,9 +1088,9 @@ class Buffer:
     def __hash__(self) -> int: ...
 
 class MemoryResource:
-    """Where buffers come from and go back to.
+    """Where buffers come from and return to.
 
-    Derive from it to bring an allocator of your own: define ``allocate``, which returns
+    Derive from it to bring your own allocator: define ``allocate``, which returns
     ``Buffer.from_handle(ptr, size, mr=self, stream=stream)``, ``deallocate``,
     ``is_device_accessible``, ``is_host_accessible`` and ``device_id``.
     """
@@ -1104,7 +1103,7 @@ class MemoryResource:
         size : int
             Bytes.
         stream : Stream or None
-            The current stream where None.
+            If None, the current stream.
 
         Returns
         -------
@@ -1134,15 +1133,15 @@ class MemoryResource:
         """bool: Whether the host can reach the memory."""
     @property
     def is_managed(self) -> bool:
-        """bool: Whether the memory moves by itself."""
+        """bool: Whether the memory moves automatically."""
     @property
     def device_id(self) -> int:
-        """int: The device that owns the memory, -1 where none does."""
+        """int: The device that owns the memory; -1 if none does."""
 
 @final
 class MemoryPoolAttributes:
     """The counters and settings of a memory pool
-    (cuMemPoolGetAttribute, cuMemPoolSetAttribute). Sizes in bytes.
+    (cuMemPoolGetAttribute, cuMemPoolSetAttribute). Sizes are in bytes.
     """
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     reuse_follow_event_dependencies: bool
@@ -1152,20 +1151,20 @@ class MemoryPoolAttributes:
     reuse_allow_internal_dependencies: bool
     """bool: Whether the driver may add waits in order to use memory again."""
     release_threshold: int
-    """int: How much unused memory is kept at a synchronisation."""
+    """int: How much unused memory is kept at a synchronization."""
     @property
     def reserved_mem_current(self) -> int:
         """int: What the pool holds now."""
     reserved_mem_high: int
-    """int: The most it has held; set to 0 to start over."""
+    """int: The most it has held; set it to 0 to start over."""
     @property
     def used_mem_current(self) -> int:
         """int: What is in use now."""
     used_mem_high: int
-    """int: The most that was in use; set to 0 to start over."""
+    """int: The most that was in use; set it to 0 to start over."""
 
 class _PoolMemoryResource(MemoryResource):
-    """A resource over a stream-ordered memory pool."""
+    """A resource based on a stream-ordered memory pool."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @property
     def attributes(self) -> MemoryPoolAttributes:
@@ -1183,19 +1182,19 @@ class _PoolMemoryResource(MemoryResource):
     def is_mapped(self) -> bool:
         """bool: Always False: see `is_ipc_enabled`."""
     def close(self) -> None:
-        """Ends allocation: `allocate` raises ValueError from now on. A pool of its own gives what
-        is free back to the system; buffers stay usable. Closing it again does nothing.
+        """Ends allocation: `allocate` raises ValueError from now on. A pool of its own returns its
+        free memory to the system; buffers stay usable. Closing it again does nothing.
         """
     @property
     def is_closed(self) -> bool:
         """bool: Whether closed."""
     def trim(self, min_bytes_to_keep: int = 0) -> None:
-        """Gives unused memory back to the system (cuMemPoolTrimTo).
+        """Returns unused memory to the system (cuMemPoolTrimTo).
 
         Parameters
         ----------
         min_bytes_to_keep : int
-            Bytes that the pool may go on holding.
+            Bytes that the pool may keep.
         """
 
 @final
@@ -1214,8 +1213,8 @@ class DeviceMemoryResource(_PoolMemoryResource):
     ----------
     device_id : Device or int
     options : DeviceMemoryResourceOptions, dict or None
-        With options, a pool of its own (cuMemPoolCreate). Without, the device's current
-        pool, told to keep what is freed.
+        With options, a pool of its own (cuMemPoolCreate). Without them, the device's current
+        pool, set to keep what is freed.
 
     Examples
     --------
@@ -1261,7 +1260,7 @@ class PinnedMemoryResource(_PoolMemoryResource):
     ) -> None: ...
     @property
     def numa_id(self) -> int:
-        """int: The host NUMA node, -1 where none was asked for."""
+        """int: The host NUMA node; -1 if none was requested."""
 
 @final
 class ManagedMemoryResourceOptions:
@@ -1283,7 +1282,7 @@ class ManagedMemoryResourceOptions:
 
 @final
 class ManagedMemoryResource(_PoolMemoryResource):
-    """A pool of managed memory, which moves between host and devices by itself.
+    """A pool of managed memory, which moves between host and devices automatically.
 
     Parameters
     ----------
@@ -1451,7 +1450,7 @@ class ProgramOptions:
         Returns
         -------
         list of bytes
-            Without the folders of CUDA's headers; without an architecture where ``arch`` is None.
+            Without the folders of CUDA's headers; without an architecture if ``arch`` is None.
 
         Examples
         --------
@@ -1512,13 +1511,13 @@ class Program:
     ) -> ObjectCode:
         """Compiles (nvrtcCompileProgram, or nvJitLinkComplete for PTX and LTO IR).
 
-        Where ``options.arch`` is set, neither a driver nor a device is needed.
+        If ``options.arch`` is set, neither a driver nor a device is needed.
 
         Parameters
         ----------
         target_type : {"cubin", "ptx", "ltoir"}, optional
-            What to make; what the current device runs best where None. A cubin made from C++ keeps its
-            PTX beside it.
+            What to make; if None, what the current device runs best. A cubin made from C++ keeps
+            its PTX beside it.
         name_expressions : sequence of str, default ()
             Templates to instantiate, and names to keep: ``"axpy<float>"``.
         logs : object, optional
@@ -1557,7 +1556,7 @@ class Program:
         compiler itself; it lives as long as the program. compile() makes its own.
         """
     def close(self) -> None:
-        """Gives the source up. Using the program later raises ValueError; closing it again does
+        """Releases the source. Using the program later raises ValueError; closing it again does
         nothing. Code compiled from it stays.
         """
     @property
@@ -1568,12 +1567,11 @@ class Program:
         """typing.CompilerBackendType: What compiles it: ``NVRTC`` or ``nvJitLink``."""
     @property
     def log(self) -> str:
-        """str: What the last compile() said: warnings, times, notes; empty where nothing."""
+        """str: What the last compile() said: warnings, times, notes; empty if nothing."""
     @property
     def pch_status(self) -> PCHStatusType | None:
         """typing.PCHStatusType or None: What became of the precompiled header in the last
-        compile(): ``created``,
-        ``not_attempted`` or ``failed``; None where none was asked for.
+        compile(): ``created``, ``not_attempted`` or ``failed``; None if none was requested.
         """
 
 @final
@@ -1637,7 +1635,7 @@ class LinkerOptions:
         Returns
         -------
         list of bytes
-            Without an architecture where ``arch`` is None.
+            Without an architecture if ``arch`` is None.
 
         Examples
         --------
@@ -1650,9 +1648,9 @@ class LinkerOptions:
 
 @final
 class Linker:
-    """Links object codes into one with nvJitLink, optimising across LTO IR.
+    """Links object codes into one with nvJitLink, optimizing across LTO IR.
 
-    Where ``options.arch`` is set, neither a driver nor a device is needed.
+    If ``options.arch`` is set, neither a driver nor a device is needed.
 
     Parameters
     ----------
@@ -1718,7 +1716,7 @@ class Linker:
         it lives as long as the linker. link() makes its own.
         """
     def close(self) -> None:
-        """Gives the inputs up. Using the linker later raises ValueError; closing it again does
+        """Releases the inputs. Using the linker later raises ValueError; closing it again does
         nothing. Code linked by it stays.
         """
     @property
@@ -1734,26 +1732,26 @@ class ParamInfo:
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @property
     def name(self) -> str:
-        """str: As the source names it; empty where unknown."""
+        """str: As the source names it; empty if unknown."""
     @property
     def type(self) -> str:
-        """str: As C++ spells it, ``float const*``; as PTX does, ``.u32``, where only that is known;
-        empty where nothing is.
+        """str: As C++ spells it, ``float const*``; as PTX does, ``.u32``, if only that is known;
+        empty if nothing is.
         """
     @property
     def kind(self) -> str:
         """str: ``boolean``, ``integer`` (of unknown sign), ``sint``, ``uint``, ``float16``,
         ``bfloat16``, ``float32``, ``float64``, ``complex64``, ``complex128``, ``pointer``,
-        ``structure``, or ``opaque`` where only the size is known.
+        ``structure``, or ``opaque`` if only the size is known.
         """
     @property
     def offset(self) -> int:
-        """int: Bytes from the start of the parameter buffer; right only where the size of every
+        """int: Bytes from the start of the parameter buffer; right only if the size of every
         parameter before it is known.
         """
     @property
     def size(self) -> int:
-        """int: Bytes; 0 where unknown."""
+        """int: Bytes; 0 if unknown."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
@@ -1763,8 +1761,8 @@ class Signature:
     """The parameters of a kernel, as a sequence of ParamInfo.
 
     Every kernel has one, from the best source there is: its C++ name, its PTX, its cubin, the
-    driver. One that is declared says what those do not: the element types behind pointers of an
-    ``extern "C"`` kernel, for one. ``str()`` gives the readable declaration.
+    driver. A declared one adds what those lack, such as the element types behind the pointers of an
+    ``extern "C"`` kernel. ``str()`` gives the readable declaration.
 
     Parameters
     ----------
@@ -1790,7 +1788,7 @@ class Signature:
     def __init__(self, declaration: str) -> None: ...
     @property
     def name(self) -> str:
-        """str: The kernel's readable name, ``axpy<float>``; empty where none was declared."""
+        """str: The kernel's readable name, ``axpy<float>``; empty if none was declared."""
     def __len__(self) -> int: ...
     def __getitem__(self, index: SupportsIndex, /) -> ParamInfo: ...
     def __iter__(self) -> Iterator[ParamInfo]: ...
@@ -1803,10 +1801,10 @@ class Signature:
 class ObjectCode:
     """Compiled code: the bytes, the names in them, and the library loaded from them.
 
-    Made by `Program.compile`, `Linker.link`, or from code made elsewhere by `from_cubin` and its
-    like. The code is loaded into the driver when a kernel or a variable is first asked for
-    (cuLibraryLoadData), and unloaded when the object, its kernels and its variables are gone;
-    all else works without a driver. Objects can be pickled, without the source unless
+    Made by `Program.compile`, `Linker.link`, or from code made elsewhere by `from_cubin` and
+    similar functions. The code is loaded into the driver when a kernel or a variable is first
+    requested (cuLibraryLoadData), and unloaded when the object, its kernels and its variables are
+    gone; everything else works without a driver. Objects can be pickled, without the source unless
     `pickle_source` is set; equal objects share one library.
 
     Examples
@@ -1833,7 +1831,7 @@ class ObjectCode:
         module : bytes, str or os.PathLike
             The code, in bytes or another buffer, or the path of a file that holds it.
         name : str, default ""
-            What messages call it; the file's name where empty.
+            What messages call it; if empty, the file's name.
         symbol_mapping : mapping of str to str, optional
             Other names for symbols: `get_kernel` and `get_global` look here first.
 
@@ -1863,7 +1861,7 @@ class ObjectCode:
         module : bytes, str or os.PathLike
             The code, in bytes or another buffer, or the path of a file that holds it.
         name : str, default ""
-            What messages call it; the file's name where empty.
+            What messages call it; if empty, the file's name.
         symbol_mapping : mapping of str to str, optional
             Other names for symbols: `get_kernel` and `get_global` look here first.
 
@@ -1891,7 +1889,7 @@ class ObjectCode:
         module : bytes, str or os.PathLike
             The code, in bytes or another buffer, or the path of a file that holds it.
         name : str, default ""
-            What messages call it; the file's name where empty.
+            What messages call it; if empty, the file's name.
         symbol_mapping : mapping of str to str, optional
             Other names for symbols: `get_kernel` and `get_global` look here first.
 
@@ -1919,7 +1917,7 @@ class ObjectCode:
         module : bytes, str or os.PathLike
             The code, in bytes or another buffer, or the path of a file that holds it.
         name : str, default ""
-            What messages call it; the file's name where empty.
+            What messages call it; if empty, the file's name.
         symbol_mapping : mapping of str to str, optional
             Other names for symbols: `get_kernel` and `get_global` look here first.
 
@@ -1947,7 +1945,7 @@ class ObjectCode:
         module : bytes, str or os.PathLike
             The code, in bytes or another buffer, or the path of a file that holds it.
         name : str, default ""
-            What messages call it; the file's name where empty.
+            What messages call it; if empty, the file's name.
         symbol_mapping : mapping of str to str, optional
             Other names for symbols: `get_kernel` and `get_global` look here first.
 
@@ -1975,7 +1973,7 @@ class ObjectCode:
         module : bytes, str or os.PathLike
             The code, in bytes or another buffer, or the path of a file that holds it.
         name : str, default ""
-            What messages call it; the file's name where empty.
+            What messages call it; if empty, the file's name.
         symbol_mapping : mapping of str to str, optional
             Other names for symbols: `get_kernel` and `get_global` look here first.
 
@@ -2006,7 +2004,7 @@ class ObjectCode:
         """dict of str to str: The symbol of each name expression; a copy."""
     @property
     def ptx(self) -> str | None:
-        """str or None: The PTX that a cubin was made from, or the code itself where it is PTX."""
+        """str or None: The PTX that a cubin was made from, or the code itself if it is PTX."""
     @property
     def kernels(self) -> tuple[str, ...]:
         """tuple of str: The kernels inside, by readable name; one that is overloaded has its
@@ -2020,14 +2018,14 @@ class ObjectCode:
         name: str | bytes = "",
         symbol_mapping: Mapping[str, str] | None = None,
     ) -> ObjectCode:
-        """Reads a file of PTX, a cubin, a fat binary, LTO IR, a host object or a library; its content
-        tells which.
+        """Reads a file of PTX, a cubin, a fat binary, LTO IR, a host object or a library; the
+        content tells which it is.
 
         Parameters
         ----------
         path : str or os.PathLike
         name : str, default ""
-            What messages call it; the file's name where empty.
+            What messages call it; if empty, the file's name.
         symbol_mapping : mapping of str to str, optional
             Other names for symbols: `get_kernel` and `get_global` look here first.
 
@@ -2043,11 +2041,13 @@ class ObjectCode:
             There is no such code in it.
         """
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes `code` to a file, which other tools read too; whoever opens it meanwhile sees all of
-        the old one or of the new. A link is followed; a pipe or a device is written into.
+        """Writes `code` to a file, which other tools can read too. Whoever opens it meanwhile sees
+        either the whole old file or the whole new one. A link is followed; a pipe or a device is
+        written into.
 
-        The names in the code stay, so kernels are found by their plain C++ names. What lies beside
-        the code does not: `symbol_mapping`, `ptx` and `name`. A pickle holds those too.
+        The names in the code stay, so kernels are found by their plain C++ names. What the
+        object holds beside the code does not: `symbol_mapping`, `ptx` and `name`. A pickle holds
+        those too.
 
         Parameters
         ----------
@@ -2056,7 +2056,7 @@ class ObjectCode:
         Raises
         ------
         OSError
-            The file cannot be written; an older one is as it was.
+            The file cannot be written; an older one stays as it was.
 
         Examples
         --------
@@ -2101,10 +2101,10 @@ class ObjectCode:
         Parameters
         ----------
         name : str or bytes
-            Its plain C++ name, with template arguments where it has them (``"axpy<float>"``), its name
+            Its plain C++ name, with template arguments if it has any (``"axpy<float>"``), its name
             expression, or its mangled symbol. Parameters tell overloads apart: ``"f(int)"``.
         signature : str or Signature, optional
-            What its parameters are, where neither its name nor its code tell: ``"(float*, int)"``.
+            What its parameters are, if neither its name nor its code says: ``"(float*, int)"``.
 
         Returns
         -------
@@ -2129,8 +2129,8 @@ class ObjectCode:
         'fill'
         """
     def get_global(self, name: str | bytes) -> Buffer:
-        """The memory of a ``__device__``, ``__constant__`` or ``__managed__`` variable, on the current
-        context's device (cuLibraryGetGlobal).
+        """The memory of a ``__device__``, ``__constant__`` or ``__managed__`` variable, on the
+        current context's device (cuLibraryGetGlobal).
 
         Parameters
         ----------
@@ -2187,10 +2187,10 @@ class KernelAttributes:
         """int: Static shared memory of a block, in bytes."""
     @property
     def const_size_bytes(self) -> int:
-        """int: Constant memory of the user's, in bytes."""
+        """int: The user's constant memory, in bytes."""
     @property
     def local_size_bytes(self) -> int:
-        """int: Local memory of a thread, in bytes; more than 0 hints at spilled registers."""
+        """int: Local memory of a thread, in bytes; more than 0 may mean spilled registers."""
     @property
     def num_regs(self) -> int:
         """int: Registers of a thread."""
@@ -2205,7 +2205,7 @@ class KernelAttributes:
         """bool: Whether it was compiled to cache global loads in L1."""
     max_dynamic_shared_size_bytes: int
     """int: The most dynamic shared memory a launch may ask for, in bytes. Settable; a launch that
-    needs more than 48 KiB raises it by itself.
+    needs more than 48 KiB raises it automatically.
     """
     preferred_shared_memory_carveout: int
     """int: Preferred share of L1 for shared memory, in percent; -1 for the default. Settable."""
@@ -2213,11 +2213,11 @@ class KernelAttributes:
     def cluster_size_must_be_set(self) -> bool:
         """bool: Whether a launch must give a cluster size."""
     required_cluster_width: int
-    """int: Blocks of a cluster in x; 0 where any. Settable."""
+    """int: Blocks of a cluster in x; 0 if any is allowed. Settable."""
     required_cluster_height: int
-    """int: Blocks of a cluster in y; 0 where any. Settable."""
+    """int: Blocks of a cluster in y; 0 if any is allowed. Settable."""
     required_cluster_depth: int
-    """int: Blocks of a cluster in z; 0 where any. Settable."""
+    """int: Blocks of a cluster in z; 0 if any is allowed. Settable."""
     non_portable_cluster_size_allowed: bool
     """bool: Whether clusters of more than 8 blocks are allowed. Settable."""
     cluster_scheduling_policy_preference: int
@@ -2251,7 +2251,7 @@ class KernelOccupancy:
     def max_potential_block_size(
         self, dynamic_shared_memory_needed: int | Callable[[int], int], block_size_limit: int
     ) -> MaxPotentialBlockSizeOccupancyResult:
-        """The block size of best occupancy (cuOccupancyMaxPotentialBlockSize).
+        """The block size with the best occupancy (cuOccupancyMaxPotentialBlockSize).
 
         Parameters
         ----------
@@ -2268,7 +2268,7 @@ class KernelOccupancy:
     def available_dynamic_shared_memory_per_block(
         self, num_blocks_per_multiprocessor: int, block_size: int
     ) -> int:
-        """Bytes of dynamic shared memory that each of so many blocks could have
+        """Bytes of dynamic shared memory that each of this many blocks could have
         (cuOccupancyAvailableDynamicSMemPerBlock).
 
         Returns
@@ -2314,15 +2314,15 @@ class Kernel:
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @staticmethod
     def from_handle(handle: SupportsInt, mod: ObjectCode | None = None) -> Kernel:
-        """Wraps a CUkernel that somebody else loaded.
+        """Wraps a CUkernel that someone else loaded.
 
         Parameters
         ----------
         handle : int
             The CUkernel.
         mod : ObjectCode or None
-            The code that it is of, kept loaded as long as the kernel.
-            Other code than the kernel's own is warned of.
+            The code that it comes from, kept loaded as long as the kernel. If the kernel comes from
+            other code, a warning says so.
 
         Returns
         -------
@@ -2339,7 +2339,7 @@ class Kernel:
         """Signature: The parameters, from the best source there was."""
     @property
     def attributes(self) -> KernelAttributes:
-        """KernelAttributes: Registers, shared memory and the like."""
+        """KernelAttributes: Registers, shared memory and so on."""
     @property
     def num_arguments(self) -> int:
         """int: How many parameters it has."""
@@ -2350,7 +2350,7 @@ class Kernel:
     def occupancy(self) -> KernelOccupancy:
         """KernelOccupancy: How many blocks the device runs at once."""
     def with_signature(self, signature: str | Signature) -> Kernel:
-        """The same kernel with a declared signature, for code that tells too little.
+        """The same kernel with a declared signature, for code that says too little.
 
         Parameters
         ----------
@@ -2364,7 +2364,7 @@ class Kernel:
         Raises
         ------
         ValueError
-            It contradicts the sizes that the code tells.
+            It contradicts the sizes in the code.
         """
     def __getitem__(
         self,
@@ -2382,8 +2382,7 @@ class Kernel:
 class Launcher:
     """A kernel bound to a shape and, perhaps, a stream: ``kernel[grid, block]``.
 
-    Calling it with the kernel's arguments queues the kernel; it may be kept and
-    called often.
+    Calling it with the kernel's arguments queues the kernel; it may be kept and called often.
     """
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     def __call__(self, *args: Any) -> None:
@@ -2396,13 +2395,13 @@ class Launcher:
         """LaunchConfig: The shape it launches with."""
     @property
     def stream(self) -> Stream | None:
-        """Stream or None: Where it launches; the current stream where None."""
+        """Stream or None: Where it launches; if None, the current stream."""
 
 @final
 class LaunchConfig:
     """The shape of a launch; it never changes.
 
-    Extents are an int for x alone, or a sequence of one to three ints; what is not given is 1.
+    Extents are an int for x alone, or a sequence of one to three ints; the rest are 1.
     A float that is a whole number counts as an int.
     With `cluster`, the grid counts clusters.
 
@@ -2428,7 +2427,7 @@ class LaunchConfig:
     """
     @property
     def grid(self) -> tuple[int, int, int]:
-        """tuple of int: Blocks (clusters, where `cluster` is given) in x, y and z."""
+        """tuple of int: Blocks (clusters, if `cluster` is given) in x, y and z."""
     @property
     def block(self) -> tuple[int, int, int]:
         """tuple of int: Threads in a block, in x, y and z."""
@@ -2437,10 +2436,12 @@ class LaunchConfig:
         """tuple of int or None: Blocks in a cluster; needs compute capability 9.0."""
     @property
     def shmem_size(self) -> int:
-        """int: Bytes of dynamic shared memory for each block. Over 48 KiB is opted into by itself."""
+        """int: Bytes of dynamic shared memory for each block. More than 48 KiB is enabled
+        automatically.
+        """
     @property
     def is_cooperative(self) -> bool:
-        """bool: Whether all blocks run at once and can synchronise the grid."""
+        """bool: Whether all blocks run at once and can synchronize the grid."""
     @property
     def programmatic_stream_serialization(self) -> bool:
         """bool: Whether the kernel may start before its predecessor on the stream ends."""
@@ -2476,7 +2477,7 @@ def launch(
     Parameters
     ----------
     stream : Stream, anything with ``__cuda_stream__``, or None
-        The current stream where None.
+        If None, the current stream.
     config : LaunchConfig or dict
     kernel : Kernel
     *kernel_args
@@ -2504,7 +2505,7 @@ def launch(
     """
 
 def driver_library() -> tuple[tuple[int, int], str]:
-    """The CUDA version that the driver speaks (cuDriverGetVersion), and where libcuda lies.
+    """The CUDA version that the driver speaks (cuDriverGetVersion), and the path of libcuda.
 
     Returns
     -------
@@ -2514,11 +2515,11 @@ def driver_library() -> tuple[tuple[int, int], str]:
     Raises
     ------
     DriverNotFoundError
-        There is no driver; the message lists every place looked in.
+        There is no driver; the message lists every place searched.
     """
 
 def nvrtc_library() -> tuple[tuple[int, int], str]:
-    """The version of NVRTC (nvrtcVersion), and where it lies.
+    """The version of NVRTC (nvrtcVersion), and its path.
 
     Returns
     -------
@@ -2528,7 +2529,7 @@ def nvrtc_library() -> tuple[tuple[int, int], str]:
     Raises
     ------
     LibraryNotFoundError
-        NVRTC is not installed; the message lists every place looked in.
+        NVRTC is not installed; the message lists every place searched.
 
     Examples
     --------
@@ -2538,7 +2539,7 @@ def nvrtc_library() -> tuple[tuple[int, int], str]:
     """
 
 def nvjitlink_library() -> tuple[tuple[int, int], str]:
-    """The version of nvJitLink (nvJitLinkVersion), and where it lies.
+    """The version of nvJitLink (nvJitLinkVersion), and its path.
 
     Returns
     -------
@@ -2548,7 +2549,7 @@ def nvjitlink_library() -> tuple[tuple[int, int], str]:
     Raises
     ------
     LibraryNotFoundError
-        nvJitLink is not installed; the message lists every place looked in.
+        nvJitLink is not installed; the message lists every place searched.
 
     Examples
     --------
@@ -2582,7 +2583,7 @@ def include_directories() -> list[str]:
     Returns
     -------
     list of str
-        Empty where there are none.
+        Empty if there are none.
 
     Raises
     ------
@@ -2601,7 +2602,7 @@ def num_devices() -> int:
     Returns
     -------
     int
-        0 where the driver finds none.
+        0 if the driver finds none.
 
     Raises
     ------
@@ -2619,11 +2620,11 @@ def simulator_is_enabled() -> bool:
     """Whether the driver in use is the simulated device; see cudacore.simulator.is_enabled."""
 
 def simulator_library() -> str:
-    """Where libcudacore_sim.so lies; see cudacore.simulator.library."""
+    """The path of libcudacore_sim.so; see cudacore.simulator.library."""
 
 def unraisable_errors() -> int:
-    """How many failures could not be raised: in a buffer's or a stream's end, in a callback. Each
-    was reported to standard error.
+    """How many failures could not be raised: those in a callback, or while a buffer or a stream was
+    destroyed. Each was reported to standard error.
 
     Returns
     -------
