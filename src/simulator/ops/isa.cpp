@@ -9,47 +9,25 @@
 #include <stdexcept>
 #include <string>
 
-#include "simulator/ops/families.hpp"
+#include "simulator/ops/isa_families.hpp"
 #include "simulator/ops/matrix_forms.hpp"
 
 namespace cudacore::simulator {
 namespace {
 
-/// The families that are compiled for each ISA.
-template <Isa isa>
-void add_lane_families(FormTable& table) {
-  add_integer_arithmetic<isa>(table);
-  add_integer_bits<isa>(table);
-  add_integer_compare<isa>(table);
-  add_integer_convert<isa>(table);
-  add_moves<isa>(table);
-  add_float_arithmetic<isa>(table);
-  add_half_arithmetic<isa>(table);
-  add_float_approximate<isa>(table);
-  add_float_compare<isa>(table);
-  add_float_convert<isa>(table);
-  add_small_float_convert<isa>(table);
-  add_mma<isa>(table);
-  add_wmma<isa>(table);
-  add_load_store<isa>(table);
-}
-
 void add_families(FormTable& table, Isa isa) {
-  switch (isa) {
-    case Isa::baseline:
-      add_lane_families<Isa::baseline>(table);
-      break;
-#if defined(__x86_64__) && !defined(CUDACORE_SIMULATOR_BASELINE_ONLY)
-    case Isa::avx2:
-      add_lane_families<Isa::avx2>(table);
-      break;
-    case Isa::avx512:
-      add_lane_families<Isa::avx512>(table);
-      break;
-#endif
-    default:
-      throw std::logic_error("no forms for this ISA");
-  }
+  with_isa(isa, [&table]<Isa I>() {
+    add_integer_families<I>(table);
+    add_float_arithmetic<I>(table);
+    add_half_arithmetic<I>(table);
+    add_float_approximate<I>(table);
+    add_float_compare<I>(table);
+    add_float_convert<I>(table);
+    add_small_float_convert<I>(table);
+    add_mma<I>(table);
+    add_wmma<I>(table);
+    add_load_store<I>(table);
+  });
   add_integer_simd(table);
   add_float_rounded(table);
   add_float_set(table);

@@ -13,14 +13,13 @@
 #include <memory>
 #include <optional>
 #include <random>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "simulator/float_ops_reference.hpp"
-#include "simulator/ops/families.hpp"
+#include "simulator/ops/isa_families.hpp"
 #include "simulator/ops_test_support.hpp"
 
 namespace cudacore::simulator::testing {
@@ -180,26 +179,6 @@ inline void check_forms(const FormTable& table, Expected expected, unsigned roun
   for (const Form* form : table.all()) {
     check_form(*form, expected, random, rounds);
     if (::testing::Test::HasFatalFailure()) return;
-  }
-}
-
-/// Calls a template for an ISA known at run time: `call.template operator()<isa>()`.
-template <class Call>
-void with_isa(Isa isa, Call call) {
-  switch (isa) {
-    case Isa::baseline:
-      call.template operator()<Isa::baseline>();
-      break;
-#if defined(__x86_64__) && !defined(CUDACORE_SIMULATOR_BASELINE_ONLY)
-    case Isa::avx2:
-      call.template operator()<Isa::avx2>();
-      break;
-    case Isa::avx512:
-      call.template operator()<Isa::avx512>();
-      break;
-#endif
-    default:
-      throw std::logic_error("no forms for this ISA");
   }
 }
 

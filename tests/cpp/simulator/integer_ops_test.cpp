@@ -14,7 +14,7 @@
 
 #include "simulator/integer_ops_reference.hpp"
 #include "simulator/integer_video_reference.hpp"
-#include "simulator/ops/families.hpp"
+#include "simulator/ops/isa_families.hpp"
 #include "simulator/ops_test_support.hpp"
 
 namespace cudacore::simulator {
@@ -26,37 +26,14 @@ using testing::Operand;
 using testing::Outcome;
 using testing::Wide;
 
-template <Isa isa>
-void add_integer_families(FormTable& table) {
-  add_integer_arithmetic<isa>(table);
-  add_integer_bits<isa>(table);
-  add_integer_compare<isa>(table);
-  add_integer_convert<isa>(table);
-  add_integer_simd(table);
-  add_moves<isa>(table);
-}
-
 /// Only the integer families, for each ISA of this machine.
 const std::map<Isa, std::unique_ptr<FormTable>>& integer_tables() {
   static const auto tables = [] {
     std::map<Isa, std::unique_ptr<FormTable>> made;
     for (const Isa isa : testing::available_isas()) {
       auto table = std::make_unique<FormTable>();
-      switch (isa) {
-        case Isa::baseline:
-          add_integer_families<Isa::baseline>(*table);
-          break;
-#if defined(__x86_64__) && !defined(CUDACORE_SIMULATOR_BASELINE_ONLY)
-        case Isa::avx2:
-          add_integer_families<Isa::avx2>(*table);
-          break;
-        case Isa::avx512:
-          add_integer_families<Isa::avx512>(*table);
-          break;
-#endif
-        default:
-          continue;
-      }
+      with_isa(isa, [&table]<Isa I>() { add_integer_families<I>(*table); });
+      add_integer_simd(*table);
       made.emplace(isa, std::move(table));
     }
     return made;
