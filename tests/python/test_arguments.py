@@ -56,7 +56,6 @@ class Store:
 
 @pytest.fixture(scope="module")
 def code(device: Device) -> ObjectCode:
-    assert device.device_id == 0
     return build(PREAMBLE, *(f"store<{name}>" for name in SIZES))
 
 

@@ -262,7 +262,6 @@ class TestFromHandle:
             is_host_accessible = False
             device_id = 0
 
-        assert device.device_id == 0
         recorder = Recorder()
         view = Buffer.from_handle(0x1000, 64, mr=recorder, stream=stream)
         assert view.memory_resource is recorder
@@ -275,7 +274,6 @@ class TestFromHandle:
 
     @pytest.mark.parametrize("size", [-1, 2**70])
     def test_bad_size(self, device: Device, size: int) -> None:
-        assert device.device_id == 0
         with pytest.raises((ValueError, OverflowError)):
             Buffer.from_handle(0x1000, size)
 
@@ -298,7 +296,6 @@ def test_empty_buffer(device: Device, stream: Stream) -> None:
 
 def test_weak_references(device: Device) -> None:
     buffer = LegacyPinnedMemoryResource().allocate(64)
-    assert device.device_id == 0
     alive = weakref.ref(buffer)
     del buffer
     gc.collect()

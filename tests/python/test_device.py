@@ -52,14 +52,12 @@ def test_all_devices(device: Device) -> None:
 
 @pytest.mark.parametrize("index", [-1, 1000, 2**40])
 def test_device_that_is_not_there_says_how_many_are(device: Device, index: int) -> None:
-    assert device.device_id == 0
     with pytest.raises((ValueError, OverflowError), match=rf"\b{cudacore.num_devices()}\b"):
         Device(index)
 
 
 @pytest.mark.parametrize("index", ["0", 0.0, b"0", [0]])
 def test_device_of_wrong_type(device: Device, index: object) -> None:
-    assert device.device_id == 0
     with pytest.raises(TypeError):
         Device(index)  # type: ignore[arg-type]
 
@@ -212,7 +210,6 @@ def test_no_attribute_can_be_invented(device: Device) -> None:
     ("environment", "expected"), [("", "0"), ("0", "1")], ids=["hidden", "shown"]
 )
 def test_visible_devices(device: Device, environment: str, expected: str) -> None:
-    assert device.device_id == 0
     script = """
         import cudacore
         try:
@@ -225,7 +222,6 @@ def test_visible_devices(device: Device, environment: str, expected: str) -> Non
 
 
 def test_versions(device: Device) -> None:
-    assert device.device_id == 0
     assert cudacore.system.get_driver_version() >= (12, 0)
     assert cudacore.system.get_driver_version() == cudacore.driver_library()[0]
     assert Path(cudacore.driver_library()[1]).name.startswith("libcuda")
@@ -277,7 +273,6 @@ def test_with_is_of_one_thread(device: Device) -> None:
 @pytest.mark.multi_gpu
 def test_with_leaves_a_thread_as_it_was(device: Device) -> None:
     """If no context was current before, none is afterwards."""
-    assert device.device_id == 0
     said = run_cleanly("""
         import ctypes, cudacore
         path = cudacore.driver_library()[1]

@@ -22,7 +22,6 @@ __global__ void use(int* out) { *out = templated<int> + c_name[0] + (int)ns::ins
 
 @pytest.fixture
 def code(device: Device) -> ObjectCode:
-    assert device.device_id == 0
     return build(SOURCE, "&counter", "&weights", "&ns::inside", "&templated<int>")
 
 

@@ -240,7 +240,6 @@ program.compile(sys.argv[1])
 
 
 def test_what_tells_of_the_drivers_use_can_tell(device: Device) -> None:
-    assert device.device_id == 0
     script = "import cudacore\ncudacore.Device().sync()\n"
     assert run_cleanly(script + TELL_WHETHER_DRIVER_WAS_USED) == "True\n"
 

@@ -43,7 +43,6 @@ def entry(*lines: str) -> str:
 @pytest.fixture
 def answer(device: Device, stream: Stream, pinned: Callable[[int], Buffer]) -> Callable[..., int]:
     """Return what a kernel ``k`` writes to its only parameter."""
-    assert device.device_id == 0
 
     def ask(code: ObjectCode) -> int:
         result = pinned(4)
@@ -59,7 +58,6 @@ class TestCode:
         assert answer(cubin(SEVEN)) == 7
 
     def test_cubin_without_ptx_says_why_not(self, device: Device) -> None:
-        assert device.device_id == 0
         code = ObjectCode.from_cubin(cubin(SEVEN).code, name="foreign")
         with pytest.raises(
             NotSupportedError, match=r'cubin "foreign" cannot run.*runs PTX.*from_ptx'
@@ -140,7 +138,6 @@ class TestBadPtx:
         ],
     )  # fmt: skip
     def test_error_has_line_and_column(self, device: Device, text: str, says: str) -> None:
-        assert device.device_id == 0
         with pytest.raises(CompileError) as caught:
             load(text)
         assert caught.value.name == "CUDA_ERROR_INVALID_PTX"
@@ -148,7 +145,6 @@ class TestBadPtx:
         assert says in str(caught.value)
 
     def test_unknown_instruction_is_named_with_its_line(self, device: Device) -> None:
-        assert device.device_id == 0
         with pytest.raises(CompileError, match=r"line 7, column 3: .*'frobnicate\.s32'"):
             load(entry(".reg .b32 %r<2>;", "  frobnicate.s32 %r1, %r1;"))
 
@@ -163,7 +159,6 @@ class TestBadPtx:
     def test_what_is_not_simulated_is_named(
         self, device: Device, target: str, instruction: str
     ) -> None:
-        assert device.device_id == 0
         registers = ".reg .b32 %r<2>; .reg .f32 %f<4>; .reg .b64 %rd<2>;"
         with pytest.raises(CUDAError) as caught:
             load(entry(registers, f"  {instruction};", "  ret;"), target)
@@ -176,7 +171,6 @@ class TestBadPtx:
     def test_other_kernels_of_the_module_run(
         self, device: Device, stream: Stream, pinned: Callable[[int], Buffer]
     ) -> None:
-        assert device.device_id == 0
         text = """.version 8.6
             .target sm_90
             .address_size 64
@@ -204,18 +198,15 @@ class TestBadPtx:
         assert host_bytes(result) == b"\x07\0\0\0"
 
     def test_ptx_of_before_sm_20_says_so(self, device: Device) -> None:
-        assert device.device_id == 0
         with pytest.raises(CUDAError, match=r"\.version 1\.4, \.target sm_13: PTX for GPUs before"):
             load(entry("  ret;"), "sm_13", "1.4")
 
     def test_what_has_no_name_is_called_by_its_type(self, device: Device) -> None:
-        assert device.device_id == 0
         code = ObjectCode.from_ptx(b".version 8.6\n.target sm_90\nfoo\n.entry k() { ret; }")
         with pytest.raises(CompileError, match="cuLibraryLoadData failed on ptx: CUDA_ERROR_INVAL"):
             code.get_kernel("k")
 
     def test_dynamic_parallelism_is_named(self, device: Device) -> None:
-        assert device.device_id == 0
         source = "__global__ void c() {}\n__global__ void k() { c<<<1, 1>>>(); }"
         code = ptx(source, relocatable_device_code=True)
         with pytest.raises(CUDAError, match=r"dynamic parallelism\) is not simulated"):
@@ -227,7 +218,6 @@ class TestBadPtx:
             load(entry("  ret;"), "sm_100")
 
     def test_newer_version(self, device: Device) -> None:
-        assert device.device_id == 0
         with pytest.raises(NotSupportedError, match=r"99\.0"):
             load(entry("  ret;"), version="99.0")
 
@@ -276,7 +266,6 @@ class TestHandles:
         return ctypes.CDLL(cudacore.simulator.library())
 
     def test_unknown_stream(self, device: Device) -> None:
-        assert device.device_id == 0
         with pytest.raises(InvalidValueError, match="not one of a stream") as caught:
             Stream.from_handle(0xDEAD0).sync()
         assert caught.value.name == "CUDA_ERROR_INVALID_HANDLE"
