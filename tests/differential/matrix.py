@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from .items import Item, Output
-from .values import Random
+from .matrix_values import BITS
 
 LANES = 32
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
@@ -26,8 +26,6 @@ _ELEMENTS = (
     "b1",
     "s32",
 )
-_BITS = {"f16": 16, "bf16": 16, "tf32": 32, "f32": 32, "f64": 64, "e4m3": 8, "e5m2": 8, "s8": 8,
-         "u8": 8, "s4": 4, "u4": 4, "b1": 1, "s32": 32}  # fmt: skip
 _ONE = {"f16": 0x3C00, "bf16": 0x3F80, "e4m3": 0x38, "e5m2": 0x3C}
 
 
@@ -83,7 +81,7 @@ def _selectors(key: str, element: str) -> range:
     shape = _SHAPE.search(key)
     assert shape is not None
     # Bits per row: four for each group that keeps some of its elements.
-    group = {4: 8, 8: 4, 16: 4, 32: 2}[_BITS[element]]
+    group = {4: 8, 8: 4, 16: 4, 32: 2}[BITS[element]]
     return range(64 // (4 * int(shape[3]) // group))
 
 
@@ -91,7 +89,7 @@ def _mma(key: str, signature: str) -> Iterator[Item]:
     d, a, b, c = elements_of(key)
     counts = [(int(n), w) for n, w in _OPERAND.findall(signature)][:4]
     for variant, selector in itertools.product(("exact", "random"), _selectors(key, a)):
-        if variant == "random" and (_BITS[a] < 8 or selector):
+        if variant == "random" and (BITS[a] < 8 or selector):
             continue
         lines: list[str] = []
         names: list[str] = []
@@ -161,7 +159,7 @@ def _wmma(key: str, signature: str) -> Iterator[Item]:
         product = key
         space, narrow = "shared", True
         for variant in ("exact", "random"):
-            if variant == "random" and _BITS[a] < 8:
+            if variant == "random" and BITS[a] < 8:
                 continue
             text = _product(
                 (m, n, k), (d, a, b, c), (layout_a, layout_b, layout_c), product, variant,
@@ -227,7 +225,7 @@ def registers_of(which: str, element: str, shape: tuple[int, int, int]) -> int:
     if element == "f16":
         return 8
     rows, columns = (m, k) if which == "a" else (k, n)
-    return rows * columns * _BITS[element] // 32 // 32
+    return rows * columns * BITS[element] // 32 // 32
 
 
 #: Where the matrices are in the tile.
@@ -257,12 +255,12 @@ def _product(
         pad = 0
         if strided and which in special:
             # The stride is a multiple of 16 bytes.
-            pad = 128 // _BITS[element] * (2 if element != "b1" else 1)
+            pad = 128 // BITS[element] * (2 if element != "b1" else 1)
         lines_count = rows if orders[which] == "row" else columns
         leading[which] += pad
         if which == "d":
             continue
-        size = lines_count * leading[which] * _BITS[element] // 8
+        size = lines_count * leading[which] * BITS[element] // 8
         kind = f"{variant}_{element}"
         if element == "f64":
             lines += ["mad.lo.u32 %at, %thread, 8, %base;"]
@@ -276,7 +274,7 @@ def _product(
     # Global loads read the output, to which the tile is copied.
     used = any(space == ".global" for _, space, _ in special.values())
     lines.append("bar.warp.sync 0xffffffff;")
-    d_size = dimensions["d"][0 if layouts[2] == "row" else 1] * leading["d"] * _BITS[kinds[0]] // 8
+    d_size = dimensions["d"][0 if layouts[2] == "row" else 1] * leading["d"] * BITS[kinds[0]] // 8
     copy_at = (d_size + 127) // 128 * 128
     if used:
         lines += ["<b64:to>", "add.u64 %to, @4,0@;", "mad.lo.u32 %at, %thread, 4, %base;"]
@@ -307,7 +305,7 @@ def _product(
         for i in range((d_size + 127) // 128):
             lines.append(f"ld.shared.b32 %word, [%at+{_PLACES['d'] + 128 * i}];")
             lines.append(f"st.global.b32 [%result+{128 * i}], %word;")
-    width = _BITS[kinds[0]] // 8
+    width = BITS[kinds[0]] // 8
     mode = "bits"
     if variant == "random" and kinds[0] in ("f16", "f32", "f64"):
         epsilon = {"f16": 2.0**-10, "f32": 2.0**-21, "f64": 2.0**-51}[kinds[0]]
@@ -406,58 +404,3 @@ def _tiles(key: str, signature: str) -> Iterator[Item]:
             ]
             outputs.append(Output(128 * i, 4, LANES))
     yield _item(key, signature, lines, outputs, _MODULE)
-
-
-def values(kind: str, slot: int, lanes: int) -> list[int]:
-    """Return registers of elements: small integers, whose products are exact, or random ones.
-
-    For a sparse matrix, also which elements of each group are kept.
-    """
-    if kind.startswith("kept"):
-        random = Random(f"{kind} {slot} {lanes}")
-        groups = (0b0100, 0b1110) if kind == "kept_32" else (4, 8, 12, 9, 13, 14)
-        return [sum(random.pick(groups) << (4 * group) for group in range(8)) for _ in range(lanes)]
-    variant, _, element = kind.partition("_")
-    random = Random(f"{kind} {slot} {lanes}")
-    bits = _BITS[element]
-    per = max(1, 32 // bits)
-    return [
-        sum(_element(element, variant, random) << (bits * i) for i in range(per))
-        for _ in range(lanes)
-    ]
-
-
-def _element(element: str, variant: str, random: Random) -> int:
-    import struct
-
-    if element in ("s8", "u8", "s4", "u4", "b1"):
-        return random.bits(_BITS[element])
-    if element == "s32":
-        return (random.below(2001) - 1000) % 2**32 if random.below(8) else 0x7FFFFF00
-    number: float = random.below(17) - 8
-    if element == "e5m2":
-        number = random.below(9) - 4
-    if variant == "random":
-        number = (random.below(2**24) - 2**23) / 2**23
-    if element == "f64":
-        return int(struct.unpack("<Q", struct.pack("<d", number))[0])
-    single = int(struct.unpack("<I", struct.pack("<f", number))[0])
-    if element == "f32":
-        return single
-    if element == "tf32":
-        return single & 0xFFFFE000
-    if element == "bf16":
-        return single >> 16
-    half = int(struct.unpack("<H", struct.pack("<e", number))[0])
-    if element == "f16":
-        return half
-    if element == "e5m2":
-        return half >> 8
-    # e4m3 from its table: only small numbers.
-    if number == 0:
-        return 0
-    sign = 0x80 if number < 0 else 0
-    exponent = max((half >> 10 & 31) - 15 + 7, 0)
-    if exponent < 1:
-        return sign | 1
-    return sign | exponent << 3 | (half >> 7 & 7)

@@ -182,9 +182,9 @@ def _parts(kind: str) -> tuple[str, int]:
 def values(kind: str, slot: int, lanes: int) -> list[int]:
     """Make operand `slot` of a kind for that many lanes."""
     if kind.startswith(("exact_", "random_", "kept")):
-        from . import matrix  # It has its own values, and imports this module.
+        from . import matrix_values  # It imports this module.
 
-        return matrix.values(kind, slot, lanes)
+        return matrix_values.values(kind, slot, lanes)
     random = Random(f"{kind} {slot} {lanes}")
     if kind.startswith("nonzero."):
         kind = kind.removeprefix("nonzero.")
