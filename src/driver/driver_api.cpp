@@ -98,12 +98,12 @@ void resolve(DriverApi& table, const SharedLibrary& library, GetProcAddress get_
 
 /// What to do if cuInit() failed. The simulated device's log says which environment variable is
 /// wrong.
-std::string initialisation_advice(const DriverApi& table) {
+std::string initialization_advice(const DriverApi& table) {
   if (!table.simulated) return "See whether `nvidia-smi` works";
   return take_driver_log(table);
 }
 
-void initialise(const DriverApi& table, const SharedLibrary& library) {
+void initialize(const DriverApi& table, const SharedLibrary& library) {
   const CUresult result = table.cuInit(0);
   if (result == CUDA_SUCCESS) return;
   if (result == CUDA_ERROR_STUB_LIBRARY) throw_stub(library);
@@ -117,7 +117,7 @@ void initialise(const DriverApi& table, const SharedLibrary& library) {
                   version_text(table.version) + "): " + known_name + " (" +
                   std::to_string(static_cast<int>(result)) +
                   "): " + (text != nullptr ? text : "an unknown error") + ". " +
-                  initialisation_advice(table),
+                  initialization_advice(table),
               static_cast<int>(result), known_name, "cuInit");
 }
 
@@ -191,7 +191,7 @@ std::unique_ptr<DriverApi> load(const std::optional<SimulatorConfiguration>& con
     throw_too_old(library, table->version);
   }
   resolve(*table, library, get_proc_address);
-  initialise(*table, library);
+  initialize(*table, library);
   return table;
 }
 

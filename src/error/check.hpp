@@ -22,12 +22,19 @@ inline void check(CUresult result, const char* function, std::string_view object
     throw_driver_error(result, function, object, context);
   }
 }
+/// Keeps the making of the object's text out of the functions that check their calls.
+template <typename Describe>
+[[noreturn, gnu::cold, gnu::noinline]] void throw_described(CUresult result, const char* function,
+                                                            const Describe& describe,
+                                                            ContextBox* context) {
+  throw_driver_error(result, function, describe(), context);
+}
+
 /// The same; `describe` makes the object's text, after a failure only.
 inline void check(CUresult result, const char* function, const std::invocable auto& describe,
                   ContextBox* context = nullptr) {
-  if (result != CUDA_SUCCESS) [[unlikely]] {
-    throw_driver_error(result, function, describe(), context);
-  }
+  if (result != CUDA_SUCCESS) [[unlikely]]
+    throw_described(result, function, describe, context);
 }
 
 /// If the context is lost, throws ContextLostError without calling the driver; if only a deleter

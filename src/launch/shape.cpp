@@ -43,6 +43,25 @@ bool has_zero(const Dim3& extents) noexcept {
                      error::format_extents(limits));
 }
 
+[[noreturn]] void refuse_threads(const KernelBox& kernel, const LaunchConfig& config,
+                                 unsigned device_limit, unsigned kernel_limit, int device) {
+  const std::string why =
+      product(config.block) > device_limit
+          ? error::describe_device(device) + " allows " + std::to_string(device_limit)
+          : "this kernel allows " + std::to_string(kernel_limit) +
+                " by the registers it uses or its __launch_bounds__";
+  refuse(kernel, "a block of " + error::format_extents(config.block) + " has " +
+                     std::to_string(product(config.block)) + " threads; " + why);
+}
+
+[[noreturn]] void refuse_shared_memory(const KernelBox& kernel, const LaunchConfig& config,
+                                       std::size_t fixed, std::size_t limit, int device) {
+  refuse(kernel,
+         std::to_string(config.shmem_size) + " bytes of dynamic and " + std::to_string(fixed) +
+             " of static shared memory for each block are too much: " +
+             error::describe_device(device) + " allows " + std::to_string(limit) + " together");
+}
+
 [[noreturn]] void refuse_feature(const KernelBox& kernel, const char* feature, int device) {
   throw NotSupportedError(
       kernel.name + ": " + error::describe_device(device) + " has no " + feature, 0, {}, {});
@@ -86,21 +105,12 @@ void check_shape(const LaunchConfig& config, const error::ContextBox& context,
     refuse_extents(kernel, "block", config.block, limits.block, context.device);
   }
   if (product(config.block) > std::min(limits.threads_per_block, state.max_threads)) [[unlikely]] {
-    const std::string why = product(config.block) > limits.threads_per_block
-                                ? error::describe_device(context.device) + " allows " +
-                                      std::to_string(limits.threads_per_block)
-                                : "this kernel allows " + std::to_string(state.max_threads) +
-                                      " by the registers it uses or its __launch_bounds__";
-    refuse(kernel, "a block of " + error::format_extents(config.block) + " has " +
-                       std::to_string(product(config.block)) + " threads; " + why);
+    refuse_threads(kernel, config, limits.threads_per_block, state.max_threads, context.device);
   }
   check_grid(config, context, kernel);
   if (config.shmem_size > most_dynamic_shared_memory(limits, state)) [[unlikely]] {
-    refuse(kernel, std::to_string(config.shmem_size) + " bytes of dynamic and " +
-                       std::to_string(state.static_shmem) +
-                       " of static shared memory for each block are too much: " +
-                       error::describe_device(context.device) + " allows " +
-                       std::to_string(largest_shared_memory(limits)) + " together");
+    refuse_shared_memory(kernel, config, state.static_shmem, largest_shared_memory(limits),
+                         context.device);
   }
   if (config.is_cooperative && !limits.cooperative_launch) [[unlikely]] {
     refuse_feature(kernel, "cooperative launches", context.device);

@@ -42,7 +42,7 @@ inline constexpr std::size_t npos = std::string_view::npos;
 /// The text between top-level commas, trimmed; an empty list for blank text.
 [[nodiscard]] std::vector<std::string_view> split_arguments(std::string_view text);
 
-/// The index of `c` outside any brackets and quotes; npos where there is none.
+/// The index of `c` outside any brackets and quotes; npos if there is none.
 [[nodiscard]] std::size_t find_outside_groups(std::string_view text, char c);
 
 /// A function's declaration, split into its parts.
