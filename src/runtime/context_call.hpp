@@ -11,7 +11,7 @@
 #include "owner/owned_handles.hpp"
 #include "owner/require_open.hpp"
 
-// What the public objects do before they call the driver.
+// What the public objects share: how they call the driver, and how boxes are made.
 
 namespace cudacore {
 
