@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cuda.core has and cudacore lacks: using it raises an error that names the page about it."""
+"""Names that cuda.core and other libraries have, but not cudacore: the error says what to do."""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import ModuleType
     from typing import NoReturn
 
@@ -82,6 +83,25 @@ MEMBERS: dict[str, dict[str, tuple[str, ...]]] = {
         )
     },
 }
+# What PyTorch, CuPy or numba call a member, and what to write here.
+RENAMED = {
+    "Device": {"synchronize": "device.sync()", "use": "device.set_current()"},
+    "Event": {
+        "elapsed_time": "end - start",
+        "query": "event.is_done",
+        "record": "stream.record(event)",
+        "synchronize": "event.sync()",
+        "wait": "stream.wait(event)",
+    },
+    "Stream": {
+        "query": "stream.is_done",
+        "record_event": "stream.record()",
+        "synchronize": "stream.sync()",
+        "use": "with stream:",
+        "wait_event": "stream.wait(event)",
+        "wait_stream": "stream.wait(other)",
+    },
+}
 
 
 def explain(owner: str, name: str) -> str | None:
@@ -100,8 +120,8 @@ def error(text: str) -> AttributeError:
 class MissingMember:
     """Replaces a member that a class lacks, so that finding other members costs nothing."""
 
-    def __init__(self, name: str, feature: str) -> None:
-        self.__doc__ = f"cudacore has no {name}: it lacks {feature}; see {PAGE}"
+    def __init__(self, name: str, why: str) -> None:
+        self.__doc__ = f"cudacore has no {name}: {why}"
 
     def __get__(self, instance: object, owner: type) -> NoReturn:
         raise error(self.__doc__ or "")
@@ -120,9 +140,17 @@ def members_of(instance: object) -> list[str]:
 
 def add_members(module: ModuleType) -> None:
     """Add the placeholders to the classes of a module."""
+    for owner, name, why in _placeholders():
+        kind = getattr(module, owner)
+        kind.__dir__ = members_of
+        setattr(kind, name, MissingMember(f"{owner}.{name}", why))
+
+
+def _placeholders() -> Iterator[tuple[str, str, str]]:
     for feature, members in MEMBERS.items():
         for owner, names in members.items():
-            kind = getattr(module, owner)
-            kind.__dir__ = members_of
             for name in names:
-                setattr(kind, name, MissingMember(f"{owner}.{name}", feature))
+                yield owner, name, f"it lacks {feature}; see {PAGE}"
+    for owner, renamed in RENAMED.items():
+        for name, code in renamed.items():
+            yield owner, name, f"write `{code}`"

@@ -56,6 +56,10 @@ PYBIND11_MODULE(_core, module) {
     explain_wrong_calls(function);
   });
   // What users see is cudacore, whichever module the classes were made in.
+  const py::handle functions(
+      reinterpret_cast<PyObject*>(py::detail::get_function_record_PyTypeObject()));
+  functions.attr("__name__") = "_core";
+  functions.attr("__module__") = "cudacore";
   for (const auto& [name, value] : module.attr("__dict__").cast<py::dict>()) {
     if (py::isinstance<py::type>(value) &&
         value.attr("__module__").equal(module.attr("__name__"))) {

@@ -70,6 +70,18 @@ class TestMissing:
                     stub = re.split(rf"^class {owner}\b", stubs, flags=re.MULTILINE)[1]
                     assert f"def {name}(" not in stub.partition("\nclass ")[0]
 
+    def test_names_of_other_libraries_say_what_to_write(self, device: Device) -> None:
+        with pytest.raises(AttributeError, match=r"Event.record: write `stream.record\(event\)`"):
+            device.create_event().record()  # type: ignore[attr-defined]
+        for owner, names in _missing.RENAMED.items():
+            kind = getattr(cudacore, owner)
+            for name, code in names.items():
+                assert not hasattr(kind, name)
+                method = re.search(r"\.(\w+)", code)
+                objects = {"device": Device, "event": cudacore.Event, "stream": cudacore.Stream}
+                if method:
+                    assert hasattr(objects[code.partition(".")[0]], method[1])
+
     def test_other_names_are_as_ever(self) -> None:
         with pytest.raises(AttributeError, match="has no attribute 'nonsense'$"):
             _ = cudacore.nonsense

@@ -211,6 +211,12 @@ def test_help_shows_signatures() -> None:
     assert "allocate(self, /, size, *, stream=None)" in text
 
 
+@pytest.mark.parametrize("name", [name for name in cudacore.__all__ if name[0].isupper()])
+def test_help_names_no_internals(name: str) -> None:
+    text = pydoc.render_doc(getattr(cudacore, name), renderer=pydoc.plaintext)
+    assert "pybind11_detail" not in text
+
+
 def test_star_import_binds_no_module() -> None:
     import typing
 
