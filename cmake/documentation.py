@@ -58,6 +58,7 @@ def main(stub: str, output: str) -> None:
     if twice := {name for name in names if names.count(name) > 1}:
         sys.exit(f"{stub} documents more than once: {', '.join(sorted(twice))}")
     table = [f"{{{', '.join(map(literal, row))}}},\n" for row in sorted(found)]
+    Path(output).parent.mkdir(parents=True, exist_ok=True)
     Path(output).write_text("".join(table), "utf-8")
 
 

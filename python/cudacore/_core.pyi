@@ -696,7 +696,7 @@ class Stream:
         Returns
         -------
         Stream
-            Of the class that it is called on.
+            An instance of the class that it is called on.
         """
     def close(self) -> None:
         """Releases the stream (cuStreamDestroy); the driver finishes what is queued. Using it later
@@ -731,7 +731,7 @@ class Stream:
         Raises
         ------
         LaunchError
-            A kernel failed; the message names those launched since the last good wait.
+            A kernel failed; the message names those launched since the last successful wait.
         """
     def record(
         self,
@@ -907,12 +907,12 @@ class Buffer:
         owner : object
             Kept alive until the end; nothing is freed. Not with `mr`.
         stream : Stream or None
-            What the release is ordered on.
+            The stream that the release is ordered on.
 
         Returns
         -------
         Buffer
-            Of the class that it is called on.
+            An instance of the class that it is called on.
         """
     def close(self, stream: _StreamLike | None = None) -> None:
         """Returns the memory to its resource, ordered on a stream (cuMemFreeAsync).
@@ -1123,7 +1123,7 @@ class MemoryResource:
         size : int
             Bytes.
         stream : Stream or None
-            What the release is ordered on.
+            The stream that the release is ordered on.
         """
     @property
     def is_device_accessible(self) -> bool:
@@ -1530,7 +1530,7 @@ class Program:
         Raises
         ------
         CompileError
-            The compiler refused the source; ``.log`` holds all it said.
+            The compiler refused the source; ``.log`` contains everything it said.
         LinkError
             nvJitLink refused the PTX or LTO IR.
         ValueError
@@ -1655,7 +1655,7 @@ class Linker:
     Parameters
     ----------
     *object_codes : ObjectCode
-        One or more; those that refer to one another were compiled with
+        One or more; those that refer to one another must have been compiled with
         ``relocatable_device_code`` or to LTO IR.
     options : LinkerOptions or mapping, optional
         How they are linked.
@@ -1698,7 +1698,7 @@ class Linker:
         Raises
         ------
         LinkError
-            nvJitLink refused the inputs; ``.log`` holds all it said.
+            nvJitLink refused the inputs; ``.log`` contains everything it said.
         ValueError
             The linker is closed, or the inputs cannot be linked to this target.
         LibraryNotFoundError
@@ -1707,9 +1707,9 @@ class Linker:
             ``options.arch`` is None, and there is no driver.
         """
     def get_error_log(self) -> str:
-        """What the last link() found wrong, a str (nvJitLinkGetErrorLog)."""
+        """The errors of the last link(), a str (nvJitLinkGetErrorLog)."""
     def get_info_log(self) -> str:
-        """What else the last link() said, a str (nvJitLinkGetInfoLog)."""
+        """The other messages of the last link(), a str (nvJitLinkGetInfoLog)."""
     @property
     def handle(self) -> int:
         """int: An nvJitLinkHandle with the inputs added, for code that speaks to nvJitLink itself;
@@ -1824,14 +1824,14 @@ class ObjectCode:
     def from_cubin(
         module: _Code, *, name: str = "", symbol_mapping: Mapping[str, str] | None = None
     ) -> ObjectCode:
-        """Takes a cubin made elsewhere.
+        """Wraps a cubin made elsewhere.
 
         Parameters
         ----------
         module : bytes, str or os.PathLike
             The code, in bytes or another buffer, or the path of a file that holds it.
         name : str, default ""
-            What messages call it; if empty, the file's name.
+            Its name in messages; if empty, the file's name.
         symbol_mapping : mapping of str to str, optional
             Other names for symbols: `get_kernel` and `get_global` look here first.
 
@@ -1844,7 +1844,7 @@ class ObjectCode:
         OSError
             The file cannot be read.
         ValueError
-            There is no code in it.
+            It contains no code.
         TypeError
             An argument has the wrong type.
         """
@@ -1852,16 +1852,16 @@ class ObjectCode:
     def from_ptx(
         module: _Code, *, name: str = "", symbol_mapping: Mapping[str, str] | None = None
     ) -> ObjectCode:
-        """Takes PTX made elsewhere.
+        """Wraps PTX made elsewhere.
 
-        A str with a line break in it is the PTX itself, any other str a path.
+        A str that contains a line break is the PTX itself; any other str is a path.
 
         Parameters
         ----------
         module : bytes, str or os.PathLike
             The code, in bytes or another buffer, or the path of a file that holds it.
         name : str, default ""
-            What messages call it; if empty, the file's name.
+            Its name in messages; if empty, the file's name.
         symbol_mapping : mapping of str to str, optional
             Other names for symbols: `get_kernel` and `get_global` look here first.
 
@@ -1874,7 +1874,7 @@ class ObjectCode:
         OSError
             The file cannot be read.
         ValueError
-            There is no code in it.
+            It contains no code.
         TypeError
             An argument has the wrong type.
         """
@@ -1882,14 +1882,14 @@ class ObjectCode:
     def from_ltoir(
         module: _Code, *, name: str = "", symbol_mapping: Mapping[str, str] | None = None
     ) -> ObjectCode:
-        """Takes LTO IR, which only a Linker takes, made elsewhere.
+        """Wraps LTO IR made elsewhere, which only a Linker accepts.
 
         Parameters
         ----------
         module : bytes, str or os.PathLike
             The code, in bytes or another buffer, or the path of a file that holds it.
         name : str, default ""
-            What messages call it; if empty, the file's name.
+            Its name in messages; if empty, the file's name.
         symbol_mapping : mapping of str to str, optional
             Other names for symbols: `get_kernel` and `get_global` look here first.
 
@@ -1902,7 +1902,7 @@ class ObjectCode:
         OSError
             The file cannot be read.
         ValueError
-            There is no code in it.
+            It contains no code.
         TypeError
             An argument has the wrong type.
         """
@@ -1910,14 +1910,14 @@ class ObjectCode:
     def from_fatbin(
         module: _Code, *, name: str = "", symbol_mapping: Mapping[str, str] | None = None
     ) -> ObjectCode:
-        """Takes a fat binary made elsewhere.
+        """Wraps a fat binary made elsewhere.
 
         Parameters
         ----------
         module : bytes, str or os.PathLike
             The code, in bytes or another buffer, or the path of a file that holds it.
         name : str, default ""
-            What messages call it; if empty, the file's name.
+            Its name in messages; if empty, the file's name.
         symbol_mapping : mapping of str to str, optional
             Other names for symbols: `get_kernel` and `get_global` look here first.
 
@@ -1930,7 +1930,7 @@ class ObjectCode:
         OSError
             The file cannot be read.
         ValueError
-            There is no code in it.
+            It contains no code.
         TypeError
             An argument has the wrong type.
         """
@@ -1938,14 +1938,14 @@ class ObjectCode:
     def from_object(
         module: _Code, *, name: str = "", symbol_mapping: Mapping[str, str] | None = None
     ) -> ObjectCode:
-        """Takes a host object with device code, for a Linker, made elsewhere.
+        """Wraps a host object with device code made elsewhere, for a Linker.
 
         Parameters
         ----------
         module : bytes, str or os.PathLike
             The code, in bytes or another buffer, or the path of a file that holds it.
         name : str, default ""
-            What messages call it; if empty, the file's name.
+            Its name in messages; if empty, the file's name.
         symbol_mapping : mapping of str to str, optional
             Other names for symbols: `get_kernel` and `get_global` look here first.
 
@@ -1958,7 +1958,7 @@ class ObjectCode:
         OSError
             The file cannot be read.
         ValueError
-            There is no code in it.
+            It contains no code.
         TypeError
             An argument has the wrong type.
         """
@@ -1966,14 +1966,14 @@ class ObjectCode:
     def from_library(
         module: _Code, *, name: str = "", symbol_mapping: Mapping[str, str] | None = None
     ) -> ObjectCode:
-        """Takes a host library with device code, for a Linker, made elsewhere.
+        """Wraps a host library with device code made elsewhere, for a Linker.
 
         Parameters
         ----------
         module : bytes, str or os.PathLike
             The code, in bytes or another buffer, or the path of a file that holds it.
         name : str, default ""
-            What messages call it; if empty, the file's name.
+            Its name in messages; if empty, the file's name.
         symbol_mapping : mapping of str to str, optional
             Other names for symbols: `get_kernel` and `get_global` look here first.
 
@@ -1986,7 +1986,7 @@ class ObjectCode:
         OSError
             The file cannot be read.
         ValueError
-            There is no code in it.
+            It contains no code.
         TypeError
             An argument has the wrong type.
         """
@@ -1998,7 +1998,7 @@ class ObjectCode:
         """str: ``ptx``, ``cubin``, ``ltoir``, ``fatbin``, ``object`` or ``library``."""
     @property
     def name(self) -> str:
-        """str: What messages call it."""
+        """str: Its name in messages."""
     @property
     def symbol_mapping(self) -> dict[str, str]:
         """dict of str to str: The symbol of each name expression; a copy."""
@@ -2007,8 +2007,8 @@ class ObjectCode:
         """str or None: The PTX that a cubin was made from, or the code itself if it is PTX."""
     @property
     def kernels(self) -> tuple[str, ...]:
-        """tuple of str: The kernels inside, by readable name; one that is overloaded has its
-        parameters with it. NotSupportedError for LTO IR, fat binaries, host objects and
+        """tuple of str: The kernels inside, by readable name; an overloaded one is listed with
+        its parameters. NotSupportedError for LTO IR, fat binaries, host objects and
         libraries, whose names cannot be read without the driver.
         """
     @staticmethod
@@ -2025,7 +2025,7 @@ class ObjectCode:
         ----------
         path : str or os.PathLike
         name : str, default ""
-            What messages call it; if empty, the file's name.
+            Its name in messages; if empty, the file's name.
         symbol_mapping : mapping of str to str, optional
             Other names for symbols: `get_kernel` and `get_global` look here first.
 
@@ -2038,7 +2038,7 @@ class ObjectCode:
         OSError
             The file cannot be read.
         ValueError
-            There is no such code in it.
+            It contains no such code.
         """
     def save(self, path: str | PathLike[str]) -> None:
         """Writes `code` to a file, which other tools can read too. Whoever opens it meanwhile sees
@@ -2070,8 +2070,8 @@ class ObjectCode:
         <ObjectCode 'f.cubin' cubin, 1 kernel>
         """
     pickle_source: bool
-    """bool: Whether a pickle holds the CUDA C++ text too, False by default. Without it the
-    names of parameters stay; only those of LTO IR are lost.
+    """bool: Whether a pickle holds the CUDA C++ text too, False by default. Without it,
+    the names of parameters stay; only those of LTO IR are lost.
     """
     @property
     def handle(self) -> int:
@@ -2256,9 +2256,9 @@ class KernelOccupancy:
         Parameters
         ----------
         dynamic_shared_memory_needed : int, callable or cuda.bindings' CUoccupancyB2DSize
-            Bytes for each block, or a function from the block size to them.
+            Bytes for each block, or a function that returns them for a block size.
         block_size_limit : int
-            0 for the most that the kernel allows.
+            The largest block to consider; 0 for the most that the kernel allows.
 
         Returns
         -------
@@ -2418,7 +2418,7 @@ class LaunchConfig:
     Raises
     ------
     ValueError
-        An extent of zero, negative or past 2**32 - 1.
+        An extent is zero, negative or above 2**32 - 1.
 
     Examples
     --------
@@ -2490,7 +2490,7 @@ def launch(
     OverflowError
         An int is outside the parameter's range.
     ValueError
-        A buffer or the stream is closed, or the shape is past the device's limits.
+        A buffer or the stream is closed, or the shape exceeds the device's limits.
 
     Examples
     --------
@@ -2588,7 +2588,7 @@ def include_directories() -> list[str]:
     Raises
     ------
     LibraryNotFoundError
-        NVRTC, whose version the headers must fit, is not installed.
+        NVRTC, whose version the headers must match, is not installed.
 
     Examples
     --------
