@@ -29,7 +29,7 @@ def parameters(node: ast.ClassDef) -> str:
             every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
             for argument in filter(None, [*every, arguments.vararg, arguments.kwarg]):
                 argument.annotation = None
-            arguments.args = arguments.args[1:]
+            del (arguments.posonlyargs or arguments.args)[0]
             return ast.unparse(arguments)
     return ""
 
@@ -57,6 +57,8 @@ def main(stub: str, output: str) -> None:
     names = [name for name, _, _ in found]
     if twice := {name for name in names if names.count(name) > 1}:
         sys.exit(f"{stub} documents more than once: {', '.join(sorted(twice))}")
+    if torn := [name for name, *texts in found if any(')~"' in text for text in texts)]:
+        sys.exit(f'{stub} has )~" in the documentation of {", ".join(torn)}')
     table = [f"{{{', '.join(map(literal, row))}}},\n" for row in sorted(found)]
     Path(output).parent.mkdir(parents=True, exist_ok=True)
     Path(output).write_text("".join(table), "utf-8")

@@ -50,7 +50,7 @@ _Destination = TypeVar("_Destination", bound=Buffer | _HostBuffer)
 __version__: str
 
 class CUDAError(RuntimeError):
-    """Base of every failure that CUDA reported, or that kept it from being called.
+    """Base class of all errors that CUDA reports, or that prevent a call to it.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class LibraryNotFoundError(CUDAError):
     tried: list[str]
 
 class DriverNotFoundError(LibraryNotFoundError):
-    """libcuda was not found, or found no device."""
+    """libcuda could not be found, or it found no device."""
 
 class CompileError(CUDAError):
     """NVRTC refused the source.
@@ -593,7 +593,7 @@ class Device:
         Raises
         ------
         TypeError
-            The object shows no memory, or is not contiguous.
+            The object does not expose its memory, or is not contiguous.
         OutOfMemoryError
 
         Examples
@@ -603,7 +603,7 @@ class Device:
         4
         """
     def sync(self) -> None:
-        """Waits for all work of the device in this process (cuCtxSynchronize); answers Ctrl-C."""
+        """Waits for all work of this process on the device (cuCtxSynchronize); responds to Ctrl-C."""
     def __enter__(self) -> Self:
         """Makes the device the thread's current one until the end of the ``with``."""
     def __exit__(self, *args: object) -> None: ...
@@ -649,9 +649,9 @@ class Context:
         Stream
         """
     def close(self) -> None:
-        """Does nothing: primary and borrowed contexts are not for this object to destroy."""
+        """Does nothing: this object does not own a primary or borrowed context."""
     def sync(self) -> None:
-        """Waits for all work of the context (cuCtxSynchronize); answers Ctrl-C."""
+        """Waits for all work of the context (cuCtxSynchronize); responds to Ctrl-C."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
@@ -726,7 +726,7 @@ class Stream:
     def is_done(self) -> bool:
         """bool: Whether all queued work has finished (cuStreamQuery)."""
     def sync(self) -> None:
-        """Waits until all queued work has finished (cuStreamSynchronize); answers Ctrl-C.
+        """Waits until all queued work has finished (cuStreamSynchronize); responds to Ctrl-C.
 
         Raises
         ------
@@ -849,7 +849,7 @@ class Event:
     def context(self) -> Context:
         """Context: The context it belongs to."""
     def sync(self) -> None:
-        """Waits for the work before the last record; answers Ctrl-C."""
+        """Waits for the work before the last record; responds to Ctrl-C."""
     def __sub__(self, other: Event, /) -> float:
         """Milliseconds from the other event to this one (cuEventElapsedTime).
 
@@ -867,8 +867,8 @@ class Event:
 class Buffer:
     """A range of memory that a device, the host, or both can reach.
 
-    It returns to its memory resource when the last reference goes, ordered on the stream of the
-    allocation. ``len(buf)`` is its size in bytes. ``buf[256:512]`` is a part of
+    It is returned to its memory resource when the last reference is dropped, ordered on the stream
+    of the allocation. ``len(buf)`` is its size in bytes. ``buf[256:512]`` is a part of
     the same memory, as a buffer of its own; the memory lives until the last part is gone,
     whether or not the whole is closed. ``memoryview(buf)`` shows what the host can read.
 
@@ -903,9 +903,9 @@ class Buffer:
         size : int
             Bytes.
         mr : MemoryResource or None
-            Its ``deallocate`` is called at the end.
+            Its ``deallocate`` is called when the buffer is released.
         owner : object
-            Kept alive until the end; nothing is freed. Not with `mr`.
+            Kept alive as long as the buffer, which frees nothing. Cannot be combined with `mr`.
         stream : Stream or None
             The stream that the release is ordered on.
 
@@ -987,7 +987,7 @@ class Buffer:
         ----------
         src : Buffer or object with the buffer protocol
             Pageable host memory is staged before the call returns; pinned memory must not change
-            until the stream has passed the copy.
+            until the copy on the stream is done.
         stream : Stream or None
             If None, the current stream.
 
@@ -1147,7 +1147,7 @@ class MemoryPoolAttributes:
     reuse_follow_event_dependencies: bool
     """bool: Whether freed memory may be used again on a stream that waits for the free."""
     reuse_allow_opportunistic: bool
-    """bool: Whether memory whose free has happened may be used again on any stream."""
+    """bool: Whether freed memory may be reused on any stream once the free has completed."""
     reuse_allow_internal_dependencies: bool
     """bool: Whether the driver may add waits in order to use memory again."""
     release_threshold: int
@@ -1298,7 +1298,7 @@ class ManagedMemoryResource(_PoolMemoryResource):
     ) -> None: ...
     @property
     def preferred_location(self) -> tuple[str, int | None] | None:
-        """tuple or None: Where the memory prefers to live: (kind, device or NUMA node)."""
+        """tuple or None: The preferred location: (kind, device or NUMA node)."""
 
 @final
 class LegacyPinnedMemoryResource(MemoryResource):
@@ -1516,8 +1516,8 @@ class Program:
         Parameters
         ----------
         target_type : {"cubin", "ptx", "ltoir"}, optional
-            What to make; if None, what the current device runs best. A cubin made from C++ keeps
-            its PTX beside it.
+            What to make; if None, what the current device runs best. A cubin made from C++ also
+            keeps its PTX.
         name_expressions : sequence of str, default ()
             Templates to instantiate, and names to keep: ``"axpy<float>"``.
         logs : object, optional
@@ -1570,7 +1570,7 @@ class Program:
         """str: What the last compile() said: warnings, times, notes; empty if nothing."""
     @property
     def pch_status(self) -> PCHStatusType | None:
-        """typing.PCHStatusType or None: What became of the precompiled header in the last
+        """typing.PCHStatusType or None: What happened to the precompiled header in the last
         compile(): ``created``, ``not_attempted`` or ``failed``; None if none was requested.
         """
 
@@ -1732,11 +1732,11 @@ class ParamInfo:
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @property
     def name(self) -> str:
-        """str: As the source names it; empty if unknown."""
+        """str: The name in the source; empty if unknown."""
     @property
     def type(self) -> str:
-        """str: As C++ spells it, ``float const*``; as PTX does, ``.u32``, if only that is known;
-        empty if nothing is.
+        """str: The C++ type, such as ``float const*``; or the PTX type, such as ``.u32``, if only
+        that is known; or empty.
         """
     @property
     def kind(self) -> str:
@@ -2041,12 +2041,12 @@ class ObjectCode:
             It contains no such code.
         """
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes `code` to a file, which other tools can read too. Whoever opens it meanwhile sees
-        either the whole old file or the whole new one. A link is followed; a pipe or a device is
-        written into.
+        """Writes `code` to a file, which other tools can read too. A process that opens it during
+        the save sees either the whole old file or the whole new one. A link is followed; a pipe or
+        a device is written into.
 
         The names in the code stay, so kernels are found by their plain C++ names. What the
-        object holds beside the code does not: `symbol_mapping`, `ptx` and `name`. A pickle holds
+        object holds besides the code does not: `symbol_mapping`, `ptx` and `name`. A pickle holds
         those too.
 
         Parameters
@@ -2163,7 +2163,7 @@ class ObjectCode:
         Returns
         -------
         int
-            The CUmodule, for code that speaks to the driver itself.
+            The CUmodule, for code that calls the driver directly.
         """
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
@@ -2173,7 +2173,7 @@ class ObjectCode:
 
 @final
 class KernelAttributes:
-    """What can be read, and in part set, of a kernel on the current device
+    """Attributes of a kernel; some can be set on the current device
     (cuKernelGetAttribute, cuKernelSetAttribute). ``kernel.attributes[device]`` is for another.
     """
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
@@ -2296,7 +2296,7 @@ class KernelOccupancy:
 
 @final
 class Kernel:
-    """A function of a loaded library that a launch can start.
+    """A compiled function that can be launched.
 
     ``kernel[grid, block](*args)`` queues it on the current stream,
     ``kernel[grid, block, stream, shmem_size](*args)`` on another.

@@ -138,8 +138,8 @@ py::object new_resource(py::handle type, const py::args& args, const py::kwargs&
 template <typename T, typename Base>
 using ResourceClass = MethodsWithPolicy<py::class_<T, Base, std::shared_ptr<T>>>;
 
-void refuse_uninitialised(const char* function, py::handle resource) {
-  if (!is_initialised(resource)) {
+void refuse_uninitialized(const char* function, py::handle resource) {
+  if (!is_initialized(resource)) {
     throw py::value_error(std::string(function) + ": __init__ of this " + type_name(resource) +
                           " was never called");
   }
@@ -167,7 +167,7 @@ Buffer allocate_from(MemoryResource& resource, const Request& request, const All
 /// allocate(size, *, stream=None) of a class T: the instance is known to hold a T.
 template <typename T>
 PyObject* allocate(PyObject* self, const std::array<py::handle, 2>& arguments) {
-  refuse_uninitialised("MemoryResource.allocate", self);
+  refuse_uninitialized("MemoryResource.allocate", self);
   auto* instance = reinterpret_cast<py::detail::instance*>(self);
   // A class in Python may have several bases, each with a part of its own.
   const auto* type = instance->simple_layout ? nullptr : py::detail::get_type_info(typeid(T), true);
@@ -326,7 +326,7 @@ std::shared_ptr<MemoryResource> to_memory_resource(py::handle object) {
   if (!py::isinstance<MemoryResource>(object)) {
     throw py::type_error("expected a MemoryResource, not " + type_name(object));
   }
-  refuse_uninitialised("MemoryResource", object);
+  refuse_uninitialized("MemoryResource", object);
   // The Python object itself is kept: a subclass's methods live there.
   auto* resource = object.cast<MemoryResource*>();
   return {keep_alive(py::reinterpret_borrow<py::object>(object)), resource};

@@ -15,6 +15,7 @@ constexpr char how_made[] = "Signature(...)[i] or Kernel.arguments_info";
 constexpr std::array<std::string_view, 14> kind_names = {
     "opaque",  "boolean", "integer",   "sint",       "uint",    "float16",   "bfloat16",
     "float32", "float64", "complex64", "complex128", "pointer", "structure", "void"};
+static_assert(kind_names.size() == static_cast<std::size_t>(ParamKind::void_type) + 1);
 
 auto all_fields(const Param& param) {
   return std::tie(param.kind, param.size, param.align, param.offset, param.type, param.name,

@@ -7,14 +7,14 @@
 
 #include "bindings/conversions.hpp"
 #include "bindings/text_signature.hpp"
+#include "driver/leaked.hpp"
 
 namespace cudacore::bindings {
 namespace {
 
 // Python objects in statics outlive the interpreter: these are never released.
 std::unordered_map<std::type_index, PyObject*>& classes() {
-  static auto& all = *new std::unordered_map<std::type_index, PyObject*>();  // NOLINT: leaked
-  return all;
+  return driver::leaked<std::unordered_map<std::type_index, PyObject*>>();
 }
 
 /// An error class that is two built-in ones. Python's types have no address before it starts.

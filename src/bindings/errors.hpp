@@ -50,8 +50,8 @@ decltype(auto) runtime_error_too(Body&& body) {
   }
 }
 
-/// What a function of CPython's made.
-/// @throw pybind11::error_already_set if it made nothing.
+/// The new reference that a CPython function returned.
+/// @throw pybind11::error_already_set if it is null.
 template <typename T = py::object>
 [[nodiscard]] T checked(PyObject* made) {
   if (made == nullptr) throw py::error_already_set();

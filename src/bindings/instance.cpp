@@ -40,7 +40,7 @@ PyObject* call_class(PyObject* type, PyObject* args, PyObject* kwargs) {
 
 }  // namespace
 
-bool is_initialised(py::handle object) {
+bool is_initialized(py::handle object) {
   const py::detail::instance* instance = as_instance(object);
   return instance->simple_layout ? instance->simple_holder_constructed
                                  : missing_part(object) == nullptr;

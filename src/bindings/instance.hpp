@@ -9,7 +9,7 @@
 namespace cudacore::bindings {
 
 /// Whether __init__ has made the C++ part of each base. `object` must be of a class of pybind11's.
-[[nodiscard]] bool is_initialised(pybind11::handle object);
+[[nodiscard]] bool is_initialized(pybind11::handle object);
 
 /// Whether the object's C++ part is made by the __init__ of `type`, not by that of a class that
 /// derives from it.

@@ -119,7 +119,7 @@ inline constexpr auto read = make_reader<member>(member);
 /// __init__ by two factories, the second for classes that derive in Python. The conversion of the
 /// arguments and other threads may call it too: the first call wins.
 template <typename Class, typename Make, typename MakeDerived, typename Made, typename... Args>
-auto initialises_once(Make make, MakeDerived make_derived, Made (* /*signature*/)(Args...)) {
+auto initializes_once(Make make, MakeDerived make_derived, Made (* /*signature*/)(Args...)) {
   return [make, make_derived](py::detail::value_and_holder& part, Args... args) {
     const bool is_derived = Py_TYPE(part.inst) != part.type->type;
     Made made = is_derived ? make_derived(args...) : make(args...);
@@ -167,7 +167,7 @@ class MethodsWithPolicy : public Base {
       auto make = with_policy(factory, extra...);
       using Signature = py::detail::function_signature_t<decltype(make)>;
       self.def("__init__",
-               initialises_once<Base>(make, with_policy(derived, extra...),
+               initializes_once<Base>(make, with_policy(derived, extra...),
                                       static_cast<Signature*>(nullptr)),
                py::detail::is_new_style_constructor(), extra...);
     };

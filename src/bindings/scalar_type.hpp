@@ -22,7 +22,7 @@ struct ScalarType {
   PyTypeObject* type = nullptr;
   Access access = Access::none;
   ParamKind kind = ParamKind::opaque;
-  std::uint8_t size = 0;  ///< bytes; 0 for structures, whose size the buffer tells
+  std::uint8_t size = 0;  ///< bytes; 0 for structures, whose size comes from the buffer
 };
 
 /// What an object's type is. The types seen last are remembered, and kept alive; learning another

@@ -8,6 +8,7 @@
 #include "bindings/instance.hpp"
 #include "bindings/keywords.hpp"
 #include "bindings/suggestion.hpp"
+#include "driver/leaked.hpp"
 
 namespace cudacore::bindings {
 
@@ -23,8 +24,7 @@ Call dispatch = nullptr;
 
 /// "Stream.wait", by the record of the function. Never freed, like the module.
 std::unordered_map<const Record*, std::string>& names() {
-  static auto& all = *new std::unordered_map<const Record*, std::string>();  // NOLINT: leaked
-  return all;
+  return driver::leaked<std::unordered_map<const Record*, std::string>>();
 }
 
 /// The types of a record's parameters as its signature spells them: "(self: object, n: int) ->
@@ -317,7 +317,7 @@ PyObject* call_method(PyObject* self, PyObject* const* args, std::size_t count,
                       PyObject* keywords) {
   const py::handle object = first_argument(args, count);
   const bool is_foreign = !object || PyObject_TypeCheck(object.ptr(), instance_base()) == 0;
-  if (is_foreign || is_initialised(object)) [[likely]]
+  if (is_foreign || is_initialized(object)) [[likely]]
     return call(self, args, count, keywords);
   return raise_complaint(self, [&](const Record& record) {
     return std::optional(Complaint{PyExc_ValueError, name_of(record) + ": __init__ of this " +

@@ -129,7 +129,7 @@ void NvJitLinkSession::add(const ObjectCode& input) {
                                 " with relocatable_device_code=True";
     throw LinkError(message, 0, {}, function, message);
   }
-  const driver::NvJitLinkInput type = input_types[static_cast<std::size_t>(input.code_type())];
+  const driver::NvJitLinkInput type = input_types.at(static_cast<std::size_t>(input.code_type()));
   const int result =
       api_.nvJitLinkAddData(handle_, type, code.data(), code.size(), input.name().c_str());
   if (result == 0) return;

@@ -47,7 +47,7 @@ void check_no_nul(std::string_view text, std::string_view what) {
 
 std::string describe(SourceType type) {
   constexpr std::array names = {"CUDA C++", "PTX", "LTO IR"};  // in the order of SourceType
-  return names[static_cast<std::size_t>(type)];
+  return names.at(static_cast<std::size_t>(type));
 }
 
 /// What to compile to, and for which architecture.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+
 #include "driver/blocking.hpp"
 #include "driver/process.hpp"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
-
 namespace cudacore::driver {
 
 /// Whether this is a child process that was forked after the driver was initialized.
@@ -13,12 +11,5 @@ namespace cudacore::driver {
 void set_exiting() noexcept;
 /// Installs the fork and exit handlers; called once, after the driver has been initialized.
 void watch_process();
-
-/// The only T, which is never destroyed: objects and threads may outlive static destruction.
-template <typename T>
-[[nodiscard]] T& leaked() {
-  static T& only = *std::make_unique<T>().release();
-  return only;
-}
 
 }  // namespace cudacore::driver

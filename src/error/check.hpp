@@ -22,7 +22,7 @@ inline void check(CUresult result, const char* function, std::string_view object
     throw_driver_error(result, function, object, context);
   }
 }
-/// Keeps the making of the object's text out of the functions that check their calls.
+/// Out of line: builds the object's text, after a failure only.
 template <typename Describe>
 [[noreturn, gnu::cold, gnu::noinline]] void throw_described(CUresult result, const char* function,
                                                             const Describe& describe,

@@ -6,7 +6,7 @@
 
 #include "cudacore/error.hpp"
 #include "driver/blocking.hpp"
-#include "driver/process.hpp"
+#include "driver/leaked.hpp"
 #include "error/check.hpp"
 #include "error/describe.hpp"
 #include "error/sticky.hpp"
@@ -155,19 +155,8 @@ bool is_alive(const driver::DriverApi& api, const ContextBox& context) noexcept 
 }
 
 void throw_if_ended(const driver::DriverApi& api, ContextBox& context) {
-  if (is_alive(api, context)) [[likely]]
-    return;
-  mark_ended(context, "other code");
-  Registry& known = registry();
-  {
-    const std::scoped_lock lock(known.mutex);
-    const auto device = static_cast<std::size_t>(context.device);
-    const auto* primary = known.primaries[device].load(std::memory_order_relaxed);
-    if (primary != nullptr && primary->get() == &context) {
-      known.primaries[device].store(nullptr, std::memory_order_release);
-      known.retained[device] = nullptr;
-    }
-  }
+  if (!is_alive(api, context)) [[unlikely]]
+    mark_ended(context, "other code");
   throw_if_lost(context);
 }
 

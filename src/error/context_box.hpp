@@ -54,8 +54,7 @@ struct ContextBox {
 [[nodiscard]] const std::shared_ptr<ContextBox>& context_box(CUcontext context);
 /// Whether the driver still has the context: other code may have destroyed it, or reset its device.
 [[nodiscard]] bool is_alive(const driver::DriverApi& api, const ContextBox& context) noexcept;
-/// Refuses a context that the driver no longer has. If it was a primary context, the next call gets
-/// its successor.
+/// Refuses a context that is lost, or that the driver no longer has, which marks it as lost.
 /// @throw ContextLostError
 void throw_if_ended(const driver::DriverApi& api, ContextBox& context);
 /// Marks every context that this process has seen as lost, because `function` has destroyed them,

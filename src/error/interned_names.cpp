@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "driver/process.hpp"
+#include "driver/leaked.hpp"
 #include "error/context_box.hpp"
 
 namespace cudacore::error {
@@ -70,7 +70,7 @@ void give_back_name(const char* name) noexcept {
   }
 }
 
-std::mutex& names_mutex() noexcept { return names().mutex; }
+std::mutex& names_mutex() { return names().mutex; }
 
 std::size_t interned_names() {
   Names& known = names();

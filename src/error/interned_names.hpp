@@ -18,6 +18,6 @@ void give_back_name(const char* name) noexcept;
 [[nodiscard]] std::size_t interned_names();
 
 /// Guards the names: held by any thread that reads one from a history.
-[[nodiscard]] std::mutex& names_mutex() noexcept;
+[[nodiscard]] std::mutex& names_mutex();
 
 }  // namespace cudacore::error

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "driver/process.hpp"
+#include "driver/leaked.hpp"
 #include "error/describe.hpp"
 
 namespace cudacore::error {

@@ -9,10 +9,11 @@ constexpr std::array<const char*, 14> kind_texts = {
     "value",    "bool",  "integer", "signed integer",    "unsigned integer",   "half",
     "bfloat16", "float", "double",  "complex of floats", "complex of doubles", "pointer",
     "struct",   "void"};
+static_assert(kind_texts.size() == static_cast<std::size_t>(ParamKind::void_type) + 1);
 
 std::string type_text(const Param& param) {
   std::string text =
-      param.type.empty() ? kind_texts[static_cast<std::size_t>(param.kind)] : param.type;
+      param.type.empty() ? kind_texts.at(static_cast<std::size_t>(param.kind)) : param.type;
   const bool says_size = param.kind != ParamKind::structure && param.kind != ParamKind::opaque;
   if (!says_size && param.size != 0) text += ", " + std::to_string(param.size) + " bytes";
   return text;

@@ -12,8 +12,8 @@ namespace cudacore::launching {
 /// handed to enqueue(). On the stack, but for kernels of very many parameters.
 class PackedArguments : driver::NotCopied {
  public:
-  /// Lays out `count` arguments by the kernel's plan. If nobody knows the kernel's signature, each
-  /// argument must say its own exact type: `param_of(i)` tells it, or throws.
+  /// Lays out `count` arguments by the kernel's plan. If its signature is unknown, each argument
+  /// must state its exact type: `param_of(i)` returns it, or throws.
   /// @throw TypeMismatchError if the kernel takes another number of arguments.
   template <typename ParamOf>
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): clearing the arrays costs time

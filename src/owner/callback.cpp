@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "driver/process.hpp"
+#include "driver/leaked.hpp"
 #include "error/unraisable.hpp"
 
 namespace cudacore::owner {

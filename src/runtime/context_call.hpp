@@ -51,8 +51,9 @@ class StreamCall : public ContextCall {
       : ContextCall(stream.work_context()), stream_(&stream) {}
 
   [[nodiscard]] CUstream stream() const noexcept { return stream_->stream; }
+  using ContextCall::check;
   void check(CUresult result, const char* function) const {
-    ContextCall::check(result, function, [this] { return owner::describe_stream(*stream_); });
+    check(result, function, [this] { return owner::describe_stream(*stream_); });
   }
 
  private:

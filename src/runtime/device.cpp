@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "cudacore/memory_resource.hpp"
-#include "driver/process.hpp"
+#include "driver/leaked.hpp"
 #include "error/describe.hpp"
 #include "runtime/context_call.hpp"
 

@@ -48,7 +48,6 @@ std::shared_ptr<owner::EventBox> make_event(const std::shared_ptr<error::Context
   auto box = std::make_shared<owner::EventBox>();
   box->context = context;
   box->kind = {options.timing_enabled, options.blocking_sync, is_recorded_next};
-  error::throw_if_lost(*context);
   error::throw_if_ended(driver::api(), *context);
   box->event = context->idle_events.take(box->kind);
   if (box->event != nullptr) return box;

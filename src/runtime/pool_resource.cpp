@@ -65,9 +65,8 @@ Buffer PoolMemoryResource::allocate(std::size_t size, const std::optional<Stream
                                                : "page-locked host memory";
     return place + ", " + error::format_bytes(size);
   };
-  call.ContextCall::check(
-      call.api().cuMemAllocFromPoolAsync(&pointer, size, pool_->pool, call.stream()),
-      "cuMemAllocFromPoolAsync", describe_memory);
+  call.check(call.api().cuMemAllocFromPoolAsync(&pointer, size, pool_->pool, call.stream()),
+             "cuMemAllocFromPoolAsync", describe_memory);
   box->pointer = pointer;
   box->size = size;
   return Buffer(std::move(box));

@@ -68,8 +68,8 @@ Stream::Stream(const StreamOptions& options) : Stream(Context::current(), option
 Stream::Stream(const Context& context, const StreamOptions& options)
     : box_(std::make_shared<owner::StreamBox>()) {
   box_->context = context.box();
+  error::throw_if_ended(driver::api(), *context.box());
   const ContextCall call(context.box());
-  error::throw_if_ended(call.api(), *context.box());
   if (options.priority) check_priority(call, *options.priority);
   const unsigned flags = options.nonblocking ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT;
   CUstream stream = nullptr;

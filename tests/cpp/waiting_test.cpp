@@ -248,9 +248,7 @@ TEST_F(Waiting, ObjectsOfAContextThatOtherCodeEndedAreNotTouched) {
     EXPECT_EQ(fake.count(function), 0) << function;
   }
   EXPECT_TRUE(context.is_lost());
-  fake.forget_calls();
-  (void)Device(0).context();
-  EXPECT_EQ(fake.count("cuDevicePrimaryCtxRetain"), 1);
+  EXPECT_THROW((void)Device(0).create_stream(), ContextLostError);
 }
 
 TEST_F(Waiting, PriorityMustBeInTheDevicesRange) {

@@ -395,20 +395,30 @@ own.close()
     assert output("import ctypes" + script) == ["7", "7", "7", "given back 16"]
 
 
-def test_goes_on_after_a_reset_by_other_code() -> None:
+def test_a_reset_by_other_code_ends_the_context() -> None:
     script = """
 import ctypes
 stream = device.create_stream()
 with stream.record() as event:
     event.sync()
+def on_thread(use):
+    said = []
+    thread = threading.Thread(target=lambda: said.append(say(use)))
+    thread.start()
+    thread.join()
+    return said[0]
 driver = ctypes.CDLL(str(cudacore.simulator.library()))
 assert driver.cuDevicePrimaryCtxReset_v2(0) == 0
+print(on_thread(device.create_stream))
 print(say(device.create_event))
 print(say(stream.record))
-print(works())
+print(on_thread(device.create_stream))
+del stream
+gc.collect()
+cudacore.simulator.reset()
+print(works(), on_thread(works), unraisable_errors())
 """
-    said, *later = output(script)
-    assert said.startswith("ContextLostError")
-    assert "other code ended it" in said
-    assert later[0].startswith("ContextLostError")
-    assert later[1] == "True"
+    *said, after = output(script)
+    assert [line.split()[0] for line in said] == ["ContextLostError"] * 4
+    assert "other code ended it" in said[1]
+    assert after == "True went well True 0"
