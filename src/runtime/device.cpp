@@ -150,7 +150,7 @@ std::shared_ptr<MemoryResource> Device::memory_resource() const {
     std::mutex mutex;
     std::array<std::shared_ptr<MemoryResource>, cached_devices> resources;
   };
-  Shared& shared = driver::leaked<Shared>();
+  auto& shared = driver::leaked<Shared>();
   // Also rejects devices beyond the table.
   [[maybe_unused]] const auto& primary = error::primary_context(id_);
   const std::scoped_lock lock(shared.mutex);
