@@ -603,7 +603,7 @@ class Device:
         4
         """
     def sync(self) -> None:
-        """Waits for all work of this process on the device (cuCtxSynchronize); responds to Ctrl-C."""
+        """Waits for this process's work on the device (cuCtxSynchronize); responds to Ctrl-C."""
     def __enter__(self) -> Self:
         """Makes the device the thread's current one until the end of the ``with``."""
     def __exit__(self, *args: object) -> None: ...
