@@ -134,7 +134,7 @@ CUcontext FakeDriver::create_context(int device) {
   next_handle_ += 16;
   const auto context = reinterpret_cast<CUcontext>(next_handle_);
   context_device_[context] = device;
-  context_id_[context] = context_id_.size();
+  context_id_[context] = context_id_.size() + 1;  // no context of the driver has the id 0
   return context;
 }
 
