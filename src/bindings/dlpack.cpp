@@ -4,48 +4,13 @@
 #include <mutex>
 
 #include "bindings/conversions.hpp"
+#include "bindings/dlpack_abi.hpp"
 #include "bindings/entered_streams.hpp"
 #include "error/context_box.hpp"
 #include "owner/owned_handles.hpp"
 
 namespace cudacore::bindings {
 namespace {
-
-// The C ABI of DLPack, https://dmlc.github.io/dlpack/latest/c_api.html.
-struct DlDeviceAbi {
-  std::int32_t type;
-  std::int32_t ordinal;
-};
-
-struct DlTensor {
-  void* data;
-  DlDeviceAbi device;
-  std::int32_t dimensions;
-  std::uint8_t type_code;
-  std::uint8_t type_bits;
-  std::uint16_t type_lanes;
-  std::int64_t* shape;
-  std::int64_t* strides;
-  std::uint64_t byte_offset;
-};
-
-struct DlManagedTensor {
-  DlTensor tensor;
-  void* context;
-  void (*deleter)(DlManagedTensor*);
-};
-
-struct DlManagedTensorVersioned {
-  std::uint32_t major;
-  std::uint32_t minor;
-  void* context;
-  void (*deleter)(DlManagedTensorVersioned*);
-  std::uint64_t flags;
-  DlTensor tensor;
-};
-
-constexpr char unversioned_name[] = "dltensor";
-constexpr char versioned_name[] = "dltensor_versioned";
 
 /// A managed tensor with what it points at; the buffer's share keeps the memory.
 template <typename Managed>
@@ -59,53 +24,47 @@ struct Export {
   static void drop(Managed* managed) { delete static_cast<Export*>(managed->context); }
 };
 
-template <typename Managed>
-constexpr const char* capsule_name() {
-  return std::is_same_v<Managed, DlManagedTensor> ? unversioned_name : versioned_name;
-}
-
 /// A capsule that no one consumed frees the tensor; a consumer renames it first.
 template <typename Managed>
 void destroy_capsule(PyObject* capsule) {
-  if (PyCapsule_IsValid(capsule, capsule_name<Managed>()) != 0) {
-    auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, capsule_name<Managed>()));
+  if (PyCapsule_IsValid(capsule, Managed::name) != 0) {
+    auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, Managed::name));
     managed->deleter(managed);
   }
 }
 
-DlDeviceAbi device_of(const Buffer& buffer) {
-  if (buffer.is_managed()) return {static_cast<std::int32_t>(DlDevice::cuda_managed), 0};
+dlpack::Device device_of(const Buffer& buffer) {
+  if (buffer.is_managed()) return {dlpack::DeviceType::cuda_managed, 0};
   if (!buffer.is_device_accessible() && !buffer.is_host_accessible()) {
     throw py::buffer_error(
         "Buffer: neither a device nor the host can reach the memory, so DLPack has no device for "
         "it");
   }
   if (buffer.is_host_accessible()) {
-    return {static_cast<std::int32_t>(buffer.is_device_accessible() ? DlDevice::cuda_host
-                                                                    : DlDevice::cpu),
+    return {buffer.is_device_accessible() ? dlpack::DeviceType::cuda_host : dlpack::DeviceType::cpu,
             0};
   }
-  return {static_cast<std::int32_t>(DlDevice::cuda), buffer.device_id()};
+  return {dlpack::DeviceType::cuda, buffer.device_id()};
 }
 
 template <typename Managed>
-py::object make_capsule(const Buffer& buffer, DlDeviceAbi device) {
+py::object make_capsule(const Buffer& buffer, dlpack::Device device) {
   auto state = std::make_unique<Export<Managed>>(buffer);
   state->shape = static_cast<std::int64_t>(buffer.size());
   state->managed.context = state.get();
   state->managed.deleter = &Export<Managed>::drop;
-  DlTensor& tensor = state->managed.tensor;
+  dlpack::Tensor& tensor = state->managed.tensor;
   tensor.data = reinterpret_cast<void*>(buffer.handle());
   tensor.device = device;
   tensor.dimensions = 1;
-  tensor.type_code = 0;
-  tensor.type_bits = 8;
-  tensor.type_lanes = 1;
+  tensor.type = {dlpack::TypeCode::sint, 8, 1};
   tensor.shape = &state->shape;
   tensor.strides = &state->stride;
-  if constexpr (std::is_same_v<Managed, DlManagedTensorVersioned>) state->managed.major = 1;
+  if constexpr (std::is_same_v<Managed, dlpack::ManagedTensorVersioned>) {
+    state->managed.version = {1, 0};
+  }
   py::object capsule =
-      checked(PyCapsule_New(&state->managed, capsule_name<Managed>(), &destroy_capsule<Managed>));
+      checked(PyCapsule_New(&state->managed, Managed::name, &destroy_capsule<Managed>));
   static_cast<void>(state.release());
   return capsule;
 }
@@ -189,9 +148,9 @@ void order_streams(const Buffer& buffer, const Stream& current, const Stream& co
 }
 
 /// What DLPack asks of a producer: a host reads at once, and a device in the order of its stream.
-void make_ready(const Buffer& buffer, DlDeviceAbi device, std::optional<long long> consumer) {
-  const auto is = [&](DlDevice kind) { return device.type == static_cast<std::int32_t>(kind); };
-  if (is(DlDevice::cpu) || (!consumer && !is(DlDevice::cuda))) {
+void make_ready(const Buffer& buffer, dlpack::Device device, std::optional<long long> consumer) {
+  const auto is = [&](dlpack::DeviceType type) { return device.type == type; };
+  if (is(dlpack::DeviceType::cpu) || (!consumer && !is(dlpack::DeviceType::cuda))) {
     const ReleaseGil release;
     wait_for_work();
     return;
@@ -199,7 +158,7 @@ void make_ready(const Buffer& buffer, DlDeviceAbi device, std::optional<long lon
   PyObject* entered = entered_stream();
   Stream current = entered != nullptr ? *get_if<Stream>(entered) : Stream(nullptr);
   const ReleaseGil release;
-  const Device where = is(DlDevice::cuda) ? Device(device.ordinal) : Device::current();
+  const Device where = is(dlpack::DeviceType::cuda) ? Device(device.ordinal) : Device::current();
   if (entered == nullptr) current = where.default_stream();
   const long long number = consumer.value_or(legacy_stream);
   order_streams(
@@ -213,8 +172,8 @@ void make_ready(const Buffer& buffer, DlDeviceAbi device, std::optional<long lon
 }  // namespace
 
 py::tuple dlpack_device(const Buffer& buffer) {
-  const DlDeviceAbi device = device_of(buffer);
-  return py::make_tuple(device.type, device.ordinal);
+  const dlpack::Device device = device_of(buffer);
+  return py::make_tuple(static_cast<int>(device.type), device.ordinal);
 }
 
 py::object dlpack_capsule(const Buffer& given, py::handle stream, py::handle max_version,
@@ -226,23 +185,24 @@ py::object dlpack_capsule(const Buffer& given, py::handle stream, py::handle max
   const int is_copy = PyObject_IsTrue(copy.ptr());  // None is false
   if (is_copy < 0) throw py::error_already_set();
   if (is_copy != 0) throw py::buffer_error("Buffer.__dlpack__: cannot copy; use Buffer.copy_to");
-  DlDeviceAbi device = device_of(buffer);
+  dlpack::Device device = device_of(buffer);
   if (!dl_device.is_none()) {
     const auto [type, ordinal] = to_pair(dl_device, "dl_device");
+    const auto own_type = static_cast<long long>(device.type);
     const bool host_view =
-        type == static_cast<std::int32_t>(DlDevice::cpu) && buffer.is_host_accessible();
-    if (!host_view && (type != device.type || ordinal != device.ordinal)) {
+        type == static_cast<long long>(dlpack::DeviceType::cpu) && buffer.is_host_accessible();
+    if (!host_view && (type != own_type || ordinal != device.ordinal)) {
       throw py::buffer_error("Buffer.__dlpack__: the memory is on DLPack device (" +
-                             std::to_string(device.type) + ", " + std::to_string(device.ordinal) +
+                             std::to_string(own_type) + ", " + std::to_string(device.ordinal) +
                              "), not (" + std::to_string(type) + ", " + std::to_string(ordinal) +
                              "); copy it with Buffer.copy_to");
     }
-    device = {static_cast<std::int32_t>(type), static_cast<std::int32_t>(ordinal)};
+    device = {static_cast<dlpack::DeviceType>(type), static_cast<std::int32_t>(ordinal)};
   }
   const long long major = max_version.is_none() ? 0 : to_pair(max_version, "max_version").first;
   if (!consumer || *consumer != no_order) make_ready(buffer, device, consumer);
-  if (major >= 1) return make_capsule<DlManagedTensorVersioned>(buffer, device);
-  return make_capsule<DlManagedTensor>(buffer, device);
+  if (major >= 1) return make_capsule<dlpack::ManagedTensorVersioned>(buffer, device);
+  return make_capsule<dlpack::ManagedTensor>(buffer, device);
 }
 
 }  // namespace cudacore::bindings

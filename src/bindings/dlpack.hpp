@@ -3,16 +3,11 @@
 
 #include <pybind11/pybind11.h>
 
-#include <cstdint>
-
 #include "cudacore/buffer.hpp"
 
 namespace cudacore::bindings {
 
 namespace py = pybind11;
-
-/// DLPack's device codes for the memory that buffers are made of.
-enum class DlDevice : std::int32_t { cpu = 1, cuda = 2, cuda_host = 3, cuda_managed = 13 };
 
 /// (device type, ordinal) of a buffer, as __dlpack_device__ returns it.
 [[nodiscard]] py::tuple dlpack_device(const Buffer& buffer);
