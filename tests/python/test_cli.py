@@ -10,7 +10,8 @@ from pathlib import Path
 
 import cudacore
 import pytest
-from harness import environment, hide
+from cudacore._commands import COMMANDS
+from harness import environment, hide, run_cleanly
 
 #: An image that the simulated device draws quickly.
 SMALL = ("--width", "160", "--height", "100", "--iterations", "100")
@@ -91,6 +92,38 @@ def test_help(tmp_path: Path) -> None:
     result = call(tmp_path, "--help")
     assert (result.returncode, result.stderr) == (0, "")
     assert "python -m cudacore" in result.stdout
+
+
+def test_help_lists_the_commands_and_each_has_its_own(tmp_path: Path) -> None:
+    listed = call(tmp_path, "--help").stdout.partition("commands")[2]
+    for name in COMMANDS:
+        assert f"\n  {name} " in listed
+        result = call(tmp_path, name, "--help")
+        assert (result.returncode, result.stderr) == (0, "")
+        assert f"usage: python -m cudacore {name}" in result.stdout
+
+
+def test_unknown_command(tmp_path: Path) -> None:
+    result = call(tmp_path, "simulate")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "there is no command 'simulate'; the commands are simulator-path" in result.stderr
+
+
+def test_simulator_path(tmp_path: Path) -> None:
+    result = call(tmp_path, "simulator-path")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert (Path(result.stdout.strip()) / "libcuda.so.1").exists()
+    assert call(tmp_path, "simulator-path", "extra").returncode == 2
+
+
+def test_only_the_named_command_is_imported() -> None:
+    script = """
+    import sys
+    from cudacore import __main__
+    __main__.main(["simulator-path"])
+    print([name for name in sys.modules if name.startswith("cudacore._commands.")])
+    """
+    assert run_cleanly(script).endswith("['cudacore._commands.simulator_path']\n")
 
 
 def test_unknown_argument(tmp_path: Path) -> None:
