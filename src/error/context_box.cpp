@@ -155,8 +155,10 @@ bool is_alive(const driver::DriverApi& api, const ContextBox& context) noexcept 
 }
 
 void throw_if_ended(const driver::DriverApi& api, ContextBox& context) {
-  if (!is_alive(api, context)) [[unlikely]]
-    mark_ended(context, "other code");
+  throw_if_lost(context);
+  if (is_alive(api, context)) [[likely]]
+    return;
+  mark_ended(context, "other code");
   throw_if_lost(context);
 }
 
