@@ -7,12 +7,13 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from harness import Case, Rows, Setup, numbered
-from kernels import LAUNCH_COUNTS, SAXPY, THREADS, empty_kernel, parameter_types
+from kernels import ARRAYS, LAUNCH_COUNTS, SAXPY, THREADS, empty_kernel, parameter_types
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
+LAUNCH = "launch(stream, config, kernel{arguments})"
 MEBIBYTE = 1 << 20
 KIBIBYTE = 1 << 10
 
@@ -31,19 +32,20 @@ class Session:
         self.options = self.api.ProgramOptions(arch=f"sm_{self.device.arch}")
         self.stream.sync()
 
-    def kernel(self, parameters: int) -> Any:
-        """Return the empty kernel with this many parameters."""
-        program = self.api.Program(empty_kernel(parameters), "c++", self.options)
+    def kernel(self, types: tuple[str, ...]) -> Any:
+        """Return the empty kernel with these parameters."""
+        program = self.api.Program(empty_kernel(types), "c++", self.options)
         return program.compile("cubin").get_kernel("empty")
 
-    def arguments(self, parameters: int) -> tuple[str, dict[str, object]]:
-        """Return the text of an argument list and the names it needs."""
-        kinds = parameter_types(parameters)
-        return numbered([self.make_argument(kind, self.buffer) for kind in kinds])
+    def arguments(self, types: tuple[str, ...]) -> list[object]:
+        """Return an argument for each parameter."""
+        return [self.make_argument(kind, self.buffer) for kind in types]
 
-    def launch(self, parameters: int, statement: str) -> Case:
+    def launch(
+        self, types: tuple[str, ...], statement: str, arguments: list[object] | None = None
+    ) -> Case:
         """Return a case; `{arguments}` in the statement becomes `, a0, a1, ...`."""
-        text, names = self.arguments(parameters)
+        text, names = numbered(self.arguments(types) if arguments is None else arguments)
         return Case(
             statement.format(arguments=f", {text}" if text else ""),
             {
@@ -51,7 +53,7 @@ class Session:
                 "LaunchConfig": self.api.LaunchConfig,
                 "stream": self.stream,
                 "config": self.api.LaunchConfig(grid=1, block=THREADS),
-                "kernel": self.kernel(parameters),
+                "kernel": self.kernel(types),
                 **names,
             },
             self.stream.sync,
@@ -104,13 +106,11 @@ def core_rows(session: Session) -> Rows:
     """Yield every row that cuda.core's API can run."""
 
     def launch(parameters: int, statement: str) -> Setup:
-        return lambda: session.launch(parameters, statement)
+        return lambda: session.launch(parameter_types(parameters), statement)
 
     for parameters in LAUNCH_COUNTS:
-        yield (
-            f"launch_{parameters}",
-            launch(parameters, "launch(stream, config, kernel{arguments})"),
-        )
+        yield f"launch_{parameters}", launch(parameters, LAUNCH)
+    yield "arrays_16", lambda: session.launch(ARRAYS, LAUNCH)
     new_config = f"launch(stream, LaunchConfig(grid=1, block={THREADS}), kernel{{arguments}})"
     yield "launch_new_config", launch(4, new_config)
     synchronous = "launch(stream, config, kernel{arguments}); stream.sync()"

@@ -7,6 +7,7 @@ FOUR = ("float*", "float*", "float", "int")
 CYCLE = ("float*", "int", "float", "double")
 LAUNCH_COUNTS = (0, 1, 4, 16, 64, 256)
 TUPLE_COUNTS = (64, 256)
+ARRAYS = ("float*",) * 16
 THREADS = 32
 INT = 7
 FLOAT = 2.5
@@ -27,7 +28,7 @@ def parameter_types(count: int) -> tuple[str, ...]:
     return tuple(CYCLE[i % len(CYCLE)] for i in range(count))
 
 
-def empty_kernel(count: int) -> str:
-    """Return the source of the kernel `empty`, which takes `count` parameters and does nothing."""
-    declared = ", ".join(f"{kind} a{i}" for i, kind in enumerate(parameter_types(count)))
+def empty_kernel(types: tuple[str, ...]) -> str:
+    """Return the source of the kernel `empty`, which takes these parameters and does nothing."""
+    declared = ", ".join(f"{kind} a{i}" for i, kind in enumerate(types))
     return f'extern "C" __global__ void empty({declared}) {{}}\n'

@@ -4,9 +4,18 @@
 from __future__ import annotations
 
 import cudacore
-from core_api import Session, core_rows
-from harness import Case, Rows, Setup
-from kernels import DOUBLE, FLOAT, INT, LAUNCH_COUNTS, THREADS, TUPLE_COUNTS
+from core_api import LAUNCH, Session, core_rows
+from harness import Case, Rows, Setup, numbered
+from kernels import (
+    ARRAYS,
+    DOUBLE,
+    FLOAT,
+    INT,
+    LAUNCH_COUNTS,
+    THREADS,
+    TUPLE_COUNTS,
+    parameter_types,
+)
 
 
 def make_argument(kind: str, buffer: object) -> object:
@@ -21,10 +30,12 @@ def rows() -> Rows:
 
     def bound(parameters: int, *, keep_tuple: bool = False) -> Setup:
         def setup() -> Case:
-            text, names = session.arguments(parameters)
+            types = parameter_types(parameters)
+            arguments = session.arguments(types)
+            text, names = numbered(arguments)
             if keep_tuple:
-                text, names = "*arguments", {"arguments": tuple(names.values())}
-            launcher = session.kernel(parameters)[1, THREADS, session.stream]
+                text, names = "*arguments", {"arguments": tuple(arguments)}
+            launcher = session.kernel(types)[1, THREADS, session.stream]
             return Case(f"bound({text})", {"bound": launcher, **names}, session.stream.sync)
 
         return setup
@@ -35,8 +46,27 @@ def rows() -> Rows:
         yield f"launch_{parameters}_tuple", bound(parameters, keep_tuple=True)
 
     def subscript() -> Case:
-        text, names = session.arguments(4)
-        names |= {"kernel": session.kernel(4), "stream": session.stream}
+        text, names = numbered(session.arguments(parameter_types(4)))
+        names |= {"kernel": session.kernel(parameter_types(4)), "stream": session.stream}
         return Case(f"kernel[1, {THREADS}, stream]({text})", names, session.stream.sync)
 
     yield "launch_4_subscript", subscript
+
+    # The arrays' own library runs on the same stream. Its import comes last, after all that could
+    # be slower for it.
+    def tensors() -> Case:
+        import torch
+
+        device = torch.device("cuda", 0)
+        torch.cuda.set_stream(torch.cuda.ExternalStream(int(session.stream.handle), device))
+        return session.launch(ARRAYS, LAUNCH, [torch.zeros(256, device=device) for _ in ARRAYS])
+
+    def cupy_arrays() -> Case:
+        import cupy
+
+        cupy.cuda.ExternalStream(int(session.stream.handle)).use()
+        arrays = [cupy.zeros(256, dtype=cupy.float32) for _ in ARRAYS]
+        return session.launch(ARRAYS, LAUNCH, arrays)
+
+    yield "cupy_arrays_16", cupy_arrays
+    yield "tensors_16", tensors

@@ -12,6 +12,7 @@ import numpy as np
 from cupy.cuda.compiler import compile_using_nvrtc
 from harness import Case, Rows, Setup, numbered
 from kernels import (
+    ARRAYS,
     DOUBLE,
     FLOAT,
     INT,
@@ -36,19 +37,19 @@ class Session:
         self.settle = self.stream.synchronize
         self.settle()
 
-    def launch(self, parameters: int, *, synchronize: bool = False) -> Case:
+    def launch(self, types: tuple[str, ...], *, synchronize: bool = False) -> Case:
         values = {
             "float*": self.array,
             "int": np.int32(INT),
             "float": np.float32(FLOAT),
             "double": np.float64(DOUBLE),
         }
-        text, names = numbered([values[kind] for kind in parameter_types(parameters)])
+        text, names = numbered([values[kind] for kind in types])
         arguments = f"({text},)" if text else "()"
         statement = f"kernel((1,), ({THREADS},), {arguments})"
         if synchronize:
             statement += "; stream.synchronize()"
-        kernel = cupy.RawKernel(empty_kernel(parameters), "empty")
+        kernel = cupy.RawKernel(empty_kernel(types), "empty")
         names |= {"kernel": kernel, "stream": self.stream}
         return Case(statement, names, self.settle)
 
@@ -91,11 +92,13 @@ def rows() -> Rows:
     session = Session()
 
     def launch(parameters: int) -> Setup:
-        return lambda: session.launch(parameters)
+        return lambda: session.launch(parameter_types(parameters))
 
     for parameters in LAUNCH_COUNTS:
         yield f"launch_{parameters}", launch(parameters)
-    yield "launch_sync", lambda: session.launch(4, synchronize=True)
+    yield "arrays_16", lambda: session.launch(ARRAYS)
+    yield "cupy_arrays_16", lambda: session.launch(ARRAYS)
+    yield "launch_sync", lambda: session.launch(parameter_types(4), synchronize=True)
     yield "alloc_free", session.alloc_free
     yield "event_record", session.event_record
     yield "event_elapsed", session.event_elapsed

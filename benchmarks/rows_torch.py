@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch: everything except user-defined kernels; its memory and its streams come from pools."""
+"""PyTorch: kernels by torch.cuda._compile_kernel; memory and streams come from its pools."""
 
 from __future__ import annotations
 
 import torch
-from harness import Case, Rows
+from harness import Case, Rows, Setup, numbered
+from kernels import ARRAYS, FLOAT, INT, THREADS, empty_kernel, parameter_types
 
 MEBIBYTE = 1 << 20
 KIBIBYTE = 1 << 10
@@ -18,6 +19,15 @@ class Session:
         self.stream = torch.cuda.Stream(self.device)
         torch.cuda.set_stream(self.stream)
         self.settle = self.stream.synchronize
+
+    def launch(self, types: tuple[str, ...]) -> Case:
+        # It passes each float as a C float, so there is no row with a double.
+        values = {"float*": torch.zeros(256, device=self.device), "int": INT, "float": FLOAT}
+        text, names = numbered([values[kind] for kind in types])
+        kernel = torch.cuda._compile_kernel(empty_kernel(types), "empty")  # noqa: SLF001
+        names |= {"kernel": kernel}
+        statement = f"kernel((1, 1, 1), ({THREADS}, 1, 1), [{text}])"
+        return Case(statement, names, self.settle)
 
     def alloc_free(self) -> Case:
         names = {"empty": torch.empty, "device": self.device, "uint8": torch.uint8}
@@ -52,6 +62,14 @@ class Session:
 def rows() -> Rows:
     """Yield the name and the setup of each row."""
     session = Session()
+
+    def launch(types: tuple[str, ...]) -> Setup:
+        return lambda: session.launch(types)
+
+    for parameters in (0, 1, 4):
+        yield f"launch_{parameters}", launch(parameter_types(parameters))
+    yield "arrays_16", launch(ARRAYS)
+    yield "tensors_16", launch(ARRAYS)
     yield "alloc_free", session.alloc_free
     yield "event_record", session.event_record
     yield "event_elapsed", session.event_elapsed

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times cudacore, C, cuda.core, CuPy and PyTorch in one run, and prints one table.
+"""Times cudacore, C and each installed peer in one run, and prints one table.
 
 Each column is measured in a new process. The exit status is 1 if a row of cudacore fails.
 """

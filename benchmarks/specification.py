@@ -14,6 +14,8 @@ PEERS = {
     "cuda.core": ("rows_cuda_core", "cuda.core"),
     "cupy": ("rows_cupy", "cupy"),
     "torch": ("rows_torch", "torch"),
+    "numba": ("rows_numba", "numba.cuda"),
+    "triton": ("rows_triton", "triton"),
 }
 
 
@@ -54,6 +56,9 @@ ROWS: tuple[Row, ...] = (
     Row("launch_4_subscript", "kernel[...](...), 4 arguments", 256, 200, "launch_4"),
     Row("launch_new_config", "launch, 4, new LaunchConfig", 256, 200),
     Row("launch_library_kernel", "launch, 4, by CUkernel (C only)", 256, 200),
+    Row("arrays_16", "launch, 16 arrays of its own", 256, 200),
+    Row("tensors_16", "launch, 16 PyTorch tensors", 256, 200, "arrays_16"),
+    Row("cupy_arrays_16", "launch, 16 CuPy arrays", 256, 200, "arrays_16"),
     Row("launch_sync", "launch, 4, + stream sync", 64, 200),
     Row("alloc_free", "allocate + free 1 MiB", 256, 200),
     Row("event_record", "event record", 256, 200),

@@ -17,15 +17,20 @@ constexpr std::size_t kMebibyte = std::size_t{1} << 20;
 constexpr std::size_t kKibibyte = std::size_t{1} << 10;
 
 // The mix of types that benchmarks/kernels.py gives the Python peers.
-const char* parameter_type(std::size_t count, std::size_t index) {
-  return count <= kFour.size() ? kFour.at(index) : kCycle.at(index % kCycle.size());
+Types mixed_types(std::size_t count) {
+  Types types;
+  for (std::size_t i = 0; i < count; ++i) {
+    types.push_back(count <= kFour.size() ? kFour.at(i) : kCycle.at(i % kCycle.size()));
+  }
+  return types;
 }
 
 /// Values for an empty kernel's parameters, and the pointers to them that a launch needs.
 struct Arguments {
-  Arguments(std::size_t count, CUdeviceptr pointer) : values(count), pointers(count) {
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::string_view type = parameter_type(count, i);
+  Arguments(const Types& types, CUdeviceptr pointer)
+      : values(types.size()), pointers(types.size()) {
+    for (std::size_t i = 0; i < types.size(); ++i) {
+      const std::string_view type = types[i];
       if (type == "float*") {
         values[i].pointer = pointer;
       } else if (type == "int") {
@@ -73,8 +78,8 @@ std::function<void()> settle(Session& session) {
   return [&session] { session.sync(); };
 }
 
-Case launch(Session& session, CUfunction function, std::size_t count, bool synchronize) {
-  const auto arguments = std::make_shared<Arguments>(count, session.allocate(kMebibyte));
+Case launch(Session& session, CUfunction function, const Types& types, bool synchronize) {
+  const auto arguments = std::make_shared<Arguments>(types, session.allocate(kMebibyte));
   const Driver& driver = session.driver();
   CUstream stream = session.stream();
   const auto run = [=, &driver](std::size_t n) {
@@ -90,18 +95,20 @@ Case launch(Session& session, CUfunction function, std::size_t count, bool synch
   return {run, settle(session)};
 }
 
-Case launch_plain(Session& session, std::size_t count, bool synchronize = false) {
-  return launch(session, load_function(session, session.empty_kernel(count), "empty"), count,
+Case launch_plain(Session& session, const Types& types, bool synchronize = false) {
+  return launch(session, load_function(session, session.empty_kernel(types), "empty"), types,
                 synchronize);
 }
 
 Case launch_library_kernel(Session& session) {
-  return launch(session, as_library_kernel(session, session.empty_kernel(4)), 4, false);
+  const Types types = mixed_types(4);
+  return launch(session, as_library_kernel(session, session.empty_kernel(types)), types, false);
 }
 
 Case launch_new_config(Session& session) {
-  CUfunction function = load_function(session, session.empty_kernel(4), "empty");
-  const auto arguments = std::make_shared<Arguments>(4, session.allocate(kMebibyte));
+  const Types types = mixed_types(4);
+  CUfunction function = load_function(session, session.empty_kernel(types), "empty");
+  const auto arguments = std::make_shared<Arguments>(types, session.allocate(kMebibyte));
   const Driver& driver = session.driver();
   CUstream stream = session.stream();
   const auto run = [=, &driver](std::size_t n) {
@@ -307,10 +314,10 @@ CUdeviceptr Session::allocate(std::size_t size) {
   return pointer;
 }
 
-std::vector<char> Session::empty_kernel(std::size_t count) {
+std::vector<char> Session::empty_kernel(const Types& types) {
   std::string source = "extern \"C\" __global__ void empty(";
-  for (std::size_t i = 0; i < count; ++i) {
-    source += std::string(i == 0 ? "" : ", ") + parameter_type(count, i) + " a" + std::to_string(i);
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    source += std::string(i == 0 ? "" : ", ") + types[i] + " a" + std::to_string(i);
   }
   (void)stream();
   return nvrtc().cubin(source + ") {}\n", arch());
@@ -324,13 +331,17 @@ std::vector<Row> all_rows() {
   std::vector<Row> rows;
   for (const std::size_t count : {0U, 1U, 4U, 16U, 64U, 256U}) {
     rows.push_back({"launch_" + std::to_string(count), {256, 200}, [count](Session& session) {
-                      return launch_plain(session, count);
+                      return launch_plain(session, mixed_types(count));
                     }});
   }
+  rows.push_back({"arrays_16", {256, 200}, [](Session& session) {
+                    return launch_plain(session, Types(16, kFour[0]));
+                  }});
   rows.push_back({"launch_new_config", {256, 200}, launch_new_config});
   rows.push_back({"launch_library_kernel", {256, 200}, launch_library_kernel});
-  rows.push_back(
-      {"launch_sync", {64, 200}, [](Session& session) { return launch_plain(session, 4, true); }});
+  rows.push_back({"launch_sync", {64, 200}, [](Session& session) {
+                    return launch_plain(session, mixed_types(4), true);
+                  }});
   rows.push_back({"alloc_free", {256, 200}, alloc_free});
   rows.push_back({"event_record", {256, 200}, event_record});
   rows.push_back({"event_elapsed", {256, 200}, event_elapsed});

@@ -14,6 +14,9 @@
 
 namespace bench {
 
+/// The C types of a kernel's parameters.
+using Types = std::vector<std::string>;
+
 /// What a row times: `run` does the work n times; `settle` drains the device between batches,
 /// untimed.
 struct Case {
@@ -42,8 +45,8 @@ class Session {
   [[nodiscard]] CUstream stream();
   [[nodiscard]] CUmemoryPool pool();
   [[nodiscard]] CUdeviceptr allocate(std::size_t size);
-  /// An empty kernel with `count` parameters, as a cubin; its name is "empty".
-  [[nodiscard]] std::vector<char> empty_kernel(std::size_t count);
+  /// An empty kernel with these parameters, as a cubin; its name is "empty".
+  [[nodiscard]] std::vector<char> empty_kernel(const Types& types);
   void sync();
 
  private:
