@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/scalar_type.hpp"
 
-#include <array>
 #include <cstring>
 
 #include "bindings/heap_type.hpp"
+#include "bindings/type_cache.hpp"
 
 namespace cudacore::bindings {
 namespace {
@@ -117,29 +117,12 @@ ScalarType classify(PyObject* object) {
   return classify_ctypes(type);
 }
 
-/// The types seen last, by address: one load and one compare for the types a program really uses.
-/// Each is kept alive, so that no other type gets its address.
-constexpr std::size_t cache_size = 64;
-std::array<ScalarType, cache_size> recent{};
-
-std::size_t slot_of(const PyTypeObject* type) noexcept {
-  return (reinterpret_cast<std::uintptr_t>(type) >> 5U) % cache_size;
-}
+constinit TypeCache<ScalarType> known_types;
 
 }  // namespace
 
 ScalarType scalar_type(PyObject* object) {
-  PyTypeObject* type = Py_TYPE(object);
-  ScalarType& entry = recent[slot_of(type)];
-  if (entry.type == type) [[likely]] {
-    return entry;
-  }
-  auto held = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(type));
-  const ScalarType learnt = classify(object);
-  const ScalarType forgotten = std::exchange(entry, learnt);
-  held.release();                                           // owned by the entry now
-  Py_XDECREF(reinterpret_cast<PyObject*>(forgotten.type));  // last, since it may run Python code
-  return learnt;
+  return known_types.find(Py_TYPE(object), [&] { return classify(object); });
 }
 
 }  // namespace cudacore::bindings
