@@ -4,7 +4,6 @@
 #include "bindings/device_object.hpp"
 #include "bindings/fast_method.hpp"
 #include "bindings/instance.hpp"
-#include "bindings/option_value.hpp"
 #include "bindings/options.hpp"
 #include "bindings/pool_attributes.hpp"
 #include "error/sticky.hpp"

@@ -32,7 +32,7 @@ struct Option {
 
 template <auto member, typename T, typename V>
 constexpr Option<T> make_option(const OptionSpec& spec, V T::* /*member*/) {
-  return {spec, expected_values<V>,
+  return {spec, expected(Type<V>()),
           [](const T& self, const OptionSpec& where) {
             const V value = self.*member;  // Python code may run while it is shown
             return show_option(value, where);
@@ -72,7 +72,7 @@ class OptionClass {
     static std::array<PyGetSetDef, std::size(Table::fields)> definitions;
     for (std::size_t i = 0; i < definitions.size(); ++i) {
       const Option<T>& field = Table::fields[i];
-      docs[i] = std::string(field.expected) + ": " + describe_option(field.spec, Table::texts.tool);
+      docs[i] = std::string(field.expected) + ": " + described(field);
       definitions[i] = {field.spec.name, &get, &set, docs[i].c_str(),
                         const_cast<Option<T>*>(&field)};
       type.attr(field.spec.name) = checked(PyDescr_NewGetSet(heap_type<T>, &definitions[i]));
@@ -131,7 +131,8 @@ class OptionClass {
   }
 
   static void set_field(T& options, const Option<T>& field, py::handle value) {
-    field.set(options, value, {name, field.spec, field.expected});
+    field.set(options, value,
+              {std::string(name) + "." + field.spec.name, field.spec, field.expected});
   }
 
   /// No one else may hold `values`: their conversion runs Python code.
@@ -151,14 +152,15 @@ class OptionClass {
                              ", but " + std::to_string(count) + (limit == 0 ? " positional" : "") +
                              (count == 1 ? " was given" : " were given"));
       }
+      py::dict values = kwargs != nullptr ? copy_of(kwargs) : py::dict();
       for (std::size_t i = 0; i < count; ++i) {
-        const Option<T>& field = Table::fields[i];
-        if (kwargs != nullptr && PyDict_GetItemString(kwargs, field.spec.name) != nullptr) {
-          throw py::type_error(std::string(name) + " was given '" + field.spec.name + "' twice");
+        const char* const keyword = Table::fields[i].spec.name;
+        if (values.contains(keyword)) {
+          throw py::type_error(std::string(name) + " was given '" + keyword + "' twice");
         }
-        set_field(options, field, PyTuple_GET_ITEM(args, static_cast<Py_ssize_t>(i)));
+        values[keyword] = py::handle(PyTuple_GET_ITEM(args, static_cast<Py_ssize_t>(i)));
       }
-      if (kwargs != nullptr) set_all(options, copy_of(kwargs));
+      set_all(options, values);
       return make_object<T>(std::move(options));
     });
   }
@@ -214,6 +216,25 @@ class OptionClass {
                           py::make_tuple(py::none(), changed_fields(self)));
   }
 
+  /// Its meaning, and the flag that it becomes.
+  static std::string described(const Option<T>& field) {
+    const std::string_view rule = field.spec.rule;
+    const std::string tool = Table::texts.tool;
+    const std::string text = std::string(field.spec.doc) + " " + tool;
+    if (rule == "unsupported") {
+      return text + " has no flag for it: setting it makes compile() raise NotSupportedError.";
+    }
+    if (*field.spec.flag == '\0') return field.spec.doc;
+    return text + " flag: ``" + field.spec.flag +
+           (rule == "plain"     ? "``."
+            : rule == "boolean" ? "=true`` or ``=false``."
+            : rule == "digit"   ? "=1`` or ``=0``."
+            : rule == "level"   ? "N``."
+            : rule == "macro"   ? "=NAME`` or ``=NAME=VALUE``, once for each."
+            : rule == "each"    ? "=VALUE``, once for each."
+                                : "=VALUE``.");
+  }
+
   static std::string full_doc() {
     const T unset = defaults();
     std::string signature = *Table::texts.tool == '\0' ? "" : "*, ";
@@ -224,7 +245,7 @@ class OptionClass {
       signature += std::string(separator) + field.spec.name + "=" + value;
       separator = ", ";
       parameters += std::string(field.spec.name) + " : " + field.expected + ", default " + value +
-                    "\n    " + describe_option(field.spec, Table::texts.tool) + "\n";
+                    "\n    " + described(field) + "\n";
     }
     return with_signature(name, signature, Table::texts.summary) +
            "\n\nEvery field is an attribute too, and checked when it is set. A list or dict that "

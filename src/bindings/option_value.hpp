@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <pybind11/pybind11.h>
-
-#include <cstddef>
+#include <algorithm>
 #include <limits>
 #include <map>
-#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
 
-#include "bindings/conversions.hpp"
+#include "bindings/options.hpp"
 
-// How the value of an option is read from Python and shown to it.
+// How the value of an option is read from Python, and shown to it. Only options.cpp includes this.
 
 namespace cudacore::bindings {
 
@@ -33,67 +30,207 @@ struct OptionSpec {
 
 /// Where a value stands, and what messages say is expected there.
 struct OptionPlace {
-  const char* owner;  ///< the class
+  std::string name;  ///< "ProgramOptions.include_path[2]"
   const OptionSpec& spec;
   const char* expected;
-  std::string item = {};  ///< "[2]" in a list
-
-  [[nodiscard]] std::string name() const { return std::string(owner) + "." + spec.name + item; }
 };
 
 using SourceTexts = std::map<std::string, std::string>;
 
-/// What messages and the documentation call the values of an option.
+/// Stands for a type.
 template <typename V>
-inline constexpr const char* expected_values = nullptr;
-template <>
-inline constexpr const char* expected_values<bool> = "bool";
-template <>
-inline constexpr const char* expected_values<std::size_t> = "int";
-template <>
-inline constexpr const char* expected_values<std::optional<bool>> = "bool or None";
-template <>
-inline constexpr const char* expected_values<std::optional<int>> = "int or None";
-template <>
-inline constexpr const char* expected_values<std::optional<std::string>> = "str or None";
-template <>
-inline constexpr const char* expected_values<std::vector<std::string>> =
-    "str, list or tuple of str, or None";
-template <>
-inline constexpr const char* expected_values<std::vector<int>> =
-    "int, list or tuple of int, or None";
-template <>
-inline constexpr const char* expected_values<std::vector<Macro>> =
-    "str, (str, str), list or tuple of such, dict of str to str or int, or None";
-template <>
-inline constexpr const char* expected_values<SourceTexts> =
-    "mapping of str to str or bytes, list or tuple of such pairs, or None";
-template <>
-inline constexpr const char* expected_values<ManagedLocation> =
-    "'device', 'host', 'host_numa' or None";
+struct Type {};
+
+// What messages and the documentation call the values of an option.
+constexpr const char* expected(Type<bool> /*type*/) { return "bool"; }
+constexpr const char* expected(Type<int> /*type*/) { return "int"; }
+constexpr const char* expected(Type<std::size_t> /*type*/) { return "int"; }
+constexpr const char* expected(Type<std::string> /*type*/) { return "str"; }
+constexpr const char* expected(Type<Macro> /*type*/) { return "str or a tuple (str, str)"; }
+constexpr const char* expected(Type<std::optional<bool>> /*type*/) { return "bool or None"; }
+constexpr const char* expected(Type<std::optional<int>> /*type*/) { return "int or None"; }
+constexpr const char* expected(Type<std::optional<std::string>> /*type*/) { return "str or None"; }
+constexpr const char* expected(Type<std::vector<std::string>> /*type*/) {
+  return "str, list or tuple of str, or None";
+}
+constexpr const char* expected(Type<std::vector<int>> /*type*/) {
+  return "int, list or tuple of int, or None";
+}
+constexpr const char* expected(Type<std::vector<Macro>> /*type*/) {
+  return "str, (str, str), list or tuple of such, dict of str to str or int, or None";
+}
+constexpr const char* expected(Type<SourceTexts> /*type*/) {
+  return "mapping of str to str or bytes, list or tuple of such pairs, or None";
+}
+constexpr const char* expected(Type<ManagedLocation> /*type*/) {
+  return "'device', 'host', 'host_numa' or None";
+}
+
+inline std::string to_text(py::handle object, const OptionPlace& place) {
+  const bool is_path = place.spec.is_path && !attribute_or_none(object, "__fspath__").is_none();
+  if (PyUnicode_Check(object.ptr()) == 0 && !is_path) {
+    refuse_type(place.name, place.expected, object);
+  }
+  std::string text =
+      place.spec.is_path
+          ? std::string(py::bytes(py::module_::import("os").attr("fsencode")(object)))
+          : std::string(py::reinterpret_borrow<py::str>(object));
+  if (text.find('\0') != std::string::npos) {  // a flag is a C string
+    throw py::value_error(place.name + " must not contain a null character");
+  }
+  return text;
+}
+
+inline Index to_number(py::handle object, const OptionPlace& place) {
+  if (!is_index(object)) refuse_type(place.name, place.expected, object);
+  return to_index(object);
+}
+
+inline bool is_list(py::handle object) {
+  return PyUnicode_Check(object.ptr()) == 0 && PyBytes_Check(object.ptr()) == 0 &&
+         PyByteArray_Check(object.ptr()) == 0 && !is_mapping(object) &&
+         PySequence_Check(object.ptr()) != 0;
+}
+
+/// A tuple of two str is one macro with its value, as in cuda.core.
+inline bool is_macro_pair(py::handle object) {
+  return PyTuple_Check(object.ptr()) != 0 && PyTuple_GET_SIZE(object.ptr()) == 2 &&
+         PyUnicode_Check(PyTuple_GET_ITEM(object.ptr(), 0)) != 0 &&
+         PyUnicode_Check(PyTuple_GET_ITEM(object.ptr(), 1)) != 0;
+}
+
+/// Calls visit(item, place) for each item.
+template <typename Visit>
+void for_each_item(py::handle list, const OptionPlace& place, const char* expected,
+                   const Visit& visit) {
+  std::size_t i = 0;
+  for (const py::handle item : list) {
+    visit(item, OptionPlace{place.name + "[" + std::to_string(i++) + "]", place.spec, expected});
+  }
+}
+
+/// Calls visit(name, value, its place) for each item of a mapping.
+template <typename Visit>
+void for_each_pair(py::handle mapping, const OptionPlace& place, const char* expected,
+                   const Visit& visit) {
+  const py::dict given = copy_of(py::dict(py::reinterpret_borrow<py::object>(mapping)));
+  for (const auto& [key, value] : given) {
+    const std::string name = to_text(key, {"a key of " + place.name, place.spec, "str"});
+    visit(name, value, OptionPlace{place.name + "['" + name + "']", place.spec, expected});
+  }
+}
 
 // Each sets a fresh value.
 // @throw pybind11::type_error, pybind11::value_error, and what Python code raises
-void read_option(py::handle object, const OptionPlace& place, bool& value);
-void read_option(py::handle object, const OptionPlace& place, int& value);
-void read_option(py::handle object, const OptionPlace& place, std::size_t& value);
-void read_option(py::handle object, const OptionPlace& place, std::string& value);
-void read_option(py::handle object, const OptionPlace& place, ManagedLocation& value);
-void read_option(py::handle object, const OptionPlace& place, Macro& value);
-void read_option(py::handle object, const OptionPlace& place, std::vector<std::string>& values);
-void read_option(py::handle object, const OptionPlace& place, std::vector<int>& values);
-void read_option(py::handle object, const OptionPlace& place, std::vector<Macro>& values);
-void read_option(py::handle object, const OptionPlace& place, SourceTexts& values);
+inline void read_option(py::handle object, const OptionPlace& place, bool& value) {
+  if (PyBool_Check(object.ptr()) == 0) refuse_type(place.name, place.expected, object);
+  value = object.ptr() == Py_True;
+}
+
+inline void read_option(py::handle object, const OptionPlace& place, int& value) {
+  const auto [least, most] = std::pair(place.spec.minimum, place.spec.maximum);
+  const Index index = to_number(object, place);
+  if (!index.lies_in(least, most)) {
+    const std::string range =
+        most != std::numeric_limits<int>::max()
+            ? "between " + std::to_string(least) + " and " + std::to_string(most)
+        : least == 0 ? "an int of 32 bits that is not negative"
+                     : "an int of 32 bits";
+    throw py::value_error(place.name + " must be " + range + ", not " + shown(index.number));
+  }
+  value = static_cast<int>(index.value);
+}
+
+inline void read_option(py::handle object, const OptionPlace& place, std::size_t& value) {
+  const py::object number = to_number(object, place).number;
+  value = PyLong_AsSize_t(number.ptr());
+  if (PyErr_Occurred() == nullptr) return;
+  PyErr_Clear();
+  throw py::value_error(place.name + " must be an int of 64 bits that is not negative, not " +
+                        shown(number));
+}
+
+inline void read_option(py::handle object, const OptionPlace& place, std::string& value) {
+  value = to_text(object, place);
+}
+
+inline void read_option(py::handle object, const OptionPlace& place, ManagedLocation& value) {
+  if (object.is_none()) return;
+  const std::string text = to_text(object, place);
+  const auto* const name = std::find(location_names.begin() + 1, location_names.end(), text);
+  if (name == location_names.end()) {
+    throw py::value_error(place.name + " must be " + place.expected + ", not '" + text + "'");
+  }
+  value = static_cast<ManagedLocation>(name - location_names.begin());
+}
+
+inline void read_option(py::handle object, const OptionPlace& place, Macro& value) {
+  const bool is_pair = is_macro_pair(object);
+  value.first = to_text(is_pair ? PyTuple_GET_ITEM(object.ptr(), 0) : object.ptr(), place);
+  if (is_pair) value.second = to_text(PyTuple_GET_ITEM(object.ptr(), 1), place);
+}
+
+/// The value of a macro in a dict; unset for a macro that has none.
+inline std::optional<std::string> to_macro_value(py::handle value, const OptionPlace& place) {
+  if (value.is_none()) return std::nullopt;
+  if (PyBool_Check(value.ptr()) != 0) return value.ptr() == Py_True ? "1" : "0";
+  if (PyLong_Check(value.ptr()) != 0) return std::string(py::str(value));
+  return to_text(value, place);
+}
+
+template <typename T>
+void read_option(py::handle object, const OptionPlace& place, std::vector<T>& values) {
+  if (object.is_none()) return;
+  const auto add = [&](py::handle item, const OptionPlace& where) {
+    read_option(item, where, values.emplace_back());
+  };
+  if constexpr (std::is_same_v<T, Macro>) {
+    if (is_mapping(object)) {
+      for_each_pair(object, place, "str, int, bool or None",
+                    [&](const std::string& name, py::handle value, const OptionPlace& where) {
+                      values.emplace_back(name, to_macro_value(value, where));
+                    });
+      return;
+    }
+    if (is_macro_pair(object)) return add(object, place);
+  }
+  if (!is_list(object)) return add(object, place);
+  for_each_item(object, place, expected(Type<T>()), add);
+}
+
+inline void read_option(py::handle object, const OptionPlace& place, SourceTexts& values) {
+  if (object.is_none()) return;
+  const auto add = [&](const std::string& name, py::handle value, const OptionPlace& where) {
+    const bool is_bytes = PyBytes_Check(value.ptr()) != 0 || PyByteArray_Check(value.ptr()) != 0;
+    values[name] = is_bytes ? std::string(checked<py::bytes>(PyBytes_FromObject(value.ptr())))
+                            : to_text(value, where);
+  };
+  py::object mapping = py::reinterpret_borrow<py::object>(object);
+  if (is_list(object)) {
+    mapping = py::dict();
+    for_each_item(object, place, "a pair (name, text)",
+                  [&](py::handle item, const OptionPlace& where) {
+                    if (!is_list(item) || py::len(item) != 2) {
+                      refuse_type(where.name, where.expected, item);
+                    }
+                    mapping[item[py::int_(0)]] = item[py::int_(1)];
+                  });
+  } else if (!is_mapping(object)) {
+    refuse_type(place.name, place.expected, object);
+  }
+  for_each_pair(mapping, place, "str or bytes", add);
+}
 
 template <typename T>
 void read_option(py::handle object, const OptionPlace& place, std::optional<T>& value) {
   if constexpr (!std::is_same_v<T, bool>) {
-    if (place.spec.when_true != nullptr && PyBool_Check(object.ptr()) != 0) {
+    const char* const when_true = place.spec.when_true;
+    if (when_true != nullptr && PyBool_Check(object.ptr()) != 0) {
       if (object.ptr() == Py_False) return;
       if constexpr (std::is_same_v<T, int>) {
-        value = std::stoi(place.spec.when_true);
+        value = std::stoi(when_true);
       } else {
-        value = place.spec.when_true;
+        value = when_true;
       }
       return;
     }
@@ -101,31 +238,32 @@ void read_option(py::handle object, const OptionPlace& place, std::optional<T>& 
   if (!object.is_none()) read_option(object, place, value.emplace());
 }
 
-[[nodiscard]] py::object show_option(const std::string& value, const OptionSpec& spec);
-[[nodiscard]] py::object show_option(const Macro& value, const OptionSpec& spec);
-[[nodiscard]] py::object show_option(const SourceTexts& values, const OptionSpec& spec);
-[[nodiscard]] py::object show_option(ManagedLocation value, const OptionSpec& spec);
-
-/// Numbers as they are; None for a value that is unset or empty.
+/// None for a value that is unset or empty.
 template <typename V>
 [[nodiscard]] py::object show_option(const V& value, const OptionSpec& spec) {
   if constexpr (std::is_arithmetic_v<V>) {
     return py::cast(value);
+  } else if constexpr (std::is_same_v<V, std::string>) {
+    return spec.is_path ? to_str(value) : py::str(value);
+  } else if constexpr (std::is_same_v<V, ManagedLocation>) {
+    return py::cast(name_of(value));
+  } else if constexpr (std::is_same_v<V, Macro>) {
+    if (!value.second) return py::str(value.first);
+    return py::make_tuple(value.first, *value.second);
   } else if constexpr (requires { value.has_value(); }) {
     return value ? show_option(*value, spec) : py::none();
   } else {
     if (value.empty()) return py::none();
-    py::list list;
-    for (const auto& item : value) list.append(show_option(item, spec));
-    return list;
+    std::conditional_t<std::is_same_v<V, SourceTexts>, py::dict, py::list> shown;
+    for (const auto& item : value) {
+      if constexpr (std::is_same_v<V, SourceTexts>) {
+        shown[py::str(item.first)] = py::str(item.second);
+      } else {
+        shown.append(show_option(item, spec));
+      }
+    }
+    return shown;
   }
 }
-
-/// "device", "host" or "host_numa"; null for none.
-[[nodiscard]] const char* name_of(ManagedLocation location) noexcept;
-
-/// An option's paragraph of a class's documentation: its meaning, and the flag of `tool` that it
-/// becomes.
-[[nodiscard]] std::string describe_option(const OptionSpec& spec, const char* tool);
 
 }  // namespace cudacore::bindings

@@ -3,6 +3,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <array>
+#include <cstddef>
 #include <span>
 
 #include "bindings/conversions.hpp"
@@ -11,6 +13,12 @@
 // was written. A function that takes options takes the class, a mapping of fields, or None.
 
 namespace cudacore::bindings {
+
+/// By value; no name for none.
+inline constexpr std::array<const char*, 4> location_names{nullptr, "device", "host", "host_numa"};
+[[nodiscard]] constexpr const char* name_of(ManagedLocation location) noexcept {
+  return location_names[static_cast<std::size_t>(location)];
+}
 
 /// For each option struct.
 /// @throw pybind11::type_error, pybind11::value_error
