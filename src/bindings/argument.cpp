@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "bindings/array_argument.hpp"
 #include "bindings/conversions.hpp"
 #include "bindings/device_object.hpp"
 #include "bindings/host_buffer.hpp"
@@ -19,29 +20,6 @@ using launching::KernelBox;
 using launching::PackResult;
 using launching::Slot;
 using owner::BufferBox;
-
-constexpr char host_advice[] =
-    "it lives on the host; device.to_device(array) copies it into a Buffer";
-
-std::string given(PyObject* object) {
-  if (object == Py_None) return "None";
-  if (PyType_Check(object) != 0) {
-    return std::string("the class ") + reinterpret_cast<PyTypeObject*>(object)->tp_name;
-  }
-  const std::string name = type_name(object);
-  if (PyLong_CheckExact(object) != 0 || PyFloat_CheckExact(object) != 0 ||
-      PyBool_Check(object) != 0 || PyComplex_CheckExact(object) != 0) {
-    return "a Python " + name;
-  }
-  return "a " + name;
-}
-
-[[noreturn]] void mismatch(const KernelBox& kernel, std::size_t index, PyObject* object,
-                           std::string_view advice = {}) {
-  std::string message = mismatch_message(kernel, index, given(object));
-  if (!advice.empty()) message.append(": ").append(advice);
-  throw TypeMismatchError(message);
-}
 
 [[noreturn]] void overflow(const KernelBox& kernel, std::size_t index, PyObject* object) {
   throw std::overflow_error(overflow_message(kernel, index, shown(object)));
@@ -228,8 +206,6 @@ void pack_scalar(const KernelBox& kernel, std::size_t index, const Slot& slot,
   throw_unless_packed(result, kernel, index, object);
 }
 
-bool has(PyObject* object, const char* name) { return !attribute_or_none(object, name).is_none(); }
-
 /// Whether an array has no dimensions: some functions of NumPy return structured elements only
 /// in this form.
 bool is_zero_dimensional(PyObject* object) {
@@ -248,7 +224,7 @@ bool is_of(PyObject* object, std::string_view name) {
 
 /// Everything without a fast path: arrays, bytes, subclasses of numbers, other libraries' handles.
 void pack_other(const KernelBox& kernel, std::size_t index, const Slot& slot, PyObject* object,
-                unsigned char* destination) {
+                LaunchArrays& arrays, unsigned char* destination) {
   if (get_if<PyDevice>(object) != nullptr) {
     mismatch(kernel, index, object,
              "pass a Buffer for a pointer, or device.device_id for the device's number");
@@ -263,31 +239,21 @@ void pack_other(const KernelBox& kernel, std::size_t index, const Slot& slot, Py
                         index, object);
     return;
   }
-  if (has(object, "__cuda_array_interface__")) {
-    throw NotSupportedError(
-        mismatch_message(kernel, index, given(object)) +
-            ": arrays of other libraries are not supported yet; pass the address, such as "
-            "array.data.ptr (CuPy) or tensor.data_ptr() (PyTorch)",
-        0, {}, {});
+  const bool is_scalar = is_of(object, "numpy.generic");  // of a type that no parameter has
+  if (!is_scalar && takes_address(slot) &&
+      pack_array(kernel, index, slot, object, arrays, destination)) {
+    return;
   }
-  const bool is_array = has(object, "__array_interface__") || has(object, "__dlpack__");
-  if (is_array && slot.kind == ParamKind::structure && is_zero_dimensional(object)) {
+  const bool is_other_array = is_array(object);
+  if (is_other_array && slot.kind == ParamKind::structure && is_zero_dimensional(object)) {
     pack_bytes_of(kernel, index, slot, object, destination);
     return;
   }
-  if (is_array && is_of(object, "numpy.generic")) {  // of a type that no parameter has
+  if (is_other_array && is_scalar) {
     const bool is_real = is_of(object, "numpy.number") && !is_of(object, "numpy.complexfloating");
     mismatch(kernel, index, object, is_real ? conversion_advice(slot) : std::string());
   }
-  if (is_array) {
-    const bool may_be_pointer = slot.size == sizeof(std::uint64_t) &&
-                                (slot.kind == ParamKind::integer || slot.kind == ParamKind::opaque);
-    mismatch(kernel, index, object,
-             slot.kind == ParamKind::pointer ? host_advice
-             : may_be_pointer                ? "it is an array on the host; for a pointer, pass "
-                                               "device.to_device(array), for a number, array.item()"
-                              : "it is an array; pass one element, such as array.item()");
-  }
+  if (is_other_array) mismatch(kernel, index, object, element_advice);
   if (PyObject_CheckBuffer(object) != 0) {
     pack_bytes_of(kernel, index, slot, object, destination);
     return;
@@ -307,8 +273,29 @@ void pack_other(const KernelBox& kernel, std::size_t index, const Slot& slot, Py
 
 }  // namespace
 
+std::string given(PyObject* object) {
+  if (object == Py_None) return "None";
+  if (PyType_Check(object) != 0) {
+    return std::string("the class ") + reinterpret_cast<PyTypeObject*>(object)->tp_name;
+  }
+  const std::string name = type_name(object);
+  if (PyLong_CheckExact(object) != 0 || PyFloat_CheckExact(object) != 0 ||
+      PyBool_Check(object) != 0 || PyComplex_CheckExact(object) != 0) {
+    return "a Python " + name;
+  }
+  return "a " + name;
+}
+
+void mismatch(const KernelBox& kernel, std::size_t index, PyObject* object,
+              std::string_view advice) {
+  std::string message = mismatch_message(kernel, index, given(object));
+  if (!advice.empty()) message.append(": ").append(advice);
+  throw TypeMismatchError(message);
+}
+
 bool pack_argument(const KernelBox& kernel, std::size_t index, const Slot& slot, PyObject* object,
-                   int device, unsigned char* destination) {
+                   LaunchArrays& arrays, unsigned char* destination) {
+  const int device = arrays.device();
   const PyTypeObject* type = Py_TYPE(object);
   if (type == heap_type<Buffer>) {
     return pack_buffer(kernel, index, slot, *get_if<Buffer>(object), object, device, destination);
@@ -334,11 +321,15 @@ bool pack_argument(const KernelBox& kernel, std::size_t index, const Slot& slot,
     if (const Buffer* derived = get_if<Buffer>(object)) {
       return pack_buffer(kernel, index, slot, *derived, object, device, destination);
     }
+    if (takes_address(slot) &&
+        pack_exchanged_array(kernel, index, slot, object, arrays, destination)) {
+      return false;
+    }
     const ScalarType scalar = scalar_type(object);
     if (scalar.access != ScalarType::Access::none) {
       pack_scalar(kernel, index, slot, scalar, object, destination);
     } else {
-      pack_other(kernel, index, slot, object, destination);
+      pack_other(kernel, index, slot, object, arrays, destination);
     }
     return true;
   }
@@ -351,6 +342,7 @@ Param exact_param(const KernelBox& kernel, std::size_t index, PyObject* object) 
   }
   const ScalarType scalar = scalar_type(object);
   if (scalar.access == ScalarType::Access::none) {
+    if (is_array(object)) return launching::make_param(ParamKind::pointer, sizeof(std::uint64_t));
     throw TypeMismatchError(unknown_signature_message(kernel, index, given(object)));
   }
   if (scalar.kind == ParamKind::structure) {

@@ -38,11 +38,20 @@ void launch_from_python(const Stream& stream, const LaunchConfig& config, const 
   }
   const driver::DriverApi& api = driver::api();
   // Once: an argument's Python code may make another device current.
-  error::ContextBox& context = *box->work_context();
+  const std::shared_ptr<error::ContextBox>& context = box->work_context();
+  LaunchArrays arrays(*box, context);
   launching::PackedArguments packed(kernel, count,
                                     [&](std::size_t i) { return exact_param(kernel, i, args[i]); });
-  pack_arguments(kernel, args, context.device, packed);
-  queue(api, *box, context, kernel, config, packed.places());
+  pack_arguments(kernel, args, arrays, packed);
+  if (arrays.has_producers()) [[unlikely]] {
+    const ReleaseGil release;
+    arrays.wait_for_producers();
+  }
+  queue(api, *box, *context, kernel, config, packed.places());
+  if (arrays.has_producers()) [[unlikely]] {
+    const ReleaseGil release;
+    arrays.make_producers_wait();
+  }
 }
 
 /// Says what is wrong with a call of launch().

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "bindings/argument.hpp"
+#include "bindings/array_argument.hpp"
 #include "bindings/conversions.hpp"
 
 namespace cudacore::bindings {
@@ -79,22 +80,25 @@ bool pack_fast(const Slot& slot, PyObject* object, int device,
 
 }  // namespace
 
-void pack_arguments(const KernelBox& kernel, PyObject* const* objects, int device,
+void pack_arguments(const KernelBox& kernel, PyObject* const* objects, LaunchArrays& arrays,
                     PackedArguments& packed) {
+  const int device = arrays.device();
   const std::span<const Slot> slots = packed.slots();
   void** const places = packed.places();
   bool may_have_run_python = false;
   for (std::size_t i = 0; i < slots.size(); ++i) {
     auto* place = static_cast<unsigned char*>(places[i]);
     if (!pack_fast(slots[i], objects[i], device, place)) [[unlikely]] {
-      may_have_run_python |= pack_argument(kernel, i, slots[i], objects[i], device, place);
+      may_have_run_python |= pack_argument(kernel, i, slots[i], objects[i], arrays, place);
     }
   }
-  // The buffers again, when no more Python code runs: an argument's may have closed one.
+  // The memory again, when no more Python code runs: an argument's may have closed or moved it.
   for (std::size_t i = 0; may_have_run_python && i < slots.size(); ++i) {
+    auto* place = static_cast<unsigned char*>(places[i]);
     if (get_if<Buffer>(objects[i]) != nullptr) {
-      pack_argument(kernel, i, slots[i], objects[i], device,
-                    static_cast<unsigned char*>(places[i]));
+      pack_argument(kernel, i, slots[i], objects[i], arrays, place);
+    } else if (takes_address(slots[i])) {
+      static_cast<void>(pack_exchanged_array(kernel, i, slots[i], objects[i], arrays, place));
     }
   }
 }

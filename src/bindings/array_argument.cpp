@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/array_argument.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "bindings/argument.hpp"
+#include "bindings/dlpack_import.hpp"
+#include "bindings/element_type.hpp"
+#include "bindings/errors.hpp"
+#include "launch/argument_errors.hpp"
+
+namespace cudacore::bindings {
+namespace {
+
+using dlpack::DeviceType;
+using launching::KernelBox;
+using launching::Slot;
+
+/// An argument's place in a launch, for messages.
+struct Place {
+  const KernelBox& kernel;
+  std::size_t index;
+  const Slot& slot;
+  PyObject* object;
+
+  [[noreturn]] void refuse(std::string_view why) const { mismatch(kernel, index, object, why); }
+  /// Null if the signature is unknown.
+  [[nodiscard]] const Param* param() const noexcept {
+    return index < kernel.signature.params.size() ? &kernel.signature.params[index] : nullptr;
+  }
+};
+
+/// Runs `body`, and names the argument in what it throws.
+template <typename Body>
+auto naming(const Place& place, const Body& body) {
+  try {
+    return body();
+  } catch (const ForeignArrayError& error) {
+    place.refuse(error.what());
+  } catch (py::error_already_set& raised) {
+    if (!raised.matches(PyExc_Exception) || raised.matches(PyExc_MemoryError)) throw;
+    const std::string message = mismatch_message(place.kernel, place.index, given(place.object)) +
+                                ": it raised " + raised.what();
+    py::raise_from(raised, PyExc_TypeError, message.c_str());
+    throw py::error_already_set();
+  }
+}
+
+bool reads_pageable_memory(int device) {
+  int reads = 0;
+  const CUresult result = driver::api().cuDeviceGetAttribute(
+      &reads, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, device);
+  return result == CUDA_SUCCESS && reads != 0;
+}
+
+/// Whether a kernel on `device` can use host memory that the array doesn't say CUDA knows.
+bool reaches_host_memory(const ForeignArray& array, int device) {
+  if (array.count == 0) return true;
+  const auto address = reinterpret_cast<std::uint64_t>(array.tensor.data);
+  return locate(address).type != DeviceType::cpu || reads_pageable_memory(device);
+}
+
+void require_device(const Place& place, const ForeignArray& array, int device) {
+  const dlpack::Device where = array.tensor.device;
+  switch (where.type) {
+    case DeviceType::cuda:
+      if (where.ordinal == device) return;
+      place.refuse("its memory is on device " + std::to_string(where.ordinal) +
+                   ", and the launch is on device " + std::to_string(device) + "; copy it there");
+    case DeviceType::cuda_managed:
+    case DeviceType::cuda_host:
+      return;
+    case DeviceType::cpu:
+      if (reaches_host_memory(array, device)) return;
+      place.refuse(place.slot.kind == ParamKind::pointer
+                       ? host_advice
+                       : "it is an array on the host; for a pointer, pass "
+                         "device.to_device(array), for a number, array.item()");
+  }
+  place.refuse("its memory is on DLPack's device type " +
+               std::to_string(static_cast<int>(where.type)) + ", which CUDA does not reach");
+}
+
+[[noreturn]] void refuse_elements(const Place& place, const Param& param,
+                                  const ForeignArray& array) {
+  place.refuse("its elements are " + type_text(array.tensor.type) + ", not " +
+               std::string(pointee_text(param)) +
+               "; convert it, or view it as an array of the right type");
+}
+
+void require_pointee(const Place& place, const Param& param, const ForeignArray& array) {
+  if (param.kind != ParamKind::pointer) return;  // bytes that may be an address
+  if (!takes_elements(param, array.tensor.type)) [[unlikely]] {
+    const auto address = reinterpret_cast<std::uint64_t>(array.tensor.data);
+    if (!takes_as_vectors(param, array.tensor.type, address, array.count * array.item_size)) {
+      refuse_elements(place, param, array);
+    }
+  }
+  if (array.read_only && !param.pointee_const && param.pointee != ParamKind::opaque) {
+    place.refuse(
+        "it is read-only, and the kernel may write through a pointer to what is not const");
+  }
+}
+
+void require_order(const Place& place, const ForeignArray& array) {
+  if (array.is_c_contiguous) [[likely]]
+    return;
+  place.refuse(
+      "it is not C-contiguous, and a pointer has no strides; pass a contiguous copy: "
+      "tensor.contiguous() in PyTorch, ascontiguousarray(array) in NumPy and CuPy");
+}
+
+void pack_address(const Place& place, ForeignArray& array, LaunchArrays& arrays,
+                  unsigned char* destination) {
+  require_device(place, array, arrays.device());
+  if (const Param* param = place.param()) require_pointee(place, *param, array);
+  require_order(place, array);
+  const auto address = reinterpret_cast<std::uint64_t>(array.tensor.data);
+  std::memcpy(destination, &address, sizeof(address));
+  arrays.add(array);
+}
+
+}  // namespace
+
+bool pack_exchanged_array(const KernelBox& kernel, std::size_t index, const Slot& slot,
+                          PyObject* object, LaunchArrays& arrays, unsigned char* destination) {
+  const Place place{kernel, index, slot, object};
+  return naming(place, [&] {
+    ForeignArray array;
+    if (!read_exchange_api(object, Sharing::borrow, array)) return false;
+    pack_address(place, array, arrays, destination);
+    return true;
+  });
+}
+
+bool pack_array(const KernelBox& kernel, std::size_t index, const Slot& slot, PyObject* object,
+                LaunchArrays& arrays, unsigned char* destination) {
+  const Place place{kernel, index, slot, object};
+  return naming(place, [&] {
+    ForeignArray array;
+    if (!read_foreign_array(object, arrays.stream(), Sharing::borrow, array)) return false;
+    pack_address(place, array, arrays, destination);
+    return true;
+  });
+}
+
+bool is_array(PyObject* object) {
+  constexpr std::array<const char*, 4> protocols = {
+      "__dlpack_c_exchange_api__", "__cuda_array_interface__", "__array_interface__", "__dlpack__"};
+  return std::any_of(protocols.begin(), protocols.end(), [&](const char* name) {
+    const py::object value = optional_attribute(object, py::str(name).ptr());
+    return value && !value.is_none();
+  });
+}
+
+}  // namespace cudacore::bindings

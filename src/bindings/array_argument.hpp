@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include "bindings/launch_arrays.hpp"
+#include "launch/packed_arguments.hpp"
+
+// Arrays of other libraries as arguments of kernels.
+
+namespace cudacore::bindings {
+
+/// Whether a slot takes an address: a pointer, or 8 bytes that may be one.
+[[nodiscard]] inline bool takes_address(const launching::Slot& slot) noexcept {
+  return slot.kind == ParamKind::pointer ||
+         (slot.size == sizeof(std::uint64_t) &&
+          (slot.kind == ParamKind::integer || slot.kind == ParamKind::opaque));
+}
+
+/// Packs an object whose type has DLPack's C exchange API into a slot that takes an address. Runs
+/// no Python code once the type is known.
+/// @return false for other objects.
+/// @throw TypeMismatchError that names the kernel and the parameter.
+[[nodiscard]] bool pack_exchanged_array(const launching::KernelBox& kernel, std::size_t index,
+                                        const launching::Slot& slot, PyObject* object,
+                                        LaunchArrays& arrays, unsigned char* destination);
+
+/// Packs an object that has any protocol of arrays into a slot that takes an address.
+/// @return false for other objects.
+/// @throw as pack_exchanged_array().
+[[nodiscard]] bool pack_array(const launching::KernelBox& kernel, std::size_t index,
+                              const launching::Slot& slot, PyObject* object, LaunchArrays& arrays,
+                              unsigned char* destination);
+
+/// Whether an object has any protocol of arrays. Runs Python code.
+[[nodiscard]] bool is_array(PyObject* object);
+
+}  // namespace cudacore::bindings

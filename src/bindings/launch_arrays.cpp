@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/launch_arrays.hpp"
+
+#include <algorithm>
+
+#include "cudacore/error.hpp"
+
+namespace cudacore::bindings {
+namespace {
+
+bool is_default(CUstream stream) noexcept {
+  return stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
+}
+
+/// A stream of other code, without a check whether there is one. The default streams are those of
+/// `context`.
+Stream borrowed(CUstream stream, const std::shared_ptr<error::ContextBox>& context) {
+  auto box = std::make_shared<owner::StreamBox>();
+  box->stream = stream;
+  box->context = context;
+  return Stream(std::move(box));
+}
+
+}  // namespace
+
+void LaunchArrays::add(ForeignArray& array) {
+  if (array.owner) owners_.push_back(std::move(array.owner));
+  if (array.api != nullptr && array.api == asked_) return;
+  const CUstream stream = producer_stream(array);
+  asked_ = array.api;
+  if (stream == nullptr || is_own(stream)) return;
+  const auto& primary = error::primary_context(device());
+  const bool is_known =
+      std::any_of(producers_.begin(), producers_.end(),
+                  [&](const Stream& producer) { return producer.box()->stream == stream; });
+  if (is_known) return;
+  try {
+    producers_.push_back(is_default(stream) ? borrowed(stream, primary)
+                                            : Stream::from_handle(stream));
+  } catch (const InvalidValueError& error) {
+    throw ForeignArrayError(std::string("its stream is none: ") + error.what());
+  }
+}
+
+bool LaunchArrays::is_own(CUstream stream) const {
+  if (stream != stream_->stream) return false;
+  return !is_default(stream) || *context_ == error::primary_context(device());
+}
+
+Stream LaunchArrays::own() const { return borrowed(stream_->stream, *context_); }
+
+void LaunchArrays::wait_for_producers() const {
+  const Stream stream = own();
+  for (const Stream& producer : producers_) stream.wait(producer);
+}
+
+void LaunchArrays::make_producers_wait() const {
+  const Event queued = own().record(EventOptions{});
+  for (const Stream& producer : producers_) producer.wait(queued);
+}
+
+}  // namespace cudacore::bindings
