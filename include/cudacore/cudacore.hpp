@@ -9,6 +9,7 @@
 #include <cudacore/device.hpp>
 #include <cudacore/error.hpp>
 #include <cudacore/event.hpp>
+#include <cudacore/fatbin.hpp>
 #include <cudacore/kernel.hpp>
 #include <cudacore/launch.hpp>
 #include <cudacore/linker.hpp>

@@ -50,6 +50,8 @@ class ObjectCode {
   /// Reads a whole file and detects its type from the content.
   /// @throw std::invalid_argument if the type is unknown.
   [[nodiscard]] static ObjectCode load(const std::filesystem::path& path, Details details = {});
+  /// The same for bytes that were read before.
+  [[nodiscard]] static ObjectCode detect(std::vector<std::byte> code, Details details = {});
   /// Writes code() to a file. If another process opens the file meanwhile, it sees either all of
   /// the old content or all of the new.
   /// @throw std::filesystem::filesystem_error
@@ -64,9 +66,9 @@ class ObjectCode {
   /// The PTX that accompanies a cubin, or the code itself if it is PTX; empty if there is none.
   [[nodiscard]] std::string_view ptx() const noexcept;
 
-  /// The kernels inside, read from the PTX or the ELF file.
-  /// @throw NotSupportedError for code that has no readable names (LTO IR, fatbin, object,
-  /// library).
+  /// The kernels inside, read from the PTX, the ELF file or the fat binary.
+  /// @throw NotSupportedError for code that has no readable names (LTO IR, compressed fat binary,
+  /// object, library).
   [[nodiscard]] const std::vector<KernelEntry>& kernels() const;
   /// The signature of a kernel; `name` as in get_kernel().
   [[nodiscard]] Signature signature(std::string_view name) const;

@@ -26,6 +26,8 @@ struct Library {
 [[nodiscard]] Library nvrtc();
 /// @throw LibraryNotFoundError.
 [[nodiscard]] Library nvjitlink();
+/// @throw LibraryNotFoundError.
+[[nodiscard]] Library nvfatbin();
 /// The architectures that NVRTC compiles for, such as 75, 80, 90 (nvrtcGetSupportedArchs).
 [[nodiscard]] std::vector<int> nvrtc_architectures();
 /// The folders with CUDA's own headers, in search order; empty if there are none.

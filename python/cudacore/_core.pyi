@@ -38,6 +38,7 @@ _Macro: TypeAlias = str | tuple[str, str]
 _Macros: TypeAlias = _Macro | Sequence[_Macro] | Mapping[str, str | int | None]
 _Code: TypeAlias = _HostBuffer | str | PathLike[str]
 _CodeType: TypeAlias = Literal["ptx", "cubin", "ltoir", "fatbin", "object", "library"]
+_CompressMode: TypeAlias = Literal["none", "default", "size", "speed", "balance"]
 _Path: TypeAlias = str | PathLike[str]
 _Sources: TypeAlias = Mapping[str, str | bytes] | Sequence[tuple[str, str | bytes]]
 _SourceType: TypeAlias = Literal["c++", "ptx", "ltoir"] | SourceCodeType
@@ -129,6 +130,11 @@ class NotImplementedAndTypeError(NotImplementedError, TypeError): ...
 
 class _StreamLike(Protocol):
     def __cuda_stream__(self) -> tuple[int, int]: ...
+
+class _Resource(Protocol):
+    @property
+    def name(self) -> str: ...
+    def read_bytes(self) -> bytes: ...
 
 class ComputeCapability(NamedTuple):
     major: int
@@ -2008,12 +2014,12 @@ class ObjectCode:
     @property
     def kernels(self) -> tuple[str, ...]:
         """tuple of str: The kernels inside, by readable name; an overloaded one is listed with
-        its parameters. NotSupportedError for LTO IR, fat binaries, host objects and
+        its parameters. NotSupportedError for LTO IR, compressed fat binaries, host objects and
         libraries, whose names cannot be read without the driver.
         """
     @staticmethod
     def load(
-        path: str | PathLike[str],
+        path: str | PathLike[str] | _Resource,
         *,
         name: str | bytes = "",
         symbol_mapping: Mapping[str, str] | None = None,
@@ -2023,7 +2029,9 @@ class ObjectCode:
 
         Parameters
         ----------
-        path : str or os.PathLike
+        path : str, os.PathLike or importlib.resources.abc.Traversable
+            The file. What `importlib.resources.files` returns works as well if the package is in
+            an archive.
         name : str, default ""
             Its name in messages; if empty, the file's name.
         symbol_mapping : mapping of str to str, optional
@@ -2093,7 +2101,7 @@ class ObjectCode:
         ValueError
             There is no such kernel, or there are several; the message lists them.
         NotSupportedError
-            The code is not PTX or a cubin.
+            The code is not PTX, a cubin or a fat binary that is not compressed.
         """
     def get_kernel(self, name: str | bytes, *, signature: str | Signature | None = None) -> Kernel:
         """A kernel that can be launched (cuLibraryGetKernel).
@@ -2556,6 +2564,76 @@ def nvjitlink_library() -> tuple[tuple[int, int], str]:
     >>> (major, minor), path = cudacore.nvjitlink_library()
     >>> major >= 12
     True
+    """
+
+def nvfatbin_library() -> tuple[tuple[int, int], str]:
+    """The version of nvFatbin (nvFatbinVersion), and its path.
+
+    Returns
+    -------
+    tuple
+        ``((major, minor), path)``.
+
+    Raises
+    ------
+    LibraryNotFoundError
+        nvFatbin is not installed; the message lists every place searched.
+
+    Examples
+    --------
+    >>> (major, minor), path = cudacore.nvfatbin_library()
+    >>> major >= 12
+    True
+    """
+
+def make_fatbin(
+    *object_codes: ObjectCode, name: str = "", compress_mode: _CompressMode = "none"
+) -> ObjectCode:
+    """Puts cubins and PTX for several architectures into one fat binary, with NVIDIA's nvFatbin.
+
+    When it is loaded, the driver takes the best for the device: a cubin of its architecture, or
+    PTX, which it compiles. The simulated device takes PTX. Needs no driver. ``python -m cudacore
+    compile`` does this for a source file.
+
+    Parameters
+    ----------
+    *object_codes : ObjectCode
+        Cubins and PTX, at most one of each for an architecture.
+    name : str, default ""
+        Its name in messages.
+    compress_mode : {"none", "default", "size", "speed", "balance"}, default "none"
+        How nvFatbin compresses. Only the driver can read code that is compressed: `kernels` and
+        `signature` don't work, and parameters of ``extern "C"`` kernels have sizes but no types.
+
+    Returns
+    -------
+    ObjectCode
+        Of type ``fatbin``.
+
+    Raises
+    ------
+    ValueError
+        There are no object codes, one is neither a cubin nor PTX or is damaged, two are of the same
+        type and architecture, or the mode doesn't exist.
+    TypeError
+        An argument has the wrong type.
+    LibraryNotFoundError
+        nvFatbin is not installed.
+    CUDAError
+        nvFatbin refused the code.
+
+    Examples
+    --------
+    >>> source = "template <typename T> __global__ void fill(T* p, T v) { p[threadIdx.x] = v; }"
+    >>> def compile(arch, target):
+    ...     program = cudacore.Program(source, "c++", {"arch": arch})
+    ...     return program.compile(target, ["fill<int>"])
+    >>> codes = [compile("sm_80", "cubin"), compile("sm_90", "cubin"), compile("sm_90", "ptx")]
+    >>> fatbin = cudacore.make_fatbin(*codes, name="fill")
+    >>> fatbin
+    <ObjectCode 'fill' fatbin, 1 kernel>
+    >>> print(fatbin.signature("fill<int>"))
+    fill<int>(int* p, int v)
     """
 
 def nvrtc_architectures() -> list[int]:

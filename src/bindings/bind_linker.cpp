@@ -6,15 +6,15 @@
 namespace cudacore::bindings {
 namespace {
 
-std::vector<ObjectCode> to_inputs(const py::tuple& args) {
+std::vector<ObjectCode> to_inputs(const std::string& function, const py::tuple& args) {
   std::vector<ObjectCode> inputs;
   for (std::size_t i = 0; i < args.size(); ++i) {
     const py::object argument = args[i];
     const auto* input = get_if<ObjectCode>(argument.ptr());
     if (input == nullptr) {
       const bool listed = py::isinstance<py::list>(argument) || py::isinstance<py::tuple>(argument);
-      refuse_type("Linker: argument " + std::to_string(i + 1), "an ObjectCode", argument,
-                  listed ? "; give the object codes one by one: Linker(*codes)" : "");
+      refuse_type(function + ": argument " + std::to_string(i + 1), "an ObjectCode", argument,
+                  listed ? "; give the object codes one by one, as in *codes" : "");
     }
     inputs.push_back(*input);
   }
@@ -27,14 +27,26 @@ PyObject* create(PyTypeObject* /*type*/, PyObject* args, PyObject* kwargs) {
     py::handle options = Py_None;
     refuse_fields(type_of<LinkerOptions>(), "Linker", keywords, kwargs);
     parse_keywords("Linker", keywords, {&options, 1}, py::tuple().ptr(), kwargs);
-    return make_object<PyLinker>({std::make_shared<Linker>(
-        to_inputs(py::reinterpret_borrow<py::tuple>(args)), to_options<LinkerOptions>(options))});
+    return make_object<PyLinker>(
+        {std::make_shared<Linker>(to_inputs("Linker", py::reinterpret_borrow<py::tuple>(args)),
+                                  to_options<LinkerOptions>(options))});
   });
+}
+
+/// make_fatbin(*object_codes, name="", compress_mode="none")
+auto make_fatbin_of(const py::args& codes, const py::object& name,
+                    const py::object& compress_mode) {
+  return [inputs = to_inputs("make_fatbin", codes),
+          options = FatbinOptions{to_name(name, "name"), to_name(compress_mode, "compress_mode")}] {
+    return make_fatbin(inputs, options);
+  };
 }
 
 }  // namespace
 
 void bind_linker(py::module_& module) {
+  MethodsWithPolicy<py::module_>(module).def("make_fatbin", py::arg("name") = "",
+                                             py::arg("compress_mode") = "none", &make_fatbin_of);
   HeapClass<PyLinker> type(module, "cudacore.Linker", &create);
   add_close(type, "Linker");
   type.def("link", py::arg("target_type") = "cubin",

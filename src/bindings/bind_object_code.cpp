@@ -124,13 +124,12 @@ py::tuple kernel_names(const ObjectCode& self) {
 
 std::string repr(const ObjectCode& self) {
   std::string content = std::to_string(self.code().size()) + " bytes";
-  if (self.code_type() == CodeType::ptx || self.code_type() == CodeType::cubin) {
-    try {
-      const std::size_t count = read_kernels(self).size();
-      content = std::to_string(count) + (count == 1 ? " kernel" : " kernels");
-    } catch (const std::invalid_argument&) {
-      content += ", unreadable";
-    }
+  try {
+    const std::size_t count = read_kernels(self).size();
+    content = std::to_string(count) + (count == 1 ? " kernel" : " kernels");
+  } catch (const NotSupportedError&) {  // only the driver can list them
+  } catch (const std::invalid_argument&) {
+    content += ", unreadable";
   }
   const std::string name = self.name().empty() ? "" : "'" + self.name() + "' ";
   return "<ObjectCode " + name + std::string(to_string(self.code_type())) + ", " + content + ">";
@@ -149,11 +148,10 @@ Kernel get_kernel(const ObjectCode& self, const py::object& name, const py::obje
 
 /// The names and types of the parameters, in place of the source.
 std::vector<KernelEntry> kernels_without_source(const ObjectCode& self) {
-  if (self.code_type() == CodeType::ptx || self.code_type() == CodeType::cubin) {
-    try {
-      return read_kernels(self);
-    } catch (const std::invalid_argument&) {  // damaged, which unpickling reports
-    }
+  try {
+    return read_kernels(self);
+  } catch (const NotSupportedError&) {      // only the driver can list them
+  } catch (const std::invalid_argument&) {  // damaged, which unpickling reports
   }
   return self.details().known_kernels;
 }
@@ -203,13 +201,29 @@ PyMethodDef rebuild_functions[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
+/// The bytes and the name of a file that may have no path, because it is in an archive
+/// (importlib.resources.abc.Traversable).
+ObjectCode load_resource(const py::object& file, ObjectCode::Details details) {
+  if (details.name.empty()) details.name = py::str(attribute_or_none(file, "name"));
+  const py::object bytes = file.attr("read_bytes")();
+  if (PyObject_CheckBuffer(bytes.ptr()) == 0) {
+    refuse_type("what read_bytes() returned", "bytes", bytes);
+  }
+  return ObjectCode::detect(copy_buffer(bytes), std::move(details));
+}
+
 /// load(path, *, name="", symbol_mapping=None)
 ObjectCode load_file(const py::object& path, const py::object& name,
                      const py::object& symbol_mapping) {
-  const std::filesystem::path file = to_path(path);
   ObjectCode::Details details;
   details.name = to_name(name, "name");
   details.symbol_mapping = to_symbol_mapping(symbol_mapping);
+  const bool has_path =
+      PyUnicode_Check(path.ptr()) != 0 || !attribute_or_none(path, "__fspath__").is_none();
+  if (!has_path && !attribute_or_none(path, "read_bytes").is_none()) {
+    return load_resource(path, std::move(details));
+  }
+  const std::filesystem::path file = to_path(path);
   return with_os_errors([&] { return ObjectCode::load(file, std::move(details)); });
 }
 

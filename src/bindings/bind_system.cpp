@@ -31,6 +31,7 @@ void bind_system(py::module_& plain) {
   module.def("driver_library", in_parts, [] { return library(&system::driver); });
   module.def("nvrtc_library", in_parts, [] { return library(&system::nvrtc); });
   module.def("nvjitlink_library", in_parts, [] { return library(&system::nvjitlink); });
+  module.def("nvfatbin_library", in_parts, [] { return library(&system::nvfatbin); });
   module.def("nvrtc_architectures", in_parts, [] {
     py::list architectures;
     for (const int architecture : without_gil(&system::nvrtc_architectures)) {

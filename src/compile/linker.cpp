@@ -8,6 +8,7 @@
 #include "compile/definitions.hpp"
 #include "compile/flags.hpp"
 #include "compile/joined_ptx.hpp"
+#include "compile/merged_details.hpp"
 #include "compile/nvjitlink_session.hpp"
 #include "cudacore/error.hpp"
 #include "error/describe.hpp"
@@ -82,38 +83,6 @@ compile::Architecture complete(LinkerOptions& options, std::span<const ObjectCod
   return architecture;
 }
 
-/// The kernels of an input, as far as they can be read; LTO IR and host objects don't list any.
-std::vector<KernelEntry> kernels_of(const ObjectCode& input) {
-  if (input.code_type() != CodeType::ptx && input.code_type() != CodeType::cubin) {
-    return input.details().known_kernels;
-  }
-  try {
-    return input.kernels();
-  } catch (const std::invalid_argument&) {
-    // nvJitLink accepted the input, so it is valid; only the information about its kernels is lost.
-    return {};
-  }
-}
-
-/// What the inputs say about the kernels in the output, each symbol once.
-ObjectCode::Details merge_details(std::span<const ObjectCode> inputs, std::string name) {
-  ObjectCode::Details details;
-  details.name = std::move(name);
-  for (const ObjectCode& input : inputs) {
-    details.symbol_mapping.insert(input.symbol_mapping().begin(), input.symbol_mapping().end());
-    if (const std::string& source = input.details().source; !source.empty()) {
-      details.source += source + '\n';
-    }
-    for (const KernelEntry& kernel : kernels_of(input)) {
-      const auto same = [&](const KernelEntry& entry) { return entry.symbol == kernel.symbol; };
-      if (std::none_of(details.known_kernels.begin(), details.known_kernels.end(), same)) {
-        details.known_kernels.push_back(kernel);
-      }
-    }
-  }
-  return details;
-}
-
 }  // namespace
 
 Linker::Linker(std::vector<ObjectCode> inputs, LinkerOptions options)
@@ -134,7 +103,7 @@ ObjectCode Linker::link(CodeType target) {
     for (const ObjectCode& input : inputs_) session.add(input);
     session.complete();
     last_->set(session.error_log(), session.info_log());
-    ObjectCode::Details details = merge_details(inputs_, name);
+    ObjectCode::Details details = compile::merged_details(inputs_, name);
     if (target == CodeType::ptx)
       return {signature::bytes_of(session.ptx()), target, std::move(details)};
     details.ptx = compile::joined_ptx(inputs_, name, architecture, options);

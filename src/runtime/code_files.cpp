@@ -56,7 +56,8 @@ CodeType type_of_elf(std::string_view text) {
   return type_and_machine[0] == relocatable ? CodeType::object : CodeType::library;
 }
 
-CodeType type_of(std::string_view text, const fs::path& path) {
+/// `file` is for messages.
+CodeType type_of(std::string_view text, const std::string& file) {
   using namespace std::string_view_literals;
   if (text.starts_with(signature::elf_magic)) return type_of_elf(text);
   if (text.starts_with(signature::fatbin_magic)) return CodeType::fatbin;
@@ -65,7 +66,7 @@ CodeType type_of(std::string_view text, const fs::path& path) {
   const std::string_view trimmed = text.substr(0, text.find('\0'));
   if (trimmed.find(".version"sv) != std::string_view::npos) return CodeType::ptx;
   throw std::invalid_argument(
-      "ObjectCode.load: " + path.string() +
+      "ObjectCode.load: " + file +
       " is not PTX, a cubin, a fat binary, LTO IR, a host object or a library; compile source text "
       "with Program");
 }
@@ -114,8 +115,14 @@ ObjectCode ObjectCode::from_file(const fs::path& path, CodeType type, Details de
 
 ObjectCode ObjectCode::load(const fs::path& path, Details details) {
   std::vector<std::byte> code = read_file(path);
-  const CodeType type = type_of(signature::text_of(code), path);
+  const CodeType type = type_of(signature::text_of(code), path.string());
   if (details.name.empty()) details.name = path.filename().string();
+  return {std::move(code), type, std::move(details)};
+}
+
+ObjectCode ObjectCode::detect(std::vector<std::byte> code, Details details) {
+  const CodeType type =
+      type_of(signature::text_of(code), details.name.empty() ? "the code" : details.name);
   return {std::move(code), type, std::move(details)};
 }
 

@@ -14,6 +14,7 @@
 #include "signature/bytes.hpp"
 #include "signature/compiler_log.hpp"
 #include "signature/elf_file.hpp"
+#include "signature/fatbin_file.hpp"
 
 namespace cudacore {
 namespace {
@@ -49,7 +50,7 @@ std::string ptx_version(std::string_view ptx) {
 
 /// Rejects a truncated cubin; the driver would read past its end.
 /// @throw std::invalid_argument
-void check_cubin(const std::vector<std::byte>& code) {
+void check_cubin(std::span<const std::byte> code) {
   (void)kernels_in_cubin(code);  // reads the sections
   signature::ElfFile(code).check_segments();
 }
@@ -63,21 +64,13 @@ int cubin_architecture(const std::vector<std::byte>& code) {
   }
 }
 
-void check_fatbin(const std::vector<std::byte>& code, const std::string& name) {
-  struct Header {
-    std::uint32_t magic;
-    std::uint16_t version;
-    std::uint16_t header_size;
-    std::uint64_t size;
-  } header{};
-  if (code.size() >= sizeof(header)) std::memcpy(&header, code.data(), sizeof(header));
-  if (code.size() < sizeof(header) ||
-      !signature::text_of(code).starts_with(signature::fatbin_magic) ||
-      header.header_size > code.size() || header.size > code.size() - header.header_size) {
-    throw std::invalid_argument(error::with_name("fatbin", name) +
-                                " is damaged or no fatbin: its header does not "
-                                "fit its " +
-                                std::to_string(code.size()) + " bytes");
+/// The same for a fat binary and the cubins in it.
+/// @throw std::invalid_argument
+void check_fatbin(std::span<const std::byte> code) {
+  for (const signature::FatbinPart& part : signature::parts_of_fatbin(code)) {
+    if (part.kind == signature::FatbinPart::Kind::cubin && !part.is_compressed) {
+      check_cubin(part.code);
+    }
   }
 }
 
@@ -90,7 +83,7 @@ void check_loadable(const std::vector<std::byte>& code, CodeType type, const std
       read_code(type, name, [&] { check_cubin(code); });
       return;
     case CodeType::fatbin:
-      check_fatbin(code, name);
+      read_code(type, name, [&] { check_fatbin(code); });
       return;
     case CodeType::ltoir:
     case CodeType::object:

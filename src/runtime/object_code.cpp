@@ -14,6 +14,7 @@
 #include "runtime/library_loading.hpp"
 #include "signature/bytes.hpp"
 #include "signature/cxx_text.hpp"
+#include "signature/fatbin_file.hpp"
 #include "signature/kernel_templates.hpp"
 #include "signature/variables.hpp"
 
@@ -73,6 +74,7 @@ struct ObjectCode::State {
 
   // Not a once_flag: under the thread sanitizer, waiting for one whose call threw never ends.
   std::mutex kernels_mutex;
+  bool kernels_were_read = false;
   std::optional<std::vector<KernelEntry>> kernels;
 
   std::mutex mutex;  ///< guards everything below
@@ -80,8 +82,17 @@ struct ObjectCode::State {
   /// By symbol, and by every name that was requested.
   std::map<std::string, std::shared_ptr<launching::KernelBox>, std::less<>> loaded_kernels;
 
-  [[nodiscard]] bool is_readable() const noexcept {
-    return type == CodeType::ptx || type == CodeType::cubin;
+  /// Whether its kernels can be listed without the driver.
+  [[nodiscard]] bool is_readable() {
+    return type == CodeType::ptx || type == CodeType::cubin || list_kernels() != nullptr;
+  }
+
+  /// The kernels; null if only the driver can list them.
+  [[nodiscard]] const std::vector<KernelEntry>* list_kernels() {
+    const std::lock_guard lock(kernels_mutex);
+    if (!kernels_were_read) kernels = read_kernels();
+    kernels_were_read = true;
+    return kernels ? &*kernels : nullptr;
   }
 
   /// "cubin \"axpy\"", for messages.
@@ -93,14 +104,28 @@ struct ObjectCode::State {
     return type == CodeType::ptx ? signature::text_of(code) : std::string_view(details.ptx);
   }
 
-  [[nodiscard]] std::vector<KernelEntry> read_kernels() const {
-    std::vector<KernelEntry> entries = read_code(type, details.name, [&] {
-      if (type == CodeType::ptx && ptx().starts_with(signature::elf_magic)) {
-        throw std::invalid_argument("these bytes look like a cubin: give them to from_cubin()");
-      }
-      return type == CodeType::ptx ? kernels_in_ptx(ptx()) : read_cubin(code, details);
-    });
-    if (type == CodeType::ptx) {
+  /// The kernels that the bytes tell of.
+  [[nodiscard]] std::optional<std::vector<KernelEntry>> read_bytes() const {
+    switch (type) {
+      case CodeType::ptx:
+        if (ptx().starts_with(signature::elf_magic)) {
+          throw std::invalid_argument("these bytes look like a cubin: give them to from_cubin()");
+        }
+        return kernels_in_ptx(ptx());
+      case CodeType::cubin:
+        return read_cubin(code, details);
+      case CodeType::fatbin:
+        return signature::kernels_in_fatbin(code);
+      default:
+        return std::nullopt;
+    }
+  }
+
+  [[nodiscard]] std::optional<std::vector<KernelEntry>> read_kernels() const {
+    auto read = read_code(type, details.name, [&] { return read_bytes(); });
+    if (!read) return read;
+    std::vector<KernelEntry>& entries = *read;
+    if (type != CodeType::cubin) {
       for (KernelEntry& entry : entries) {
         if (const KernelEntry* known = find_symbol(details.known_kernels, entry.symbol)) {
           entry.signature = merge(known->signature, entry.signature);
@@ -110,7 +135,7 @@ struct ObjectCode::State {
     if (!details.source.empty()) {
       for (KernelEntry& entry : entries) read_definition(entry.signature, details.source);
     }
-    return entries;
+    return read;
   }
 
   /// Whether the template that a name refers to has instances.
@@ -151,9 +176,21 @@ struct ObjectCode::State {
     const driver::DriverApi& api = driver::api();
     std::vector<KernelEntry> entries;
     for (std::string& symbol : kernel_symbols(api, *load(), details.name)) {
-      entries.push_back(describe_kernel(std::move(symbol)));
+      KernelEntry entry = describe_kernel(std::move(symbol));
+      if (const KernelEntry* known = find_symbol(details.known_kernels, entry.symbol)) {
+        entry.signature = merge(known->signature, entry.signature);
+      }
+      entries.push_back(std::move(entry));
     }
     return find(entries, name);
+  }
+
+  /// The variables; nothing if only the driver can read the code.
+  [[nodiscard]] std::optional<std::vector<signature::VariableEntry>> read_variables() const {
+    if (!ptx().empty()) return signature::variables_in_ptx(ptx());
+    if (type == CodeType::cubin) return signature::variables_in_cubin(code);
+    if (type == CodeType::fatbin) return signature::variables_in_fatbin(code);
+    return std::nullopt;
   }
 
   /// The variable that a name refers to. If the code cannot be read, the name is assumed to be a
@@ -167,16 +204,13 @@ struct ObjectCode::State {
       symbol = mapped->second;
       is_mapped = true;
     }
-    if (!is_readable()) return {symbol, symbol};
-    const auto variables = read_code(type, details.name, [&] {
-      return ptx().empty() ? signature::variables_in_cubin(code)
-                           : signature::variables_in_ptx(ptx());
-    });
-    if (!is_mapped) return signature::find_variable(variables, name);
-    const auto found = std::find_if(variables.begin(), variables.end(), [&](const auto& variable) {
-      return variable.symbol == symbol;
-    });
-    return found != variables.end() ? *found : signature::VariableEntry{symbol, symbol};
+    const auto variables = read_code(type, details.name, [&] { return read_variables(); });
+    if (!variables) return {symbol, symbol};
+    if (!is_mapped) return signature::find_variable(*variables, name);
+    const auto found =
+        std::find_if(variables->begin(), variables->end(),
+                     [&](const auto& variable) { return variable.symbol == symbol; });
+    return found != variables->end() ? *found : signature::VariableEntry{symbol, symbol};
   }
 
   /// Builds the box of a kernel; the mutex must be held.
@@ -238,15 +272,12 @@ void ObjectCode::share_source(bool shares) const noexcept {
 std::string_view ObjectCode::ptx() const noexcept { return state_->ptx(); }
 
 const std::vector<KernelEntry>& ObjectCode::kernels() const {
-  if (!state_->is_readable()) {
-    throw NotSupportedError("the kernels in " + state_->describe() +
-                                " cannot be listed: only PTX and cubins can be read. Link it to a "
-                                "cubin, or ask for a kernel by name",
-                            0, {}, {});
-  }
-  const std::lock_guard lock(state_->kernels_mutex);
-  if (!state_->kernels) state_->kernels = state_->read_kernels();
-  return *state_->kernels;
+  if (const auto* kernels = state_->list_kernels()) return *kernels;
+  throw NotSupportedError("the kernels in " + state_->describe() +
+                              " cannot be listed: only PTX, cubins and fat binaries that are not "
+                              "compressed can be read. Link it to a cubin, or ask for a kernel by "
+                              "name",
+                          0, {}, {});
 }
 
 Signature ObjectCode::signature(std::string_view name) const {

@@ -6,6 +6,7 @@
 #include "cudacore/device.hpp"
 #include "cudacore/error.hpp"
 #include "driver/driver_api.hpp"
+#include "driver/nvfatbin_api.hpp"
 #include "driver/nvjitlink_api.hpp"
 #include "driver/nvrtc_api.hpp"
 #include "driver/shared_library.hpp"
@@ -37,6 +38,11 @@ Library nvrtc() {
 
 Library nvjitlink() {
   const driver::NvJitLinkApi& api = driver::nvjitlink();
+  return {{api.major, api.minor}, api.path};
+}
+
+Library nvfatbin() {
+  const driver::NvFatbinApi& api = driver::nvfatbin();
   return {{api.major, api.minor}, api.path};
 }
 

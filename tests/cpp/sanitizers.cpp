@@ -12,9 +12,12 @@ extern "C" {
 // laid out, and occasionally crashes on it (google/sanitizers, issue 1322).
 const char* __asan_default_options() { return "intercept_tls_get_addr=0"; }
 
-const char* __lsan_default_suppressions() { return "leak:libnvJitLink\nleak:libnvrtc\n"; }
+const char* __lsan_default_suppressions() {
+  return "leak:libnvJitLink\nleak:libnvfatbin\nleak:libnvrtc\n";
+}
 
 const char* __tsan_default_suppressions() {
-  return "called_from_lib:libnvJitLink.so\ncalled_from_lib:libnvrtc.so\n";
+  return "called_from_lib:libnvJitLink.so\ncalled_from_lib:libnvfatbin.so\ncalled_from_lib:"
+         "libnvrtc.so\n";
 }
 }

@@ -52,7 +52,13 @@ IMPLEMENTS = {
         "stream.hpp",
         "system.hpp",
     },
-    "compile": {"linker.hpp", "linker_options.def", "program.hpp", "program_options.def"},
+    "compile": {
+        "fatbin.hpp",
+        "linker.hpp",
+        "linker_options.def",
+        "program.hpp",
+        "program_options.def",
+    },
 }
 
 #: The same within the simulator, whose rooms are its subfolders.
@@ -70,10 +76,10 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTIL
 RESOLVES = re.compile(r"\b(dlm?open|dlv?sym|cuGetProcAddress\w*)\s*\(")
 
 PYTHON_HEADER = re.compile(r"Python\.h|pybind11/")
-CUDA_HEADER = re.compile(r"cuda\w*\.h|nvrtc\.h|nvJitLink\.h")
+CUDA_HEADER = re.compile(r"cuda\w*\.h|nvrtc\.h|nvJitLink\.h|nvFatbin\.h")
 
 PYTHON_SYMBOL = re.compile(r"_?Py[A-Z_]\w*|\w*pybind11\w*")
-LIBRARY_SYMBOL = re.compile(r"_*(cu(da)?[A-Z]|nvrtc[A-Z]|nvJitLink)\w*")
+LIBRARY_SYMBOL = re.compile(r"_*(cu(da)?[A-Z]|nvrtc[A-Z]|nvJitLink|nvFatbin)\w*")
 
 
 def sources(folder: Path) -> Iterator[Path]:

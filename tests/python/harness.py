@@ -24,6 +24,7 @@ SONAMES = {
     "driver": ("libcuda.so.1", "libcuda.so"),
     "NVRTC": ("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"),
     "nvJitLink": ("libnvJitLink.so.13", "libnvJitLink.so.12", "libnvJitLink.so"),
+    "nvFatbin": ("libnvfatbin.so.13", "libnvfatbin.so.12", "libnvfatbin.so"),
 }
 
 

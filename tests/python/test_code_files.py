@@ -6,6 +6,7 @@ import pickle
 import shutil
 import stat
 import threading
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,52 @@ def test_shared_library_is_a_library() -> None:
     import cudacore._core
 
     assert ObjectCode.load(cudacore._core.__file__).code_type == "library"
+
+
+class Resource:
+    """A file in an archive."""
+
+    name = "f.ptx"
+
+    def __init__(self, content: object) -> None:
+        self.content = content
+
+    def read_bytes(self) -> object:
+        if isinstance(self.content, Exception):
+            raise self.content
+        return self.content
+
+
+def test_resource_without_a_path(codes: dict[str, ObjectCode], tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "package.zip", "w") as archive:
+        archive.writestr("data/f.cubin", codes["cubin"].code)
+        archive.writestr("data/f.txt", "text")
+    folder = zipfile.Path(tmp_path / "package.zip") / "data"
+    code = ObjectCode.load(folder / "f.cubin")
+    assert (code.code_type, code.name, code.code) == ("cubin", "f.cubin", codes["cubin"].code)
+    assert ObjectCode.load(folder / "f.cubin", name="mine").name == "mine"
+    assert ObjectCode.load(Resource(bytearray(codes["ptx"].code))).kernels == codes["ptx"].kernels  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="f.txt is not PTX, a cubin"):
+        ObjectCode.load(folder / "f.txt")
+    with pytest.raises(FileNotFoundError):
+        ObjectCode.load(folder / "missing")
+
+
+@pytest.mark.parametrize(
+    ("content", "error"),
+    [("text", TypeError), (None, TypeError), (b"", ValueError), (OSError("broken"), OSError)],
+)
+def test_resource_with_other_content(content: object, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        ObjectCode.load(Resource(content))  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_unreadable_file(codes: dict[str, ObjectCode], tmp_path: Path) -> None:
+    codes["ptx"].save(tmp_path / "code")
+    (tmp_path / "code").chmod(0)
+    with pytest.raises(PermissionError):
+        ObjectCode.load(tmp_path / "code")
 
 
 @pytest.mark.parametrize("content", [b"", b"\x7fEL", b"__global__ void f() {}", b"\0.version"])

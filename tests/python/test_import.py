@@ -65,7 +65,7 @@ def test_requires_no_package() -> None:
 @pytest.mark.parametrize("extra", ["cu12", "cu13"])
 def test_extra_brings_compilers_and_headers(extra: str) -> None:
     required = [line for line in importlib.metadata.requires("cudacore") or [] if extra in line]
-    for package in ("cuda-nvrtc", "nvjitlink", "cuda-runtime", "cuda-cccl"):
+    for package in ("cuda-nvrtc", "nvjitlink", "nvfatbin", "cuda-runtime", "cuda-cccl"):
         assert any(line.startswith(f"nvidia-{package}") for line in required), package
 
 

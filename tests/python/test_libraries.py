@@ -18,10 +18,12 @@ CALLS = {
     "driver": "cudacore.Device()",
     "NVRTC": 'cudacore.Program(KERNEL, "c++", {"arch": "sm_90"}).compile("ptx")',
     "nvJitLink": 'cudacore.Program(".version 8.0", "ptx", {"arch": "sm_90"}).compile("cubin")',
+    "nvFatbin": 'cudacore.make_fatbin(cudacore.ObjectCode.from_ptx(b".target sm_90"))',
 }
 ERRORS = {"driver": "DriverNotFoundError", "NVRTC": "LibraryNotFoundError",
-          "nvJitLink": "LibraryNotFoundError"}  # fmt: skip
-SONAME = {"driver": "libcuda.so.1", "NVRTC": "libnvrtc.so", "nvJitLink": "libnvJitLink.so"}
+          "nvJitLink": "LibraryNotFoundError", "nvFatbin": "LibraryNotFoundError"}  # fmt: skip
+SONAME = {"driver": "libcuda.so.1", "NVRTC": "libnvrtc.so", "nvJitLink": "libnvJitLink.so",
+          "nvFatbin": "libnvfatbin.so"}  # fmt: skip
 
 REPORT = """
 try:
@@ -61,7 +63,7 @@ def test_message_lists_every_place_tried(library: str, alone: Path, tmp_path: Pa
     assert SONAME[library] in message
 
 
-@pytest.mark.parametrize("library", ["NVRTC", "nvJitLink"])
+@pytest.mark.parametrize("library", ["NVRTC", "nvJitLink", "nvFatbin"])
 @pytest.mark.parametrize("place", ["toolkit", "conda"])
 def test_folders_of_the_environment_are_tried(
     library: str, place: str, alone: Path, tmp_path: Path
@@ -70,12 +72,13 @@ def test_folders_of_the_environment_are_tried(
     assert any(str(tmp_path / place) in one for one in tried)
 
 
-@pytest.mark.parametrize("library", ["NVRTC", "nvJitLink"])
+@pytest.mark.parametrize("library", ["NVRTC", "nvJitLink", "nvFatbin"])
 def test_message_gives_the_pip_command(library: str, alone: Path, tmp_path: Path) -> None:
     _, message = report(library, alone, tmp_path)
     assert library in message
     assert "pip install" in message
-    wheel = {"NVRTC": "nvidia-cuda-nvrtc", "nvJitLink": "nvidia-nvjitlink"}[library]
+    wheel = {"NVRTC": "nvidia-cuda-nvrtc", "nvJitLink": "nvidia-nvjitlink",
+             "nvFatbin": "nvidia-nvfatbin"}[library]  # fmt: skip
     assert f"pip install {wheel}" in message
     assert "cudacore[" not in message
 

@@ -21,6 +21,7 @@ MISSING = 3
 
 #: Each command's module in this package, and its line of help.
 COMMANDS = {
+    "compile": ("compile", "compile CUDA C++ to a fat binary, a cubin or PTX; needs no GPU"),
     "simulator-path": (
         "simulator_path",
         "print a folder that holds the simulated device as libcuda.so.1, for LD_LIBRARY_PATH",
@@ -46,7 +47,7 @@ def find(arguments: Sequence[str]) -> tuple[Command, argparse.ArgumentParser, li
     prog = "python -m cudacore"
     name = arguments[0] if arguments and not arguments[0].startswith("-") else ""
     if name and name not in COMMANDS:
-        argparse.ArgumentParser(prog=prog).error(
+        argparse.ArgumentParser(prog=prog, usage="%(prog)s [COMMAND] ...").error(
             f"there is no command {name!r}; the commands are {', '.join(COMMANDS)}"
         )
     module = COMMANDS[name][0] if name else DEFAULT

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cudacore import _core, _mandelbrot, _png, simulator, system
-from cudacore._commands import FAILED, MISSING, listing
+from cudacore._commands import FAILED, MISSING, listing, output_file
 
 CHECKED_PIXELS = 2000
 COMPILE_ONLY_ARCH = 90
@@ -36,7 +36,7 @@ MOST_PIXELS = 2**30 // 3
 
 def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Report, draw and check; return the exit status."""
-    _check_output(parser, options.output)
+    output_file.check(parser, "--output", options.output)
     _choose_driver()
     usual = SIMULATED if simulator.is_enabled() else ON_GPU
     width, height, iterations = (
@@ -50,17 +50,6 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
             f"an image of {width} x {height} pixels is too large: at most {MOST_PIXELS} pixels"
         )
     return _run(_mandelbrot.View(width, height, iterations), options.output)
-
-
-def _check_output(parser: argparse.ArgumentParser, output: Path) -> None:
-    """Find out before drawing whether the image can be written."""
-    if output.is_dir():
-        parser.error(f"--output {output} is a folder; name a file")
-    folder = output.resolve().parent
-    if not folder.is_dir():
-        parser.error(f"--output {output}: there is no folder {folder}")
-    if not os.access(output if output.exists() else folder, os.W_OK):
-        parser.error(f"--output {output} cannot be written: no permission")
 
 
 def parser(prog: str) -> argparse.ArgumentParser:
@@ -132,6 +121,7 @@ def _run(view: _mandelbrot.View, output: Path) -> int:
     has_driver = _report_library("driver", _core.driver_library)
     has_nvrtc = _report_library("NVRTC", _core.nvrtc_library)
     _report_library("nvJitLink", _core.nvjitlink_library)
+    _report_library("nvFatbin", _core.nvfatbin_library)
     device = _report_devices() if has_driver else None
     code = _compile(device) if has_nvrtc else None
     if device is None:

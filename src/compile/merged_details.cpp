@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/merged_details.hpp"
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "cudacore/error.hpp"
+
+namespace cudacore::compile {
+namespace {
+
+/// The kernels of an input, as far as they can be read; LTO IR and host objects don't list any.
+std::vector<KernelEntry> kernels_of(const ObjectCode& input) {
+  try {
+    return input.kernels();
+  } catch (const NotSupportedError&) {
+    return input.details().known_kernels;
+  } catch (const std::invalid_argument&) {
+    // The library that reads it reports what is wrong.
+    return {};
+  }
+}
+
+}  // namespace
+
+ObjectCode::Details merged_details(std::span<const ObjectCode> inputs, std::string name) {
+  ObjectCode::Details details;
+  details.name = std::move(name);
+  std::set<std::string_view> sources;
+  for (const ObjectCode& input : inputs) {
+    details.symbol_mapping.insert(input.symbol_mapping().begin(), input.symbol_mapping().end());
+    const std::string& source = input.details().source;
+    if (!source.empty() && sources.insert(source).second) details.source += source + '\n';
+    for (const KernelEntry& kernel : kernels_of(input)) {
+      const auto same = [&](const KernelEntry& entry) { return entry.symbol == kernel.symbol; };
+      if (std::none_of(details.known_kernels.begin(), details.known_kernels.end(), same)) {
+        details.known_kernels.push_back(kernel);
+      }
+    }
+  }
+  return details;
+}
+
+}  // namespace cudacore::compile

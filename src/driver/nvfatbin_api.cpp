@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/nvfatbin_api.hpp"
+
+#include "cudacore/error.hpp"
+#include "driver/check_blocking.hpp"
+#include "driver/shared_library.hpp"
+
+namespace cudacore::driver {
+namespace {
+
+constexpr const char* cure = "pip install nvidia-nvfatbin (for CUDA 12: nvidia-nvfatbin-cu12)";
+
+template <typename Function>
+void resolve(const SharedLibrary& library, const char* name, Function*& function) {
+  function = reinterpret_cast<Function*>(library.symbol(name));
+  if (function == nullptr) {
+    throw NotSupportedError("nvFatbin at " + library.path.string() + " has no function " + name +
+                                "; install a newer one: " + cure,
+                            0, {}, name);
+  }
+}
+
+NvFatbinApi open_nvfatbin() {
+  const SharedLibrary library = open_library({
+      .title = "nvFatbin",
+      .sonames = {"libnvfatbin.so.13", "libnvfatbin.so.12"},
+      .wheel_folders = {"nvidia/cu13/lib", "nvidia/nvfatbin/lib"},
+      .cure = cure,
+  });
+  NvFatbinApi api;
+  api.path = library.path;
+#define CUDACORE_NVFATBIN_SYMBOL(name, wait, result, parameters) \
+  resolve(library, #name, api.name);                             \
+  check_blocking<&NvFatbinApi::name>(api, #name, Wait::wait);
+#include "driver/nvfatbin_symbols.def"
+#undef CUDACORE_NVFATBIN_SYMBOL
+  unsigned major = 0;
+  unsigned minor = 0;
+  if (const int result = api.nvFatbinVersion(&major, &minor); result != 0) {
+    const std::string text = api.nvFatbinGetErrorString(result);
+    throw Error("nvFatbinVersion failed on " + library.path.string() + ": " + text, result, text,
+                "nvFatbinVersion");
+  }
+  api.major = static_cast<int>(major);
+  api.minor = static_cast<int>(minor);
+  return api;
+}
+
+}  // namespace
+
+const NvFatbinApi& nvfatbin() {
+  // Called before taking the lock that guards the table; see wheel_roots().
+  (void)wheel_roots();
+  const BlockingScope blocking;
+  static const NvFatbinApi api = open_nvfatbin();
+  return api;
+}
+
+}  // namespace cudacore::driver
