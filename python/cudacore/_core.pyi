@@ -2688,6 +2688,16 @@ def num_devices() -> int:
         There is no driver.
     """
 
+def known_contexts() -> list[Context]:
+    """The contexts that this process has used through cudacore, without making any.
+
+    Returns
+    -------
+    list of Context
+        Empty if nothing has been done on a device yet. Lost contexts are included, but not those
+        that were destroyed.
+    """
+
 def simulator_enable(devices: int, major: int, minor: int, memory: int) -> None:
     """Make the simulated device this process's driver; see cudacore.simulator.enable."""
 

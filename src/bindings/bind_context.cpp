@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/device_object.hpp"
 #include "bindings/options.hpp"
+#include "error/context_box.hpp"
 
 namespace cudacore::bindings {
 namespace {
@@ -10,6 +11,14 @@ constexpr char how_made[] = "Device.context or Device.set_current()";
 }  // namespace
 
 void bind_context(py::module_& module) {
+  MethodsWithPolicy<py::module_>(module).def("known_contexts", in_parts, [] {
+    py::list contexts;
+    for (auto& box : without_gil(&error::known_contexts)) {
+      contexts.append(Context(std::move(box)));
+    }
+    return contexts;
+  });
+
   HeapClass<Context>(module, "cudacore.Context", refuse_new<how_made>)
       .property("handle", quick, read<&Context::handle>)
       .property("device", quick,

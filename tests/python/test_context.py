@@ -5,6 +5,7 @@ import threading
 
 import pytest
 from cudacore import Context, Device, Stream
+from harness import run_cleanly
 
 
 def test_describes_itself(device: Device) -> None:
@@ -63,3 +64,14 @@ def test_closing_a_primary_context_changes_nothing(device: Device, stream: Strea
 def test_has_no_public_constructor() -> None:
     with pytest.raises(TypeError):
         Context()
+
+
+def test_known_contexts_are_those_that_were_used() -> None:
+    said = run_cleanly("""
+        import cudacore
+        device = cudacore.Device()
+        print(cudacore._core.known_contexts())
+        device.allocate(4)
+        print(cudacore._core.known_contexts() == [device.context])
+    """)
+    assert said == "[]\nTrue\n"
