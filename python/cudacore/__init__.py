@@ -16,7 +16,9 @@ Examples
 ...     stream.sync()
 """
 
-from cudacore import _core, _missing
+from __future__ import annotations
+
+from cudacore import _core, _html, _missing
 from cudacore import simulator as simulator
 from cudacore import system as system
 from cudacore._core import (
@@ -82,6 +84,8 @@ from cudacore._core import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
     from cudacore import typing as typing
 
 __all__ = [
@@ -145,6 +149,7 @@ __all__ = [
     "unraisable_errors",
 ]
 
+_html.add_members(_core)
 _missing.add_members(_core)
 
 if not TYPE_CHECKING:
@@ -167,6 +172,20 @@ if not TYPE_CHECKING:
         if caller in {"importlib._bootstrap", "_frozen_importlib"}:
             raise ImportError(text, name=__name__)
         raise _missing.error(text)
+
+
+def load_ipython_extension(shell: InteractiveShell) -> None:
+    """Add ``%%cuda`` to IPython or Jupyter: what ``%load_ext cudacore`` calls."""
+    from cudacore import _notebook  # noqa: PLC0415
+
+    _notebook.load_ipython_extension(shell)
+
+
+def unload_ipython_extension(shell: InteractiveShell) -> None:
+    """Undo `load_ipython_extension`: what ``%unload_ext cudacore`` calls."""
+    from cudacore import _notebook  # noqa: PLC0415
+
+    _notebook.unload_ipython_extension(shell)
 
 
 def __dir__() -> list[str]:

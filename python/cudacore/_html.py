@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What notebooks show for an object at the end of a cell: ``_repr_html_``.
+
+The tables have no colors of their own, so they look right in light and dark themes.
+"""
+
+from __future__ import annotations
+
+from cudacore import _core
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+def add_members(module: object) -> None:
+    """Give classes of a module their ``_repr_html_``."""
+    for name, show in SHOWN.items():
+        setattr(getattr(module, name), "_repr_html_", show)  # noqa: B010
+
+
+def _escape(text: object) -> str:
+    import html  # noqa: PLC0415  # not needed to import the package
+
+    return html.escape(str(text))
+
+
+def _table(title: str, rows: Iterable[tuple[object, ...]], heads: tuple[str, ...] = ()) -> str:
+    """Make a table; the first column consists of names, if there are no heads."""
+    style = ' style="text-align:left"'
+
+    def line(cells: Iterable[object], tag: str) -> str:
+        return "".join(f"<{tag}{style}>{_escape(cell)}</{tag}>" for cell in cells)
+
+    body = "".join(
+        f"<tr>{line(row, 'td') if heads else line(row[:1], 'th') + line(row[1:], 'td')}</tr>"
+        for row in rows
+    )
+    head = f"<thead><tr>{line(heads, 'th')}</tr></thead>" if heads else ""
+    return f"<div><code>{_escape(title)}</code><table>{head}<tbody>{body}</tbody></table></div>"
+
+
+def _bytes(size: int) -> str:
+    """Write a size in the largest unit that it fills: ``1.5 MiB``."""
+    if size < 2**10:
+        return f"{size} bytes"
+    power = min((size.bit_length() - 1) // 10, 5)
+    return f"{size / 2 ** (10 * power):.4g} {'KMGTP'[power - 1]}iB ({size:,} bytes)"
+
+
+def _device(device: _core.Device) -> str:
+    has = device.properties
+    return _table(
+        f"Device {device.device_id}: {device.name}",
+        [
+            ("compute capability", "{}.{}".format(*device.compute_capability)),
+            ("multiprocessors", has.multiprocessor_count),
+            ("threads per block", f"up to {has.max_threads_per_block}"),
+            ("shared memory per block", f"up to {_bytes(has.max_shared_memory_per_block_optin)}"),
+            ("L2 cache", _bytes(has.l2_cache_size)),
+            ("PCI bus", device.pci_bus_id),
+        ],
+    )
+
+
+def _properties(properties: _core.DeviceProperties) -> str:
+    names = [name for name in dir(properties) if not name.startswith("_")]
+    return _table(repr(properties)[1:-1], [(name, getattr(properties, name)) for name in names])
+
+
+def _buffer(buffer: _core.Buffer) -> str:
+    if buffer.is_closed:
+        return f"<div><code>{_escape(repr(buffer))}</code></div>"
+    places = []
+    if buffer.is_device_accessible:
+        places.append(f"device {buffer.device_id}" if buffer.device_id >= 0 else "devices")
+    if buffer.is_host_accessible:
+        places.append("the host")
+    return _table(
+        type(buffer).__name__,
+        [
+            ("size", _bytes(buffer.size)),
+            ("address", f"{buffer.handle:#x}"),
+            ("reached by", " and ".join(places) or "unknown"),
+            ("from", repr(buffer.memory_resource)),
+        ],
+    )
+
+
+def _signature(signature: _core.Signature) -> str:
+    rows = [
+        (number, info.name or "-", info.type or "-", info.kind, info.size or "?")
+        for number, info in enumerate(signature)
+    ]
+    return _table(str(signature), rows, ("", "parameter", "type", "kind", "bytes"))
+
+
+def _kernel(kernel: _core.Kernel) -> str:
+    try:
+        has = kernel.attributes
+        rows = [
+            ("registers per thread", has.num_regs),
+            ("static shared memory", _bytes(has.shared_size_bytes)),
+            ("local memory per thread", _bytes(has.local_size_bytes)),
+            ("threads per block", f"up to {has.max_threads_per_block}"),
+            ("compiled for", f"sm_{has.binary_version}"),
+        ]
+    except _core.CUDAError as error:
+        rows = [("attributes", str(error))]
+    return _table(f"__global__ void {kernel.signature}", rows)
+
+
+def _object_code(code: _core.ObjectCode) -> str:
+    rows = [(number, code.signature(name)) for number, name in enumerate(code.kernels)]
+    title = f"ObjectCode {code.name}: {code.code_type}, {_bytes(len(code.code))}"
+    return _table(title, rows, ("", "kernel"))
+
+
+def _compile_error(error: _core.CompileError | _core.LinkError) -> str:
+    text = f"{type(error).__name__}: {error}\n\n{error.log}".rstrip()
+    return f'<pre style="overflow-x:auto">{_escape(text)}</pre>'
+
+
+#: What shows the objects of each class.
+SHOWN: dict[str, Callable[..., str]] = {
+    "Buffer": _buffer,
+    "CompileError": _compile_error,
+    "Device": _device,
+    "DeviceProperties": _properties,
+    "Kernel": _kernel,
+    "LinkError": _compile_error,
+    "ObjectCode": _object_code,
+    "Signature": _signature,
+}
