@@ -8,14 +8,15 @@
 namespace cudacore::driver {
 namespace {
 
-constexpr const char* cure = "pip install nvidia-nvfatbin (for CUDA 12: nvidia-nvfatbin-cu12)";
+constexpr const char* nvfatbin_cure =
+    "pip install nvidia-nvfatbin (for CUDA 12: nvidia-nvfatbin-cu12)";
 
 template <typename Function>
 void resolve(const SharedLibrary& library, const char* name, Function*& function) {
   function = reinterpret_cast<Function*>(library.symbol(name));
   if (function == nullptr) {
     throw NotSupportedError("nvFatbin at " + library.path.string() + " has no function " + name +
-                                "; install a newer one: " + cure,
+                                "; install a newer one: " + nvfatbin_cure,
                             0, {}, name);
   }
 }
@@ -25,7 +26,7 @@ NvFatbinApi open_nvfatbin() {
       .title = "nvFatbin",
       .sonames = {"libnvfatbin.so.13", "libnvfatbin.so.12"},
       .wheel_folders = {"nvidia/cu13/lib", "nvidia/nvfatbin/lib"},
-      .cure = cure,
+      .cure = nvfatbin_cure,
   });
   NvFatbinApi api;
   api.path = library.path;
