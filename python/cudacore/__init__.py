@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
     from cudacore import typing as typing
+    from cudacore._torch_op import torch_op as torch_op
 
 __all__ = [
     "LEGACY_DEFAULT_STREAM",
@@ -152,14 +153,17 @@ __all__ = [
 _html.add_members(_core)
 _missing.add_members(_core)
 
+# Names that most programs never use, and the modules that load when they are used first.
+_LATER = {"torch_op": "_torch_op", "typing": "typing"}
+
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        # The module imports enum and typing, which most programs never need.
-        if name == "typing":
+        if name in _LATER:
             import importlib  # noqa: PLC0415
 
-            return importlib.import_module("cudacore.typing")
+            module = importlib.import_module(f"cudacore.{_LATER[name]}")
+            return module if _LATER[name] == name else getattr(module, name)
         import sys  # noqa: PLC0415
 
         text = _missing.explain("cudacore", name)
@@ -189,4 +193,4 @@ def unload_ipython_extension(shell: InteractiveShell) -> None:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "simulator", "system", "typing"]
+    return [*__all__, *_LATER, "simulator", "system"]

@@ -2723,3 +2723,9 @@ def unraisable_errors() -> int:
     >>> cudacore.unraisable_errors()
     0
     """
+
+def _trace_launches(on: bool) -> bool:
+    """Leave out this thread's launches, or stop doing so; return what was in effect."""
+
+def _traced_launcher(*args: Any) -> None:
+    """What kernel[...] is while launches are left out; raises an error at any other time."""

@@ -2,6 +2,7 @@
 #include "bindings/code_objects.hpp"
 #include "bindings/conversions.hpp"
 #include "bindings/launcher.hpp"
+#include "bindings/traced_launches.hpp"
 #include "error/describe.hpp"
 #include "owner/owned_handles.hpp"
 
@@ -215,6 +216,8 @@ Launcher bind_shape(const Kernel& kernel, py::handle shape) {
 }
 
 PyObject* subscript(PyObject* self, PyObject* shape) {
+  if (is_tracing()) [[unlikely]]
+    return traced_launcher();
   return guarded([&]() { return make_object(bind_shape(*get_if<Kernel>(self), shape)); });
 }
 

@@ -3,6 +3,7 @@
 #include "bindings/conversions.hpp"
 #include "bindings/entered_streams.hpp"
 #include "bindings/launcher.hpp"
+#include "bindings/traced_launches.hpp"
 #include "error/context_box.hpp"
 #include "launch/enqueue.hpp"
 #include "launch/kernel_box.hpp"
@@ -83,6 +84,8 @@ void launch_from_python(const Stream& stream, const LaunchConfig& config, const 
 /// launch(stream, config, kernel, *kernel_args)
 PyObject* launch(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
+    if (is_tracing()) [[unlikely]]
+      Py_RETURN_NONE;
     const auto* kernel = count < 3 ? nullptr : get_if<Kernel>(args[2]);
     if (kernel == nullptr) [[unlikely]] {
       refuse_launch(args, count);
@@ -103,6 +106,8 @@ PyObject* launch(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) 
 PyObject* call_launcher(PyObject* self, PyObject* const* args, std::size_t flags,
                         PyObject* keywords) {
   return guarded([&]() -> PyObject* {
+    if (is_tracing()) [[unlikely]]
+      Py_RETURN_NONE;
     if (keywords != nullptr && PyTuple_GET_SIZE(keywords) != 0) {
       throw py::type_error(
           "a launch takes no keyword arguments: the kernel's parameters go by position, the stream "

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every wrong use of torch_op says what is wrong, and leaves earlier operators alone."""
+
+import re
+
+import cudacore
+import pytest
+import torch
+from harness import run_cleanly
+from operators import blocks, kernel, scale
+from torch import Tensor
+
+
+def nothing(*_):
+    return None
+
+
+def fine(x: Tensor) -> Tensor:
+    return scale(x, 2.0)
+
+
+@pytest.mark.parametrize(
+    "name", ["scale", "a::b::c", "::scale", "lib::", "lib::sc ale", "lib.a::b", "lib::a.out", ""]
+)
+def test_name(name):
+    with pytest.raises(ValueError, match=re.escape(f"must be like 'mylib::scale', not {name!r}")):
+        cudacore.torch_op(name)
+
+
+def test_no_name():
+    with pytest.raises(TypeError, match="needs a name, as in @torch_op.*not function"):
+
+        @cudacore.torch_op
+        def forgotten(x: Tensor) -> Tensor:
+            return x
+
+
+@pytest.mark.parametrize("what", ["fake", "backward", "setup_context"])
+def test_not_callable(what):
+    arguments = {"backward": nothing, what: 3}
+    with pytest.raises(TypeError, match=f"{what} must be callable, not int"):
+        cudacore.torch_op("cudacore_tests::wrong", fine, **arguments)
+    with pytest.raises(TypeError, match="the function must be callable, not str"):
+        cudacore.torch_op("cudacore_tests::wrong")("fine")
+
+
+def test_setup_context_without_backward():
+    with pytest.raises(TypeError, match="setup_context is for a backward, which is missing"):
+        cudacore.torch_op("cudacore_tests::wrong", setup_context=nothing)
+
+
+def test_backward_of_a_mutation():
+    with pytest.raises(ValueError, match="can't differentiate an operator that mutates"):
+        cudacore.torch_op("cudacore_tests::wrong", mutates="x", backward=nothing)
+
+
+def unannotated(x) -> Tensor:
+    return x
+
+
+def without_result(x: Tensor):
+    return x
+
+
+def of_strange_type(x: Tensor, how: re.Pattern) -> Tensor:
+    return x
+
+
+def of_any_number(*xs: Tensor) -> Tensor:
+    return xs[0]
+
+
+def not_a_tensor(x: Tensor, n: int) -> None: ...
+
+
+def without_effect(x: Tensor) -> None: ...
+
+
+def by_keyword(*, x: Tensor) -> Tensor:
+    return x
+
+
+def without_tensor(n: int) -> Tensor:
+    return torch.empty(n)
+
+
+@pytest.mark.parametrize(
+    ("function", "options", "message"),
+    [
+        (unannotated, {}, "Parameter x must have a type annotation"),
+        (without_result, {}, "No return type annotation"),
+        (of_strange_type, {}, "Parameter how has unsupported type"),
+        (of_any_number, {}, "varargs"),
+        (fine, {"mutates": "out"}, "'out'.* in mutates_args were not found"),
+        (fine, {"mutates": ["x", "out"]}, "'out'.* in mutates_args were not found"),
+        (fine, {"mutates": "unknown"}, "'unknown'.* were not found"),
+        (not_a_tensor, {"mutates": "n"}, "only Tensors or collections of Tensors can be mutated"),
+        (without_effect, {}, "returns nothing and mutates nothing.*name the tensors .* mutates="),
+        (by_keyword, {}, "x is a tensor, so it can't be a keyword-only argument"),
+        (without_tensor, {}, "takes no tensor, so it needs a parameter `device: torch.device`"),
+        (fine, {"schema": "(Tensor x"}, "cudacore_tests::wrong"),
+        (fine, {"schema": "(Tensor(a!) x) -> ()"}, "mutates names nothing, but the schema .* x"),
+        (fine, {"schema": "(Tensor x) -> Tensor", "mutates": "x"}, "names x, but .*nothing"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)  # fmt: skip
+def test_signature(function, options, message):
+    with pytest.raises(ValueError, match=f"(?s)torch_op cudacore_tests::wrong: .*{message}"):
+        cudacore.torch_op("cudacore_tests::wrong", function, **options)
+    with pytest.raises(AttributeError):
+        torch.ops.cudacore_tests.wrong  # noqa: B018
+
+
+def test_a_wrong_definition_leaves_the_earlier_one(on_device):
+    kept = cudacore.torch_op("cudacore_tests::kept", fine)
+    with pytest.raises(ValueError, match="annotation"):
+        cudacore.torch_op("cudacore_tests::kept", unannotated)
+    assert kept(on_device([1])).tolist() == [2]
+
+
+def test_tensors_on_the_cpu():
+    op = cudacore.torch_op("cudacore_tests::on_gpu", fine)
+    with pytest.raises(TypeError, match=r"on_gpu launches kernels, but .* CPU: move .*x\.cuda\(\)"):
+        op(torch.ones(3))
+    # As the message says.
+    op.register_kernel("cpu")(lambda x: x * 2)
+    assert op(torch.ones(1)).tolist() == [2]
+
+
+@pytest.mark.multi_gpu
+def test_tensors_of_two_devices(on_device):
+    @cudacore.torch_op("cudacore_tests::add_up")
+    def add_up(xs: list[Tensor]) -> Tensor:
+        raise AssertionError("not run")
+
+    with pytest.raises(TypeError, match="on several devices, cuda:0 and cuda:1"):
+        add_up([on_device([1]), on_device([2], 1)])
+    with pytest.raises(TypeError, match="on several devices, cuda:1 and cuda:0"):
+        torch.ops.cudacore_tests.square_backward(on_device([1], 1), on_device([2]))
+
+
+def test_a_tensor_on_the_cpu_beside_others(on_device):
+    """A kernel can't read it: the launch says so."""
+    with pytest.raises(TypeError, match="argument 2 'x'.*host"):
+        torch.ops.cudacore_tests.square_backward(on_device([1]), torch.ones(1))
+
+
+def test_result_that_is_an_argument(on_device):
+    @cudacore.torch_op("cudacore_tests::alias")
+    def alias(x: Tensor) -> Tensor:
+        return x
+
+    @cudacore.torch_op("cudacore_tests::view")
+    def view(x: Tensor) -> Tensor:
+        return x[:1]
+
+    for op in (alias, view):
+        with pytest.raises(RuntimeError, match="alias"):
+            op(on_device([1, 2]))
+
+
+def test_function_that_reads_a_value(on_device):
+    @cudacore.torch_op("cudacore_tests::reads")
+    def reads(x: Tensor) -> Tensor:
+        out = torch.empty(int(x.cpu()[0]), device=x.device)
+        kernel("scale")[blocks(2), 256](x, 1.0, out, 2)
+        return out
+
+    x = on_device([2, 3])
+    assert reads(x).tolist() == [2, 3]
+    message = "(?s)torch_op cudacore_tests::reads: .* no memory.*must not read.*fake="
+    with torch._subclasses.FakeTensorMode() as mode, pytest.raises(TypeError, match=message):
+        reads(mode.from_tensor(x))
+    with pytest.raises(Exception, match=message):
+        torch.compile(reads, fullgraph=True, backend="eager")(x)
+
+
+def test_errors_of_the_function_pass_through_tracing(on_device):
+    @cudacore.torch_op("cudacore_tests::picky")
+    def picky(x: Tensor) -> Tensor:
+        raise LookupError("mine")
+
+    with torch._subclasses.FakeTensorMode() as mode, pytest.raises(LookupError, match="mine"):
+        picky(mode.from_tensor(on_device([2])))
+
+
+def test_launcher_kept_from_tracing(on_device):
+    launchers = {}
+
+    @cudacore.torch_op("cudacore_tests::keeps")
+    def keeps(x: Tensor) -> Tensor:
+        out = torch.empty_like(x)
+        launcher = launchers.setdefault("scale", kernel("scale")[1, 32])
+        launcher(x, 2.0, out, 1)
+        return out
+
+    x = on_device([1])
+    with torch._subclasses.FakeTensorMode() as mode:
+        keeps(mode.from_tensor(x))
+    with pytest.raises(RuntimeError, match="made while PyTorch traced.*don't keep launchers"):
+        keeps(x)
+
+
+def test_wrong_fake_version(on_device):
+    """PyTorch finds it."""
+    op = cudacore.torch_op(
+        "cudacore_tests::liar", fine, fake=lambda x: torch.empty(7, device=x.device)
+    )
+    op.register_kernel("cpu")(lambda x: x * 2)
+    with pytest.raises(torch.testing._internal.optests.generate_tests.OpCheckError):
+        torch.library.opcheck(op, (torch.ones(3),), test_utils="test_faketensor")
+
+
+def test_no_backward(on_device):
+    y = scale(on_device([1], requires_grad=True), 2.0)
+    with pytest.raises(RuntimeError, match="no autograd formula was registered"):
+        y.backward(on_device([1]))
+
+
+def run_with(version: str | None) -> str:
+    """Use torch_op where PyTorch is missing or has another version; return the error."""
+    change = (
+        "sys.modules['torch'] = None"
+        if version is None
+        else f"import torch; torch.__version__ = {version!r}"
+    )
+    return run_cleanly(f"""
+        import sys
+        {change}
+        import cudacore
+        try:
+            cudacore.torch_op("a::b")
+        except ImportError as error:
+            print(error, error.name, sep="|")
+    """)
+
+
+def test_pytorch_is_missing():
+    assert run_with(None) == "cudacore.torch_op needs PyTorch: pip install torch|torch\n"
+
+
+def test_pytorch_is_too_old():
+    assert run_with("2.3.1+cu121") == (
+        "cudacore.torch_op needs PyTorch 2.6 or newer, but this is 2.3.1+cu121: "
+        "pip install --upgrade torch|torch\n"
+    )
+    assert run_with("2.6.0") == ""
+
+
+def test_importing_cudacore_imports_no_pytorch():
+    script = "import sys, cudacore; cudacore.torch_op; print('torch' in sys.modules)"
+    assert run_cleanly(script) == "False\n"
