@@ -537,7 +537,7 @@ class TestLies:
             ({"typestr": "|O8"}, "has elements of type '|O8', which no device has"),
             ({"typestr": "<M8"}, "has elements of type '<M8', which no device has; view them"),
             ({"typestr": "<f3"}, "has elements of type '<f3'"),
-            ({"mask": CudaArray(0, (0,))}, "has a mask"),
+            ({"mask": True}, "has a mask"),
             ({"stream": 0}, "has 'stream', which must be None, 1, 2 or a CUstream, not 0"),
             ({"stream": -1}, "has 'stream'"),
             ({"stream": "1"}, "has 'stream'"),
