@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CuPy: one kernel, one pair of arrays, launched by CuPy and by cudacore, and timed."""
+
+from time import perf_counter
+
+import cudacore
+import cupy as cp
+import numpy as np
+
+SOURCE = """
+extern "C" __global__ void axpy(int n, float a, const float* x, float* y) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = a * x[i] + y[i];
+}
+"""
+theirs = cp.RawKernel(SOURCE, "axpy")
+ours = cudacore.Program(SOURCE, "c++").compile().get_kernel("axpy")
+
+n, block = 10_000, 256
+grid = -(-n // block)
+x = cp.arange(n, dtype="float32")
+y = cp.zeros(n, "float32")
+
+# CuPy takes a Python number as 64 bits, whatever the kernel's type: it must be told.
+theirs((grid,), (block,), (np.int32(n), np.float32(2), x, y))
+# cudacore reads the type from the kernel. CuPy's arrays are arguments as they are.
+ours[grid, block](n, 3, x, y)
+np.testing.assert_array_equal(y.get(), 5 * np.arange(n, dtype="float32"))
+
+
+def microseconds(launch):
+    """Return what one call costs the CPU: the median of many short series of calls."""
+    samples = []
+    for _ in range(200):
+        begin = perf_counter()
+        for _ in range(100):
+            launch()
+        samples.append((perf_counter() - begin) * 1e4)
+        cp.cuda.Device().synchronize()
+    return np.median(samples)
+
+
+launcher = ours[grid, block]
+numbers = np.int32(n), np.float32(0)
+print(f"CuPy:     {microseconds(lambda: theirs((grid,), (block,), (*numbers, x, y))):.2f} µs")
+print(f"cudacore: {microseconds(lambda: launcher(n, 0, x, y)):.2f} µs")
