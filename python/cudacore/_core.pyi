@@ -30,7 +30,6 @@ from cudacore.typing import (
     PCHStatusType,
     SourceCodeType,
 )
-from cudacore.utils import ProgramCacheResource
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 _Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
@@ -1515,8 +1514,6 @@ class Program:
         target_type: _CompileTarget | None = None,
         name_expressions: Sequence[str] = (),
         logs: object = None,
-        *,
-        cache: ProgramCacheResource | None = None,
     ) -> ObjectCode:
         """Compiles (nvrtcCompileProgram, or nvJitLinkComplete for PTX and LTO IR).
 
@@ -1531,10 +1528,6 @@ class Program:
             Templates to instantiate, and names to keep: ``"axpy<float>"``.
         logs : object, optional
             Its ``write()`` is called with the compiler's log, if there is any.
-        cache : utils.ProgramCacheResource, optional
-            Where to look for the result first, and where to leave it. It doesn't go with
-            `name_expressions`, nor with options that read or write files: see
-            :func:`utils.make_program_cache_key`.
 
         Returns
         -------
@@ -2736,3 +2729,6 @@ def _trace_launches(on: bool) -> bool:
 
 def _traced_launcher(*args: Any) -> None:
     """What kernel[...] is while launches are left out; raises an error at any other time."""
+
+def _torch_slot(resources: list[MemoryResource], throws: bool) -> int:
+    """Which of the exported functions cudacore_torch_allocate_<slot> takes memory from these."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 import re
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, overload
@@ -123,14 +124,20 @@ def torch_op(
     return define if function is None else define(function)
 
 
-def import_torch(user: str) -> None:
-    """Import PyTorch; say what to do if it is missing or too old."""
+def import_library(module: str, user: str, library: str, package: str) -> Any:
+    """Import a library that cudacore doesn't depend on; say what to install if it is missing."""
     try:
-        import torch  # noqa: PLC0415
+        return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        if error.name != "torch":
+        root = module.partition(".")[0]
+        if error.name != root:
             raise
-        raise ImportError(f"{user} needs PyTorch: pip install torch", name="torch") from None
+        raise ImportError(f"{user} needs {library}: pip install {package}", name=root) from None
+
+
+def import_torch(user: str) -> Any:
+    """Import PyTorch; say what to do if it is missing or too old."""
+    torch = import_library("torch", user, "PyTorch", "torch")
     found = re.match(r"(\d+)\.(\d+)", torch.__version__)
     if found and tuple(map(int, found.groups())) < OLDEST:
         raise ImportError(
@@ -138,6 +145,7 @@ def import_torch(user: str) -> None:
             f"{torch.__version__}: pip install --upgrade torch",
             name="torch",
         )
+    return torch
 
 
 def check_name(name: object) -> None:

@@ -110,9 +110,7 @@ CUstream producer_stream(const ForeignArray& array) {
 dlpack::Device locate(std::uint64_t address) {
   using dlpack::DeviceType;
   const driver::DriverApi& api = driver::api();
-  CUcontext current = nullptr;
-  error::check(api.cuCtxGetCurrent(&current), "cuCtxGetCurrent");
-  if (current == nullptr) static_cast<void>(error::current_context());  // makes one current
+  const error::ContextScope scope(api, *error::current_context());
   int ordinal = 0;
   unsigned type = 0;
   unsigned is_managed = 0;

@@ -9,7 +9,8 @@
 #define CUDACORE_BINDINGS(bind)                                                              \
   bind(options) bind(context) bind(event) bind(stream) bind(buffer) bind(memory_resource)    \
       bind(device) bind(signature) bind(object_code) bind(program) bind(linker) bind(kernel) \
-          bind(launch_config) bind(launch) bind(traced_launches) bind(system) bind(simulator)
+          bind(launch_config) bind(launch) bind(traced_launches) bind(torch_allocator)       \
+              bind(system) bind(simulator)
 
 namespace cudacore::bindings {
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "compile/array_view.hpp"
 #include "compile/compile_error.hpp"
 #include "signature/cxx_text.hpp"
 
@@ -209,9 +208,6 @@ std::string_view providing_header(std::string_view name) {
 
 bool provide_missing(std::string_view log, CompilerInputs& given) {
   const std::string_view wanted = missing_header(log);
-  if (wanted == array_view_name) {
-    return given.headers.emplace(array_view_name, array_view_text).second;
-  }
   const bool known = std::any_of(c_headers.begin(), c_headers.end(),
                                  [&](const Header& header) { return header.name == wanted; });
   if (known) {

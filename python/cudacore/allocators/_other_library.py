@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the memory resources over other libraries share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cudacore import Buffer, Device, MemoryResource, _core
+
+if TYPE_CHECKING:
+    from cudacore import Stream
+    from cudacore.typing import IsStreamType
+
+#: The handle of the legacy default stream; other libraries call it 0.
+LEGACY = 1
+
+
+class OtherLibrary(MemoryResource):
+    """Memory of another library, of one device."""
+
+    is_device_accessible = True
+    is_host_accessible = False
+
+    def __init__(self, device_id: Device | int | None) -> None:
+        super().__init__()
+        self._device = Device() if device_id is None else Device(device_id)
+        self._live: dict[int, tuple[Any, Stream]] = {}
+
+    @property
+    def device_id(self) -> int:
+        return self._device.device_id
+
+    def allocate(self, size: int, *, stream: IsStreamType | None = None) -> Buffer:
+        """Allocate memory, ordered on a stream; see `MemoryResource.allocate`."""
+        ordered_on = self._stream(_core.current_stream() if stream is None else stream)
+        if size == 0:
+            return Buffer.from_handle(0, 0, self, stream=ordered_on)
+        with self._device:
+            pointer, memory = self._take(size, ordered_on)
+        self._live[pointer] = memory, ordered_on
+        return Buffer.from_handle(pointer, size, self, stream=ordered_on)
+
+    def deallocate(self, ptr: Any, size: int, *, stream: IsStreamType | None = None) -> None:
+        """Take memory back, ordered on a stream; see `MemoryResource.deallocate`."""
+        if size == 0:
+            return
+        memory, allocated_on = self._live.pop(int(ptr))
+        ordered_on = allocated_on if stream is None else self._stream(stream)
+        with self._device:
+            # It may be reused at once by later work on the stream of the allocation.
+            if ordered_on != allocated_on:
+                allocated_on.wait(ordered_on)
+            self._give_back(memory, size, allocated_on)
+
+    def _stream(self, stream: IsStreamType) -> Stream:
+        wrapped = self._device.create_stream(stream)
+        return self._device.default_stream if wrapped.handle == LEGACY else wrapped
+
+    def _take(self, size: int, stream: Stream) -> tuple[int, Any]:
+        """Return the address, and what keeps the memory."""
+        raise NotImplementedError
+
+    def _give_back(self, memory: Any, size: int, stream: Stream) -> None:
+        """Give back memory that nothing uses after the work on a stream."""
+        raise NotImplementedError
+
+
+def by_device_of(user: str, resources: tuple[MemoryResource, ...]) -> dict[int, MemoryResource]:
+    """Return the resource of each device; -1 is any device."""
+    if not resources:
+        raise TypeError(f"{user} needs a MemoryResource, such as DeviceMemoryResource(0)")
+    found: dict[int, MemoryResource] = {}
+    for resource in resources:
+        if not isinstance(resource, MemoryResource):
+            raise TypeError(f"{user}: expected a MemoryResource, not {type(resource).__name__}")
+        if not resource.is_device_accessible:
+            raise ValueError(f"{user}: kernels can't reach the memory of {resource!r}")
+        device = resource.device_id
+        if found and (device in found or -1 in (device, *found)):
+            raise ValueError(f"{user}: several resources are for the same device")
+        found[device] = resource
+    return found

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/torch_allocator.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include <cudacore/device.hpp>
+#include <sys/types.h>
+
+#include "bindings/errors.hpp"
+#include "driver/blocking.hpp"
+#include "driver/driver_api.hpp"
+#include "driver/leaked.hpp"
+#include "error/unraisable.hpp"
+
+namespace cudacore::bindings {
+namespace {
+
+struct Slot {
+  std::vector<std::pair<int, std::shared_ptr<MemoryResource>>> resources;  ///< by device; -1 is any
+  WhenShort when_short = WhenShort::throw_error;
+
+  [[nodiscard]] MemoryResource& of(int device) const {
+    for (const auto& [owner, resource] : resources) {
+      if (owner == device || owner < 0) return *resource;
+    }
+    throw std::invalid_argument("PyTorch asked for memory of device " + std::to_string(device) +
+                                ", for which its allocator has no resource");
+  }
+};
+
+constexpr std::size_t most_slots = 16;
+
+struct Slots {
+  std::mutex mutex;  ///< guards what is taken
+  std::size_t taken = 0;
+  std::array<Slot, most_slots> slots;  ///< one is not changed after its number has been given out
+};
+
+/// Memory that PyTorch has.
+struct Allocation {
+  Buffer buffer;
+  Stream stream;              ///< orders its release
+  std::vector<Stream> users;  ///< other streams that use it
+};
+
+struct Allocations {
+  std::mutex mutex;
+  std::unordered_map<void*, Allocation> all;
+};
+
+Stream to_stream(int device, CUstream stream) {
+  const bool is_default = stream == nullptr || stream == CU_STREAM_LEGACY;
+  return is_default ? Device(device).default_stream() : Stream::from_handle(stream);
+}
+
+void* allocate(const Slot& slot, std::size_t size, int device, CUstream handle) {
+  if (size == 0) return nullptr;
+  const driver::BlockingScope scope;
+  const Stream stream = to_stream(device, handle);
+  Buffer buffer = slot.of(device).allocate(size, stream);
+  auto* const pointer = reinterpret_cast<void*>(static_cast<std::uintptr_t>(buffer.handle()));
+  auto& allocations = driver::leaked<Allocations>();
+  const std::scoped_lock lock(allocations.mutex);
+  allocations.all.insert_or_assign(pointer, Allocation{std::move(buffer), stream, {}});
+  return pointer;
+}
+
+bool is_out_of_memory(const std::exception& error) {
+  if (dynamic_cast<const OutOfMemoryError*>(&error) != nullptr) return true;
+  const auto* raised = dynamic_cast<const py::error_already_set*>(&error);
+  if (raised == nullptr || !may_take_gil()) return false;
+  const AcquireGil acquire;
+  return raised->matches(PyExc_MemoryError);
+}
+
+void* allocate_from_slot(std::size_t number, ssize_t size, int device, CUstream stream) {
+  const Slot& slot = driver::leaked<Slots>().slots.at(number);
+  try {
+    return allocate(slot, static_cast<std::size_t>(size), device, stream);
+  } catch (const std::exception& error) {
+    // The text of a Python exception is read here, not in PyTorch.
+    const std::string text = error.what();
+    if (slot.when_short == WhenShort::throw_error) throw std::runtime_error(text);
+    if (!is_out_of_memory(error)) {
+      error::report_unraisable(("PyTorch's allocator: " + text).c_str());
+    }
+    return nullptr;
+  }
+}
+
+void give_back(void* pointer) {
+  if (pointer == nullptr) return;
+  const driver::BlockingScope scope;
+  auto& allocations = driver::leaked<Allocations>();
+  const auto freed = [&] {
+    const std::scoped_lock lock(allocations.mutex);
+    return allocations.all.extract(pointer);
+  }();  // the memory is released without the lock
+  if (freed.empty()) throw std::invalid_argument("it freed memory that cudacore did not give it");
+  for (const Stream& user : freed.mapped().users) freed.mapped().stream.wait(user);
+}
+
+void record_stream(void* pointer, CUstream handle) {
+  if (pointer == nullptr) return;
+  const driver::BlockingScope scope;
+  auto& allocations = driver::leaked<Allocations>();
+  const std::scoped_lock lock(allocations.mutex);
+  const auto found = allocations.all.find(pointer);
+  if (found == allocations.all.end()) return;
+  Allocation& allocation = found->second;
+  const Stream user = to_stream(allocation.stream.device().id(), handle);
+  const auto is_user = [&](const Stream& known) { return known == user; };
+  if (is_user(allocation.stream) || std::ranges::any_of(allocation.users, is_user)) return;
+  allocation.users.push_back(user);
+}
+
+template <typename Call>
+void reported(const Call& call) noexcept {
+  try {
+    call();
+  } catch (const std::exception& error) {
+    error::report_unraisable(("PyTorch's allocator: " + std::string(error.what())).c_str());
+  }
+}
+
+}  // namespace
+
+int torch_slot(std::vector<std::shared_ptr<MemoryResource>> resources, WhenShort when_short) {
+  Slot wanted{{}, when_short};
+  for (auto& resource : resources) {
+    const int device = resource->device_id();
+    wanted.resources.emplace_back(device, std::move(resource));
+  }
+  auto& [mutex, taken, slots] = driver::leaked<Slots>();
+  const std::scoped_lock lock(mutex);
+  for (std::size_t i = 0; i < taken; ++i) {
+    const Slot& slot = slots.at(i);
+    if (slot.resources == wanted.resources && slot.when_short == when_short) {
+      return static_cast<int>(i);
+    }
+  }
+  if (taken == most_slots) {
+    throw std::length_error("PyTorch can have " + std::to_string(most_slots) +
+                            " allocators of cudacore, which it never gives back; use the same "
+                            "resources again");
+  }
+  slots.at(taken) = std::move(wanted);
+  return static_cast<int>(taken++);
+}
+
+}  // namespace cudacore::bindings
+
+#define CUDACORE_EXPORTED extern "C" __attribute__((visibility("default")))
+#define CUDACORE_ALLOCATE(slot)                                                    \
+  CUDACORE_EXPORTED void* cudacore_torch_allocate_##slot(ssize_t size, int device, \
+                                                         CUstream stream) {        \
+    return cudacore::bindings::allocate_from_slot(slot, size, device, stream);     \
+  }
+
+CUDACORE_ALLOCATE(0)
+CUDACORE_ALLOCATE(1)
+CUDACORE_ALLOCATE(2)
+CUDACORE_ALLOCATE(3)
+CUDACORE_ALLOCATE(4)
+CUDACORE_ALLOCATE(5)
+CUDACORE_ALLOCATE(6)
+CUDACORE_ALLOCATE(7)
+CUDACORE_ALLOCATE(8)
+CUDACORE_ALLOCATE(9)
+CUDACORE_ALLOCATE(10)
+CUDACORE_ALLOCATE(11)
+CUDACORE_ALLOCATE(12)
+CUDACORE_ALLOCATE(13)
+CUDACORE_ALLOCATE(14)
+CUDACORE_ALLOCATE(15)
+#undef CUDACORE_ALLOCATE
+
+CUDACORE_EXPORTED void cudacore_torch_free(void* pointer, ssize_t /*size*/, int /*device*/,
+                                           CUstream /*stream*/) {
+  cudacore::bindings::reported([&] { cudacore::bindings::give_back(pointer); });
+}
+
+CUDACORE_EXPORTED void cudacore_torch_record_stream(void* pointer, CUstream stream) {
+  cudacore::bindings::reported([&] { cudacore::bindings::record_stream(pointer, stream); });
+}

@@ -1,0 +1,450 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cudacore's memory for PyTorch, CuPy and RMM, and theirs for cudacore."""
+
+import ctypes
+import gc
+
+import cudacore
+import pytest
+import torch
+from cudacore import (
+    Buffer,
+    Device,
+    DeviceMemoryResource,
+    DeviceMemoryResourceOptions,
+    MemoryResource,
+    OutOfMemoryError,
+    allocators,
+)
+from harness import run_cleanly
+
+MIB = 1 << 20
+PYTORCH_ASKS_NVML = "where memory is short, PyTorch asks NVML for what is not simulated"
+
+
+def small_pool(device: int = 0) -> DeviceMemoryResource:
+    return DeviceMemoryResource(device, DeviceMemoryResourceOptions(max_size=64 * MIB))
+
+
+class Own(MemoryResource):
+    """Counts, and fails when it is told to."""
+
+    is_device_accessible = True
+    is_host_accessible = False
+    device_id = 0
+
+    def __init__(self):
+        super().__init__()
+        self.inner = small_pool()
+        self.live = {}
+        self.error = None
+
+    def allocate(self, size, *, stream=None):
+        if self.error is not None:
+            raise self.error
+        memory = self.inner.allocate(size, stream=stream)
+        self.live[memory.handle] = memory
+        return Buffer.from_handle(memory.handle, size, self, stream=stream)
+
+    def deallocate(self, ptr, size, *, stream=None):
+        self.live.pop(int(ptr)).close(stream)
+
+
+@pytest.fixture(scope="module")
+def own() -> Own:
+    return Own()
+
+
+class Functions:
+    """What PyTorch calls, for one set of resources."""
+
+    def __init__(self, *resources, throws=False):
+        slot = cudacore._core._torch_slot(list(resources), throws)
+        library = ctypes.CDLL(cudacore._core.__file__)
+        self.allocate = library[f"cudacore_torch_allocate_{slot}"]
+        self.allocate.restype = ctypes.c_void_p
+        self.allocate.argtypes = [ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p]
+        self.free = library["cudacore_torch_free"]
+        self.free.restype = None
+        self.free.argtypes = [ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p]
+        self.record_stream = library["cudacore_torch_record_stream"]
+        self.record_stream.restype = None
+        self.record_stream.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+
+
+@pytest.fixture(scope="module")
+def functions(own: Own) -> Functions:
+    return Functions(own)
+
+
+def test_allocator_of_pytorch():
+    said = run_cleanly("""
+        import torch
+        from cudacore import DeviceMemoryResource, DeviceMemoryResourceOptions, allocators
+        pool = DeviceMemoryResource(0, DeviceMemoryResourceOptions(max_size=64 << 20))
+        allocator = allocators.torch_allocator(pool)
+        assert allocators.torch_allocator(pool) is allocator
+        torch.cuda.memory.change_current_allocator(allocator)
+
+        x = torch.empty(1000, device="cuda")
+        assert pool.attributes.used_mem_current >= 4000
+        assert x.copy_(torch.arange(1000.0)).cpu().tolist() == list(range(1000))
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            y = torch.empty(1000, device="cuda").copy_(x)
+        y.record_stream(torch.cuda.current_stream())
+        x.record_stream(stream)
+        del x, y
+        torch.cuda.synchronize()
+        assert pool.attributes.used_mem_current == 0
+        assert torch.empty(0, device="cuda").numel() == 0
+        try:
+            torch.empty(1 << 40, device="cuda")
+        except RuntimeError as error:
+            print(error)
+        torch.empty(10, device="cuda")
+    """)
+    assert "out of memory" in said
+    assert "4 TiB" in said
+
+
+@pytest.mark.multi_gpu
+def test_allocator_of_pytorch_on_two_devices():
+    said = run_cleanly("""
+        import sys, torch
+        from cudacore import DeviceMemoryResource, allocators
+        first = DeviceMemoryResource(0)
+        resources = [first] if len(sys.argv) == 1 else [first, DeviceMemoryResource(1)]
+        torch.cuda.memory.change_current_allocator(allocators.torch_allocator(*resources))
+        try:
+            print(torch.empty(10, device="cuda:1").device)
+        except RuntimeError as error:
+            print(error)
+    """)
+    assert said.startswith("PyTorch asked for memory of device 1, for which its allocator has no")
+
+
+def test_pool_of_pytorch(own):
+    pool = allocators.torch_pool(own)
+    before = len(own.live)
+    with torch.cuda.use_mem_pool(pool):
+        x = torch.empty(1000, device="cuda")
+    assert len(own.live) == before + 1
+    y = torch.empty(1000, device="cuda")
+    assert len(own.live) == before + 1
+    assert y.copy_(x.copy_(torch.arange(1000.0))).cpu().tolist() == list(range(1000))
+    (segment,) = (memory for memory in own.live.values())
+    assert segment.handle <= x.data_ptr() < segment.handle + segment.size
+    del x, pool
+    gc.collect()
+    torch.cuda.empty_cache()
+    assert len(own.live) == before
+
+
+@pytest.mark.gpu_only(reason=PYTORCH_ASKS_NVML)
+def test_pool_of_pytorch_where_memory_is_short(own):
+    with (
+        torch.cuda.use_mem_pool(allocators.torch_pool(own)),
+        pytest.raises(torch.OutOfMemoryError),
+    ):
+        torch.empty(1 << 40, device="cuda")
+
+
+def test_pool_where_memory_is_short(own, functions):
+    """PyTorch frees what it has cached, and tries again: nothing is reported."""
+    before = cudacore.unraisable_errors()
+    assert functions.allocate(1 << 40, 0, None) is None
+    own.error = MemoryError("no more")
+    assert functions.allocate(100, 0, None) is None
+    own.error = None
+    assert cudacore.unraisable_errors() == before
+
+
+def test_resource_that_raises(own, functions, capfd):
+    before = cudacore.unraisable_errors()
+    own.error = LookupError("mine")
+    assert functions.allocate(100, 0, None) is None
+    own.error = None
+    assert "PyTorch's allocator: LookupError: mine" in capfd.readouterr().err
+    assert functions.allocate(100, 1, None) is None
+    assert "no resource" in capfd.readouterr().err
+    assert cudacore.unraisable_errors() == before + 2
+
+
+def test_nothing_is_allocated_for_nothing(own, functions):
+    assert functions.allocate(0, 0, None) is None
+    functions.free(None, 0, 0, None)
+    functions.record_stream(None, None)
+    assert own.live == {}
+
+
+def test_freed_memory_that_was_not_allocated(functions, capfd):
+    before = cudacore.unraisable_errors()
+    functions.free(4096, 100, 0, None)
+    assert "it freed memory that cudacore did not give it" in capfd.readouterr().err
+    functions.record_stream(4096, None)
+    assert cudacore.unraisable_errors() == before + 1
+
+
+def test_release_waits_for_the_recorded_streams(device, stream, gate, functions):
+    other = device.create_stream()
+    pointer = functions.allocate(100, 0, stream.handle)
+    gate.hold(other)
+    for _ in range(2):
+        functions.record_stream(pointer, other.handle)
+        functions.record_stream(pointer, stream.handle)
+    functions.free(pointer, 100, 0, stream.handle)
+    assert not stream.is_done
+    gate.open()
+    stream.sync()
+    other.close()
+
+
+def test_slots_run_out():
+    said = run_cleanly("""
+        from cudacore import DeviceMemoryResource, DeviceMemoryResourceOptions, allocators
+        pools = [DeviceMemoryResource(0, DeviceMemoryResourceOptions()) for _ in range(17)]
+        for pool in pools[:16]:
+            allocators.torch_allocator(pool)
+        allocators.torch_allocator(pools[3])
+        try:
+            allocators.torch_allocator(pools[16])
+        except ValueError as error:
+            print(error)
+    """)
+    assert "PyTorch can have 16 allocators of cudacore" in said
+
+
+@pytest.mark.parametrize(
+    "make",
+    [allocators.torch_allocator, allocators.torch_pool, allocators.cupy_allocator],
+    ids=lambda make: make.__name__,
+)
+def test_wrong_resources(make):
+    with pytest.raises(TypeError, match=f"{make.__name__} needs a MemoryResource"):
+        make()
+    with pytest.raises(TypeError, match=f"{make.__name__}: expected a MemoryResource, not int"):
+        make(0)
+    pool = small_pool()
+    with pytest.raises(ValueError, match="several resources are for the same device"):
+        make(pool, small_pool())
+    host = Own()
+    host.is_device_accessible = False
+    with pytest.raises(ValueError, match="kernels can't reach the memory of <"):
+        make(host)
+    anywhere = Own()
+    anywhere.device_id = -1
+    with pytest.raises(ValueError, match="several resources are for the same device"):
+        make(pool, anywhere)
+
+
+def test_wrong_resource_for_rmm():
+    with pytest.raises(TypeError, match="rmm_resource: expected a MemoryResource, not NoneType"):
+        allocators.rmm_resource(None)
+
+
+def test_pytorch_without_cuda(monkeypatch):
+    monkeypatch.setattr(torch.backends.cuda, "is_built", lambda: False)
+    for make in (allocators.TorchMemoryResource, lambda: allocators.torch_pool(small_pool())):
+        with pytest.raises(ImportError, match=r"allocators\.Torch.* needs a PyTorch .* CUDA|_pool"):
+            make()
+
+
+def test_library_is_missing():
+    said = run_cleanly("""
+        import sys
+        from cudacore import DeviceMemoryResource, allocators
+
+        class Missing:
+            def find_spec(self, name, path=None, target=None):
+                if name in ("torch", "cupy", "rmm"):
+                    raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+        sys.meta_path.insert(0, Missing())
+        pool = DeviceMemoryResource(0)
+        for make, *resources in (
+            (allocators.torch_allocator, pool), (allocators.torch_pool, pool),
+            (allocators.TorchMemoryResource,), (allocators.cupy_allocator, pool),
+            (allocators.CupyMemoryResource,), (allocators.rmm_resource, pool),
+            (allocators.RmmMemoryResource,),
+        ):
+            try:
+                make(*resources)
+            except ImportError as error:
+                print(error)
+    """)
+    assert said.splitlines() == [
+        "cudacore.allocators.torch_allocator needs PyTorch: pip install torch",
+        "cudacore.allocators.torch_pool needs PyTorch: pip install torch",
+        "cudacore.allocators.TorchMemoryResource needs PyTorch: pip install torch",
+        "cudacore.allocators.cupy_allocator needs CuPy: pip install cupy-cuda13x",
+        "cudacore.allocators.CupyMemoryResource needs CuPy: pip install cupy-cuda13x",
+        "cudacore.allocators.rmm_resource needs RMM: pip install rmm-cu13",
+        "cudacore.allocators.RmmMemoryResource needs RMM: pip install rmm-cu13",
+    ]
+
+
+def test_importing_imports_no_library():
+    script = """
+        import sys
+        from cudacore import allocators
+        print([name for name in ("torch", "cupy", "rmm", "numpy") if name in sys.modules])
+    """
+    assert run_cleanly(script) == "[]\n"
+
+
+def test_pytorchs_memory(stream):
+    resource = allocators.TorchMemoryResource()
+    before = torch.cuda.memory_allocated()
+    with resource.allocate(1000, stream=stream) as buffer:
+        assert (buffer.size, buffer.device_id, buffer.memory_resource) == (1000, 0, resource)
+        assert torch.cuda.memory_allocated() > before
+        buffer.fill(7, stream=stream)
+        assert set(buffer.to_host(stream=stream).tolist()) == {7}
+    assert torch.cuda.memory_allocated() == before
+    assert not resource._live
+
+
+def test_pytorchs_memory_of_no_size(stream):
+    resource = allocators.TorchMemoryResource(Device(0))
+    with resource.allocate(0, stream=stream) as buffer:
+        assert (buffer.handle, buffer.size) == (0, 0)
+
+
+def test_pytorchs_memory_on_streams_of_all_kinds(device):
+    resource = allocators.TorchMemoryResource()
+    theirs = torch.cuda.Stream()
+    for stream in (None, theirs, cudacore.LEGACY_DEFAULT_STREAM, device.default_stream):
+        resource.allocate(10, stream=stream).close()
+    with device.create_stream() as ours:
+        resource.allocate(10).close()
+    assert not resource._live
+    ours.close()
+
+
+def test_pytorchs_memory_is_reused_after_other_streams(device, stream, gate):
+    """PyTorch hands the memory out again at once, for work on the stream of the allocation."""
+    resource = allocators.TorchMemoryResource()
+    other = device.create_stream()
+    buffer = resource.allocate(100, stream=stream)
+    gate.hold(other)
+    buffer.close(other)
+    assert not stream.is_done
+    gate.open()
+    stream.sync()
+    other.close()
+
+
+def test_devices_allocate_pytorchs_memory(device):
+    resource = allocators.TorchMemoryResource()
+    before = device.memory_resource
+    device.memory_resource = resource
+    try:
+        with device.allocate(100) as buffer:
+            assert buffer.memory_resource is resource
+    finally:
+        device.memory_resource = before
+
+
+@pytest.mark.multi_gpu
+def test_pytorchs_memory_of_another_device():
+    resource = allocators.TorchMemoryResource(1)
+    with resource.allocate(100) as buffer:
+        assert buffer.device_id == 1
+        assert torch.cuda.memory_allocated(1) > 0
+    assert torch.cuda.memory_allocated(1) == 0
+
+
+@pytest.mark.gpu_only(reason=PYTORCH_ASKS_NVML)
+def test_pytorch_has_too_little_memory():
+    with pytest.raises(OutOfMemoryError, match="CUDA out of memory"):
+        allocators.TorchMemoryResource().allocate(1 << 44)
+
+
+def test_rmm(stream):
+    rmm = pytest.importorskip("rmm")
+    own = Own()
+    resource = allocators.rmm_resource(own)
+    memory = rmm.DeviceBuffer(size=100, mr=resource)
+    assert list(own.live) == [memory.ptr]
+    del memory
+    assert own.live == {}
+    own.error = OutOfMemoryError("no more")
+    with pytest.raises(MemoryError, match="no more"):
+        rmm.DeviceBuffer(size=100, mr=resource)
+
+
+def test_rmms_memory(device, stream, gate):
+    pytest.importorskip("rmm")
+    own = Own()
+    resource = allocators.RmmMemoryResource(allocators.rmm_resource(own))
+    with resource.allocate(100, stream=stream) as buffer:
+        assert buffer.handle in own.live
+        buffer.fill(1, stream=stream)
+    assert own.live == {}
+    other = device.create_stream()
+    buffer = resource.allocate(100, stream=stream)
+    gate.hold(other)
+    buffer.close(other)
+    assert not stream.is_done
+    gate.open()
+    stream.sync()
+    other.close()
+    own.error = OutOfMemoryError("no more")
+    with pytest.raises(OutOfMemoryError, match="no more"):
+        resource.allocate(100)
+
+
+@pytest.mark.gpu_only(
+    reason="CuPy's CUDA runtime is inside of it, and asks for what is not simulated"
+)
+class TestCupy:
+    def test_allocator(self):
+        cupy = pytest.importorskip("cupy")
+        own = Own()
+        with (
+            cupy.cuda.using_allocator(allocators.cupy_allocator(own)),
+            cupy.cuda.Stream() as stream,
+        ):
+            x = cupy.arange(1000)
+            assert len(own.live) == 1
+            assert int(x.sum()) == 499500
+            empty = cupy.empty(0)
+            assert empty.size == 0
+            del x, empty
+            stream.synchronize()
+        gc.collect()
+        assert own.live == {}
+
+    def test_memory_is_short(self):
+        cupy = pytest.importorskip("cupy")
+        own = Own()
+        own.error = OutOfMemoryError("no more")
+        with (
+            cupy.cuda.using_allocator(allocators.cupy_allocator(own)),
+            pytest.raises(OutOfMemoryError, match="no more"),
+        ):
+            cupy.empty(100)
+
+    def test_pool(self, device, stream, gate):
+        cupy = pytest.importorskip("cupy")
+        pool = cupy.cuda.MemoryPool()
+        resource = allocators.CupyMemoryResource(pool=pool)
+        with resource.allocate(1000, stream=stream) as buffer:
+            assert pool.used_bytes() >= 1000
+            buffer.fill(7, stream=stream)
+            assert set(buffer.to_host(stream=stream).tolist()) == {7}
+        assert pool.used_bytes() == 0
+        resource.allocate(1000).close()
+        other = device.create_stream()
+        buffer = resource.allocate(100, stream=stream)
+        gate.hold(other)
+        buffer.close(other)
+        assert not stream.is_done
+        gate.open()
+        stream.sync()
+        other.close()
+        pool.set_limit(size=MIB)
+        with pytest.raises(OutOfMemoryError):
+            resource.allocate(2 * MIB)
+        assert allocators.CupyMemoryResource()._pool is cupy.get_default_memory_pool()
