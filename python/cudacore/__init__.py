@@ -88,6 +88,7 @@ if TYPE_CHECKING:
 
     from cudacore import allocators as allocators
     from cudacore import typing as typing
+    from cudacore import utils as utils
     from cudacore._torch_op import torch_op as torch_op
 
 __all__ = [
@@ -155,7 +156,12 @@ _html.add_members(_core)
 _missing.add_members(_core)
 
 # Names that most programs never use, and the modules that load when they are used first.
-_LATER = {"allocators": "allocators", "torch_op": "_torch_op", "typing": "typing"}
+_LATER = {
+    "allocators": "allocators",
+    "torch_op": "_torch_op",
+    "typing": "typing",
+    "utils": "utils",
+}
 
 if not TYPE_CHECKING:
 
@@ -165,18 +171,7 @@ if not TYPE_CHECKING:
 
             module = importlib.import_module(f"cudacore.{_LATER[name]}")
             return module if _LATER[name] == name else getattr(module, name)
-        import sys  # noqa: PLC0415
-
-        text = _missing.explain("cudacore", name)
-        if not text:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        # `from cudacore import name` asks from importlib first, whose own error would hide the
-        # page.
-        caller = sys._getframe(1).f_globals["__name__"]  # noqa: SLF001
-        # It has the second name until something imports importlib.
-        if caller in {"importlib._bootstrap", "_frozen_importlib"}:
-            raise ImportError(text, name=__name__)
-        raise _missing.error(text)
+        raise _missing.no_such(__name__, name)
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:

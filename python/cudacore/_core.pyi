@@ -30,6 +30,7 @@ from cudacore.typing import (
     PCHStatusType,
     SourceCodeType,
 )
+from cudacore.utils import ProgramCacheResource
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 _Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
@@ -1514,6 +1515,8 @@ class Program:
         target_type: _CompileTarget | None = None,
         name_expressions: Sequence[str] = (),
         logs: object = None,
+        *,
+        cache: ProgramCacheResource | None = None,
     ) -> ObjectCode:
         """Compiles (nvrtcCompileProgram, or nvJitLinkComplete for PTX and LTO IR).
 
@@ -1528,6 +1531,10 @@ class Program:
             Templates to instantiate, and names to keep: ``"axpy<float>"``.
         logs : object, optional
             Its ``write()`` is called with the compiler's log, if there is any.
+        cache : utils.ProgramCacheResource, optional
+            Where to look for the result first, and where to leave it. It doesn't go with
+            `name_expressions`, nor with options that read or write files: see
+            :func:`utils.make_program_cache_key`.
 
         Returns
         -------

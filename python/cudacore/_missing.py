@@ -36,7 +36,13 @@ NAMES = {
     "descriptors for other processes": ("IPCBufferDescriptor", "IPCEventDescriptor"),
     "tensor maps": ("TensorMapDescriptor", "TensorMapDescriptorOptions"),
     "textures": ("texture", "AddressModeType", "ArrayFormatType", "FilterModeType", "ReadModeType"),
-    "views of arrays, copies in batches and program caches": ("utils",),
+    "copies in batches": (
+        "copy_batch",
+        "discard_batch",
+        "discard_prefetch_batch",
+        "prefetch_batch",
+    ),
+    "views of arrays": ("StridedMemoryView", "args_viewable_as_strided_memory"),
     "virtual memory": (
         "VirtualMemoryAccessType",
         "VirtualMemoryAllocationType",
@@ -115,6 +121,21 @@ def explain(owner: str, name: str) -> str | None:
 def error(text: str) -> AttributeError:
     """Make an error to which Python adds no suggestion."""
     return AttributeError(text, name=None, obj=None)
+
+
+def no_such(module: str, name: str) -> Exception:
+    """Make the error for a name that a module lacks, for its ``__getattr__``."""
+    import sys  # noqa: PLC0415
+
+    text = explain(module, name)
+    if not text:
+        return AttributeError(f"module {module!r} has no attribute {name!r}")
+    # `from module import name` asks from importlib first, whose own error would hide the page.
+    caller = sys._getframe(2).f_globals["__name__"]  # noqa: SLF001
+    # It has the second name until something imports importlib.
+    if caller in {"importlib._bootstrap", "_frozen_importlib"}:
+        return ImportError(text, name=module)
+    return error(text)
 
 
 class MissingMember:

@@ -114,6 +114,9 @@ int ask_and_note_device(const Buffer& buffer) {
   return device;
 }
 
+constexpr char untyped_advice[] =
+    "a Buffer has no element type and no shape; pass a view of it that has them";
+
 bool pack_buffer(const KernelBox& kernel, std::size_t index, const Slot& slot, const Buffer& buffer,
                  PyObject* object, int device, unsigned char* destination) {
   const BufferBox* box = buffer.box().get();
@@ -141,6 +144,7 @@ bool pack_buffer(const KernelBox& kernel, std::size_t index, const Slot& slot, c
   if (box->is_stale()) [[unlikely]] {
     error::throw_stale(mismatch_message(kernel, index, "a Buffer"));
   }
+  if (slot.view != 0) mismatch(kernel, index, object, untyped_advice);
   throw_unless_packed(launching::pack_pointer(slot, box->pointer, destination), kernel, index,
                       object);
   return may_have_run_python;
@@ -222,6 +226,19 @@ bool is_of(PyObject* object, std::string_view name) {
   return false;
 }
 
+/// Refuses an array for a parameter that takes none.
+[[noreturn]] void refuse_array(const KernelBox& kernel, std::size_t index, PyObject* object) {
+  const std::vector<Param>& params = kernel.signature.params;
+  if (index < params.size() && signature::is_view(params[index])) {
+    throw NotSupportedError(
+        mismatch_message(kernel, index, given(object)) +
+            ": arrays become a cudacore::array_view, or a cuda::std::mdspan with a standard layout "
+            "and default_accessor, of the size that these have in the CCCL that cudacore knows",
+        0, {}, {});
+  }
+  mismatch(kernel, index, object, element_advice);
+}
+
 /// Everything without a fast path: arrays, bytes, subclasses of numbers, other libraries' handles.
 void pack_other(const KernelBox& kernel, std::size_t index, const Slot& slot, PyObject* object,
                 LaunchArrays& arrays, unsigned char* destination) {
@@ -240,7 +257,7 @@ void pack_other(const KernelBox& kernel, std::size_t index, const Slot& slot, Py
     return;
   }
   const bool is_scalar = is_of(object, "numpy.generic");  // of a type that no parameter has
-  if (!is_scalar && takes_address(slot) &&
+  if (!is_scalar && takes_array(slot) &&
       pack_array(kernel, index, slot, object, arrays, destination)) {
     return;
   }
@@ -253,7 +270,7 @@ void pack_other(const KernelBox& kernel, std::size_t index, const Slot& slot, Py
     const bool is_real = is_of(object, "numpy.number") && !is_of(object, "numpy.complexfloating");
     mismatch(kernel, index, object, is_real ? conversion_advice(slot) : std::string());
   }
-  if (is_other_array) mismatch(kernel, index, object, element_advice);
+  if (is_other_array) refuse_array(kernel, index, object);
   if (PyObject_CheckBuffer(object) != 0) {
     pack_bytes_of(kernel, index, slot, object, destination);
     return;
@@ -321,7 +338,7 @@ bool pack_argument(const KernelBox& kernel, std::size_t index, const Slot& slot,
     if (const Buffer* derived = get_if<Buffer>(object)) {
       return pack_buffer(kernel, index, slot, *derived, object, device, destination);
     }
-    if (takes_address(slot) &&
+    if (takes_array(slot) &&
         pack_exchanged_array(kernel, index, slot, object, arrays, destination)) {
       return false;
     }

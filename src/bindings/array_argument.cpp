@@ -8,6 +8,7 @@
 #include "bindings/dlpack_import.hpp"
 #include "bindings/element_type.hpp"
 #include "bindings/errors.hpp"
+#include "bindings/view_argument.hpp"
 #include "launch/argument_errors.hpp"
 
 namespace cudacore::bindings {
@@ -73,7 +74,7 @@ void require_device(const Place& place, const ForeignArray& array, int device) {
       return;
     case DeviceType::cpu:
       if (reaches_host_memory(array, device)) return;
-      place.refuse(place.slot.kind == ParamKind::pointer
+      place.refuse(place.slot.kind == ParamKind::pointer || place.slot.view != 0
                        ? host_advice
                        : "it is an array on the host; for a pointer, pass "
                          "device.to_device(array), for a number, array.item()");
@@ -92,14 +93,14 @@ void require_device(const Place& place, const ForeignArray& array, int device) {
 void require_pointee(const Place& place, const Param& param, const ForeignArray& array) {
   if (param.kind != ParamKind::pointer) return;  // bytes that may be an address
   if (!takes_elements(param, array.tensor.type)) [[unlikely]] {
+    if (place.slot.view != 0) refuse_elements(place, param, array);
     const auto address = reinterpret_cast<std::uint64_t>(array.tensor.data);
     if (!takes_as_vectors(param, array.tensor.type, address, array.count * array.item_size)) {
       refuse_elements(place, param, array);
     }
   }
   if (array.read_only && !param.pointee_const && param.pointee != ParamKind::opaque) {
-    place.refuse(
-        "it is read-only, and the kernel may write through a pointer to what is not const");
+    place.refuse("it is read-only, and the kernel may write what is not const");
   }
 }
 
@@ -107,12 +108,26 @@ void require_order(const Place& place, const ForeignArray& array) {
   if (array.is_c_contiguous) [[likely]]
     return;
   place.refuse(
-      "it is not C-contiguous, and a pointer has no strides; pass a contiguous copy: "
-      "tensor.contiguous() in PyTorch, ascontiguousarray(array) in NumPy and CuPy");
+      "it is not C-contiguous, and a pointer has no strides; pass a contiguous copy "
+      "(tensor.contiguous() in PyTorch, ascontiguousarray(array) in NumPy and CuPy), or let the "
+      "kernel take a cudacore::array_view");
 }
 
-void pack_address(const Place& place, ForeignArray& array, LaunchArrays& arrays,
+void pack_as_view(const Place& place, ForeignArray& array, LaunchArrays& arrays,
                   unsigned char* destination) {
+  const signature::ViewLayout& layout = place.kernel.plan.views[place.slot.view - 1U];
+  require_device(place, array, arrays.device());
+  require_pointee(place, layout.pointer, array);
+  pack_view(layout, array, destination);
+  arrays.add(array);
+}
+
+void pack_checked(const Place& place, ForeignArray& array, LaunchArrays& arrays,
+                  unsigned char* destination) {
+  if (place.slot.view != 0) {
+    pack_as_view(place, array, arrays, destination);
+    return;
+  }
   require_device(place, array, arrays.device());
   if (const Param* param = place.param()) require_pointee(place, *param, array);
   require_order(place, array);
@@ -129,7 +144,7 @@ bool pack_exchanged_array(const KernelBox& kernel, std::size_t index, const Slot
   return naming(place, [&] {
     ForeignArray array;
     if (!read_exchange_api(object, Sharing::borrow, array)) return false;
-    pack_address(place, array, arrays, destination);
+    pack_checked(place, array, arrays, destination);
     return true;
   });
 }
@@ -140,7 +155,7 @@ bool pack_array(const KernelBox& kernel, std::size_t index, const Slot& slot, Py
   return naming(place, [&] {
     ForeignArray array;
     if (!read_foreign_array(object, arrays.stream(), Sharing::borrow, array)) return false;
-    pack_address(place, array, arrays, destination);
+    pack_checked(place, array, arrays, destination);
     return true;
   });
 }

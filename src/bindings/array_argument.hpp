@@ -17,7 +17,12 @@ namespace cudacore::bindings {
           (slot.kind == ParamKind::integer || slot.kind == ParamKind::opaque));
 }
 
-/// Packs an object whose type has DLPack's C exchange API into a slot that takes an address. Runs
+/// Whether a slot takes an array: as an address, or as a view.
+[[nodiscard]] inline bool takes_array(const launching::Slot& slot) noexcept {
+  return slot.view != 0 || takes_address(slot);
+}
+
+/// Packs an object whose type has DLPack's C exchange API into a slot that takes an array. Runs
 /// no Python code once the type is known.
 /// @return false for other objects.
 /// @throw TypeMismatchError that names the kernel and the parameter.
@@ -25,7 +30,7 @@ namespace cudacore::bindings {
                                         const launching::Slot& slot, PyObject* object,
                                         LaunchArrays& arrays, unsigned char* destination);
 
-/// Packs an object that has any protocol of arrays into a slot that takes an address.
+/// Packs an object that has any protocol of arrays into a slot that takes an array.
 /// @return false for other objects.
 /// @throw as pack_exchanged_array().
 [[nodiscard]] bool pack_array(const launching::KernelBox& kernel, std::size_t index,

@@ -14,17 +14,20 @@ using dlpack::DataType;
 using dlpack::DeviceType;
 using dlpack::TypeCode;
 
+/// The keys that mean something here.
+enum class Key : std::uint8_t { version, typestr, shape, strides, data, stream, mask };
+constexpr std::array<const char*, 7> key_names = {"version", "typestr", "shape", "strides",
+                                                  "data",    "stream",  "mask"};
+
 /// The names of the attributes and of their keys, made once.
 struct Names {
   PyObject* cuda_array_interface = PyUnicode_InternFromString("__cuda_array_interface__");
   PyObject* array_interface = PyUnicode_InternFromString("__array_interface__");
-  PyObject* version = PyUnicode_InternFromString("version");
-  PyObject* shape = PyUnicode_InternFromString("shape");
-  PyObject* strides = PyUnicode_InternFromString("strides");
-  PyObject* typestr = PyUnicode_InternFromString("typestr");
-  PyObject* data = PyUnicode_InternFromString("data");
-  PyObject* mask = PyUnicode_InternFromString("mask");
-  PyObject* stream = PyUnicode_InternFromString("stream");
+  std::array<PyObject*, key_names.size()> keys{};
+
+  Names() {
+    std::transform(key_names.begin(), key_names.end(), keys.begin(), &PyUnicode_InternFromString);
+  }
 };
 
 const Names& names() {
@@ -32,11 +35,12 @@ const Names& names() {
   return made;
 }
 
-/// One protocol's dict.
+/// One protocol's dict. Holds its values: code that runs later may change the dict.
 class Description {
  public:
-  Description(const char* protocol, const py::object& dict) : protocol_(protocol), dict_(&dict) {
+  Description(const char* protocol, const py::object& dict) : protocol_(protocol) {
     if (PyDict_Check(dict.ptr()) == 0) refuse("must be a dict, not " + shown(dict));
+    if (!read_interned(dict.ptr())) read_any(dict.ptr());
   }
 
   [[noreturn]] void refuse(const std::string& what) const {
@@ -46,30 +50,61 @@ class Description {
     refuse(std::string("has '") + key + "', which must be " + expected + ", not " + shown(value));
   }
 
-  /// Null if there is none, or if it is None. Its own reference: code that runs later may change
-  /// the dict.
-  [[nodiscard]] py::object find(PyObject* key) const {
-    PyObject* value = PyDict_GetItemWithError(dict_->ptr(), key);
-    if (value == Py_None) value = nullptr;
-    auto held = py::reinterpret_borrow<py::object>(value);
-    if (!held && PyErr_Occurred() != nullptr) throw py::error_already_set();
-    return held;
+  /// Null if there is none, or if it is None.
+  [[nodiscard]] py::handle find(Key key) const noexcept {
+    const py::object& value = values_[static_cast<std::size_t>(key)];
+    return value.is_none() ? py::handle() : py::handle(value);
   }
-  [[nodiscard]] py::object get(PyObject* key) const {
-    py::object value = find(key);
-    if (!value) refuse("lacks '" + std::string(PyUnicode_AsUTF8(key)) + "'");
+  [[nodiscard]] py::handle get(Key key) const {
+    const py::handle value = find(key);
+    if (!value) {
+      refuse("lacks '" + std::string(key_names.at(static_cast<std::size_t>(key))) + "'");
+    }
     return value;
   }
 
   [[nodiscard]] const char* protocol() const noexcept { return protocol_; }
 
  private:
+  /// Compares the addresses of keys alone, which is faster than looking each up and runs no Python
+  /// code.
+  /// @return false if some key is not an interned string.
+  bool read_interned(PyObject* dict) {
+    const auto& keys = names().keys;
+    Py_ssize_t position = 0;
+    PyObject* key = nullptr;
+    PyObject* value = nullptr;
+    while (PyDict_Next(dict, &position, &key, &value) != 0) {
+      if (PyUnicode_CheckExact(key) == 0 || PyUnicode_CHECK_INTERNED(key) == 0) return false;
+      const auto* const found = std::find(keys.begin(), keys.end(), key);
+      if (found != keys.end()) {
+        values_[static_cast<std::size_t>(found - keys.begin())] =
+            py::reinterpret_borrow<py::object>(value);
+      }
+    }
+    return true;
+  }
+
+  void read_any(PyObject* dict) {
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      PyObject* value = PyDict_GetItemWithError(dict, names().keys[i]);
+      if (value == nullptr && PyErr_Occurred() != nullptr) throw py::error_already_set();
+      values_[i] = py::reinterpret_borrow<py::object>(value);
+    }
+  }
+
   const char* protocol_;
-  const py::object* dict_;
+  std::array<py::object, key_names.size()> values_;
 };
 
 long long to_integer(const Description& from, const char* key, const char* expected,
                      py::handle value) {
+  if (PyLong_CheckExact(value.ptr()) != 0) {
+    int overflow = 0;
+    const long long number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+    if (overflow != 0) from.refuse(key, expected, value);
+    return number;
+  }
   if (!is_index(value)) from.refuse(key, expected, value);
   const Index index = to_index(value);
   if (!index.fits) from.refuse(key, expected, value);
@@ -78,7 +113,7 @@ long long to_integer(const Description& from, const char* key, const char* expec
 
 int read_version(const Description& from, int lowest) {
   constexpr int highest = 3;
-  const long long version = to_integer(from, "version", "an int", from.get(names().version));
+  const long long version = to_integer(from, "version", "an int", from.get(Key::version));
   if (version < lowest || version > highest) {
     from.refuse("has version " + std::to_string(version) + "; cudacore knows " +
                 (lowest == highest ? "" : std::to_string(lowest) + " and ") +
@@ -89,7 +124,7 @@ int read_version(const Description& from, int lowest) {
 
 /// The type for a typestr such as "<f4".
 DataType read_type(const Description& from) {
-  const py::object given = from.get(names().typestr);
+  const py::handle given = from.get(Key::typestr);
   Py_ssize_t length = 0;
   const char* text =
       PyUnicode_Check(given.ptr()) != 0 ? PyUnicode_AsUTF8AndSize(given.ptr(), &length) : nullptr;
@@ -147,8 +182,8 @@ void read_layout(const Description& from, std::size_t item_size, ForeignArray& a
   };
   dlpack::Tensor& tensor = array.tensor;
   tensor.shape = array.extents.data();
-  tensor.dimensions = read("shape", from.get(names().shape), tensor.shape);
-  const py::object strides = from.find(names().strides);
+  tensor.dimensions = read("shape", from.get(Key::shape), tensor.shape);
+  const py::handle strides = from.find(Key::strides);
   if (!strides) return;
   tensor.strides = array.extents.data() + ForeignArray::most_dimensions;
   if (read("strides", strides, tensor.strides) != tensor.dimensions) {
@@ -165,7 +200,7 @@ void read_layout(const Description& from, std::size_t item_size, ForeignArray& a
 }
 
 void read_data(const Description& from, ForeignArray& array) {
-  const py::object data = from.get(names().data);
+  const py::handle data = from.get(Key::data);
   if (PyTuple_Check(data.ptr()) == 0 || PyTuple_GET_SIZE(data.ptr()) != 2) {
     from.refuse("data", "(address, read_only)", data);
   }
@@ -187,7 +222,7 @@ void read_data(const Description& from, ForeignArray& array) {
 
 CUstream read_stream(const Description& from, int version) {
   if (version < 3) return CU_STREAM_LEGACY;
-  const py::object stream = from.find(names().stream);
+  const py::handle stream = from.find(Key::stream);
   if (!stream) return nullptr;
   const long long number = to_integer(from, "stream", "None, 1, 2 or a CUstream", stream);
   if (number <= 0) from.refuse("stream", "None, 1, 2 or a CUstream", stream);
@@ -199,7 +234,7 @@ int read_description(const Description& from, int lowest_version, ForeignArray& 
   array.tensor.type = read_type(from);
   read_layout(from, std::size_t{array.tensor.type.bits} * array.tensor.type.lanes / 8, array);
   read_data(from, array);
-  if (from.find(names().mask)) {
+  if (from.find(Key::mask)) {
     from.refuse("has a mask, which no kernel can apply; fill the masked elements first");
   }
   array.check(from.protocol());

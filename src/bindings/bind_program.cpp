@@ -4,6 +4,7 @@
 #include "bindings/code_objects.hpp"
 #include "bindings/keywords.hpp"
 #include "bindings/options.hpp"
+#include "bindings/program_cache.hpp"
 
 namespace cudacore::bindings {
 namespace {
@@ -102,28 +103,32 @@ void write_log_of_failure(const py::object& write, const std::string& log) {
 }
 
 ObjectCode compile(const PyProgram& self, const py::object& target_type,
-                   const py::object& name_expressions, const py::object& logs) {
+                   const py::object& name_expressions, const py::object& logs,
+                   const py::object& cache) {
   const std::shared_ptr<Program> program = self.get("Program");
   const auto target = target_type.is_none()
                           ? std::nullopt
                           : std::optional(to_code_type(target_type, "target_type"));
   const std::vector<std::string> names = to_name_expressions(name_expressions);
   const py::object write = to_writer(logs);
-  std::string log;
-  try {
-    ObjectCode code = [&] {
-      const ReleaseGil release;
-      return program->compile(target, names, &log);
-    }();
-    write_log(write, log);
-    return code;
-  } catch (const CompileError& error) {
-    write_log_of_failure(write, error.log());
-    throw;
-  } catch (const LinkError& error) {
-    write_log_of_failure(write, error.log());
-    throw;
-  }
+  const auto run = [&] {
+    std::string log;
+    try {
+      ObjectCode code = [&] {
+        const ReleaseGil release;
+        return program->compile(target, names, &log);
+      }();
+      write_log(write, log);
+      return code;
+    } catch (const CompileError& error) {
+      write_log_of_failure(write, error.log());
+      throw;
+    } catch (const LinkError& error) {
+      write_log_of_failure(write, error.log());
+      throw;
+    }
+  };
+  return cache.is_none() ? run() : compile_through(cache, *program, target, !names.empty(), run);
 }
 
 py::object pch_status(const PyProgram& self) {
@@ -139,7 +144,8 @@ void bind_program(py::module_& module) {
   HeapClass<PyProgram> type(module, "cudacore.Program", &create);
   add_close(type, "Program");
   type.def("compile", in_parts, py::arg("target_type") = py::none(),
-           py::arg("name_expressions") = py::tuple(), py::arg("logs") = py::none(), &compile)
+           py::arg("name_expressions") = py::tuple(), py::arg("logs") = py::none(), py::kw_only(),
+           py::arg("cache") = py::none(), &compile)
       .property("backend", quick,
                 [](const PyProgram& self) {
                   return to_enum("CompilerBackendType", self.get("Program")->backend());

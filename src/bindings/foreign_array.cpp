@@ -110,7 +110,9 @@ CUstream producer_stream(const ForeignArray& array) {
 dlpack::Device locate(std::uint64_t address) {
   using dlpack::DeviceType;
   const driver::DriverApi& api = driver::api();
-  const error::ContextScope scope(api, *error::current_context());
+  CUcontext current = nullptr;
+  error::check(api.cuCtxGetCurrent(&current), "cuCtxGetCurrent");
+  if (current == nullptr) static_cast<void>(error::current_context());  // makes one current
   int ordinal = 0;
   unsigned type = 0;
   unsigned is_managed = 0;

@@ -97,7 +97,7 @@ void pack_arguments(const KernelBox& kernel, PyObject* const* objects, LaunchArr
     auto* place = static_cast<unsigned char*>(places[i]);
     if (get_if<Buffer>(objects[i]) != nullptr) {
       pack_argument(kernel, i, slots[i], objects[i], arrays, place);
-    } else if (takes_address(slots[i])) {
+    } else if (takes_array(slots[i])) {
       static_cast<void>(pack_exchanged_array(kernel, i, slots[i], objects[i], arrays, place));
     }
   }

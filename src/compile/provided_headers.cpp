@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "compile/array_view.hpp"
 #include "compile/compile_error.hpp"
 #include "signature/cxx_text.hpp"
 
@@ -208,6 +209,9 @@ std::string_view providing_header(std::string_view name) {
 
 bool provide_missing(std::string_view log, CompilerInputs& given) {
   const std::string_view wanted = missing_header(log);
+  if (wanted == array_view_name) {
+    return given.headers.emplace(array_view_name, array_view_text).second;
+  }
   const bool known = std::any_of(c_headers.begin(), c_headers.end(),
                                  [&](const Header& header) { return header.name == wanted; });
   if (known) {

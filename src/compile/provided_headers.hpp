@@ -15,8 +15,8 @@ struct CompilerInputs {
 };
 
 /// Adds what a failed compilation lacked and NVRTC supports but doesn't declare: C's own headers,
-/// and the device functions of programmatic dependent launch. This shadows nothing: only what was
-/// not found anywhere is added.
+/// and the device functions of programmatic dependent launch; and cudacore's own headers. This
+/// shadows nothing: only what was not found anywhere is added.
 /// @return whether something was added, so that it makes sense to try again.
 [[nodiscard]] bool provide_missing(std::string_view log, CompilerInputs& given);
 

@@ -162,6 +162,10 @@ PackingPlan::PackingPlan(std::span<const Param> params) {
     bytes = offset + std::max(param.size, sizeof(std::uint64_t));
     slots.push_back(make_slot(param));
     slots.back().offset = static_cast<std::uint32_t>(offset);
+    if (auto layout = signature::view_layout(param)) {
+      views.push_back(std::move(*layout));
+      slots.back().view = static_cast<std::uint16_t>(views.size());
+    }
   }
   bytes = round_up(bytes, largest_alignment);
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cudacore/signature.hpp"
+#include "signature/view_layout.hpp"
 
 namespace cudacore::launching {
 
@@ -23,6 +24,7 @@ enum class FastPath : std::uint8_t {
 struct Slot {
   ParamKind kind = ParamKind::opaque;
   FastPath fast_path = FastPath::integer;
+  std::uint16_t view = 0;  ///< the number of its layout in the plan's views, from 1; 0 for others
   std::uint32_t size = 0;
   std::uint32_t offset = 0;  ///< aligned for the type, at least 8 bytes apart; not the driver's
   /// The range of plain integers whose low bytes can be stored without further checks; empty by
@@ -45,7 +47,8 @@ struct Slot {
 /// How a launch lays out its arguments: one slot for each parameter, and the room for all.
 struct PackingPlan {
   std::vector<Slot> slots;
-  std::size_t bytes = 0;  ///< a multiple of 16
+  std::size_t bytes = 0;                     ///< a multiple of 16
+  std::vector<signature::ViewLayout> views;  ///< of the parameters that are array views
 
   PackingPlan() = default;
   explicit PackingPlan(std::span<const Param> params);

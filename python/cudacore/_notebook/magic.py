@@ -16,7 +16,7 @@ from traitlets import Bool
 from cudacore import _core
 from cudacore._notebook import diagnostics
 from cudacore._notebook.names import Named, check, identifier
-from cudacore._notebook.output import choose_descriptor
+from cudacore._notebook.output import CaughtDescriptor, Descriptor
 from cudacore._notebook.progress import progress
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class CudaMagics(Magics):
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
         self._shell = shell
-        self._descriptor = choose_descriptor(is_notebook=hasattr(shell, "kernel"))
+        self._descriptor = CaughtDescriptor() if hasattr(shell, "kernel") else Descriptor()
 
     @magic_arguments()
     @argument(

@@ -2,101 +2,118 @@
 """Brings what kernels print into the cell that launched them.
 
 The driver writes it to the process's file descriptor 1, some at any time and the rest when it is
-called to wait. A notebook shows only what is written to ``sys.stdout``. By default, ipykernel makes
-the descriptor a pipe, and a thread copies from there to the cell that runs at that moment.
+called to wait. A notebook shows what is written to ``sys.stdout``. By default, a thread of
+ipykernel copies from one to the other, but sometimes only after the cell has ended.
 """
 
 from __future__ import annotations
 
+import atexit
+import codecs
 import ctypes
 import fcntl
+import io
 import os
 import select
-import stat
 import sys
-import termios
-import time
+import threading
 
 STDOUT = 1
 
-#: Seconds that ipykernel gets to empty its pipe.
-PATIENCE = 0.2
+#: Seconds between two looks at the descriptor. ipykernel sends what it has as often.
+PERIOD = 0.2
+
+_FALLOC_FL_PUNCH_HOLE_AND_KEEP_SIZE = 3
 
 
 class Descriptor:
     """Descriptor 1, where what is written to it is shown without further ado."""
 
     def show(self) -> None:
-        """Show in the cell what was written so far."""
+        """Show what was written so far."""
         _flush_c()
 
     def close(self) -> None:
         """Stop showing anything."""
 
 
-class ReadDescriptor(Descriptor):
-    """Descriptor 1 as a pipe that ipykernel reads."""
+class CaughtDescriptor(Descriptor):
+    """Descriptor 1 in a notebook, replaced by a file whose content is shown while a cell runs.
 
-    def show(self) -> None:
-        super().show()
-        if not stat.S_ISFIFO(os.fstat(STDOUT).st_mode):
-            return
-        deadline = time.monotonic() + PATIENCE
-        while self._unread() and time.monotonic() < deadline:
-            time.sleep(0.001)
-        # The thread still has to get the GIL to pass on what it has read.
-        time.sleep(sys.getswitchinterval())
-
-    @staticmethod
-    def _unread() -> int:
-        return int.from_bytes(fcntl.ioctl(STDOUT, termios.FIONREAD, bytes(4)), sys.byteorder)
-
-
-class UnreadDescriptor(Descriptor):
-    """Descriptor 1 in a kernel that doesn't read it, replaced by a file.
-
-    Unlike a pipe, a file is never full, so nobody who writes has to wait for this thread. What
-    another process writes to it after the cell that started it is shown by a later cell.
+    Unlike a pipe, a file is never full. Whoever writes to it never waits for a thread of this
+    process, which could not read as long as the writer holds the GIL.
     """
 
     def __init__(self) -> None:
         _flush_c()
-        self._original = os.dup(STDOUT)
-        self._file = os.memfd_create("cudacore")
+        self._lock = threading.Lock()
+        self._closing = threading.Event()
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._owner = os.getpid()
         self._shown = 0
+        self._original = os.dup(STDOUT)
+        self._copies = self._find_copies()
+        self._file = os.memfd_create("cudacore")
+        # All who share the descriptor append, also if one of them truncates /dev/stdout.
+        fcntl.fcntl(self._file, fcntl.F_SETFL, os.O_APPEND)
         os.dup2(self._file, STDOUT)
+        self._thread = threading.Thread(target=self._follow, daemon=True)
+        self._thread.start()
+        atexit.register(self.close)
 
     def show(self) -> None:
         super().show()
-        # Reading leaves the position alone, which is where all others write.
-        data = os.pread(self._file, os.fstat(self._file).st_size - self._shown, self._shown)
-        if not data:
-            return
-        self._shown += len(data)
-        sys.stdout.write(data.decode(errors="replace"))
-        self._copy_to_original(data)
+        self._show_new()
 
     def close(self) -> None:
-        self.show()
+        if os.getpid() != self._owner:  # a forked child ends
+            return
+        atexit.unregister(self.close)
+        self._closing.set()
+        self._thread.join()
         os.dup2(self._original, STDOUT)
+        self.show()
         os.close(self._original)
         os.close(self._file)
 
-    def _copy_to_original(self, data: bytes) -> None:
-        """Write where it would have gone, such as to Jupyter's log, unless that would block."""
-        while data and select.select([], [self._original], [], 0)[1]:
-            data = data[os.write(self._original, data[: select.PIPE_BUF]) :]
+    def _follow(self) -> None:
+        while not self._closing.wait(PERIOD):
+            self._show_new()
+
+    def _show_new(self) -> None:
+        with self._lock:
+            size = os.fstat(self._file).st_size
+            if size < self._shown:
+                self._shown = 0
+            if size == self._shown:
+                return
+            data = os.pread(self._file, size - self._shown, self._shown)
+            self._shown += len(data)
+            _libc.fallocate(
+                self._file,
+                _FALLOC_FL_PUNCH_HOLE_AND_KEEP_SIZE,
+                ctypes.c_long(0),
+                ctypes.c_long(self._shown),
+            )
+            sys.stdout.write(self._decoder.decode(data))
+            # Not to where nobody reads, which would block.
+            while data and select.select([], [self._copies], [], 0)[1]:
+                data = data[os.write(self._copies, data[: select.PIPE_BUF]) :]
+
+    def _find_copies(self) -> int:
+        """Return where a copy goes, such as to Jupyter's log.
+
+        If ipykernel reads the descriptor, it has replaced the one that it copies to.
+        """
+        try:
+            return sys.stdout.fileno()
+        except io.UnsupportedOperation:
+            return self._original
 
 
-def choose_descriptor(*, is_notebook: bool) -> Descriptor:
-    """Find out how what is written to descriptor 1 can be shown in a cell."""
-    if not is_notebook:
-        return Descriptor()
-    if hasattr(sys.stdout, "watch_fd_thread"):
-        return ReadDescriptor()
-    return UnreadDescriptor()
+_libc = ctypes.CDLL(None)
 
 
 def _flush_c() -> None:
     """Flush C's own buffers, where the driver's output may still be."""
-    ctypes.CDLL(None).fflush(None)
+    _libc.fflush(None)

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program cache in files."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+import threading
+import time
+from pathlib import Path
+from stat import S_ISREG
+from typing import TYPE_CHECKING, NamedTuple
+
+from cudacore.utils._program_cache import (
+    Key,
+    ProgramCacheResource,
+    Value,
+    check_max_size,
+    key_bytes,
+    value_bytes,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# A temporary file older than this was left behind by a process that died.
+STALE_SECONDS = 3600
+
+
+def default_folder() -> Path:
+    """Return the folder for caches that name none, in the user's caches."""
+    root = os.environ.get("XDG_CACHE_HOME")
+    return (Path(root) if root else Path.home() / ".cache") / "cudacore" / "program-cache"
+
+
+class File(NamedTuple):
+    """An entry's file, as it was found."""
+
+    path: Path
+    stat: os.stat_result
+
+    def is_unchanged(self) -> bool:
+        """Return whether the file is still the one that was found."""
+        try:
+            now = self.path.stat()
+        except FileNotFoundError:
+            return False
+        before = self.stat
+        return (now.st_ino, now.st_size, now.st_mtime_ns) == (
+            before.st_ino,
+            before.st_size,
+            before.st_mtime_ns,
+        )
+
+
+class FileStreamProgramCache(ProgramCacheResource):
+    """A program cache in a folder, which processes may share.
+
+    Each entry is a file with the code and nothing else, which other tools can read. It is written
+    beside its place and renamed, so readers see either all of it or nothing. Only the user can
+    read it. After a power failure, the last entries may be missing, but none is cut.
+
+    The values aren't checked: whoever can write to the folder can replace code. The default cache
+    of cudacore, which needs no object, checks them, and observes the headers that a source
+    includes: see `cudacore.cache`.
+
+    Parameters
+    ----------
+    path : str or os.PathLike, optional
+        The folder, which is made if there is none. By default,
+        ``$XDG_CACHE_HOME/cudacore/program-cache``, where ``XDG_CACHE_HOME`` is ``~/.cache`` if it
+        is not set.
+    max_size_bytes : int, optional
+        The most that all files may take; beyond it, those that were read least recently are
+        removed. Processes that write at the same time may exceed it for a while. By default,
+        there is no bound.
+
+    Raises
+    ------
+    ValueError
+        The bound is not positive.
+    OSError
+        The folder can't be made. Storing raises it, too, if a file can't be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from cudacore.utils import FileStreamProgramCache
+    >>> program = cudacore.Program("__global__ void f() {}", "c++", {"arch": "sm_90"})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with FileStreamProgramCache(folder) as cache:
+    ...         code = program.compile("cubin", cache=cache)
+    ...     with FileStreamProgramCache(folder) as cache:
+    ...         program.compile("cubin", cache=cache).code == code.code
+    True
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str] | None = None, *, max_size_bytes: int | None = None
+    ) -> None:
+        check_max_size(max_size_bytes)
+        root = default_folder() if path is None else Path(path)
+        self._entries = root / "entries"
+        self._drafts = root / "tmp"
+        self._max_size = max_size_bytes
+        self._lock = threading.Lock()
+        root.mkdir(parents=True, exist_ok=True)
+        self._make_folders()
+        self._remove_stale_drafts()
+        # What the files take, as far as this object knows: it is counted again before eviction.
+        self._tracked_size_bytes = 0 if max_size_bytes is None else self._compute_total_size()
+
+    def __getitem__(self, key: Key) -> bytes:
+        """Return the code; KeyError if there is none."""
+        try:
+            with self._path_for_key(key).open("rb") as file:
+                data = file.read()
+                # The time of the last read decides what is evicted. It can't be set everywhere.
+                with contextlib.suppress(OSError):
+                    written = os.fstat(file.fileno()).st_mtime_ns
+                    os.utime(file.fileno(), ns=(time.time_ns(), written))
+                return data
+        except FileNotFoundError:
+            raise KeyError(key) from None
+
+    def __setitem__(self, key: Key, value: Value) -> None:
+        """Store code; OSError if it can't be written.
+
+        If it alone exceeds the bound, it doesn't stay.
+        """
+        path, data = self._path_for_key(key), value_bytes(value)
+        self._make_folders()
+        path.parent.mkdir(exist_ok=True)
+        number, draft = tempfile.mkstemp(prefix="entry-", dir=self._drafts)
+        try:
+            with os.fdopen(number, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            replaced = self._size_of(path)
+            os.replace(draft, path)  # noqa: PTH105
+        except BaseException:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(draft)  # noqa: PTH108
+            raise
+        self._grow(len(data) - replaced)
+
+    def __delitem__(self, key: Key) -> None:
+        """Remove an entry; KeyError if there is none."""
+        path = self._path_for_key(key)
+        size = self._size_of(path)
+        try:
+            path.unlink()
+        except FileNotFoundError:
+            raise KeyError(key) from None
+        with self._lock:
+            self._tracked_size_bytes = max(0, self._tracked_size_bytes - size)
+
+    def __len__(self) -> int:
+        """Count the files, among them those of other processes."""
+        return sum(1 for _ in self._files(self._entries, "*/*"))
+
+    def clear(self) -> None:
+        """Remove all entries but those that other processes write meanwhile."""
+        for file in list(self._files(self._entries, "*/*")):
+            self._remove(file)
+        self._remove_stale_drafts()
+        with self._lock:
+            self._tracked_size_bytes = 0 if self._max_size is None else self._compute_total_size()
+
+    def _path_for_key(self, key: Key) -> Path:
+        digest = hashlib.sha256(key_bytes(key)).hexdigest()
+        return self._entries / digest[:2] / digest[2:]
+
+    def _make_folders(self) -> None:
+        """Make the folders, which somebody may have removed."""
+        self._entries.mkdir(parents=True, exist_ok=True)
+        self._drafts.mkdir(exist_ok=True)
+
+    def _size_of(self, path: Path) -> int:
+        """Return the size of a file; 0 if there is none, or no bound to keep."""
+        if self._max_size is None:
+            return 0
+        try:
+            return path.stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    def _grow(self, by: int) -> None:
+        if self._max_size is None:
+            return
+        with self._lock:
+            self._tracked_size_bytes += by
+            is_full = self._tracked_size_bytes > self._max_size
+        if is_full:
+            self._enforce_size_cap()
+
+    def _enforce_size_cap(self) -> None:
+        """Remove what was read least recently, until the rest fits."""
+        if self._max_size is None:
+            return
+        self._remove_stale_drafts()
+        size = self._compute_total_size()
+        files = self._files(self._entries, "*/*")
+        for file in sorted(files, key=lambda file: file.stat.st_atime_ns):
+            if size <= self._max_size:
+                break
+            if self._remove(file):
+                size -= file.stat.st_size
+        with self._lock:
+            self._tracked_size_bytes = size
+
+    def _remove(self, file: File) -> bool:
+        """Remove an entry, unless another process has replaced it."""
+        if not file.is_unchanged():
+            return False
+        file.path.unlink(missing_ok=True)
+        return True
+
+    def _remove_stale_drafts(self) -> None:
+        for file in self._files(self._drafts, "*"):
+            if file.stat.st_mtime < time.time() - STALE_SECONDS:
+                with contextlib.suppress(FileNotFoundError, PermissionError):
+                    file.path.unlink()
+
+    def _compute_total_size(self) -> int:
+        files = (*self._files(self._entries, "*/*"), *self._files(self._drafts, "*"))
+        return sum(file.stat.st_size for file in files)
+
+    @staticmethod
+    def _files(folder: Path, pattern: str) -> Iterator[File]:
+        """Find the files in a folder that other processes change."""
+        for path in folder.glob(pattern):
+            try:
+                stat = path.lstat()  # a link isn't an entry
+            except FileNotFoundError:
+                continue
+            if S_ISREG(stat.st_mode):
+                yield File(path, stat)
