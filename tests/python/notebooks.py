@@ -17,7 +17,7 @@ pytest.importorskip("ipykernel")
 #: A kernel that prints.
 HELLO = '%%cuda --quiet\n__global__ void hello(int n) { printf("hello %d\\n", n); }'
 
-#: A kernel that takes a given time.
+#: A kernel that takes a given time, and one that ends when it is told to.
 SPIN = """%%cuda --quiet
 __device__ unsigned long long now() {
   unsigned long long time;
@@ -27,6 +27,17 @@ __device__ unsigned long long now() {
 __global__ void spin(long long nanoseconds) {
   for (unsigned long long start = now(); now() - start < nanoseconds;);
 }
+__global__ void run_until(const volatile int* flag) {
+  while (*flag == 0);
+}
+"""
+
+#: Makes the flag that `run_until` waits for.
+FLAG = """
+import ctypes
+flag = cudacore.LegacyPinnedMemoryResource().allocate(4)
+word = ctypes.c_int.from_address(flag.handle)
+word.value = 0
 """
 
 

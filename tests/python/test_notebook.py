@@ -141,6 +141,12 @@ def test_carets_stand_below_wide_characters(notebook: Notebook) -> None:
     assert caret.index("^") == line.index("y;") + 1
 
 
+def test_lines_are_those_of_the_notebook(notebook: Notebook) -> None:
+    # Python would end a line at these characters, too.
+    shown = notebook("%%cuda\n// \u2028 \f \x1c\n__global__ void f() { x; /* \u2028 \f */ }")
+    assert "----> 3 __global__ void f() { x; /* \u2028 \f */ }" in shown.error.split("\n")
+
+
 def test_only_the_first_errors_are_shown(notebook: Notebook) -> None:
     body = "".join(f"  a{number} = 1;\n" for number in range(20))
     shown = notebook(f"%%cuda\n__global__ void many() {{\n{body}}}")

@@ -8,7 +8,7 @@ import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 #: What the compiler calls the cell. It is part of the program, so it is the same for every cell:
 #: a cell that is run again is found in the cache of programs.
@@ -64,7 +64,7 @@ def parse(log: str) -> tuple[list[Entry], list[str]]:
     entries: list[Entry] = []
     others: list[str] = []
     is_inside = False
-    for line in log.splitlines():
+    for line in log.split("\n"):
         head = _HEAD.fullmatch(line)
         if head:
             place = head["file"] or CELL, int(head["line"] or 0)
@@ -77,14 +77,14 @@ def parse(log: str) -> tuple[list[Entry], list[str]]:
     return entries, others
 
 
-def render(entry: Entry, cell: Sequence[str]) -> list[str]:
+def render(entry: Entry, lines_of_cell: Sequence[str]) -> list[str]:
     """Lay out an entry like IPython's own tracebacks.
 
     Parameters
     ----------
     entry : Entry
-    cell : sequence of str
-        The lines that were compiled.
+    lines_of_cell : sequence of str
+        What was compiled.
 
     Returns
     -------
@@ -96,9 +96,9 @@ def render(entry: Entry, cell: Sequence[str]) -> list[str]:
     margin = str(entry.line)
     if entry.file == CELL:
         where = f"line {entry.line}" if entry.line else "at the end of the cell"
-        inside = 0 < entry.line <= len(cell)
-        excerpt = excerpt or (cell[entry.line - 1] if inside else "")
-        before = cell[entry.line - 2] if inside and entry.line > 1 else ""
+        inside = 0 < entry.line <= len(lines_of_cell)
+        excerpt = excerpt or (lines_of_cell[entry.line - 1] if inside else "")
+        before = lines_of_cell[entry.line - 2] if inside and entry.line > 1 else ""
     elif excerpt.startswith(_PRAGMA):
         where, margin = "--name", ""
         excerpt, caret = excerpt[len(_PRAGMA) :], max(caret - len(_PRAGMA), 0)
@@ -124,7 +124,7 @@ def _blank(text: str) -> str:
     )
 
 
-def render_error(message: str, log: str, cell: Sequence[str]) -> list[str]:
+def render_error(message: str, log: str, source: str) -> list[str]:
     """Lay out what stopped a compilation; without `log`, the message alone.
 
     Parameters
@@ -133,8 +133,8 @@ def render_error(message: str, log: str, cell: Sequence[str]) -> list[str]:
         That of the `CompileError`, whose advice is kept.
     log : str
         The compiler's.
-    cell : sequence of str
-        The lines that were compiled.
+    source : str
+        What was compiled.
     """
     entries, others = parse(log)
     errors = [
@@ -143,27 +143,27 @@ def render_error(message: str, log: str, cell: Sequence[str]) -> list[str]:
         if entry.is_error and not entry.text.startswith("Error in parsing name expression")
     ]
     if not errors:
-        return f"{RED}CompileError{PLAIN}: {message}".splitlines()
+        return f"{RED}CompileError{PLAIN}: {message}".split("\n")
     count = f"{len(errors)} error{'s' if len(errors) > 1 else ''}"
     lines = [f"{RED}CompileError{PLAIN}: {count}"]
     for entry in errors[:MOST]:
-        lines += render(entry, cell)
+        lines += render(entry, source.split("\n"))
     if len(errors) > MOST:
         lines.append(f"(and {len(errors) - MOST} more; sys.last_value.log has all of them)")
-    return lines + others + _advice(message, log, cell)
+    return lines + others + _advice(message, log, source)
 
 
-def _advice(message: str, log: str, cell: Iterable[str]) -> list[str]:
+def _advice(message: str, log: str, source: str) -> list[str]:
     """Return the lines of a message that come neither from the log nor from the source."""
-    known = {line.strip() for line in (*log.splitlines(), *cell)}
+    known = {line.strip() for line in f"{log}\n{source}".split("\n")}
     return [
         line
-        for line in message.splitlines()[2:]
+        for line in message.split("\n")[2:]
         if line.strip() not in known and not _COUNTS.fullmatch(line)
     ]
 
 
-def render_warnings(log: str, cell: Sequence[str]) -> list[str]:
+def render_warnings(log: str, source: str) -> list[str]:
     """Lay out what the compiler said about a cell that it compiled."""
     entries, others = parse(log)
-    return [line for entry in entries for line in render(entry, cell)] + others
+    return [line for entry in entries for line in render(entry, source.split("\n"))] + others

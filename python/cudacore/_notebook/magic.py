@@ -74,13 +74,12 @@ class CudaMagics(Magics):
         Launch one by kernel[grid, block](...). Running the cell again replaces the kernels.
         """
         options = self._parse(line)
-        # The compiler counts lines as the notebook does: the magic is on the first.
-        lines = ["", *cell.splitlines()]
+        source = "\n" + cell  # lines are counted as the notebook does: the magic is on the first
         try:
-            code = self._compile(options, "\n" + cell)
+            code = self._compile(options, source)
             defined = self._define(options, code)
         except _core.CompileError as error:
-            self._raise_shown(error, diagnostics.render_error(str(error), error.log, lines))
+            self._raise_shown(error, diagnostics.render_error(str(error), error.log, source))
         except (_core.CUDAError, ValueError) as error:
             self._raise_shown(error, [f"{type(error).__name__}: {error}"])
         self._shell.push(defined)
@@ -111,7 +110,7 @@ class CudaMagics(Magics):
         with progress("Compiling"):
             code = program.compile(name_expressions=[named.expression for named in options.name])
         if program.log and not options.quiet:
-            self._write(diagnostics.render_warnings(program.log, source.splitlines()))
+            self._write(diagnostics.render_warnings(program.log, source))
         return code
 
     def _define(self, options: Namespace, code: _core.ObjectCode) -> dict[str, object]:

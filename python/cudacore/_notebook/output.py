@@ -50,6 +50,7 @@ class CaughtDescriptor(Descriptor):
         self._closing = threading.Event()
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._owner = os.getpid()
+        self._cell = sys.stdout
         self._shown = 0
         self._original = os.dup(STDOUT)
         self._copies = self._find_copies()
@@ -95,7 +96,7 @@ class CaughtDescriptor(Descriptor):
                 ctypes.c_long(0),
                 ctypes.c_long(self._shown),
             )
-            sys.stdout.write(self._decoder.decode(data))
+            self._cell.write(self._decoder.decode(data))
             # Not to where nobody reads, which would block.
             while data and select.select([], [self._copies], [], 0)[1]:
                 data = data[os.write(self._copies, data[: select.PIPE_BUF]) :]
@@ -106,7 +107,7 @@ class CaughtDescriptor(Descriptor):
         If ipykernel reads the descriptor, it has replaced the one that it copies to.
         """
         try:
-            return sys.stdout.fileno()
+            return self._cell.fileno()
         except io.UnsupportedOperation:
             return self._original
 
