@@ -139,16 +139,14 @@ class CudaMagics(Magics):
             sys.stdout.writelines(f"{_describe(*pair)}\n" for pair in values)
         return {named.python: value for named, value in defined}
 
-    def finish_cell(self, result: ExecutionResult) -> None:
+    def finish_cell(self, result: ExecutionResult | None) -> None:
         """Wait for what a cell has queued; show in it what kernels print, and how they fail."""
-        contexts = [context for context in _core.known_contexts() if not context.is_lost]
         try:
-            if self.wait and contexts:
-                with progress("Waiting for the device"):
-                    for context in contexts:
-                        context.sync()
+            # Whoever has interrupted the cell doesn't want to wait for the rest of it.
+            if self.wait and result and not isinstance(result.error_in_exec, KeyboardInterrupt):
+                self._wait()
         except (_core.CUDAError, KeyboardInterrupt) as error:
-            if result.success:
+            if result and result.success:
                 # The cell has failed: ipykernel says so, and doesn't run the ones after it.
                 result.error_in_exec = error
                 lines = [f"{type(error).__name__}: {error}"]
@@ -158,6 +156,14 @@ class CudaMagics(Magics):
                 self._shell.showtraceback((type(error), error, None))
         finally:
             self._descriptor.show()
+
+    @staticmethod
+    def _wait() -> None:
+        contexts = [context for context in _core.known_contexts() if not context.is_lost]
+        if contexts:
+            with progress("Waiting for the device"):
+                for context in contexts:
+                    context.sync()
 
     def close(self) -> None:
         """Give back what this object has changed."""
