@@ -2681,6 +2681,57 @@ def include_directories() -> list[str]:
     True
     """
 
+def library_places(library: str) -> list[tuple[str, str]]:
+    """All places where a library is looked for, in order: why it may be there, and its name.
+
+    Parameters
+    ----------
+    library : str
+        ``"NVRTC"``, ``"nvJitLink"`` or ``"nvFatbin"``.
+
+    Returns
+    -------
+    list of tuple of str
+        The first is ``"loaded"``, ``"wheel"``, ``"conda"``, ``"loader"`` or ``"toolkit"``. The
+        second is a file that may not exist; for ``"loaded"`` and ``"loader"``, the loader's name.
+
+    Raises
+    ------
+    ValueError
+        For another name.
+    """
+
+def header_places() -> list[tuple[str, tuple[int, int]]]:
+    """The folders with CUDA's headers, of any version, in all places where they are looked for.
+
+    Returns
+    -------
+    list of tuple
+        A folder and the version of its headers, which is (0, 0) if they don't say.
+
+    Raises
+    ------
+    LibraryNotFoundError
+        NVRTC, next to which they are looked for first, is not installed.
+    """
+
+def clocks(pci_bus_id: str) -> tuple[int, int, int]:
+    """The clocks of a device now, and what holds them down (nvmlDeviceGetClockInfo).
+
+    Returns
+    -------
+    tuple of int
+        The clocks of the multiprocessors and of the memory in MHz, and the bits of
+        nvmlClocksEventReasons.
+
+    Raises
+    ------
+    LibraryNotFoundError
+        There is no NVML.
+    NotSupportedError
+        NVML doesn't know the device, or not its clocks.
+    """
+
 def num_devices() -> int:
     """How many devices the driver shows (cuDeviceGetCount).
 

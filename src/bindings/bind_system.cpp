@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/conversions.hpp"
+#include "cudacore/clocks.hpp"
+#include "cudacore/places.hpp"
 #include "error/unraisable.hpp"
 
 namespace cudacore::bindings {
@@ -45,6 +47,24 @@ void bind_system(py::module_& plain) {
       folders.append(to_str(folder));
     }
     return folders;
+  });
+  module.def("library_places", py::arg("library"), in_parts, [](const std::string& library) {
+    py::list found;
+    for (const auto& [kind, name] : without_gil([&] { return system::library_places(library); })) {
+      found.append(py::make_tuple(kind, to_str(name)));
+    }
+    return found;
+  });
+  module.def("header_places", in_parts, [] {
+    py::list found;
+    for (const auto& [version, folder] : without_gil(&system::header_places)) {
+      found.append(py::make_tuple(to_str(folder), py::make_tuple(version.major, version.minor)));
+    }
+    return found;
+  });
+  module.def("clocks", py::arg("pci_bus_id"), in_parts, [](const std::string& pci_bus_id) {
+    const system::Clocks found = without_gil([&] { return system::clocks(pci_bus_id); });
+    return py::make_tuple(found.multiprocessors, found.memory, found.reasons);
   });
   module.def("num_devices", [] { return system::num_devices(); });
   module.def("unraisable_errors", quick, [] { return system::unraisable_errors(); });

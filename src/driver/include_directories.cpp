@@ -115,6 +115,21 @@ void add_once(std::vector<fs::path>& folders, const fs::path& folder) {
 
 }  // namespace
 
+std::vector<HeaderFolder> find_header_folders(const fs::path& nvrtc, int major) {
+  std::vector<HeaderFolder> found;
+  const auto is_known = [&](const fs::path& folder) {
+    return std::any_of(found.begin(), found.end(),
+                       [&](const HeaderFolder& one) { return one.folder == folder; });
+  };
+  for (const Installation& place : installations(nvrtc, major)) {
+    for (const fs::path& folder : place.runtime) {
+      if (!is_there(folder / "cuda_runtime_api.h") || is_known(folder)) continue;
+      found.push_back({folder, header_version(folder).value_or(0)});
+    }
+  }
+  return found;
+}
+
 std::vector<fs::path> find_include_directories(const fs::path& nvrtc, int major) {
   std::vector<Headers> found;
   for (const Installation& place : installations(nvrtc, major)) {

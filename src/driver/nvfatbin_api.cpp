@@ -3,7 +3,6 @@
 
 #include "cudacore/error.hpp"
 #include "driver/check_blocking.hpp"
-#include "driver/shared_library.hpp"
 
 namespace cudacore::driver {
 namespace {
@@ -22,12 +21,7 @@ void resolve(const SharedLibrary& library, const char* name, Function*& function
 }
 
 NvFatbinApi open_nvfatbin() {
-  const SharedLibrary library = open_library({
-      .title = "nvFatbin",
-      .sonames = {"libnvfatbin.so.13", "libnvfatbin.so.12"},
-      .wheel_folders = {"nvidia/cu13/lib", "nvidia/nvfatbin/lib"},
-      .cure = nvfatbin_cure,
-  });
+  const SharedLibrary library = open_library(nvfatbin_places());
   NvFatbinApi api;
   api.path = library.path;
 #define CUDACORE_NVFATBIN_SYMBOL(name, wait, result, parameters) \
@@ -48,6 +42,15 @@ NvFatbinApi open_nvfatbin() {
 }
 
 }  // namespace
+
+LibraryPlaces nvfatbin_places() {
+  return {
+      .title = "nvFatbin",
+      .sonames = {"libnvfatbin.so.13", "libnvfatbin.so.12"},
+      .wheel_folders = {"nvidia/cu13/lib", "nvidia/nvfatbin/lib"},
+      .cure = nvfatbin_cure,
+  };
+}
 
 const NvFatbinApi& nvfatbin() {
   // Called before taking the lock that guards the table; see wheel_roots().

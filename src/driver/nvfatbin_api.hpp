@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <filesystem>
 
+#include "driver/shared_library.hpp"
+
 namespace cudacore::driver {
 
 using NvFatbinHandle = struct NvFatbinState*;
@@ -21,5 +23,8 @@ struct NvFatbinApi {
 /// The table; opens nvFatbin on first use.
 /// @throw LibraryNotFoundError; NotSupportedError for a version that lacks a function.
 [[nodiscard]] const NvFatbinApi& nvfatbin();
+
+/// Where the library is looked for.
+[[nodiscard]] LibraryPlaces nvfatbin_places();
 
 }  // namespace cudacore::driver

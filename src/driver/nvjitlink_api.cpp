@@ -3,7 +3,6 @@
 
 #include "cudacore/error.hpp"
 #include "driver/check_blocking.hpp"
-#include "driver/shared_library.hpp"
 
 namespace cudacore::driver {
 namespace {
@@ -28,12 +27,7 @@ void resolve(const SharedLibrary& library, const std::string& name, const std::s
 }
 
 NvJitLinkApi open_nvjitlink() {
-  const SharedLibrary library = open_library({
-      .title = "nvJitLink",
-      .sonames = {"libnvJitLink.so.13", "libnvJitLink.so.12"},
-      .wheel_folders = {"nvidia/cu13/lib", "nvidia/nvjitlink/lib"},
-      .cure = cure,
-  });
+  const SharedLibrary library = open_library(nvjitlink_places());
   using VersionFunction = int(unsigned*, unsigned*);
   auto* version_function = reinterpret_cast<VersionFunction*>(library.symbol("nvJitLinkVersion"));
   if (version_function == nullptr) throw_missing(library, "nvJitLinkVersion");
@@ -58,6 +52,15 @@ NvJitLinkApi open_nvjitlink() {
 }
 
 }  // namespace
+
+LibraryPlaces nvjitlink_places() {
+  return {
+      .title = "nvJitLink",
+      .sonames = {"libnvJitLink.so.13", "libnvJitLink.so.12"},
+      .wheel_folders = {"nvidia/cu13/lib", "nvidia/nvjitlink/lib"},
+      .cure = cure,
+  };
+}
 
 const NvJitLinkApi& nvjitlink() {
   // Called before taking the lock that guards the table; see wheel_roots().

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <filesystem>
 
+#include "driver/shared_library.hpp"
+
 namespace cudacore::driver {
 
 using NvJitLinkHandle = struct NvJitLinkState*;
@@ -33,5 +35,8 @@ struct NvJitLinkApi {
 /// @throw LibraryNotFoundError; NotSupportedError for a version older than 12.3, which cannot
 /// report its version.
 [[nodiscard]] const NvJitLinkApi& nvjitlink();
+
+/// Where the library is looked for.
+[[nodiscard]] LibraryPlaces nvjitlink_places();
 
 }  // namespace cudacore::driver

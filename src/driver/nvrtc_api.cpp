@@ -4,7 +4,6 @@
 #include "cudacore/error.hpp"
 #include "driver/check_blocking.hpp"
 #include "driver/pip_command.hpp"
-#include "driver/shared_library.hpp"
 
 namespace cudacore::driver {
 namespace {
@@ -23,12 +22,7 @@ void resolve(const SharedLibrary& library, const char* name, Presence presence,
 }
 
 NvrtcApi open_nvrtc() {
-  const SharedLibrary library = open_library({
-      .title = "NVRTC",
-      .sonames = {"libnvrtc.so.13", "libnvrtc.so.12"},
-      .wheel_folders = {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"},
-      .cure = "pip install nvidia-cuda-nvrtc (for CUDA 12: nvidia-cuda-nvrtc-cu12)",
-  });
+  const SharedLibrary library = open_library(nvrtc_places());
   NvrtcApi api;
   api.path = library.path;
 #define CUDACORE_NVRTC_SYMBOL(name, need, wait, result, parameters) \
@@ -49,6 +43,15 @@ NvrtcApi open_nvrtc() {
 }
 
 }  // namespace
+
+LibraryPlaces nvrtc_places() {
+  return {
+      .title = "NVRTC",
+      .sonames = {"libnvrtc.so.13", "libnvrtc.so.12"},
+      .wheel_folders = {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"},
+      .cure = "pip install nvidia-cuda-nvrtc (for CUDA 12: nvidia-cuda-nvrtc-cu12)",
+  };
+}
 
 const NvrtcApi& nvrtc() {
   // Called before taking the lock that guards the table; see wheel_roots().

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <filesystem>
 
+#include "driver/shared_library.hpp"
+
 namespace cudacore::driver {
 
 using NvrtcProgram = struct NvrtcProgramState*;
@@ -22,5 +24,8 @@ struct NvrtcApi {
 /// The table; opens NVRTC on first use.
 /// @throw LibraryNotFoundError
 [[nodiscard]] const NvrtcApi& nvrtc();
+
+/// Where the library is looked for.
+[[nodiscard]] LibraryPlaces nvrtc_places();
 
 }  // namespace cudacore::driver

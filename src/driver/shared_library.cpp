@@ -68,14 +68,22 @@ class Search {
       tried_.push_back(file.string() + ": no such file");
       return std::nullopt;
     }
-    return open(file, file.string());
+    return open_as(file, file.string());
   }
 
   std::optional<SharedLibrary> open_by_loader(const std::string& soname) {
-    return open(soname, "the system loader");
+    return open_as(soname, "the system loader");
   }
 
-  void note(std::string line) { tried_.push_back(std::move(line)); }
+  std::optional<SharedLibrary> open(const LibraryPlace& place) {
+    if (place.name.empty()) {
+      tried_.push_back(place.absence);
+      return std::nullopt;
+    }
+    if (place.kind == PlaceKind::loaded) return open_loaded(place.name);
+    if (place.kind == PlaceKind::loader) return open_by_loader(place.name);
+    return open_file(place.name);
+  }
 
   [[nodiscard]] const std::vector<std::string>& tried() const noexcept { return tried_; }
   [[nodiscard]] std::string list() const {
@@ -85,7 +93,7 @@ class Search {
   }
 
  private:
-  std::optional<SharedLibrary> open(const fs::path& name, const std::string& place) {
+  std::optional<SharedLibrary> open_as(const fs::path& name, const std::string& place) {
     if (void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
       return SharedLibrary{handle, path_of(handle, name)};
     }
@@ -149,45 +157,53 @@ fs::path conda_prefix() {
   return prefix != nullptr ? prefix : "";
 }
 
-SharedLibrary open_library(const LibraryPlaces& places) {
-  Search search;
-  for (const std::string& soname : places.sonames) {
-    if (auto library = search.open_loaded(soname)) return *std::move(library);
-  }
+std::vector<LibraryPlace> search_order(const LibraryPlaces& places) {
+  std::vector<LibraryPlace> order;
+  const auto add_names = [&](PlaceKind kind) {
+    for (const std::string& soname : places.sonames) order.push_back({kind, soname, {}});
+  };
+  const auto add_folders = [&](PlaceKind kind, const fs::path& root) {
+    for (const std::string& soname : places.sonames) {
+      for (const fs::path& folder : toolkit_library_folders(root)) {
+        order.push_back({kind, folder / soname, {}});
+      }
+    }
+  };
 
-  if (wheel_roots().empty()) search.note("NVIDIA's wheels: no site-packages folder is known");
+  add_names(PlaceKind::loaded);
+
+  if (wheel_roots().empty()) {
+    order.push_back({PlaceKind::wheel, {}, "NVIDIA's wheels: no site-packages folder is known"});
+  }
   for (const fs::path& root : wheel_roots()) {
     for (const std::string& soname : places.sonames) {
       for (const std::string& folder : places.wheel_folders) {
-        if (auto library = search.open_file(root / folder / soname)) return *std::move(library);
+        order.push_back({PlaceKind::wheel, root / folder / soname, {}});
       }
     }
   }
 
-  const auto open_below = [&](const fs::path& root) -> std::optional<SharedLibrary> {
-    for (const std::string& soname : places.sonames) {
-      for (const fs::path& folder : toolkit_library_folders(root)) {
-        if (auto library = search.open_file(folder / soname)) return library;
-      }
-    }
-    return std::nullopt;
-  };
   if (const fs::path prefix = conda_prefix(); !prefix.empty()) {
-    if (auto library = open_below(prefix)) return *std::move(library);
+    add_folders(PlaceKind::conda, prefix);
   } else {
-    search.note("conda: CONDA_PREFIX is not set");
+    order.push_back({PlaceKind::conda, {}, "conda: CONDA_PREFIX is not set"});
   }
 
-  for (const std::string& soname : places.sonames) {
-    if (auto library = search.open_by_loader(soname)) return *std::move(library);
-  }
+  add_names(PlaceKind::loader);
 
   const std::vector<fs::path> toolkits = toolkit_roots();
-  if (toolkits.empty()) search.note("CUDA_PATH, CUDA_HOME: not set; no /usr/local/cuda");
-  for (const fs::path& root : toolkits) {
-    if (auto library = open_below(root)) return *std::move(library);
+  if (toolkits.empty()) {
+    order.push_back({PlaceKind::toolkit, {}, "CUDA_PATH, CUDA_HOME: not set; no /usr/local/cuda"});
   }
+  for (const fs::path& root : toolkits) add_folders(PlaceKind::toolkit, root);
+  return order;
+}
 
+SharedLibrary open_library(const LibraryPlaces& places) {
+  Search search;
+  for (const LibraryPlace& place : search_order(places)) {
+    if (auto library = search.open(place)) return *std::move(library);
+  }
   throw LibraryNotFoundError(std::string(places.title) + " could not be opened. Tried, in order:" +
                                  search.list() + "\nInstall it with: " + std::string(places.cure),
                              search.tried());
@@ -210,6 +226,18 @@ SharedLibrary open_driver() {
           "Windows." +
           std::string(simulator_advice),
       search.tried());
+}
+
+SharedLibrary open_nvml() {
+  constexpr const char* soname = "libnvidia-ml.so.1";
+  Search search;
+  if (auto library = search.open_loaded(soname)) return *std::move(library);
+  if (auto library = search.open_by_loader(soname)) return *std::move(library);
+  throw LibraryNotFoundError("NVML (" + std::string(soname) +
+                                 ") could not be opened. Tried, in order:" + search.list() +
+                                 "\nIt comes with NVIDIA's driver; in a container, start it with "
+                                 "--gpus all, and \"utility\" in NVIDIA_DRIVER_CAPABILITIES.",
+                             search.tried());
 }
 
 SharedLibrary open_simulator() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -26,8 +27,22 @@ struct LibraryPlaces {
   std::string_view cure;                   ///< "pip install nvidia-cuda-nvrtc"
 };
 
-/// Opens the first library that is found: already loaded in the process, in NVIDIA's wheels, in the
-/// conda prefix, through the system loader, in toolkit_roots().
+/// Why a library may be in a place.
+enum class PlaceKind : std::uint8_t { loaded, wheel, conda, loader, toolkit };
+
+/// One step of the search for a library.
+struct LibraryPlace {
+  PlaceKind kind = PlaceKind::loaded;
+  std::filesystem::path
+      name;             ///< a file, which may not exist; the loader's name if it is to find it
+  std::string absence;  ///< if there are no places of this kind: why, and `name` is empty
+};
+
+/// Where open_library() looks: already loaded in the process, in NVIDIA's wheels, in the conda
+/// prefix, through the system loader, in toolkit_roots().
+[[nodiscard]] std::vector<LibraryPlace> search_order(const LibraryPlaces& places);
+
+/// Opens the first library that is found in search_order().
 /// @throw LibraryNotFoundError that lists every place tried and how to fix the problem.
 [[nodiscard]] SharedLibrary open_library(const LibraryPlaces& places);
 
@@ -40,6 +55,10 @@ inline constexpr std::string_view simulator_advice =
 /// Opens libcuda: already loaded, or through the system loader; nowhere else.
 /// @throw DriverNotFoundError
 [[nodiscard]] SharedLibrary open_driver();
+
+/// Opens NVML, which comes with the driver: already loaded, or through the system loader.
+/// @throw LibraryNotFoundError
+[[nodiscard]] SharedLibrary open_nvml();
 
 /// Opens libcudacore_sim.so: next to the file that contains this code, or through the system
 /// loader.
@@ -76,5 +95,15 @@ inline constexpr std::string_view target_folder = "targets/x86_64-linux";
 /// wheel or toolkit that NVRTC came from, then in the order of open_library().
 [[nodiscard]] std::vector<std::filesystem::path> find_include_directories(
     const std::filesystem::path& nvrtc, int major);
+
+/// A folder with cuda_runtime_api.h.
+struct HeaderFolder {
+  std::filesystem::path folder;
+  int version = 0;  ///< 13000 for CUDA 13.0; 0 if the header doesn't say
+};
+
+/// All such folders in the places of find_include_directories(), of any version.
+[[nodiscard]] std::vector<HeaderFolder> find_header_folders(const std::filesystem::path& nvrtc,
+                                                            int major);
 
 }  // namespace cudacore::driver

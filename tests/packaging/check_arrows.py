@@ -42,12 +42,14 @@ IMPLEMENTS = {
     "launch": {"argument.hpp", "launch.hpp"},
     "runtime": {
         "buffer.hpp",
+        "clocks.hpp",
         "context.hpp",
         "device.hpp",
         "event.hpp",
         "kernel.hpp",
         "memory_resource.hpp",
         "object_code.hpp",
+        "places.hpp",
         "simulator.hpp",
         "stream.hpp",
         "system.hpp",
@@ -80,7 +82,7 @@ CUDA_HEADER = re.compile(r"cuda\w*\.h|nvrtc\.h|nvJitLink\.h|nvFatbin\.h")
 
 PYTHON_SYMBOL = re.compile(r"_?Py[A-Z_]\w*|\w*pybind11\w*")
 EXPORTED_SYMBOL = re.compile(r"PyInit__core|cudacore_torch_\w+")
-LIBRARY_SYMBOL = re.compile(r"_*(cu(da)?[A-Z]|nvrtc[A-Z]|nvJitLink|nvFatbin)\w*")
+LIBRARY_SYMBOL = re.compile(r"_*(cu(da)?[A-Z]|nvrtc[A-Z]|nvJitLink|nvFatbin|nvml[A-Z])\w*")
 
 
 def sources(folder: Path) -> Iterator[Path]:
