@@ -89,11 +89,14 @@ if TYPE_CHECKING:
     from cudacore import allocators as allocators
     from cudacore import typing as typing
     from cudacore import utils as utils
+    from cudacore._benchmark import BenchmarkComparison, BenchmarkResult, benchmark
     from cudacore._torch_op import torch_op as torch_op
 
 __all__ = [
     "LEGACY_DEFAULT_STREAM",
     "PER_THREAD_DEFAULT_STREAM",
+    "BenchmarkComparison",
+    "BenchmarkResult",
     "Buffer",
     "CUDAError",
     "CompileError",
@@ -139,6 +142,7 @@ __all__ = [
     "StreamOptions",
     "SynchronousMemoryResource",
     "__version__",
+    "benchmark",
     "current_stream",
     "driver_library",
     "include_directories",
@@ -157,7 +161,10 @@ _missing.add_members(_core)
 
 # Names that most programs never use, and the modules that load when they are used first.
 _LATER = {
+    "BenchmarkComparison": "_benchmark",
+    "BenchmarkResult": "_benchmark",
     "allocators": "allocators",
+    "benchmark": "_benchmark",
     "torch_op": "_torch_op",
     "typing": "typing",
     "utils": "utils",

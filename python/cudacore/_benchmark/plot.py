@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results as pictures, with matplotlib if it is installed."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cudacore._benchmark.comparison import BenchmarkComparison
+    from cudacore._benchmark.result import BenchmarkResult
+
+_MICROSECONDS = "GPU time per call in µs"
+
+
+def _axes(ax: Any) -> Any:
+    if ax is not None:
+        return ax
+    try:
+        pyplot = import_module("matplotlib.pyplot")
+    except ImportError as error:
+        raise ImportError(
+            "plot() needs matplotlib: pip install matplotlib. The repr of a result has a histogram "
+            "that needs nothing",
+            name="matplotlib",
+        ) from error
+    return pyplot.subplots()[1]
+
+
+def histogram(result: BenchmarkResult, ax: Any) -> Any:
+    """Draw the distribution of the GPU times, with a line at the median."""
+    ax = _axes(ax)
+    ax.hist([1e6 * one for one in result.gpu.samples], bins="auto")
+    ax.axvline(1e6 * result.gpu.median, linestyle="--", color="black", label="median")
+    ax.set_xlabel(_MICROSECONDS)
+    ax.set_ylabel("runs")
+    ax.set_title(f"{result.name} on {result.device}")
+    ax.legend()
+    return ax
+
+
+def boxes(comparison: BenchmarkComparison, ax: Any) -> Any:
+    """Draw a box with whiskers for each function."""
+    ax = _axes(ax)
+    ax.boxplot([[1e6 * one for one in result.gpu.samples] for result in comparison.values()])
+    ax.set_xticks(range(1, len(comparison) + 1), list(comparison))
+    ax.set_ylim(bottom=0)
+    ax.set_ylabel(_MICROSECONDS)
+    ax.set_title(comparison.fastest.device)
+    return ax
