@@ -22,6 +22,7 @@ MISSING = 3
 #: Each command's module in this package, and its line of help.
 COMMANDS = {
     "compile": ("compile", "compile CUDA C++ to a fat binary, a cubin or PTX; needs no GPU"),
+    "doctor": ("doctor", "show what is installed and used, and what is wrong with it"),
     "simulator-path": (
         "simulator_path",
         "print a folder that holds the simulated device as libcuda.so.1, for LD_LIBRARY_PATH",
