@@ -38,8 +38,8 @@ def pytest_addoption(pluginmanager: pytest.PytestPluginManager) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    # PyTorch's compiler uses what PyTorch has deprecated.
-    config.addinivalue_line("filterwarnings", "ignore::DeprecationWarning:torch")
+    # PyTorch's compiler uses what PyTorch has deprecated, and gives advice.
+    config.addinivalue_line("filterwarnings", "ignore::Warning:torch")
     if os.environ["CUDACORE_DRIVER"] == "simulator":
         runtime = Path(simulator.driver_folder()) / "libcudart.so.13"
         if str(runtime) not in os.environ.get("LD_PRELOAD", ""):

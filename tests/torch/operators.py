@@ -44,6 +44,7 @@ def blocks(n: int) -> int:
 @cudacore.torch_op("cudacore_tests::scale")
 def scale(x: Tensor, factor: float = 2.0) -> Tensor:
     """Multiply by a number."""
+    x = x.contiguous()
     out = torch.empty_like(x)
     n = x.numel()
     kernel("scale")[blocks(n), 256](x, factor, out, n)
@@ -58,6 +59,7 @@ def add_to(out: Tensor, x: Tensor) -> None:
 
 @cudacore.torch_op("cudacore_tests::square_backward")
 def square_backward(grad: Tensor, x: Tensor) -> Tensor:
+    grad, x = grad.contiguous(), x.contiguous()
     out = torch.empty_like(x)
     n = x.numel()
     kernel("square_backward")[blocks(n), 256](grad, x, out, n)
@@ -70,11 +72,12 @@ def save_input(ctx, inputs, output):
 
 def differentiate(ctx, grad):
     (x,) = ctx.saved_tensors
-    return square_backward(grad.contiguous(), x)
+    return square_backward(grad, x)
 
 
 @cudacore.torch_op("cudacore_tests::square", backward=differentiate, setup_context=save_input)
 def square(x: Tensor) -> Tensor:
+    x = x.contiguous()
     out = torch.empty_like(x)
     n = x.numel()
     kernel("square")[blocks(n), 256](x, out, n)

@@ -43,6 +43,8 @@ class Own(MemoryResource):
         if self.error is not None:
             raise self.error
         memory = self.inner.allocate(size, stream=stream)
+        if size == 0:
+            return memory
         self.live[memory.handle] = memory
         return Buffer.from_handle(memory.handle, size, self, stream=stream)
 

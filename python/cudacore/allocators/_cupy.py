@@ -85,7 +85,9 @@ class CupyMemoryResource(OtherLibrary):
         cupy = self._cupy
         if stream.handle == LEGACY:
             theirs = cupy.cuda.Stream.null
-        else:
+        elif hasattr(cupy.cuda.Stream, "from_external"):
+            theirs = cupy.cuda.Stream.from_external(stream)
+        else:  # before CuPy 14
             theirs = cupy.cuda.ExternalStream(stream.handle, self.device_id)
         try:
             with cupy.cuda.Device(self.device_id), theirs:
