@@ -9,7 +9,7 @@ namespace cudacore::driver {
 namespace {
 
 template <typename Function>
-void resolve(const SharedLibrary& library, const char* name, Function*& function) {
+void resolve_nvml(const SharedLibrary& library, const char* name, Function*& function) {
   function = reinterpret_cast<Function*>(library.symbol(name));
   if (function == nullptr) {
     throw NotSupportedError("NVML at " + library.path.string() + " has no function " + name, 0, {},
@@ -22,7 +22,7 @@ NvmlApi open_and_initialize() {
   NvmlApi api;
   api.path = library.path;
 #define CUDACORE_NVML_SYMBOL(name, result, parameters) \
-  resolve(library, #name, api.name);                   \
+  resolve_nvml(library, #name, api.name);              \
   check_blocking<&NvmlApi::name>(api, #name, Wait::may_block);
 #include "driver/nvml_symbols.def"
 #undef CUDACORE_NVML_SYMBOL
