@@ -15,7 +15,8 @@ from pathlib import Path
 
 #: What the package cannot work without.
 IN_WHEEL = ("__init__.py", "__main__.py", "_commands/draw.py", "_core.pyi", "_mandelbrot.cu",
-            "py.typed", "simulator.py", "system.py", "lib/libcudacore_sim.so",
+            "py.typed", "simulator.py", "system.py", "utils/__init__.py",
+            "lib/libcudacore_sim.so",
             "lib/driver/libcuda.so.1", "lib/driver/libnvidia-ml.so.1",
             "lib/driver/libcudart.so.12", "lib/driver/libcudart.so.13")  # fmt: skip
 IN_SDIST = ("CMakeLists.txt", "LICENSE", "README.md", "pyproject.toml", "src", "include", "cmake",
@@ -34,7 +35,7 @@ def wheel_errors(wheel: Path) -> list[str]:
     errors += [
         f"has {name}, which does not belong to the package"
         for name in sorted(names)
-        if not name.startswith(("cudacore/", "cudacore-")) or "cache" in name
+        if not name.startswith(("cudacore/", "cudacore-")) or "__pycache__" in name
     ]
     if wheel.stat().st_size > WHEEL_LIMIT:
         errors.append(f"has {wheel.stat().st_size} bytes, more than {WHEEL_LIMIT}")
