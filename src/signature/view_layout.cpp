@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <span>
 #include <stdexcept>
 
 #include "signature/cxx_text.hpp"
