@@ -2496,7 +2496,8 @@ def launch(
     config : LaunchConfig or dict
     kernel : Kernel
     *kernel_args
-        Buffers, numbers, NumPy and ctypes scalars, None, structs as bytes.
+        Buffers, arrays of other libraries, numbers, NumPy and ctypes scalars, None, structs as
+        bytes.
 
     Raises
     ------

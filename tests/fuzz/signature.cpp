@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads any text as a declared signature, as source that names parameters, and as a name to find.
+// Reads any text as a declared signature, as source that names parameters, as a name to find, and
+// as the type of an array view.
 #include "cudacore/signature.hpp"
 
 #include <cstddef>
@@ -10,6 +11,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "signature/view_layout.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
@@ -29,6 +32,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     static_cast<void>(signature.str());
   } catch (const std::invalid_argument&) {
   }
+  cudacore::Param view;
+  view.kind = cudacore::ParamKind::structure;
+  view.type = declaration;
+  view.size = size % 64;
+  static_cast<void>(cudacore::signature::view_layout(view));
   std::vector<cudacore::KernelEntry> entries(2);
   entries[0].symbol = "_Z4axpyIfEvT_PKS0_PS0_m";
   entries[0].name = "axpy<float>";

@@ -472,6 +472,11 @@ class TestStreams:
         scale[1, 1, stream](block, CudaArray(block.handle, (16,)), 1.0, 16)
         stream.sync()
 
+    @pytest.mark.simulator_only(reason="a real driver may crash on such a handle")
+    def test_number_that_is_no_stream(self, scale: Kernel, block: Buffer) -> None:
+        message = refused(scale, CudaArray(block.handle, (16,), stream=12345))
+        assert "its stream is none: cuStreamGetCtx failed" in message
+
     def test_several_producers(
         self, device: Device, scale: Kernel, stream: Stream, block: Buffer, gate: Any
     ) -> None:
