@@ -93,25 +93,25 @@ class Notebook:
 
 @contextmanager
 def kernel(
-    folder: Path, notebook: Any = None, env: Mapping[str, str] | None = None
+    folder: Path, notebook: Any = None, env: Mapping[str, str] | None = None, **options: Any
 ) -> Iterator[Any]:
     client = nbclient.NotebookClient(
         notebook or nbformat.v4.new_notebook(), timeout=60, kernel_name="python3",
         allow_errors=True, resources={"metadata": {"path": str(folder)}},
     )  # fmt: skip
     with client.setup_kernel(
-        env={**os.environ, "IPYTHONDIR": str(folder / "ipython"), **(env or {})}
+        env={**os.environ, "IPYTHONDIR": str(folder / "ipython"), **(env or {})}, **options
     ):
         yield client
 
 
 @contextmanager
-def reading_kernel(folder: Path, notebook: Any = None) -> Iterator[Any]:
+def reading_kernel(folder: Path, notebook: Any = None, **options: Any) -> Iterator[Any]:
     """Start a kernel that reads descriptor 1, as ipykernel does without pytest."""
     with pytest.MonkeyPatch.context() as patch:
         # ipykernel looks at this variable.
         patch.delenv("PYTEST_CURRENT_TEST")
-        with kernel(folder, notebook) as client:
+        with kernel(folder, notebook, **options) as client:
             yield client
 
 

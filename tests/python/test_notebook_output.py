@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What appears in a notebook's cell besides what Python prints, and when."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -94,6 +95,37 @@ def test_a_child_that_ends_leaves_the_output_to_its_parent(each_notebook: Notebo
     )
     assert shown.stdout == "child\n"
     assert each_notebook.works("_ = os.write(1, b'parent\\n')").stdout == "parent\n"
+
+
+@pytest.mark.parametrize("start", [reading_kernel, kernel])
+def test_a_copy_goes_to_jupyters_log(start: Any, tmp_path: Path) -> None:
+    with (tmp_path / "log").open("w+") as log, start(tmp_path, stdout=log) as client:
+        notebook = extended(client)
+        notebook.works(HELLO)
+        assert notebook.works("hello[1, 1](1)").stdout == "hello 1\n"
+        assert (tmp_path / "log").read_text() == "hello 1\n"
+        notebook.works("import os\n%unload_ext cudacore\n_ = os.write(1, b'unloaded\\n')")
+        # ipykernel copies it when it gets to it.
+        deadline = time.monotonic() + 30
+        while "unloaded" not in (tmp_path / "log").read_text() and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert (tmp_path / "log").read_text() == "hello 1\nunloaded\n"
+
+
+def test_a_log_that_nobody_reads_stops_nothing(tmp_path: Path) -> None:
+    unread, log = os.pipe()
+    os.set_blocking(log, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(log, bytes(4096))
+    os.set_blocking(log, True)
+    with kernel(tmp_path, stdout=log) as client:
+        notebook = extended(client)
+        notebook.works(HELLO)
+        assert notebook.works("hello[1, 1](1)").stdout == "hello 1\n"
+        # Nothing else may write to the full pipe while the kernel ends.
+        os.close(unread)
+    os.close(log)
 
 
 def test_text_that_is_not_utf8(each_notebook: Notebook) -> None:
