@@ -87,7 +87,7 @@ struct KernelEntry {
 
 /// The parameter list of a C++ declaration: "(float a, float const* x)" or "axpy(float, float*)" or
 /// "float, float*". Keeps the names, if any. A type with an unknown name is a structure of size 0,
-/// which merge() may complete. The typedefs of <cstdint> and <cuda_fp16.h> are known.
+/// which merge() may complete. The typedefs of `<cstdint>` and `<cuda_fp16.h>` are known.
 /// @throw std::invalid_argument that names the part that is not a type.
 [[nodiscard]] Signature parse_signature(std::string_view declaration);
 

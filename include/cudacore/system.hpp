@@ -20,13 +20,13 @@ struct Library {
 };
 
 /// The CUDA version that the driver supports (cuDriverGetVersion), and the path of libcuda.
-/// @throw DriverNotFoundError.
+/// @throw DriverNotFoundError if it is not installed.
 [[nodiscard]] Library driver();
-/// @throw LibraryNotFoundError.
+/// @throw LibraryNotFoundError if it is not installed.
 [[nodiscard]] Library nvrtc();
-/// @throw LibraryNotFoundError.
+/// @throw LibraryNotFoundError if it is not installed.
 [[nodiscard]] Library nvjitlink();
-/// @throw LibraryNotFoundError.
+/// @throw LibraryNotFoundError if it is not installed.
 [[nodiscard]] Library nvfatbin();
 /// The architectures that NVRTC compiles for, such as 75, 80, 90 (nvrtcGetSupportedArchs).
 [[nodiscard]] std::vector<int> nvrtc_architectures();

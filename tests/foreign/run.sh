@@ -26,7 +26,7 @@ unset PYTHONPATH CUDACORE_DRIVER
 base=$("$python" -c 'import sys; print(getattr(sys, "_base_executable", sys.executable))')
 "$base" -m venv --clear "$work"
 "$work/bin/python" -m pip install --quiet --disable-pip-version-check \
-  'cuda-core[cu13]==1.2.*' 'cuda-bindings==13.*' numpy pytest
+  'cuda-core[cu13]==1.2.*' 'cuda-bindings==13.*' numba numpy pytest
 ! "$work/bin/python" -c 'import cudacore' 2>/dev/null || {
   echo "the environment of the foreign programs has cudacore" >&2
   exit 1
