@@ -42,8 +42,9 @@ napoleon_use_rtype = False
 nitpicky = True
 nitpick_ignore_regex = [
     ("cpp:identifier", r"std(::.*)?|cudacore(::[a-z_]+)?|CU.*|(error|launching|owner)(::.*)?"),
-    ("py:obj", r"(importlib|sys)\..*"),
-    ("py:class", r".* .*|'.*'|mapping|such"),  # prose, from a type such as "dict of str to str"
+    ("py:obj", r"(importlib|sys)\..*|resource"),
+    ("py:class", r"Clocks|Times"),
+    ("py:class", r".* .*|'.*'|mapping|such"),  # prose: a type such as "dict of str to str"
 ]
 
 DOCS = Path(__file__).parent

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """CuPy: one kernel, one pair of arrays, launched by CuPy and by cudacore, and timed."""
 
-from time import perf_counter
-
 import cudacore
 import cupy as cp
 import numpy as np
@@ -27,20 +25,15 @@ theirs((grid,), (block,), (np.int32(n), np.float32(2), x, y))
 ours[grid, block](n, 3, x, y)
 np.testing.assert_array_equal(y.get(), 5 * np.arange(n, dtype="float32"))
 
-
-def microseconds(launch):
-    """Return what one call costs the CPU: the median of many short series of calls."""
-    samples = []
-    for _ in range(200):
-        begin = perf_counter()
-        for _ in range(100):
-            launch()
-        samples.append((perf_counter() - begin) * 1e4)
-        cp.cuda.Device().synchronize()
-    return np.median(samples)
-
-
+# Times of the device and of the host, with the same arrays and the same work.
 launcher = ours[grid, block]
 numbers = np.int32(n), np.float32(0)
-print(f"CuPy:     {microseconds(lambda: theirs((grid,), (block,), (*numbers, x, y))):.2f} µs")
-print(f"cudacore: {microseconds(lambda: launcher(n, 0, x, y)):.2f} µs")
+print(
+    cudacore.benchmark(
+        {
+            "CuPy": lambda: theirs((grid,), (block,), (*numbers, x, y)),
+            "cudacore": lambda: launcher(n, 0, x, y),
+        },
+        bytes=3 * 4 * n,
+    )
+)

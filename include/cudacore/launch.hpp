@@ -40,8 +40,9 @@ void launch_packed(const Stream& stream, const LaunchConfig& config, const Kerne
 
 /// Queues a kernel on a stream. Each argument is checked against the kernel's signature and
 /// converted to exactly the type that the signature declares.
-/// @throw TypeMismatchError if an argument doesn't fit, std::overflow_error or std::invalid_argument,
-/// which name the kernel and the parameter; also what launch_packed() throws.
+/// @throw TypeMismatchError if an argument doesn't fit, std::overflow_error or
+/// std::invalid_argument, which name the kernel and the parameter; also what launch_packed()
+/// throws.
 template <typename... Arguments>
 void launch(const Stream& stream, const LaunchConfig& config, const Kernel& kernel,
             const Arguments&... arguments) {

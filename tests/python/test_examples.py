@@ -65,7 +65,7 @@ def test_debugging_example_shows_the_fault_and_what_printf_wrote(tmp_path: Path)
 def test_example_with_cupy(device: object, tmp_path: Path) -> None:
     pytest.importorskip("cupy")
     said = run_example(FOLDER / "cupy_comparison.py", tmp_path)
-    assert re.search(r"CuPy: .* µs\ncudacore: .* µs", said)
+    assert re.search(r"CuPy(.|\n)*cudacore", said)
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `cuda.core.utils` has: program caches that you hand to :meth:`Program.compile`.
+"""What `cuda.core.utils` has: program caches that you hand to :meth:`cudacore.Program.compile`.
 
 Each part is loaded when it is first named.
 """

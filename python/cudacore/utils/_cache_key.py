@@ -56,7 +56,7 @@ def make_program_cache_key(
     Two compilations have the same key only if they have the same source, type, target, flags, name,
     headers in memory and name expressions, and the same compiler, with the same folders of CUDA's
     headers. Files that the source includes are not observed: give a digest of them.
-    :meth:`Program.compile` makes the key by itself if you hand it a cache.
+    :meth:`cudacore.Program.compile` makes the key by itself if you hand it a cache.
 
     Parameters
     ----------

@@ -45,9 +45,9 @@ def check_max_size(max_size_bytes: int | None) -> None:
 class ProgramCacheResource(abc.ABC):
     """The interface of program caches: compiled code, as bytes, by a key.
 
-    Hand one to :meth:`Program.compile` as ``cache``. It is also a mapping of its own: keys are
-    bytes, as `make_program_cache_key` returns them, or str, which stands for its UTF-8. Values are
-    bytes, or an `ObjectCode`, whose bytes are stored. What else an object code holds is not:
+    Hand one to :meth:`cudacore.Program.compile` as ``cache``. It is also a mapping of its own: keys
+    are bytes, as `make_program_cache_key` returns them, or str, which stands for its UTF-8. Values
+    are bytes, or an `ObjectCode`, whose bytes are stored. What else an object code holds is not:
     `symbol_mapping`, `ptx`, what the source says of parameters. There is no ``in``, because
     another process may remove an entry between the question and the look-up: use `get`.
 
