@@ -33,20 +33,33 @@ PyObject* create(PyTypeObject* /*type*/, PyObject* args, PyObject* kwargs) {
   });
 }
 
-/// make_fatbin(*object_codes, name="", compress_mode="none")
-auto make_fatbin_of(const py::args& codes, const py::object& name,
-                    const py::object& compress_mode) {
-  return [inputs = to_inputs("make_fatbin", codes),
-          options = FatbinOptions{to_name(name, "name"), to_name(compress_mode, "compress_mode")}] {
-    return make_fatbin(inputs, options);
-  };
+PyObject* make_fatbin_of(PyObject* /*module*/, PyObject* args, PyObject* kwargs) {
+  return guarded([&] {
+    static constexpr const char* keywords[] = {"name", "compress_mode"};
+    const auto texts = std::to_array({py::str(""), py::str("none")});
+    std::array<py::handle, 2> values = {texts[0], texts[1]};
+    parse_keywords("make_fatbin", keywords, values, py::tuple().ptr(), kwargs);
+    const FatbinOptions options{to_name(values[0], "name"), to_name(values[1], "compress_mode")};
+    const auto inputs = to_inputs("make_fatbin", py::reinterpret_borrow<py::tuple>(args));
+    const auto make = [&] {
+      const ReleaseGil release;
+      return make_fatbin(inputs, options);
+    };
+    return make_object(make());
+  });
 }
+
+PyMethodDef functions[] = {
+    {"make_fatbin", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&make_fatbin_of)),
+     METH_VARARGS | METH_KEYWORDS, "make_fatbin(*object_codes, name='', compress_mode='none')"},
+    {nullptr, nullptr, 0, nullptr},
+};
 
 }  // namespace
 
 void bind_linker(py::module_& module) {
-  MethodsWithPolicy<py::module_>(module).def("make_fatbin", py::arg("name") = "",
-                                             py::arg("compress_mode") = "none", &make_fatbin_of);
+  document(functions[0], module);
+  if (PyModule_AddFunctions(module.ptr(), functions) != 0) throw py::error_already_set();
   HeapClass<PyLinker> type(module, "cudacore.Linker", &create);
   add_close(type, "Linker");
   type.def("link", py::arg("target_type") = "cubin",
