@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/merged_details.hpp"
 
-#include <algorithm>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -29,15 +28,13 @@ ObjectCode::Details merged_details(std::span<const ObjectCode> inputs, std::stri
   ObjectCode::Details details;
   details.name = std::move(name);
   std::set<std::string_view> sources;
+  std::set<std::string> symbols;
   for (const ObjectCode& input : inputs) {
     details.symbol_mapping.insert(input.symbol_mapping().begin(), input.symbol_mapping().end());
     const std::string& source = input.details().source;
     if (!source.empty() && sources.insert(source).second) details.source += source + '\n';
-    for (const KernelEntry& kernel : kernels_of(input)) {
-      const auto same = [&](const KernelEntry& entry) { return entry.symbol == kernel.symbol; };
-      if (std::none_of(details.known_kernels.begin(), details.known_kernels.end(), same)) {
-        details.known_kernels.push_back(kernel);
-      }
+    for (KernelEntry& kernel : kernels_of(input)) {
+      if (symbols.insert(kernel.symbol).second) details.known_kernels.push_back(std::move(kernel));
     }
   }
   return details;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "signature/fatbin_file.hpp"
 
-#include <algorithm>
 #include <cstring>
+#include <map>
 #include <stdexcept>
 
 namespace cudacore::signature {
@@ -43,7 +43,7 @@ struct Entry {
 template <class T>
 T read(std::span<const std::byte> from) {
   if (from.size() < sizeof(T)) throw_damaged("it ends within a header");
-  T value;
+  T value{};
   std::memcpy(&value, from.data(), sizeof(value));
   return value;
 }
@@ -60,18 +60,27 @@ std::string_view ptx_of(const FatbinPart& part) {
   return text.substr(0, text.find('\0'));
 }
 
-void add(std::vector<KernelEntry>& kernels, std::vector<KernelEntry> more) {
-  for (KernelEntry& kernel : more) {
-    const auto known = std::find_if(kernels.begin(), kernels.end(), [&](const KernelEntry& entry) {
-      return entry.symbol == kernel.symbol;
-    });
-    if (known == kernels.end()) {
-      kernels.push_back(std::move(kernel));
-    } else {
-      known->signature = merge(std::move(known->signature), kernel.signature);
+/// Kernels by what several pieces say of them.
+class MergedKernels {
+ public:
+  void add(std::vector<KernelEntry> more) {
+    for (KernelEntry& kernel : more) {
+      const auto [place, is_new] = places_.emplace(kernel.symbol, kernels_.size());
+      if (is_new) {
+        kernels_.push_back(std::move(kernel));
+      } else {
+        Signature& known = kernels_[place->second].signature;
+        known = merge(std::move(known), kernel.signature);
+      }
     }
   }
-}
+
+  [[nodiscard]] std::vector<KernelEntry> take() { return std::move(kernels_); }
+
+ private:
+  std::vector<KernelEntry> kernels_;
+  std::map<std::string, std::size_t> places_;  ///< by symbol
+};
 
 }  // namespace
 
@@ -103,17 +112,17 @@ std::vector<FatbinPart> parts_of_fatbin(std::span<const std::byte> fatbin) {
 
 std::optional<std::vector<KernelEntry>> kernels_in_fatbin(std::span<const std::byte> fatbin) {
   const std::vector<FatbinPart> parts = parts_of_fatbin(fatbin);
-  std::vector<KernelEntry> kernels;
+  MergedKernels kernels;
   // First the PTX, which knows more.
   for (const auto kind : {FatbinPart::Kind::ptx, FatbinPart::Kind::cubin}) {
     for (const FatbinPart& part : parts) {
       if (part.is_compressed || part.kind == FatbinPart::Kind::other) return std::nullopt;
       if (part.kind != kind) continue;
-      add(kernels, kind == FatbinPart::Kind::ptx ? kernels_in_ptx(ptx_of(part))
-                                                 : kernels_in_cubin(part.code));
+      kernels.add(kind == FatbinPart::Kind::ptx ? kernels_in_ptx(ptx_of(part))
+                                                : kernels_in_cubin(part.code));
     }
   }
-  return kernels;
+  return kernels.take();
 }
 
 std::optional<std::vector<VariableEntry>> variables_in_fatbin(std::span<const std::byte> fatbin) {
