@@ -172,13 +172,14 @@ class Timer:
             return
         if self._plan.flush_l2 or self._plan.setup is not None:
             return
-        single = [self._single(one) for one in candidates]
-        if min(single) >= SHORT_S:
+        if min(self._single(one) for one in candidates) >= SHORT_S:
             return
         self.flushes = False
-        for one, seconds in zip(candidates, single, strict=True):
-            wanted = math.ceil(_SPAN_S / max(seconds, 1e-7))
-            one.calls = min(max(wanted, 1), arguments.MOST_CALLS)
+        for one in candidates:
+            # Twice, because what a single call seems to take is mostly the events' own time.
+            for _ in range(2):
+                wanted = math.ceil(_SPAN_S / max(self._single(one), 1e-7))
+                one.calls = min(max(wanted, 1), arguments.MOST_CALLS)
 
     def _single(self, one: Candidate) -> float:
         """Return what a call takes, as far as events can tell."""
