@@ -53,7 +53,9 @@ NAMES = {
 def call(
     *arguments: str, env: Mapping[str, str | None] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    env = {**(env or {}), "PYTHONPATH": os.environ.get("PYTHONPATH")}
+    # hide() removes it, but the package may have been found by it.
+    if not (env or {}).get("PYTHONPATH"):
+        env = {**(env or {}), "PYTHONPATH": os.environ.get("PYTHONPATH")}
     return subprocess.run(
         [sys.executable, "-m", "cudacore", "doctor", *arguments],
         check=False, capture_output=True, text=True, env=environment(env), timeout=200,
@@ -266,6 +268,18 @@ def test_broken_nvrtc(tmp_path: Path) -> None:
     (tmp_path / "lib64" / "libnvrtc.so.12").write_text("no library")
     _, report = examine(env={"CUDA_PATH": str(tmp_path), "CUDA_HOME": None})
     assert "libnvrtc.so.12 (toolkit) cannot be opened" in ids(report)["broken-library"]["text"]
+
+
+def test_nvrtc_of_another_package(compiler: str, tmp_path: Path) -> None:
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "__init__.py").write_text("raise RuntimeError('imported')")
+    build(compiler, tmp_path / "torch" / "lib" / "libnvrtc-672ee683.so.12", NVRTC)
+    build(compiler, tmp_path / "torch" / "lib" / "libnvrtc-builtins.so.12.4", NVRTC)
+    path = f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"
+    done = call("--json", env={"PYTHONPATH": path})
+    note = ids(json.loads(done.stdout))["bundled-library"]
+    assert "torch brings NVRTC 12.4 at" in note["text"]
+    assert "builtins" not in done.stdout
 
 
 def test_variables_that_name_no_folder() -> None:
