@@ -55,15 +55,15 @@ bool reads_pageable_memory(int device) {
   return result == CUDA_SUCCESS && reads != 0;
 }
 
-/// Whether a kernel on `device` can use host memory that the array doesn't say CUDA knows.
-bool reaches_host_memory(const ForeignArray& array, int device) {
-  if (array.count == 0) return true;
-  const auto address = reinterpret_cast<std::uint64_t>(array.tensor.data);
-  return locate(address).type != DeviceType::cpu || reads_pageable_memory(device);
+/// Where the memory is; asks the driver about what the array calls memory of the host.
+dlpack::Device place_of(const ForeignArray& array) {
+  const dlpack::Device said = array.tensor.device;
+  const bool is_known = said.type != DeviceType::cpu || array.count == 0;
+  return is_known ? said : locate(reinterpret_cast<std::uint64_t>(array.tensor.data));
 }
 
 void require_device(const Place& place, const ForeignArray& array, int device) {
-  const dlpack::Device where = array.tensor.device;
+  const dlpack::Device where = place_of(array);
   switch (where.type) {
     case DeviceType::cuda:
       if (where.ordinal == device) return;
@@ -73,7 +73,7 @@ void require_device(const Place& place, const ForeignArray& array, int device) {
     case DeviceType::cuda_host:
       return;
     case DeviceType::cpu:
-      if (reaches_host_memory(array, device)) return;
+      if (array.count == 0 || reads_pageable_memory(device)) return;
       place.refuse(place.slot.kind == ParamKind::pointer || place.slot.view != 0
                        ? host_advice
                        : "it is an array on the host; for a pointer, pass "

@@ -68,10 +68,9 @@ bool is_byte(std::string_view name) noexcept {
 
 std::string_view pointee_text(const Param& pointer) {
   std::string_view text = pointer.type;
-  while (!text.empty() && (text.back() == '*' || text.back() == '&')) {
-    text.remove_suffix(1);
-    if (text.size() != pointer.type.size() && text.back() != '&') break;
-  }
+  const bool is_rvalue = text.ends_with("&&");
+  if (is_rvalue || text.ends_with('*') || text.ends_with('&'))
+    text.remove_suffix(is_rvalue ? 2 : 1);
   for (const std::string_view qualifier : {" volatile", " const"}) {
     if (text.ends_with(qualifier)) text.remove_suffix(qualifier.size());
   }

@@ -349,6 +349,13 @@ class TestWhereTheMemoryIs:
             message = refused(scale, array(buffer.handle, (16,), device=(CUDA, 1)))
             assert "its memory is on device 1, and the launch is on device 0" in message
 
+    @pytest.mark.multi_gpu
+    @pytest.mark.parametrize("array", [ExchangeArray, CapsuleArray, HostArray])
+    def test_memory_of_a_device_that_is_called_the_hosts(self, scale: Kernel, array: Any) -> None:
+        with Device(1).allocate(64) as buffer:
+            message = refused(scale, array(buffer.handle, (16,), device=(CPU, 0)))
+            assert "its memory is on device 1" in message
+
     @pytest.mark.parametrize("array", [ExchangeArray, CapsuleArray])
     def test_device_of_no_cuda(self, scale: Kernel, block: Buffer, array: Any) -> None:
         message = refused(scale, array(block.handle, (16,), device=(10, 0)))
