@@ -203,11 +203,11 @@ def test_a_wrong_name_expression_is_shown(notebook: Notebook) -> None:
         ("", "__global__ void In() {}", "In would hide In, which Python defines; choose"),
         ("--name def=f", "__global__ void f() {}", "f can't be named 'def' in Python; choose"),
         ("--object f", "__global__ void f() {}", "f and the ObjectCode would both be named f"),
-        ("--object 'a b'", "__global__ void f() {}", "can't be named 'a b' in Python"),
+        ("--object 'a b'", "__global__ void f() {}", "another name, such as --object my_a_b"),
         (
             "--name 'f<int>' --name 'f<int*>'",
             "template <typename T> __global__ void f(T) {}",
-            "both be named f_int; choose another with --name, such as my_f_int='f<int*>'",
+            "both be named f_int; choose another name, such as --name my_f_int='f<int*>'",
         ),
     ],
 )  # fmt: skip

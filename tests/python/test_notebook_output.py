@@ -75,11 +75,13 @@ def test_output_of_another_process_is_shown_when_it_comes(each_notebook: Noteboo
 
 def test_dev_stdout_can_be_truncated(each_notebook: Notebook) -> None:
     each_notebook.works("import os")
-    each_notebook.works("os.write(1, b'much before\\n')")
-    shown = each_notebook.works(
-        "os.system('echo one > /dev/stdout; echo two; echo three >> /dev/stdout')"
-    )
-    assert shown.stdout == "one\ntwo\nthree\n"
+    for _ in range(3):
+        each_notebook.works("os.write(1, b'before\\n')")
+        shown = each_notebook.works(
+            "os.system('echo one > /dev/stdout; echo two; echo three >> /dev/stdout')"
+        )
+        assert shown.stdout == "one\ntwo\nthree\n"
+    assert each_notebook.works("os.write(1, b'after\\n')").stdout == "after\n"
 
 
 def test_a_child_that_ends_leaves_the_output_to_its_parent(each_notebook: Notebook) -> None:
@@ -99,7 +101,7 @@ def test_a_child_that_ends_leaves_the_output_to_its_parent(each_notebook: Notebo
 
 @pytest.mark.parametrize("start", [reading_kernel, kernel])
 def test_a_copy_goes_to_jupyters_log(start: Any, tmp_path: Path) -> None:
-    with (tmp_path / "log").open("w+") as log, start(tmp_path, stdout=log) as client:
+    with (tmp_path / "log").open("w") as log, start(tmp_path, stdout=log) as client:
         notebook = extended(client)
         notebook.works(HELLO)
         assert notebook.works("hello[1, 1](1)").stdout == "hello 1\n"
@@ -110,6 +112,13 @@ def test_a_copy_goes_to_jupyters_log(start: Any, tmp_path: Path) -> None:
         while "unloaded" not in (tmp_path / "log").read_text() and time.monotonic() < deadline:
             time.sleep(0.01)
     assert (tmp_path / "log").read_text() == "hello 1\nunloaded\n"
+
+
+def test_a_kernel_ends_quietly(tmp_path: Path) -> None:
+    errors = tmp_path / "errors"
+    with errors.open("w") as file, kernel(tmp_path, stderr=file) as client:
+        extended(client)
+    assert "Traceback" not in errors.read_text()
 
 
 def test_a_log_that_nobody_reads_stops_nothing(tmp_path: Path) -> None:
@@ -123,8 +132,8 @@ def test_a_log_that_nobody_reads_stops_nothing(tmp_path: Path) -> None:
         notebook = extended(client)
         notebook.works(HELLO)
         assert notebook.works("hello[1, 1](1)").stdout == "hello 1\n"
-        # Nothing else may write to the full pipe while the kernel ends.
         os.close(unread)
+        assert notebook.works("hello[1, 1](2)").stdout == "hello 2\n"
     os.close(log)
 
 

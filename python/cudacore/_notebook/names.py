@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 _CHOSEN = re.compile(r"\s*([^\W\d]\w*)\s*=(?!=)\s*(.*)", re.DOTALL)
 
+#: Stands for the expression in an error about ``--object``.
+OBJECT = "the ObjectCode"
+
 
 class Named(NamedTuple):
     """A C++ expression and the name that its value gets in Python."""
@@ -65,7 +68,9 @@ def check(named: list[Named], taken: Container[str]) -> None:
     """
     seen: dict[str, str] = {}
     for python, expression in named:
-        choose = f"choose another with --name, such as my_{python or 'kernel'}='{expression}'"
+        other = re.sub(r"\W", "_", f"my_{python}")
+        option = f"--object {other}" if expression == OBJECT else f"--name {other}='{expression}'"
+        choose = f"choose another name, such as {option}"
         if not python.isidentifier() or keyword.iskeyword(python):
             raise UsageError(f"{expression} can't be named {python!r} in Python; {choose}")
         if hasattr(builtins, python) or python in taken:

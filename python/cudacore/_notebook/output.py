@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import codecs
+import contextlib
 import ctypes
 import fcntl
 import io
@@ -23,11 +24,14 @@ STDOUT = 1
 #: Seconds between two looks at the descriptor. ipykernel sends what it has as often.
 PERIOD = 0.2
 
+#: Bytes: more than anyone prints. The file has no memory for what is before it.
+FAR = 2**40
+
 _FALLOC_FL_PUNCH_HOLE_AND_KEEP_SIZE = 3
 
 
 class Descriptor:
-    """Descriptor 1, where what is written to it is shown without further ado."""
+    """Descriptor 1, where what is written to it is shown without help."""
 
     def show(self) -> None:
         """Show what was written so far."""
@@ -51,12 +55,11 @@ class CaughtDescriptor(Descriptor):
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._owner = os.getpid()
         self._cell = sys.stdout
-        self._shown = 0
         self._original = os.dup(STDOUT)
-        self._copies = self._find_copies()
+        self._log = self._find_log()
         self._file = os.memfd_create("cudacore")
-        # All who share the descriptor append, also if one of them truncates /dev/stdout.
-        fcntl.fcntl(self._file, fcntl.F_SETFL, os.O_APPEND)
+        fcntl.fcntl(self._file, fcntl.F_SETFL, os.O_APPEND)  # all who share the descriptor append
+        self._shown = self._move_end()
         os.dup2(self._file, STDOUT)
         self._thread = threading.Thread(target=self._follow, daemon=True)
         self._thread.start()
@@ -83,29 +86,49 @@ class CaughtDescriptor(Descriptor):
 
     def _show_new(self) -> None:
         with self._lock:
-            size = os.fstat(self._file).st_size
-            if size < self._shown:
-                self._shown = 0
-            if size == self._shown:
-                return
+            data = self._read_new()
+            if data:
+                self._cell.write(self._decoder.decode(data))
+                self._copy(data)
+
+    def _read_new(self) -> bytes:
+        size = os.fstat(self._file).st_size
+        if size < self._shown:
+            data = os.pread(self._file, size, 0)
+            self._shown = self._move_end()
+            # Something may have been written before the end was moved.
+            data += os.pread(self._file, select.PIPE_BUF, size).rstrip(b"\0")
+        else:
             data = os.pread(self._file, size - self._shown, self._shown)
             self._shown += len(data)
-            _libc.fallocate(
-                self._file,
-                _FALLOC_FL_PUNCH_HOLE_AND_KEEP_SIZE,
-                ctypes.c_long(0),
-                ctypes.c_long(self._shown),
-            )
-            self._cell.write(self._decoder.decode(data))
-            # Not to where nobody reads, which would block.
-            while data and select.select([], [self._copies], [], 0)[1]:
-                data = data[os.write(self._copies, data[: select.PIPE_BUF]) :]
+        # Give the memory back.
+        _libc.fallocate(
+            self._file,
+            _FALLOC_FL_PUNCH_HOLE_AND_KEEP_SIZE,
+            ctypes.c_long(0),
+            ctypes.c_long(self._shown),
+        )
+        return data
 
-    def _find_copies(self) -> int:
-        """Return where a copy goes, such as to Jupyter's log.
+    def _move_end(self) -> int:
+        """Move the end of the file far away, so that a truncated file is always shorter.
 
-        If ipykernel reads the descriptor, it has replaced the one that it copies to.
+        This is what ``command > /dev/stdout`` does to it.
         """
+        with contextlib.suppress(OSError):  # there is a limit on the size of files
+            os.posix_fallocate(self._file, FAR, 1)
+        return os.fstat(self._file).st_size
+
+    def _copy(self, data: bytes) -> None:
+        """Write to the log, unless that would block or fail."""
+        writable = select.poll()
+        writable.register(self._log, select.POLLOUT)
+        with contextlib.suppress(OSError):
+            while data and writable.poll(0):
+                data = data[os.write(self._log, data[: select.PIPE_BUF]) :]
+
+    def _find_log(self) -> int:
+        """Return where ipykernel sends a copy if it reads the descriptor; else the descriptor."""
         try:
             return self._cell.fileno()
         except io.UnsupportedOperation:
