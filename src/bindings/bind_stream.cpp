@@ -85,6 +85,26 @@ auto add_callback(const Stream& self, py::function callback, const py::args& arg
   return [stream = Stream(self), run] { stream.add_callback(run); };
 }
 
+PyObject* enter(PyObject* self, PyObject* /*none*/) {
+  return guarded([&]() {
+    static_cast<void>(Borrowed<Stream>(self).get().handle());  // refuses a closed one
+    enter_stream(py::reinterpret_borrow<ObjectOf<Stream>>(self));
+    return Py_NewRef(self);
+  });
+}
+
+PyObject* exit(PyObject* self, PyObject* const* /*error*/, Py_ssize_t /*count*/) {
+  return guarded([&]() -> PyObject* {
+    leave_stream(py::reinterpret_borrow<ObjectOf<Stream>>(self));
+    Py_RETURN_NONE;
+  });
+}
+
+PyMethodDef enter_definition = {"__enter__", &enter, METH_NOARGS, "__enter__($self)"};
+PyMethodDef exit_definition = {"__exit__",
+                               reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&exit)),
+                               METH_FASTCALL, "__exit__($self, *args)"};
+
 /// The default streams are shared by everyone, and stay open.
 void close(const ObjectOf<Stream>& self) {
   const owner::StreamBox* box = self.value().box().get();
@@ -130,14 +150,8 @@ void bind_stream(py::module_& module) {
            [](const Stream& self) {
              return py::make_tuple(0, reinterpret_cast<std::uintptr_t>(self.handle()));
            })
-      .def("__enter__", quick,
-           [](const ObjectOf<Stream>& self) {
-             static_cast<void>(self.value().handle());
-             enter_stream(self);
-             return self;
-           })
-      .def("__exit__", in_parts,
-           [](const ObjectOf<Stream>& self, const py::args&) { leave_stream(self); })
+      .def_fast(enter_definition)
+      .def_fast(exit_definition)
       .def_identity([](const Stream& a, const Stream& b) { return a == b; })
       .def("__repr__", quick, &repr);
 
