@@ -47,7 +47,13 @@ _CompileTarget: TypeAlias = Literal["ptx", "cubin", "ltoir"] | ObjectCodeFormatT
 _LinkTarget: TypeAlias = Literal["cubin", "ptx"] | ObjectCodeFormatType
 _LocationType: TypeAlias = Literal["device", "host", "host_numa"]
 
-_Destination = TypeVar("_Destination", bound=Buffer | _HostBuffer)
+_ElementType: TypeAlias = DTypeLike | object
+
+_StreamNumber: TypeAlias = int | _StreamLike | None
+
+_Array: TypeAlias = _Dlpack | _CudaArray | _HostArray
+
+_Destination = TypeVar("_Destination", bound=Buffer | _HostBuffer | _Array)
 
 __version__: str
 
@@ -128,6 +134,20 @@ class TypeAndRuntimeError(TypeError, RuntimeError): ...
 class TypeAndValueError(TypeError, ValueError): ...
 class ValueAndRuntimeError(ValueError, RuntimeError): ...
 class NotImplementedAndTypeError(NotImplementedError, TypeError): ...
+
+class _Dlpack(Protocol):
+    def __dlpack__(self, *, stream: Any = None) -> Any: ...
+
+class _CudaArray(Protocol):
+    @property
+    def __cuda_array_interface__(self) -> Any: ...
+
+class _HostArray(Protocol):
+    @property
+    def __array_interface__(self) -> Any: ...
+
+class _Convertible(Protocol):
+    def __array__(self) -> Any: ...
 
 class _StreamLike(Protocol):
     def __cuda_stream__(self) -> tuple[int, int]: ...
@@ -582,14 +602,16 @@ class Device:
         ------
         OutOfMemoryError
         """
-    def to_device(self, host: _HostBuffer, *, stream: _StreamLike | None = None) -> Buffer:
-        """Copies a host object into a new buffer of `memory_resource` (cuMemcpyAsync).
+    def to_device(
+        self, host: _HostBuffer | _Array | _Convertible, *, stream: _StreamLike | None = None
+    ) -> Buffer:
+        """Copies a host object or an array into a new buffer of `memory_resource` (cuMemcpyAsync).
 
         Parameters
         ----------
-        host : object with the buffer protocol, or Buffer
-            bytes, an array, a NumPy array; C-contiguous. Pinned memory must not change until
-            the stream has passed the copy.
+        host : object with the buffer protocol, array, or Buffer
+            bytes, an array of any library, on the host or on a device; C-contiguous. Pinned memory
+            must not change until the stream has passed the copy.
         stream : Stream or None
             If None, the current stream.
 
@@ -969,8 +991,9 @@ class Buffer:
 
         Parameters
         ----------
-        dst : Buffer, writable object with the buffer protocol, or None
-            If None, a new buffer from the same memory resource.
+        dst : Buffer, writable object with the buffer protocol, array, or None
+            Arrays of other libraries must be C-contiguous; the copy is ordered with the stream of
+            one on a device. If None, a new buffer from the same memory resource.
         stream : Stream or None
             If None, the current stream.
 
@@ -981,25 +1004,36 @@ class Buffer:
 
         Raises
         ------
+        TypeError
+            The object shows no memory, or it is read-only or not contiguous.
         ValueError
             The sizes differ, or a buffer is closed.
         """
     @overload
     def copy_to(self, dst: _Destination, *, stream: _StreamLike | None = None) -> _Destination: ...
-    def copy_from(self, src: Buffer | _HostBuffer, *, stream: _StreamLike | None = None) -> None:
-        """Copies the whole of another buffer, or of a host object, into this one
+    def copy_from(
+        self,
+        src: Buffer | _HostBuffer | _Array | _Convertible,
+        *,
+        stream: _StreamLike | None = None,
+    ) -> None:
+        """Copies the whole of another buffer, of a host object, or of an array into this one
         (cuMemcpyAsync). Sizes must agree.
 
         Parameters
         ----------
-        src : Buffer or object with the buffer protocol
+        src : Buffer, object with the buffer protocol, or array
             Pageable host memory is staged before the call returns; pinned memory must not change
-            until the copy on the stream is done.
+            until the copy on the stream is done. Arrays of other libraries, also those that have
+            only ``__array__``, must be C-contiguous; the copy is ordered with the stream of one on
+            a device.
         stream : Stream or None
             If None, the current stream.
 
         Raises
         ------
+        TypeError
+            The object shows no memory, or it is not contiguous.
         ValueError
             The sizes differ, or a buffer is closed.
         """
@@ -1059,6 +1093,46 @@ class Buffer:
         stream: _StreamLike | None = None,
     ) -> NDArray[Any]: ...
     def __len__(self) -> int: ...
+    def view(
+        self,
+        dtype: _ElementType,
+        shape: _Shape = -1,
+        strides: _Shape | None = None,
+    ) -> StridedMemoryView:
+        """Shows the memory as an array of typed elements, which shares it.
+
+        Parameters
+        ----------
+        dtype : numpy.dtype, class or str
+            The type of the elements: a dtype of NumPy or PyTorch, a class of NumPy, ml_dtypes or
+            ctypes, or a name such as ``"float32"``, ``"f4"``, ``"<f4"``, ``"bfloat16"``,
+            ``"float8_e4m3fn"``. NumPy is not imported.
+        shape : int or tuple of int
+            The length of each dimension. One may be -1, for all elements that are left. They may
+            take less than the whole buffer.
+        strides : int or tuple of int, optional
+            How many elements apart neighbors are, for each dimension; if None, in C order.
+
+        Returns
+        -------
+        StridedMemoryView
+            It keeps the buffer; once the buffer is closed, the view can't be used.
+
+        Raises
+        ------
+        TypeError
+            `dtype` is no type of elements, or its elements are Python objects.
+        ValueError
+            The elements don't fit into the buffer, or are not aligned; the dtype is big-endian; or
+            the buffer is closed.
+
+        Examples
+        --------
+        >>> buffer = cudacore.Device().allocate(24)
+        >>> view = buffer.view("float32", (2, -1))
+        >>> view.shape, view[1].ptr - buffer.handle
+        ((2, 3), 12)
+        """
     def __getitem__(self, index: slice, /) -> Buffer:
         """A part of the memory: ``buf[start:stop]``, in bytes."""
     def __buffer__(self, flags: int, /) -> memoryview: ...
@@ -1086,13 +1160,256 @@ class Buffer:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> CapsuleType:
-        """A DLPack capsule that shows the memory as a 1-D array of int8."""
+        """A DLPack capsule that shows the memory as a 1-D array of int8.
+
+        Parameters
+        ----------
+        stream : int or None
+            The consumer's stream, in DLPack's numbers. It is made to wait for the buffer's own
+            stream and for the current one; -1 leaves that out.
+        max_version : (int, int) or None
+            The newest version that the consumer knows: from (1, 0) on, the capsule has a version.
+        dl_device : (int, int) or None
+            Where the consumer wants the memory: where it is, or on the host, ``(1, 0)``.
+        copy : bool or None
+            True for a copy, False for none; if None, only what the host cannot reach is copied.
+
+        Raises
+        ------
+        BufferError
+            The memory can't be shown there, or not without a copy.
+        """
     def __dlpack_device__(self) -> tuple[int, int]:
         """(device type, ordinal) in DLPack's codes."""
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """dict: The memory as a 1-D array of int8, for CuPy, Numba and others. Its stream is the
+        current one, which is first made to wait for the buffer's own."""
+    __dlpack_c_exchange_api__: ClassVar[CapsuleType]
     def __enter__(self) -> Self: ...
     def __exit__(self, *args: object) -> None: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+
+@final
+class StridedMemoryView:
+    """An array in memory that is not copied: its address, shape, strides and type of elements.
+
+    `Buffer.view` makes one, and the class methods make one from an array of any library. Indexing
+    by ints and slices, `reshape` and `transpose` give views of the same memory. It is a kernel
+    argument, and other libraries take it by DLPack or ``__cuda_array_interface__``. Once the Buffer
+    that it shows is closed, using it raises ValueError.
+
+    Calling the class itself is deprecated, as in cuda.core: use `from_any_interface`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cudacore.utils import StridedMemoryView
+    >>> view = StridedMemoryView.from_any_interface(np.zeros((4, 6), "f4")[:, ::2], -1)
+    >>> view.shape, view.strides, view.dtype
+    ((4, 3), (6, 2), dtype('float32'))
+    """
+    def __new__(cls, obj: object = None, stream_ptr: _StreamNumber = None) -> Self: ...
+    @classmethod
+    def from_dlpack(cls, obj: object, stream_ptr: _StreamNumber = None) -> StridedMemoryView:
+        """Views an array by DLPack: its C exchange API, or ``__dlpack__``.
+
+        Parameters
+        ----------
+        obj : object
+            The array.
+        stream_ptr : int, Stream or None
+            Where the view will be used: a handle, or a Stream. It is made to wait for the array's
+            work; -1 leaves that out. If None, the current stream.
+
+        Raises
+        ------
+        BufferError
+            The object lacks the protocol, breaks it, or is on a device that CUDA doesn't know.
+        """
+    @classmethod
+    def from_cuda_array_interface(
+        cls, obj: object, stream_ptr: _StreamNumber = None
+    ) -> StridedMemoryView:
+        """Views an array by its ``__cuda_array_interface__``; see `from_dlpack`."""
+    @classmethod
+    def from_array_interface(cls, obj: object) -> StridedMemoryView:
+        """Views an array of the host by its ``__array_interface__``; see `from_dlpack`."""
+    @classmethod
+    def from_any_interface(cls, obj: object, stream_ptr: _StreamNumber = None) -> StridedMemoryView:
+        """Views an array by the first protocol that it has: DLPack, ``__cuda_array_interface__``,
+        ``__array_interface__``; see `from_dlpack`."""
+    @classmethod
+    def from_buffer(
+        cls,
+        buffer: Buffer,
+        shape: _Shape,
+        strides: _Shape | None = None,
+        *,
+        itemsize: int | None = None,
+        dtype: _ElementType | None = None,
+        is_readonly: bool = False,
+    ) -> StridedMemoryView:
+        """Views a buffer; `Buffer.view` does so with less to write.
+
+        Parameters
+        ----------
+        buffer : Buffer
+            What the view keeps.
+        shape : int or tuple of int
+            The length of each dimension.
+        strides : int or tuple of int, optional
+            In elements; if None, in C order.
+        itemsize : int, optional
+            The size of an element in bytes; needed without a dtype.
+        dtype : numpy.dtype, class or str, optional
+            The type of the elements; see `Buffer.view`. Other libraries can't take a view without.
+        is_readonly : bool
+            Whether others may only read it.
+
+        Raises
+        ------
+        ValueError
+            As for `Buffer.view`; or neither `itemsize` nor `dtype` is given, or they disagree.
+        """
+    def view(self, layout: None = None, dtype: _ElementType | None = None) -> StridedMemoryView:
+        """Shows the same bytes as elements of another type; the view itself if None is given.
+
+        Parameters
+        ----------
+        layout : None
+            Layouts are private classes of cuda.core.
+        dtype : numpy.dtype, class or str
+            The type; see `Buffer.view`. If its size differs, the last dimension must be contiguous
+            and a whole number of elements.
+
+        Raises
+        ------
+        ValueError
+            The dtype doesn't fit.
+        NotSupportedError
+            A layout is given.
+        """
+    def reshape(self, *shape: _Shape) -> StridedMemoryView:
+        """Shows the elements, in C order, under another shape: ints, or one tuple, with at most one
+        -1.
+
+        Raises
+        ------
+        ValueError
+            The number of elements differs, or they would have to be copied.
+        """
+    def transpose(self, *axes: _Shape | None) -> StridedMemoryView:
+        """Shows the dimensions in another order: ints, or one tuple; by default reversed."""
+    @property
+    def T(self) -> StridedMemoryView:  # noqa: N802
+        """StridedMemoryView: With the dimensions reversed."""
+    def __getitem__(self, index: Any, /) -> StridedMemoryView:
+        """A part: ``view[0]``, ``view[:, ::2]``, ``view[..., None]``. A view without dimensions is
+        one element."""
+    def __len__(self) -> int: ...
+    def copy_from(
+        self,
+        other: StridedMemoryView,
+        stream: _StreamLike | None = None,
+        allocator: object = None,
+        blocking: bool | None = None,
+    ) -> None:
+        """Copies another view of the same shape and dtype into this one (cuMemcpyAsync).
+
+        Parameters
+        ----------
+        other : StridedMemoryView
+            The elements of both must lie in the same order, without gaps.
+        stream : Stream or None
+            If None, the current stream.
+        allocator : object
+            Not needed: nothing is allocated.
+        blocking : bool or None
+            Whether to wait for the copy; if None, only if either memory is the host's alone.
+
+        Raises
+        ------
+        ValueError
+            The shapes or dtypes differ, or this view is read-only.
+        NotSupportedError
+            The elements have gaps, or lie in different orders.
+        """
+    def copy_to(
+        self,
+        other: StridedMemoryView,
+        stream: _StreamLike | None = None,
+        allocator: object = None,
+        blocking: bool | None = None,
+    ) -> None:
+        """Copies this view into another; see `copy_from`."""
+    def as_tensor_map(
+        self,
+        box_dim: object = None,
+        *,
+        options: object = None,
+        element_strides: object = None,
+        data_type: object = None,
+        interleave: object = None,
+        swizzle: object = None,
+        l2_promotion: object = None,
+        oob_fill: object = None,
+    ) -> NoReturn:
+        """Raises NotSupportedError: cudacore lacks tensor maps."""
+    @property
+    def ptr(self) -> int:
+        """int: The address of the first element."""
+    @property
+    def device_id(self) -> int:
+        """int: The device that owns the memory; -1 for memory of the host."""
+    @property
+    def is_device_accessible(self) -> bool:
+        """bool: Whether a kernel can reach it."""
+    @property
+    def readonly(self) -> bool:
+        """bool: Whether it may only be read."""
+    @property
+    def exporting_obj(self) -> Any:
+        """object: The buffer, or the array, that it views."""
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """tuple of int: The length of each dimension."""
+    @property
+    def strides(self) -> tuple[int, ...] | None:
+        """tuple of int or None: In elements, not bytes; None if it is in C order."""
+    @property
+    def dtype(self) -> np.dtype[Any] | None:
+        """numpy.dtype or None: The type of the elements; None if only their size is known. NumPy is
+        imported when this is first read."""
+    @property
+    def size(self) -> int:
+        """int: The number of elements."""
+    @property
+    def ndim(self) -> int:
+        """int: The number of dimensions."""
+    @property
+    def itemsize(self) -> int:
+        """int: Bytes of an element."""
+    @property
+    def nbytes(self) -> int:
+        """int: Bytes of all elements."""
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> CapsuleType:
+        """A DLPack capsule that shows the view; see `Buffer.__dlpack__`."""
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """(device type, ordinal) in DLPack's codes."""
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """dict: The view for CuPy, Numba and others; see `Buffer.__cuda_array_interface__`."""
+    __dlpack_c_exchange_api__: ClassVar[CapsuleType]
+    __c_dlpack_exchange_api__: ClassVar[CapsuleType]
 
 class MemoryResource:
     """Where buffers come from and return to.

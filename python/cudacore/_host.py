@@ -1,11 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The NumPy arrays that `Buffer.to_host` copies into; imported when it is first called."""
+"""The NumPy arrays that `Buffer.to_host` copies into, and dtypes; imported when first needed."""
 
+import importlib
 from typing import TYPE_CHECKING, Any
+
+from cudacore._core import NotSupportedError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import DTypeLike
+
+
+def element_type(name: str) -> "np.dtype[Any]":
+    """Return the dtype for a name of NumPy's or of ml_dtypes."""
+    try:
+        import numpy as np  # noqa: PLC0415
+    except ImportError as error:
+        raise ImportError(
+            f"StridedMemoryView.dtype is a NumPy dtype, and NumPy cannot be imported ({error}). "
+            "Install it with pip install numpy; itemsize needs none"
+        ) from error
+    if not name.startswith(("bfloat", "float8")):
+        return np.dtype(name)
+    try:
+        element = getattr(importlib.import_module("ml_dtypes"), name)
+    except ImportError as error:
+        raise NotSupportedError(
+            f"StridedMemoryView.dtype: NumPy has no {name}; pip install ml_dtypes adds it"
+        ) from error
+    dtype: np.dtype[Any] = np.dtype(element)
+    return dtype
 
 
 def make_array(

@@ -42,7 +42,6 @@ NAMES = {
         "discard_prefetch_batch",
         "prefetch_batch",
     ),
-    "views of arrays": ("StridedMemoryView", "args_viewable_as_strided_memory"),
     "virtual memory": (
         "VirtualMemoryAccessType",
         "VirtualMemoryAllocationType",

@@ -8,6 +8,7 @@
 #include "bindings/dlpack_import.hpp"
 #include "bindings/element_type.hpp"
 #include "bindings/errors.hpp"
+#include "bindings/strided_view.hpp"
 #include "bindings/view_argument.hpp"
 #include "launch/argument_errors.hpp"
 
@@ -140,6 +141,10 @@ void pack_checked(const Place& place, ForeignArray& array, LaunchArrays& arrays,
 
 bool pack_exchanged_array(const KernelBox& kernel, std::size_t index, const Slot& slot,
                           PyObject* object, LaunchArrays& arrays, unsigned char* destination) {
+  const auto* view = get_if<StridedView>(object);
+  if (view != nullptr && is_closed(*view)) [[unlikely]] {
+    throw std::invalid_argument(mismatch_message(kernel, index, "a view of a closed Buffer"));
+  }
   const Place place{kernel, index, slot, object};
   return naming(place, [&] {
     ForeignArray array;

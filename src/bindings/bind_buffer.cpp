@@ -2,10 +2,12 @@
 #include <cstdio>
 #include <cstring>
 
+#include "bindings/array_memory.hpp"
 #include "bindings/conversions.hpp"
 #include "bindings/dlpack.hpp"
 #include "bindings/fast_method.hpp"
 #include "bindings/host_buffer.hpp"
+#include "bindings/strided_view.hpp"
 #include "owner/owned_handles.hpp"
 
 namespace cudacore::bindings {
@@ -48,9 +50,9 @@ PyObject* copy_from(PyObject* self, const Arguments& given) {
     const ReleaseGil release;
     destination.get().copy_from(source.get(), stream.get());
   } else {
-    const HostBuffer host(origin, false, "Buffer.copy_from: src");
+    const ArrayMemory source(origin, false, stream.get(), "Buffer.copy_from: src");
     const ReleaseGil release;
-    destination.get().copy_from(host.bytes(), stream.get());
+    source.copy_to(destination.get());
   }
   Py_RETURN_NONE;
 }
@@ -75,9 +77,9 @@ PyObject* copy_to(PyObject* self, const Arguments& given) {
     const ReleaseGil release;
     target.get().copy_from(source, stream.get());
   } else {
-    const HostBuffer host(destination, true, "Buffer.copy_to: dst");
+    const ArrayMemory target(destination, true, stream.get(), "Buffer.copy_to: dst");
     const ReleaseGil release;
-    source.copy_to(host.bytes(), stream.get());
+    target.copy_from(source);
   }
   return destination.release().ptr();
 }
@@ -176,6 +178,33 @@ Buffer get_slice(const Buffer& self, const py::object& index) {
   return whole.slice(static_cast<std::size_t>(start), static_cast<std::size_t>(size));
 }
 
+/// A typed view of the whole buffer.
+StridedView get_typed_view(const ObjectOf<Buffer>& self, py::handle dtype, py::handle shape,
+                           py::handle strides) {
+  constexpr char what[] = "Buffer.view";
+  ElementType element = to_element_type(dtype, "Buffer.view: dtype");
+  if (element.is_big_endian()) {
+    throw py::value_error("Buffer.view: dtype " + element.name +
+                          " is big-endian, and devices are little-endian");
+  }
+  std::vector<std::int64_t> lengths = to_lengths(shape, "Buffer.view: shape");
+  std::optional<std::vector<std::int64_t>> steps;
+  if (!strides.is_none()) steps = to_lengths(strides, "Buffer.view: strides");
+  const bool infers = std::find(lengths.begin(), lengths.end(), -1) != lengths.end();
+  if (infers && steps) {
+    throw py::value_error("Buffer.view: shape has a -1, which cannot be known beside strides");
+  }
+  const std::size_t size = self.value().size();
+  if (infers && size % element.size != 0) {
+    throw py::value_error("Buffer.view: a buffer of " + std::to_string(size) +
+                          " bytes is no whole number of " + element.name + " elements of " +
+                          std::to_string(element.size) + " bytes; take a slice of it first");
+  }
+  infer_length(lengths, static_cast<std::int64_t>(size / element.size));
+  return view_buffer(self, std::move(element), StridedLayout(std::move(lengths), std::move(steps)),
+                     what);
+}
+
 /// Shows the memory to the host. The view holds a share of it, so close() is safe at any time.
 int get_view(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
@@ -222,7 +251,9 @@ struct BufferProtocolOf<Buffer> {
 };
 
 void bind_buffer(py::module_& module) {
-  HeapClass<Buffer>(module, "cudacore.Buffer", refuse_new<how_made>)
+  HeapClass<Buffer> bound(module, "cudacore.Buffer", refuse_new<how_made>);
+  bound.attr("__dlpack_c_exchange_api__") = exchange_capsule();
+  bound
       .def_class("from_handle", quick, py::arg("ptr"), py::arg("size"), py::arg("mr") = py::none(),
                  py::arg("owner") = py::none(), py::kw_only(), py::arg("stream") = py::none(),
                  [](py::handle type, py::handle pointer, py::handle size, py::handle mr,
@@ -245,6 +276,8 @@ void bind_buffer(py::module_& module) {
       .def_fast(fast_method<"Buffer.fill($self, value, *, stream=None)", &fill>)
       .def("to_host", in_parts, py::arg("dtype") = py::none(), py::arg("shape") = py::none(),
            py::kw_only(), py::arg("stream") = py::none(), &to_host)
+      .def("view", in_parts, py::arg("dtype"), py::arg("shape") = -1,
+           py::arg("strides") = py::none(), &get_typed_view)
       .def("__len__", quick, [](const Buffer& self) { return self.size(); })
       .def("__getitem__", in_parts, py::arg("index"), py::pos_only(), &get_slice)
       .def("set_deallocation_stream", quick, py::arg("stream"),
@@ -273,8 +306,15 @@ void bind_buffer(py::module_& module) {
                 })
       .def("__dlpack__", in_parts, py::kw_only(), py::arg("stream") = py::none(),
            py::arg("max_version") = py::none(), py::arg("dl_device") = py::none(),
-           py::arg("copy") = py::none(), &dlpack_capsule)
-      .def("__dlpack_device__", quick, &dlpack_device)
+           py::arg("copy") = py::none(),
+           [](const Buffer& self, py::handle stream, py::handle max_version, py::handle dl_device,
+              py::handle copy) {
+             return dlpack_capsule(exported(self), stream, max_version, dl_device, copy);
+           })
+      .def("__dlpack_device__", quick,
+           [](const Buffer& self) { return to_tuple(dlpack_device(self)); })
+      .property("__cuda_array_interface__", in_parts,
+                [](const Buffer& self) { return cuda_array_interface(exported(self)); })
       .def("__enter__", quick, [](py::object self) { return self; })
       .def("__exit__", in_parts,
            [](const ObjectOf<Buffer>& self, const py::args&) { close_without_gil(self.ptr()); })

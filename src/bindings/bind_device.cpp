@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "bindings/array_memory.hpp"
 #include "bindings/device_object.hpp"
 #include "bindings/fast_method.hpp"
-#include "bindings/host_buffer.hpp"
 #include "bindings/options.hpp"
 #include "driver/driver_api.hpp"
 #include "error/check.hpp"
@@ -92,10 +92,10 @@ Buffer to_device_memory(PyDevice& self, const py::object& host, py::handle strea
     made.copy_from(source, chosen);
     return made;
   }
-  const HostBuffer source(host, false, "Device.to_device: host");
+  const ArrayMemory source(host, false, chosen, "Device.to_device: host");
   const ReleaseGil release;
-  Buffer made = resource->allocate(source.bytes().size(), chosen);
-  made.copy_from(source.bytes(), chosen);
+  Buffer made = resource->allocate(source.size(), chosen);
+  source.copy_to(made);
   return made;
 }
 

@@ -1,28 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/dlpack.hpp"
 
-#include <mutex>
-
 #include "bindings/conversions.hpp"
-#include "bindings/dlpack_abi.hpp"
-#include "bindings/entered_streams.hpp"
-#include "error/context_box.hpp"
-#include "owner/owned_handles.hpp"
+#include "bindings/new_array.hpp"
 
 namespace cudacore::bindings {
 namespace {
 
-/// A managed tensor with what it points at; the buffer's share keeps the memory.
+using dlpack::DeviceType;
+using dlpack::ManagedTensor;
+using dlpack::ManagedTensorVersioned;
+
+/// A managed tensor with what it points at.
 template <typename Managed>
 struct Export {
   Managed managed{};
-  Buffer buffer;
-  std::int64_t shape = 0;
-  std::int64_t stride = 1;
+  ExportedArray array;
 
-  explicit Export(const Buffer& source) : buffer(source) {}
+  explicit Export(ExportedArray source) : array(std::move(source)) {}
   static void drop(Managed* managed) { delete static_cast<Export*>(managed->context); }
 };
+
+template <typename Managed>
+Managed* make_managed(ExportedArray array) {
+  require_dlpack_type(array);
+  auto state = std::make_unique<Export<Managed>>(std::move(array));
+  const ExportedArray& shown = state->array;
+  Managed& managed = state->managed;
+  managed.context = state.get();
+  managed.deleter = &Export<Managed>::drop;
+  managed.tensor = tensor_of(shown);
+  if constexpr (std::is_same_v<Managed, ManagedTensorVersioned>) {
+    managed.version = {1, 3};
+    managed.flags = (shown.is_read_only ? ManagedTensorVersioned::read_only : 0) |
+                    (shown.is_copied ? ManagedTensorVersioned::is_copied : 0);
+  }
+  static_cast<void>(state.release());
+  return &managed;
+}
 
 /// A capsule that no one consumed frees the tensor; a consumer renames it first.
 template <typename Managed>
@@ -33,40 +48,12 @@ void destroy_capsule(PyObject* capsule) {
   }
 }
 
-dlpack::Device device_of(const Buffer& buffer) {
-  if (buffer.is_managed()) return {dlpack::DeviceType::cuda_managed, 0};
-  if (!buffer.is_device_accessible() && !buffer.is_host_accessible()) {
-    throw py::buffer_error(
-        "Buffer: neither a device nor the host can reach the memory, so DLPack has no device for "
-        "it");
-  }
-  if (buffer.is_host_accessible()) {
-    return {buffer.is_device_accessible() ? dlpack::DeviceType::cuda_host : dlpack::DeviceType::cpu,
-            0};
-  }
-  return {dlpack::DeviceType::cuda, buffer.device_id()};
-}
-
 template <typename Managed>
-py::object make_capsule(const Buffer& buffer, dlpack::Device device) {
-  auto state = std::make_unique<Export<Managed>>(buffer);
-  state->shape = static_cast<std::int64_t>(buffer.size());
-  state->managed.context = state.get();
-  state->managed.deleter = &Export<Managed>::drop;
-  dlpack::Tensor& tensor = state->managed.tensor;
-  tensor.data = reinterpret_cast<void*>(buffer.handle());
-  tensor.device = device;
-  tensor.dimensions = 1;
-  tensor.type = {dlpack::TypeCode::sint, 8, 1};
-  tensor.shape = &state->shape;
-  tensor.strides = &state->stride;
-  if constexpr (std::is_same_v<Managed, dlpack::ManagedTensorVersioned>) {
-    state->managed.version = {1, 0};
-  }
-  py::object capsule =
-      checked(PyCapsule_New(&state->managed, Managed::name, &destroy_capsule<Managed>));
-  static_cast<void>(state.release());
-  return capsule;
+py::object make_capsule(ExportedArray array) {
+  Managed* managed = make_managed<Managed>(std::move(array));
+  PyObject* capsule = PyCapsule_New(managed, Managed::name, &destroy_capsule<Managed>);
+  if (capsule == nullptr) managed->deleter(managed);
+  return checked(capsule);
 }
 
 /// Unset if the object is not an int, or is too large. What its __index__ raises is passed on.
@@ -77,132 +64,130 @@ std::optional<long long> to_long_long(py::handle object) {
 }
 
 /// A pair of ints, as DLPack has devices and versions.
-std::pair<long long, long long> to_pair(py::handle object, const char* what) {
+std::pair<long long, long long> to_pair(const std::string& what, py::handle object) {
   const bool is_pair = PyTuple_Check(object.ptr()) != 0 && PyTuple_GET_SIZE(object.ptr()) == 2;
   const auto first = is_pair ? to_long_long(PyTuple_GET_ITEM(object.ptr(), 0)) : std::nullopt;
   const auto second = is_pair ? to_long_long(PyTuple_GET_ITEM(object.ptr(), 1)) : std::nullopt;
   if (!first || !second) {
     raise_as_both(PyExc_TypeError, PyExc_BufferError,
-                  std::string("Buffer.__dlpack__: ") + what +
-                      " must be None or a tuple of two ints, not " + shown(object));
+                  what + " must be None or a tuple of two ints, not " + shown(object));
   }
   return {*first, *second};
 }
 
-// DLPack's numbers for streams; a larger one is a CUstream.
+// DLPack's numbers for streams; a larger one is a CUstream. 2 is the per-thread default stream.
 constexpr long long no_order = -1;
 constexpr long long legacy_stream = 1;
-constexpr long long per_thread_stream = 2;
 
 /// Unset for None.
-std::optional<long long> to_stream_number(py::handle stream) {
+std::optional<long long> to_stream_number(const std::string& what, py::handle stream) {
   if (stream.is_none()) return std::nullopt;
   if (PyLong_Check(stream.ptr()) == 0 || PyBool_Check(stream.ptr()) != 0) {
-    refuse_type("Buffer.__dlpack__: stream", "an int or None", stream);
+    refuse_type(what + ": stream", "an int or None", stream);
   }
   int overflow = 0;
   const long long number = PyLong_AsLongLongAndOverflow(stream.ptr(), &overflow);
   if (overflow != 0 || number < no_order || number == 0) {
-    throw py::value_error(
-        "Buffer.__dlpack__: stream must be -1 (no order), 1 (legacy default), 2 "
-        "(per-thread default) or a CUstream, not " +
-        shown(stream));
+    throw py::value_error(what +
+                          ": stream must be -1 (no order), 1 (legacy default), 2 (per-thread "
+                          "default) or a CUstream, not " +
+                          shown(stream));
   }
   return number;
 }
 
-/// Waits for all work that this process has queued, since any of it may use the memory.
-void wait_for_work() {
-  for (const std::shared_ptr<error::ContextBox>& context : error::known_contexts()) {
-    if (context->lost.load(std::memory_order_acquire)) {  // nothing runs there any more
-      continue;
-    }
-    try {
-      Context(context).sync();
-    } catch (const Error& error) {
-      const bool has_ended = error.code() == CUDA_ERROR_CONTEXT_IS_DESTROYED ||
-                             error.code() == CUDA_ERROR_INVALID_CONTEXT;
-      if (!has_ended) throw;
-    }
-  }
-}
-
-Stream default_stream_of(const Device& device, CUstream stream) {
-  auto box = std::make_shared<owner::StreamBox>();
-  box->context = error::primary_context(device.id());
-  box->stream = stream;
-  return Stream(std::move(box));
-}
-
-/// The stream that the allocation and the release are ordered on; a closed one if there is none.
-Stream own_stream(const Buffer& buffer) {
-  const std::scoped_lock lock(buffer.box()->mutex);
-  return Stream(buffer.box()->stream);
-}
-
-/// Makes the consumer's stream wait for the buffer's own stream and for the current one.
-void order_streams(const Buffer& buffer, const Stream& current, const Stream& consumer) {
-  for (const Stream& producer : {own_stream(buffer), current}) {
-    if (!producer.is_closed() && !(producer == consumer)) consumer.wait(producer);
-  }
-}
-
 /// What DLPack asks of a producer: a host reads at once, and a device in the order of its stream.
-void make_ready(const Buffer& buffer, dlpack::Device device, std::optional<long long> consumer) {
-  const auto is = [&](dlpack::DeviceType type) { return device.type == type; };
-  if (is(dlpack::DeviceType::cpu) || (!consumer && !is(dlpack::DeviceType::cuda))) {
-    const ReleaseGil release;
+void make_ready(const ExportedArray& array, const Stream& current,
+                std::optional<long long> consumer) {
+  const DeviceType type = array.device.type;
+  const ReleaseGil release;
+  if (type == DeviceType::cpu || (!consumer && type != DeviceType::cuda)) {
     wait_for_work();
     return;
   }
-  PyObject* entered = entered_stream();
-  Stream current = entered != nullptr ? *get_if<Stream>(entered) : Stream(nullptr);
-  const ReleaseGil release;
-  const Device where = is(dlpack::DeviceType::cuda) ? Device(device.ordinal) : Device::current();
-  if (entered == nullptr) current = where.default_stream();
-  const long long number = consumer.value_or(legacy_stream);
-  order_streams(
-      buffer, current,
-      number == legacy_stream ? default_stream_of(where, CU_STREAM_LEGACY)
-      : number == per_thread_stream
-          ? default_stream_of(where, CU_STREAM_PER_THREAD)
-          : Stream::from_handle(reinterpret_cast<CUstream>(static_cast<std::uintptr_t>(number))));
+  const auto number = static_cast<std::uintptr_t>(consumer.value_or(legacy_stream));
+  order_behind(array, current, stream_on(array.device, reinterpret_cast<CUstream>(number)));
+}
+
+/// How a consumer wants the memory: its device, and whether it may or must be a copy.
+struct Wish {
+  dlpack::Device device;
+  bool copies;
+};
+
+Wish to_wish(const ExportedArray& array, const std::string& what, py::handle dl_device,
+             py::handle copy) {
+  const int is_copy = PyObject_IsTrue(copy.ptr());  // None is false
+  if (is_copy < 0) throw py::error_already_set();
+  const bool may_copy = copy.is_none() || is_copy != 0;
+  dlpack::Device device = array.device;
+  if (dl_device.is_none()) return {device, is_copy != 0};
+  const auto [type, ordinal] = to_pair(what + ": dl_device", dl_device);
+  const bool is_own = type == static_cast<long long>(device.type) && ordinal == device.ordinal;
+  const bool is_host = type == static_cast<long long>(DeviceType::cpu) && ordinal == 0;
+  if (is_own) return {device, is_copy != 0};
+  if (is_host && array.is_host_accessible) return {{DeviceType::cpu, 0}, is_copy != 0};
+  if (is_host && may_copy) return {{DeviceType::cpu, 0}, true};
+  throw py::buffer_error(
+      what + ": the memory is on DLPack device (" + std::to_string(static_cast<int>(device.type)) +
+      ", " + std::to_string(device.ordinal) + "), not (" + std::to_string(type) + ", " +
+      std::to_string(ordinal) + ")" +
+      (is_host ? ", where only a copy can be" : "; copy it with Buffer.copy_to"));
 }
 
 }  // namespace
 
-py::tuple dlpack_device(const Buffer& buffer) {
-  const dlpack::Device device = device_of(buffer);
+py::object dlpack_capsule(ExportedArray array, py::handle stream, py::handle max_version,
+                          py::handle dl_device, py::handle copy) {
+  const std::string what = std::string(array.owner) + ".__dlpack__";
+  const std::optional<long long> consumer = to_stream_number(what, stream);
+  const Wish wish = to_wish(array, what, dl_device, copy);
+  const long long major =
+      max_version.is_none() ? 0 : to_pair(what + ": max_version", max_version).first;
+  if (array.is_read_only && major < 1) {
+    throw py::buffer_error(what +
+                           ": the memory is read-only, which only DLPack 1.0 can say; ask for it "
+                           "with max_version=(1, 0)");
+  }
+  require_dlpack_type(array);
+  const bool has_order = !consumer || *consumer != no_order;
+  const bool has_streams = array.device.type != DeviceType::cpu;
+  const Stream current =
+      has_streams && (has_order || wish.copies) ? work_stream(array.device) : Stream(nullptr);
+  if (wish.copies) {
+    array = without_gil([&] { return copied(array, wish.device, current); });
+  }
+  array.device = wish.device;
+  if (has_order) make_ready(array, current, consumer);
+  if (major >= 1) return make_capsule<ManagedTensorVersioned>(std::move(array));
+  return make_capsule<ManagedTensor>(std::move(array));
+}
+
+void require_dlpack_type(const ExportedArray& array) {
+  if (array.type) return;
+  const std::string& name = array.type_string;
+  throw py::buffer_error(std::string(array.owner) + ": DLPack has no type for elements " +
+                         (name.empty() ? "without a dtype; give one" : "of " + name) +
+                         (name.starts_with('>') ? ", which are big-endian" : ""));
+}
+
+dlpack::Tensor tensor_of(const ExportedArray& array) {
+  const StridedLayout& layout = array.layout;
+  return {.data = layout.count() == 0 ? nullptr : reinterpret_cast<void*>(array.address),  // NOLINT
+          .device = array.device,
+          .dimensions = static_cast<std::int32_t>(layout.rank()),
+          .type = *array.type,
+          .shape = const_cast<std::int64_t*>(layout.shape().data()),
+          .strides = const_cast<std::int64_t*>(layout.strides().data()),
+          .byte_offset = 0};
+}
+
+py::tuple to_tuple(dlpack::Device device) {
   return py::make_tuple(static_cast<int>(device.type), device.ordinal);
 }
 
-py::object dlpack_capsule(const Buffer& given, py::handle stream, py::handle max_version,
-                          py::handle dl_device, py::handle copy) {
-  const Buffer buffer = given;  // a share: the arguments' conversion may close the object
-  if (buffer.is_closed()) throw py::value_error("Buffer.__dlpack__: the buffer is closed");
-  buffer.box()->throw_if_stale();
-  const std::optional<long long> consumer = to_stream_number(stream);
-  const int is_copy = PyObject_IsTrue(copy.ptr());  // None is false
-  if (is_copy < 0) throw py::error_already_set();
-  if (is_copy != 0) throw py::buffer_error("Buffer.__dlpack__: cannot copy; use Buffer.copy_to");
-  dlpack::Device device = device_of(buffer);
-  if (!dl_device.is_none()) {
-    const auto [type, ordinal] = to_pair(dl_device, "dl_device");
-    const auto own_type = static_cast<long long>(device.type);
-    const bool host_view =
-        type == static_cast<long long>(dlpack::DeviceType::cpu) && buffer.is_host_accessible();
-    if (!host_view && (type != own_type || ordinal != device.ordinal)) {
-      throw py::buffer_error("Buffer.__dlpack__: the memory is on DLPack device (" +
-                             std::to_string(own_type) + ", " + std::to_string(device.ordinal) +
-                             "), not (" + std::to_string(type) + ", " + std::to_string(ordinal) +
-                             "); copy it with Buffer.copy_to");
-    }
-    device = {static_cast<dlpack::DeviceType>(type), static_cast<std::int32_t>(ordinal)};
-  }
-  const long long major = max_version.is_none() ? 0 : to_pair(max_version, "max_version").first;
-  if (!consumer || *consumer != no_order) make_ready(buffer, device, consumer);
-  if (major >= 1) return make_capsule<dlpack::ManagedTensorVersioned>(buffer, device);
-  return make_capsule<dlpack::ManagedTensor>(buffer, device);
+ManagedTensorVersioned* make_managed_tensor(ExportedArray array) {
+  return make_managed<ManagedTensorVersioned>(std::move(array));
 }
 
 }  // namespace cudacore::bindings

@@ -3,20 +3,35 @@
 
 #include <pybind11/pybind11.h>
 
-#include "cudacore/buffer.hpp"
+#include <memory>
+
+#include "bindings/exported_array.hpp"
 
 namespace cudacore::bindings {
 
-namespace py = pybind11;
+/// __dlpack__: a capsule that shows an array; versioned (1.3) if the consumer asks for that. The
+/// consumer's stream waits for the array's own stream and for the current one; a consumer on the
+/// host, which has no stream, gets memory that no work uses. What the consumer cannot reach, or
+/// wants for itself, is copied.
+[[nodiscard]] pybind11::object dlpack_capsule(ExportedArray array, pybind11::handle stream,
+                                              pybind11::handle max_version,
+                                              pybind11::handle dl_device, pybind11::handle copy);
 
-/// (device type, ordinal) of a buffer, as __dlpack_device__ returns it.
-[[nodiscard]] py::tuple dlpack_device(const Buffer& buffer);
+/// (device type, ordinal), as __dlpack_device__ returns it.
+[[nodiscard]] pybind11::tuple to_tuple(dlpack::Device device);
 
-/// A capsule that shows the buffer as a one-dimensional array of bytes (int8); versioned (1.0)
-/// if the consumer asks for it. The consumer's stream waits for the buffer's own stream and for
-/// the current one; a consumer on the host, which has no stream, gets memory that no work uses.
-[[nodiscard]] py::object dlpack_capsule(const Buffer& buffer, py::handle stream,
-                                        py::handle max_version, py::handle dl_device,
-                                        py::handle copy);
+/// @throw pybind11::buffer_error if DLPack has no such elements.
+void require_dlpack_type(const ExportedArray& array);
+/// What shows an array that has such elements, as long as it lives.
+[[nodiscard]] dlpack::Tensor tensor_of(const ExportedArray& array);
+
+/// A tensor of DLPack 1.3 that shows an array; its deleter frees it.
+/// @throw pybind11::buffer_error if DLPack has no such elements.
+[[nodiscard]] dlpack::ManagedTensorVersioned* make_managed_tensor(ExportedArray array);
+
+/// DLPack's C exchange API, which Buffer and the views share.
+[[nodiscard]] const dlpack::ExchangeApi& own_exchange_api() noexcept;
+/// Its capsule, __dlpack_c_exchange_api__.
+[[nodiscard]] pybind11::object exchange_capsule();
 
 }  // namespace cudacore::bindings

@@ -2,6 +2,7 @@
 #include "bindings/dlpack_import.hpp"
 
 #include "bindings/conversions.hpp"
+#include "bindings/dlpack.hpp"
 #include "bindings/type_cache.hpp"
 
 namespace cudacore::bindings {
@@ -136,6 +137,11 @@ py::object call_dlpack(const py::object& method, const py::object& stream) {
 
 }  // namespace
 
+void read_managed_tensor(ManagedTensorVersioned* tensor, ForeignArray& array) {
+  take(tensor, array);
+  array.check("the DLPack tensor");
+}
+
 void throw_protocol_error(const char* function) {
   if (PyErr_Occurred() != nullptr) throw py::error_already_set();
   throw ForeignArrayError(std::string(function) + " failed, and said nothing");
@@ -159,7 +165,8 @@ bool read_exchange_api(PyObject* object, Sharing sharing, ForeignArray& array) {
     }
     take(managed, array);
   }
-  array.api = api;
+  // The work of cudacore's own views is ordered by the user, like that of buffers.
+  if (api != &own_exchange_api()) array.api = api;
   array.check(exchange_name);
   return true;
 }

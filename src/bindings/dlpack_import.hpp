@@ -17,6 +17,10 @@ namespace cudacore::bindings {
 /// @throw ForeignArrayError; what the object raises.
 [[nodiscard]] bool read_dlpack(PyObject* object, CUstream consumer, ForeignArray& array);
 
+/// Takes over a tensor, which is released even if it is refused.
+/// @throw ForeignArrayError
+void read_managed_tensor(dlpack::ManagedTensorVersioned* tensor, ForeignArray& array);
+
 /// Passes on the Python error that a C function of another library left, or says that it failed.
 [[noreturn]] void throw_protocol_error(const char* function);
 

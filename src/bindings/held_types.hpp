@@ -17,6 +17,7 @@ struct KernelOccupancy;
 struct Launcher;
 struct PoolAttributes;
 struct PyDevice;
+struct StridedView;
 
 template <typename T, typename... Types>
 inline constexpr bool is_one_of = (std::is_same_v<std::remove_cvref_t<T>, Types> || ...);
@@ -27,7 +28,7 @@ inline constexpr bool is_held =
               Signature, Stream, PyDevice, Closable<Linker>, Closable<Program>, DeviceProperties,
               KernelAttributes, KernelOccupancy, PoolAttributes, DeviceMemoryResourceOptions,
               EventOptions, LinkerOptions, ManagedMemoryResourceOptions,
-              PinnedMemoryResourceOptions, ProgramOptions, StreamOptions>;
+              PinnedMemoryResourceOptions, ProgramOptions, StreamOptions, StridedView>;
 
 /// Whether Python classes may derive from T's type.
 template <typename T>

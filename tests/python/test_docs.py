@@ -116,8 +116,10 @@ def documented() -> Iterator[tuple[str, Any]]:
     yield "cudacore", cudacore
     yield "cudacore.system", cudacore.system
     yield "cudacore.simulator", cudacore.simulator
-    for name in cudacore.__all__:
-        value = getattr(cudacore, name)
+    yield "cudacore.utils", cudacore.utils
+    modules = (cudacore, cudacore.utils)
+    named = [(name, getattr(module, name)) for module in modules for name in module.__all__]
+    for name, value in named:
         if isinstance(value, type):
             yield name, value
             for member, inner in vars(value).items():

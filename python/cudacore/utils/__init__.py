@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `cuda.core.utils` has: program caches that you hand to :meth:`cudacore.Program.compile`.
+"""What `cuda.core.utils` has: program caches for :meth:`cudacore.Program.compile`, and views.
 
 Each part is loaded when it is first named.
 """
@@ -9,11 +9,14 @@ if TYPE_CHECKING:
     from cudacore.utils._cache_key import make_program_cache_key
     from cudacore.utils._file_cache import FileStreamProgramCache
     from cudacore.utils._program_cache import InMemoryProgramCache, ProgramCacheResource
+    from cudacore.utils._views import StridedMemoryView, args_viewable_as_strided_memory
 
 __all__ = [
     "FileStreamProgramCache",
     "InMemoryProgramCache",
     "ProgramCacheResource",
+    "StridedMemoryView",
+    "args_viewable_as_strided_memory",
     "make_program_cache_key",
 ]
 
@@ -22,6 +25,8 @@ _HOMES = {
     "FileStreamProgramCache": "_file_cache",
     "InMemoryProgramCache": "_program_cache",
     "ProgramCacheResource": "_program_cache",
+    "StridedMemoryView": "_views",
+    "args_viewable_as_strided_memory": "_views",
     "make_program_cache_key": "_cache_key",
 }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "bindings/foreign_array.hpp"
+#include "bindings/host_buffer.hpp"
+#include "cudacore/buffer.hpp"
+
+namespace cudacore::bindings {
+
+/// The memory of a host object or of another library's array, for one copy on a stream. It is made
+/// and destroyed with the GIL; the copy is made without.
+class ArrayMemory : driver::NotCopied {
+ public:
+  /// Takes an object with the buffer protocol, or any C-contiguous array; to be read only, also one
+  /// that has __array__ alone.
+  /// @throw pybind11::type_error, with `what` in front, for all else. Errors of the object are
+  /// passed on.
+  ArrayMemory(pybind11::handle object, bool writable, const Stream& stream, const char* what);
+
+  [[nodiscard]] std::size_t size() const noexcept;
+  /// Queues the copy. Work on an array of a device is ordered before and behind it.
+  void copy_to(const Buffer& target) const;
+  void copy_from(const Buffer& source) const;
+
+ private:
+  template <typename Copy>
+  void in_order(const Copy& copy) const;
+  [[nodiscard]] bool is_on_host() const noexcept;
+  [[nodiscard]] std::span<std::byte> host_bytes() const noexcept;
+  [[nodiscard]] Buffer device_bytes() const;
+
+  const Stream& stream_;
+  std::optional<HostBuffer> host_;
+  ForeignArray array_;
+  std::optional<Stream> producer_;  ///< if it is another stream
+};
+
+}  // namespace cudacore::bindings

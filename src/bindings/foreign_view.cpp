@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/foreign_view.hpp"
+
+#include "bindings/array_interface.hpp"
+#include "bindings/conversions.hpp"
+#include "bindings/dlpack_import.hpp"
+
+namespace cudacore::bindings {
+namespace {
+
+using dlpack::DeviceType;
+
+/// Unset for no order.
+std::optional<Stream> to_consumer(py::handle stream) {
+  if (!is_index(stream)) return to_stream(stream);
+  const Index number = to_index(stream);
+  if (!number.fits || number.value < -1) {
+    throw py::value_error("stream_ptr must be a CUstream, or -1 for no order, not " +
+                          shown(number.number));
+  }
+  if (number.value == -1) return std::nullopt;
+  return Stream::from_handle(
+      reinterpret_cast<CUstream>(static_cast<std::uintptr_t>(number.value)));  // NOLINT
+}
+
+bool is_known(DeviceType type) {
+  return type == DeviceType::cpu || type == DeviceType::cuda || type == DeviceType::cuda_host ||
+         type == DeviceType::cuda_managed;
+}
+
+StridedView to_view(py::object exporter, ForeignArray& array) {
+  const dlpack::Tensor& tensor = array.tensor;
+  if (!is_known(tensor.device.type)) {
+    throw py::buffer_error("the array is on DLPack device type " +
+                           std::to_string(static_cast<int>(tensor.device.type)) +
+                           ", which CUDA doesn't know");
+  }
+  std::vector<std::int64_t> shape(tensor.shape, tensor.shape + tensor.dimensions);
+  std::optional<std::vector<std::int64_t>> strides;
+  if (tensor.strides != nullptr) strides.emplace(tensor.strides, tensor.strides + shape.size());
+  StridedView view{.exporter = std::move(exporter)};
+  view.memory = std::shared_ptr<void>(std::move(array.owner));
+  view.address = reinterpret_cast<std::uintptr_t>(tensor.data);
+  view.element = element_type_of(tensor.type);
+  view.has_strides = strides && view.memory == nullptr;
+  view.layout = StridedLayout(std::move(shape), std::move(strides));
+  view.is_read_only = array.read_only;
+  view.device = tensor.device;
+  view.device_id = tensor.device.type == DeviceType::cpu ? -1 : tensor.device.ordinal;
+  return view;
+}
+
+/// Runs a body whose ForeignArrayError programs for cuda.core catch as a BufferError.
+template <typename Body>
+auto buffer_error_too(const Body& body) {
+  try {
+    return body();
+  } catch (const ForeignArrayError& error) {
+    raise_as_both(PyExc_TypeError, PyExc_BufferError, error.what());
+  }
+}
+
+}  // namespace
+
+bool read_any_dlpack(PyObject* object, CUstream consumer, ForeignArray& array) {
+  return read_exchange_api(object, Sharing::share, array) || read_dlpack(object, consumer, array);
+}
+
+bool read_cuda_interface(PyObject* object, CUstream /*consumer*/, ForeignArray& array) {
+  return read_cuda_array_interface(object, array);
+}
+
+bool read_host_interface(PyObject* object, CUstream /*consumer*/, ForeignArray& array) {
+  return read_array_interface(object, array);
+}
+
+StridedView view_array(const py::object& object, py::handle stream,
+                       std::initializer_list<ArrayReader> readers) {
+  const std::optional<Stream> consumer = to_consumer(stream);
+  const CUstream handle = consumer ? consumer->handle() : nullptr;
+  return buffer_error_too([&] {
+    ForeignArray array;
+    const bool is_read = std::any_of(readers.begin(), readers.end(), [&](ArrayReader read) {
+      return read(object.ptr(), handle, array);
+    });
+    if (!is_read) {
+      throw py::buffer_error("StridedMemoryView: this " + type_name(object) +
+                             " does not support the data exchange protocol asked for: DLPack, "
+                             "__cuda_array_interface__ or __array_interface__");
+    }
+    if (consumer) {
+      const CUstream producer = producer_stream(array);
+      if (producer != nullptr && producer != handle) {
+        const ReleaseGil release;
+        consumer->wait(stream_on(array.tensor.device, producer));
+      }
+    }
+    return to_view(object, array);
+  });
+}
+
+StridedView view_tensor(dlpack::ManagedTensorVersioned* tensor) {
+  return buffer_error_too([&] {
+    ForeignArray array;
+    read_managed_tensor(tensor, array);
+    return to_view(py::none(), array);
+  });
+}
+
+}  // namespace cudacore::bindings

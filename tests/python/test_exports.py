@@ -1,0 +1,499 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What other libraries get from a Buffer and from a view: DLPack, its C exchange API, and
+`__cuda_array_interface__`."""
+
+import ctypes
+import gc
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from cudacore import (
+    PER_THREAD_DEFAULT_STREAM,
+    Buffer,
+    Device,
+    LegacyPinnedMemoryResource,
+    ManagedMemoryResource,
+    MemoryResource,
+    Stream,
+)
+from cudacore.utils import StridedMemoryView
+from foreign_arrays import CPU, CUDA, CUDA_HOST, Deleter, DlTensor, ManagedVersioned
+
+capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+capsule_pointer.restype = ctypes.c_void_p
+capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+
+READ_ONLY, IS_COPIED = 1, 2
+
+
+def shown(capsule: Any) -> ManagedVersioned:
+    return ManagedVersioned.from_address(capsule_pointer(capsule, b"dltensor_versioned"))
+
+
+def describe(tensor: DlTensor) -> tuple[Any, ...]:
+    rank = tensor.dimensions
+    return (
+        tensor.data, (tensor.device_type, tensor.ordinal), (tensor.code, tensor.bits, tensor.lanes),
+        tuple(tensor.shape[:rank]), tuple(tensor.strides[:rank]), tensor.byte_offset,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def numbers(device: Device, stream: Stream) -> Buffer:
+    """The float32 numbers from 0 to 5, on the device."""
+    buffer = device.allocate(24, stream=stream)
+    buffer.copy_from(np.arange(6, dtype="f4"), stream=stream)
+    stream.sync()
+    return buffer
+
+
+class TestCapsules:
+    def test_shows_a_view(self, device: Device, numbers: Buffer) -> None:
+        view = numbers.view("f4", (2, 3)).T
+        capsule = view.__dlpack__(max_version=(1, 3))
+        managed = shown(capsule)
+        assert (managed.major, managed.flags) == (1, 0)
+        assert describe(managed.tensor) == (
+            numbers.handle, (CUDA, device.device_id), (2, 32, 1), (3, 2), (1, 3), 0,
+        )  # fmt: skip
+
+    def test_shows_bytes_of_a_buffer(self, device: Device, numbers: Buffer) -> None:
+        capsule = numbers.__dlpack__(max_version=(1, 0))
+        assert describe(shown(capsule).tensor)[2:] == ((0, 8, 1), (24,), (1,), 0)
+
+    @pytest.mark.parametrize("shape", [(0,), (2, 0), ()])
+    def test_empty_and_scalar(self, numbers: Buffer, shape: tuple[int, ...]) -> None:
+        capsule = numbers.view("f4", shape).__dlpack__(max_version=(1, 0))
+        tensor = shown(capsule).tensor
+        assert tensor.data == (None if 0 in shape else numbers.handle)
+        assert tuple(tensor.shape[: len(shape)]) == shape
+
+    def test_bfloat16(self, numbers: Buffer) -> None:
+        for name, code, bits in (("bfloat16", 4, 16), ("float8_e4m3fn", 10, 8), ("bool", 6, 8)):
+            capsule = numbers.view(name).__dlpack__(max_version=(1, 0))
+            tensor = shown(capsule).tensor
+            assert (tensor.code, tensor.bits) == (code, bits)
+
+    def test_read_only(self, numbers: Buffer) -> None:
+        view = StridedMemoryView.from_buffer(numbers, 6, dtype="f4", is_readonly=True)
+        capsule = view.__dlpack__(max_version=(1, 0))
+        assert shown(capsule).flags == READ_ONLY
+        with pytest.raises(BufferError, match=r"read-only.*max_version=\(1, 0\)"):
+            view.__dlpack__()
+        assert np.from_dlpack(view, device="cpu", copy=True).flags.writeable
+
+    def test_capsule_is_consumed_once(self, pinned: Callable[[int], Buffer]) -> None:
+        class Same:
+            def __init__(self, capsule: Any) -> None:
+                self.capsule = capsule
+
+            def __dlpack__(self, **_: object) -> Any:
+                return self.capsule
+
+            def __dlpack_device__(self) -> tuple[int, int]:
+                return (CUDA_HOST, 0)
+
+        same = Same(pinned(8).view("f4").__dlpack__(max_version=(1, 0)))
+        np.from_dlpack(same)
+        with pytest.raises(BufferError, match="consumed before"):
+            StridedMemoryView.from_dlpack(same, -1)
+
+    def test_unused_capsules_release_the_memory(self) -> None:
+        owner = (ctypes.c_char * 16)()
+
+        class Owner:
+            pass
+
+        kept = Owner()
+        buffer = Buffer.from_handle(ctypes.addressof(owner), 16, owner=kept)
+        gone = weakref.ref(kept)
+        capsules = [
+            made.__dlpack__(max_version=version)
+            for made in (buffer, buffer.view("f4"), buffer.view("f4")[1:])
+            for version in (None, (1, 0))
+        ]
+        del kept, buffer
+        gc.collect()
+        assert gone() is not None
+        del capsules
+        gc.collect()
+        assert gone() is None
+
+    @pytest.mark.parametrize("version", ["1", (1,), (1, 2, 3), (1, "x"), 1, (2**70, 0)], ids=str)
+    def test_wrong_versions(self, numbers: Buffer, version: Any) -> None:
+        for made in (numbers, numbers.view("f4")):
+            with pytest.raises(BufferError, match=r"__dlpack__: max_version must be None or a tup"):
+                made.__dlpack__(max_version=version)
+
+    @pytest.mark.parametrize("where", ["cpu", (1,), (1, None)], ids=str)
+    def test_wrong_devices(self, numbers: Buffer, where: Any) -> None:
+        with pytest.raises(BufferError, match=r"__dlpack__: dl_device must be None or a tuple"):
+            numbers.__dlpack__(dl_device=where)
+
+    @pytest.mark.parametrize("number", [0, -2, 2**70], ids=str)
+    def test_wrong_streams(self, numbers: Buffer, number: int) -> None:
+        with pytest.raises(ValueError, match=r"StridedMemoryView.__dlpack__: stream must be -1"):
+            numbers.view("f4").__dlpack__(stream=number)
+
+    @pytest.mark.parametrize("by", ["own stream", "current stream"])
+    def test_consumers_stream_waits_for_views(
+        self, device: Device, stream: Stream, gate: Any, by: str
+    ) -> None:
+        consumer = device.create_stream()
+        other = device.create_stream()
+        view = device.allocate(16, stream=stream if by == "own stream" else other).view("f4")[1:]
+        gate.hold(stream)
+        if by == "own stream":
+            view.__dlpack__(stream=consumer.handle)
+        else:
+            with stream:
+                view.__dlpack__(stream=consumer.handle)
+        event = consumer.record()
+        assert not event.is_done
+        gate.open()
+        event.sync()
+
+
+class TestCopies:
+    def test_to_the_host(self, numbers: Buffer, stream: Stream) -> None:
+        for view in (numbers.view("f4", (2, 3)), numbers.view("f4", (2, 3)).T[::-1]):
+            capsule = view.__dlpack__(max_version=(1, 0), dl_device=(CPU, 0))
+            managed = shown(capsule)
+            assert managed.flags == IS_COPIED
+            assert managed.tensor.device_type == CPU
+            copy = np.from_dlpack(view, device="cpu")
+            copy[0, 0] = 100
+            assert np.from_dlpack(view, device="cpu").max() == 5
+        array = np.from_dlpack(numbers, device="cpu")
+        assert array.view("f4").tolist() == [0, 1, 2, 3, 4, 5]
+
+    def test_waits_for_the_buffer(self, device: Device, stream: Stream, gate: Any) -> None:
+        buffer = device.allocate(16, stream=stream)
+        buffer.fill(0, stream=stream)
+        stream.sync()
+        gate.hold(stream)
+        buffer.fill(7, stream=stream)
+        opener = threading.Timer(0.2, gate.open)
+        opener.start()
+        assert np.from_dlpack(buffer, device="cpu").tolist() == [7] * 16
+        opener.join()
+
+    def test_on_the_device(self, device: Device, numbers: Buffer) -> None:
+        view = numbers.view("f4", (2, 3))[:, ::2]
+        capsule = view.__dlpack__(max_version=(1, 0), copy=True)
+        managed = shown(capsule)
+        assert managed.flags == IS_COPIED
+        address, where, _, shape, strides, _ = describe(managed.tensor)
+        assert (where, shape, strides) == ((CUDA, device.device_id), (2, 2), (3, 2))
+        assert address != numbers.handle
+        numbers.fill(0)
+        copied = Buffer.from_handle(address, 24, owner=capsule).view("f4", (2, 2), (3, 2))
+        assert np.from_dlpack(copied, device="cpu").tolist() == [[0, 2], [3, 5]]
+
+    @pytest.mark.parametrize("kind", [LegacyPinnedMemoryResource, ManagedMemoryResource])
+    def test_of_memory_that_the_host_reads(self, device: Device, kind: Any) -> None:
+        buffer = kind().allocate(16)
+        buffer.fill(3)
+        device.sync()
+        shared = np.from_dlpack(buffer, device="cpu")
+        copied = np.from_dlpack(buffer, copy=True)
+        assert shared.ctypes.data == buffer.handle != copied.ctypes.data
+        shared[:] = 4
+        assert copied.tolist() == [3] * 16
+
+    def test_of_host_memory(self) -> None:
+        array = np.arange(6).reshape(2, 3)
+        view = StridedMemoryView.from_any_interface(array, -1)
+        copy = np.from_dlpack(view[:, 1:], copy=True)
+        copy[:] = 0
+        assert array.sum() == 15
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"dl_device": (CPU, 0), "copy": False}, "only a copy can be"),
+            ({"dl_device": (CUDA, 7)}, r"not \(2, 7\); copy it with Buffer.copy_to"),
+            ({"dl_device": (CUDA, 7), "copy": True}, r"not \(2, 7\)"),
+            ({"dl_device": (CPU, 1)}, r"not \(1, 1\)"),
+            ({"dl_device": (10, 0)}, r"not \(10, 0\)"),
+            ({"dl_device": (2**40, 0)}, "not"),
+        ],
+        ids=str,
+    )
+    def test_that_cannot_be_given(self, numbers: Buffer, options: Any, message: str) -> None:
+        for made in (numbers, numbers.view("f4")):
+            with pytest.raises(BufferError, match=message):
+                made.__dlpack__(max_version=(1, 0), **options)
+
+    def test_of_wrapped_memory(self, device: Device, pinned: Callable[[int], Buffer]) -> None:
+        memory = pinned(16)
+        wrapped = Buffer.from_handle(memory.handle, 16, owner=memory)
+        with pytest.raises(BufferError, match=r"cannot allocate .* copy to the host"):
+            wrapped.__dlpack__(copy=True)
+        assert np.from_dlpack(wrapped, device="cpu", copy=True).tolist() == [0] * 16
+
+    def test_what_an_allocation_raises_is_passed_on(self, device: Device) -> None:
+        class Failing(MemoryResource):
+            is_device_accessible = True
+            is_host_accessible = False
+            device_id = device.device_id
+
+            def allocate(self, size: int, *, stream: object = None) -> Buffer:
+                raise LookupError("no memory here")
+
+            def deallocate(self, ptr: int, size: int, *, stream: object = None) -> None:
+                pass
+
+        memory = device.allocate(16)
+        buffer = Buffer.from_handle(memory.handle, 16, mr=Failing())
+        with pytest.raises(LookupError, match="no memory here"):
+            buffer.__dlpack__(copy=True)
+
+    def test_what_truth_raises_is_passed_on(self, numbers: Buffer) -> None:
+        with pytest.raises(ValueError, match="truth value"):
+            numbers.__dlpack__(copy=np.zeros(2))  # type: ignore[arg-type]
+
+
+class TestCudaArrayInterface:
+    def test_of_a_view(self, numbers: Buffer) -> None:
+        assert numbers.view("f4", (2, 3)).T.__cuda_array_interface__ == {
+            "version": 3, "shape": (3, 2), "typestr": "<f4", "data": (numbers.handle, False),
+            "strides": (4, 12), "stream": 1,
+        }  # fmt: skip
+
+    def test_of_a_buffer(self, numbers: Buffer) -> None:
+        described = numbers.__cuda_array_interface__
+        assert (described["typestr"], described["shape"]) == ("|i1", (24,))
+        assert described["strides"] is None
+        assert numbers[:0].__cuda_array_interface__["data"] == (0, False)
+
+    def test_stream_is_the_current_one(self, device: Device, numbers: Buffer) -> None:
+        stream = device.create_stream()
+        with stream:
+            assert numbers.__cuda_array_interface__["stream"] == stream.handle
+        with PER_THREAD_DEFAULT_STREAM:
+            assert numbers.view("f4").__cuda_array_interface__["stream"] == 2
+
+    def test_stream_waits_for_the_buffers(self, device: Device, stream: Stream, gate: Any) -> None:
+        buffer = device.allocate(16, stream=stream)
+        current = device.create_stream()
+        gate.hold(stream)
+        with current:
+            assert buffer.__cuda_array_interface__["stream"] == current.handle
+        event = current.record()
+        assert not event.is_done
+        gate.open()
+        event.sync()
+
+    def test_elements_that_it_does_not_know(self, numbers: Buffer) -> None:
+        view = numbers.view("bfloat16")
+        assert not hasattr(view, "__cuda_array_interface__")
+        with pytest.raises(AttributeError, match="no name for elements of this type; DLPack"):
+            _ = view.__cuda_array_interface__
+
+    def test_memory_of_the_host(self) -> None:
+        view = StridedMemoryView.from_any_interface(np.zeros(3), -1)
+        assert not hasattr(view, "__cuda_array_interface__")
+
+    def test_closed_buffer(self, numbers: Buffer) -> None:
+        numbers.close()
+        with pytest.raises(ValueError, match="closed"):
+            _ = numbers.__cuda_array_interface__
+
+
+SetError = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p)
+
+
+class Table(ctypes.Structure):
+    _fields_ = [
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("previous", ctypes.c_void_p),
+        ("allocate", ctypes.CFUNCTYPE(
+            ctypes.c_int, ctypes.POINTER(DlTensor), ctypes.POINTER(ctypes.c_void_p),
+            ctypes.c_void_p, SetError)),
+        ("from_object", ctypes.PYFUNCTYPE(
+            ctypes.c_int, ctypes.py_object, ctypes.POINTER(ctypes.c_void_p))),
+        ("to_object", ctypes.PYFUNCTYPE(
+            ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.py_object))),
+        ("borrow_from_object", ctypes.PYFUNCTYPE(
+            ctypes.c_int, ctypes.py_object, ctypes.POINTER(DlTensor))),
+        ("current_stream", ctypes.PYFUNCTYPE(
+            ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))),
+    ]  # fmt: skip
+
+
+TABLE = Table.from_address(
+    capsule_pointer(Buffer.__dlpack_c_exchange_api__, b"dlpack_exchange_api")
+)
+
+
+def release(tensor: ctypes.c_void_p) -> None:
+    managed = ManagedVersioned.from_address(tensor.value or 0)
+    managed.deleter(tensor.value)
+
+
+def prototype(shape: tuple[int, ...], device: tuple[int, int], bits: int = 32) -> DlTensor:
+    lengths = (ctypes.c_int64 * max(len(shape), 1))(*shape)
+    return DlTensor(None, *device, len(shape), 2, bits, 1, lengths, None, 0)
+
+
+class TestExchangeApi:
+    def test_is_on_the_types(self) -> None:
+        assert (TABLE.major, TABLE.minor, TABLE.previous) == (1, 3, None)
+        views = StridedMemoryView.__dlpack_c_exchange_api__
+        assert capsule_pointer(views, b"dlpack_exchange_api") == ctypes.addressof(TABLE)
+        assert StridedMemoryView.__c_dlpack_exchange_api__ is views
+
+    @pytest.mark.parametrize("kind", ["buffer", "view"])
+    def test_borrows_and_shares(self, device: Device, numbers: Buffer, kind: str) -> None:
+        made = numbers if kind == "buffer" else numbers.view("f4", (2, 3)).T
+        borrowed = DlTensor()
+        assert TABLE.borrow_from_object(made, borrowed) == 0
+        owned = ctypes.c_void_p()
+        assert TABLE.from_object(made, owned) == 0
+        managed = ManagedVersioned.from_address(owned.value or 0)
+        expected = ((0, 8, 1), (24,), (1,)) if kind == "buffer" else ((2, 32, 1), (3, 2), (1, 3))
+        for tensor in (borrowed, managed.tensor):
+            assert describe(tensor) == (numbers.handle, (CUDA, device.device_id), *expected, 0)
+        release(owned)
+
+    def test_refuses(self, numbers: Buffer) -> None:
+        view = numbers.view("f4")
+        structure = numbers.view("V4")
+        for wrong, error in ((3, TypeError), (structure, BufferError)):
+            with pytest.raises(error):
+                TABLE.borrow_from_object(wrong, DlTensor())
+            with pytest.raises(error):
+                TABLE.from_object(wrong, ctypes.c_void_p())
+        numbers.close()
+        for closed in (view, numbers):
+            with pytest.raises(ValueError, match="closed"):
+                TABLE.borrow_from_object(closed, DlTensor())
+            with pytest.raises(ValueError, match="closed"):
+                TABLE.from_object(closed, ctypes.c_void_p())
+
+    def test_share_outlives_the_buffer(self, pinned: Callable[[int], Buffer]) -> None:
+        buffer = pinned(8)
+        owned = ctypes.c_void_p()
+        assert TABLE.from_object(buffer.view("f4"), owned) == 0
+        buffer.close()
+        address = ManagedVersioned.from_address(owned.value or 0).tensor.data
+        assert ctypes.string_at(address, 8) == bytes(8)
+        release(owned)
+
+    def test_makes_a_view_of_a_tensor(self, numbers: Buffer) -> None:
+        owned = ctypes.c_void_p()
+        assert TABLE.from_object(numbers.view("f4", (2, 3)).T, owned) == 0
+        made = ctypes.py_object()
+        assert TABLE.to_object(owned, made) == 0
+        view = made.value
+        ctypes.pythonapi.Py_DecRef(made)
+        assert isinstance(view, StridedMemoryView)
+        assert (view.shape, view.strides, view.ptr) == ((3, 2), (1, 3), numbers.handle)
+        assert view.exporting_obj is None
+
+    def test_tensor_of_another_version_is_released(self) -> None:
+        released: list[int] = []
+        managed = ManagedVersioned(2, 0, None, Deleter(released.append), 0, DlTensor())
+        with pytest.raises(BufferError, match="version 2"):
+            TABLE.to_object(ctypes.addressof(managed), ctypes.py_object())
+        assert released == [ctypes.addressof(managed)]
+
+    def test_current_stream(self, device: Device, stream: Stream) -> None:
+        found = ctypes.c_void_p()
+        assert TABLE.current_stream(CUDA, device.device_id, found) == 0
+        assert found.value == device.default_stream.handle
+        with stream:
+            assert TABLE.current_stream(CUDA, device.device_id, found) == 0
+        assert found.value == stream.handle
+        assert TABLE.current_stream(CPU, 0, found) == 0
+        assert found.value is None
+
+    def test_current_stream_of_no_device(self) -> None:
+        with pytest.raises(Exception, match="device 99"):
+            TABLE.current_stream(CUDA, 99, ctypes.c_void_p())
+
+    @pytest.mark.parametrize("kind", [CUDA, CPU])
+    def test_allocates(self, device: Device, kind: int) -> None:
+        errors: list[Any] = []
+        set_error = SetError(lambda _context, *error: errors.append(error))
+        owned = ctypes.c_void_p()
+        like = prototype((2, 3), (kind, 0))
+        assert TABLE.allocate(like, owned, None, set_error) == 0  # without the GIL
+        assert errors == []
+        managed = ManagedVersioned.from_address(owned.value or 0)
+        address, where, dtype, shape, strides, _ = describe(managed.tensor)
+        assert (where, dtype, shape, strides) == ((kind, 0), (2, 32, 1), (2, 3), (3, 1))
+        assert address
+        release(owned)
+
+    @pytest.mark.parametrize(
+        ("shape", "where", "kind"),
+        [((2**50, 2**9), (CUDA, 0), b"MemoryError"), ((4,), (10, 0), b"BufferError"),
+         ((-1,), (CUDA, 0), b"ValueError"), ((2**62,), (CPU, 0), b"ValueError"),
+         ((4,), (CUDA, 99), b"ValueError")],
+        ids=str,
+    )  # fmt: skip
+    def test_says_what_it_cannot_allocate(
+        self, device: Device, shape: tuple[int, ...], where: tuple[int, int], kind: bytes
+    ) -> None:
+        errors: list[Any] = []
+        set_error = SetError(lambda _context, *error: errors.append(error))
+        owned = ctypes.c_void_p(1)
+        assert TABLE.allocate(prototype(shape, where), owned, None, set_error) == -1
+        assert owned.value is None
+        ((said, message),) = errors
+        assert said == kind
+        assert message
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int64"])
+def test_torch_shares_host_memory(pinned: Callable[[int], Buffer], dtype: str) -> None:
+    torch = pytest.importorskip("torch")
+    buffer = pinned(48)
+    capsule = buffer.view(dtype, (2, -1)).__dlpack__(dl_device=(CPU, 0))
+    tensor = torch.from_dlpack(capsule)
+    assert tuple(tensor.shape) == (2, 48 // 2 // tensor.element_size())
+    assert (tensor.data_ptr(), tensor.dtype) == (buffer.handle, getattr(torch, dtype))
+    tensor += 1
+    del buffer, capsule
+    assert tensor.sum() == tensor.numel()
+
+
+@pytest.mark.gpu_only(reason="these libraries call the CUDA runtime")
+class TestLibraries:
+    @pytest.mark.parametrize("kind", ["buffer", "view"])
+    def test_torch(self, numbers: Buffer, kind: str) -> None:
+        torch = pytest.importorskip("torch")
+        tensor = torch.from_dlpack(numbers if kind == "buffer" else numbers.view(torch.float32))
+        assert tensor.data_ptr() == numbers.handle
+        assert tensor.view(torch.float32).tolist() == [0, 1, 2, 3, 4, 5]
+        if kind == "view":
+            again = torch.as_tensor(numbers.view("f4"), device="cuda")
+            assert again.data_ptr() == numbers.handle
+
+    @pytest.mark.parametrize("kind", ["buffer", "view"])
+    def test_cupy(self, numbers: Buffer, kind: str) -> None:
+        cupy = pytest.importorskip("cupy")
+        source = numbers if kind == "buffer" else numbers.view("f4")
+        for array in (cupy.asarray(source), cupy.from_dlpack(source)):
+            assert array.data.ptr == numbers.handle
+            assert array.get().view("f4").tolist() == [0, 1, 2, 3, 4, 5]
+
+    def test_jax(self, device: Device) -> None:
+        dlpack = pytest.importorskip("jax.dlpack")
+        buffer = device.to_device(np.arange(64, dtype="f4"))
+        array = dlpack.from_dlpack(buffer.view("f4", (8, 8)))
+        assert array.unsafe_buffer_pointer() == buffer.handle
+        assert np.asarray(array).sum() == 2016
+
+    def test_numba(self, numbers: Buffer) -> None:
+        cuda = pytest.importorskip("numba.cuda")
+        array = cuda.as_cuda_array(numbers.view("f4", (2, 3)))
+        assert array.device_ctypes_pointer.value == numbers.handle
+        assert array.copy_to_host().tolist() == [[0, 1, 2], [3, 4, 5]]
