@@ -80,6 +80,13 @@ def link_to_repository(_app: Sphinx, _page: str, text: list[str]) -> None:
     text[0] = re.sub(r"\[([^]]+)\]\(\.\./(benchmarks/[^)]*\.md)\)", r"\1 (`\2`)", text[0])
 
 
+def show_examples(_app: Sphinx, page: str, text: list[str]) -> None:
+    """Add the text of the example programs to their page."""
+    if page == "examples/README":
+        for file in sorted((DOCS / "examples").glob("*.py")):
+            text[0] += f"\n## {file.name}\n\n```{{literalinclude}} {file.name}\n:lines: 2-\n```\n"
+
+
 def run_doxygen(_app: Sphinx) -> None:
     """Read the C++ headers; a documented parameter that doesn't exist is an error."""
     XML.mkdir(parents=True, exist_ok=True)
@@ -118,5 +125,6 @@ def setup(app: Sphinx) -> None:
     app.connect("builder-inited", run_doxygen)
     app.connect("autodoc-process-signature", show_signature)
     app.connect("source-read", list_headers)
+    app.connect("source-read", show_examples)
     app.connect("source-read", link_to_repository)
     app.connect("autodoc-skip-member", skip_member)

@@ -28,7 +28,7 @@ std::optional<std::string> parameters_of(const py::detail::function_record& reco
     text += part;
   };
   for (std::size_t i = 0; i < count; ++i) {
-    if (i == record.nargs_pos) add(record.has_args ? "*args" : "*");
+    if (i == record.nargs_pos) add("*");
     if (i >= record.args.size()) {
       add("self");
     } else {
@@ -37,7 +37,7 @@ std::optional<std::string> parameters_of(const py::detail::function_record& reco
     }
     if (i + 1 == record.nargs_pos_only) add("/");
   }
-  if (record.has_args && record.nargs_pos >= count) add("*args");
+  if (record.has_args) add("*args");
   if (record.has_kwargs) add("**kwargs");
   return text;
 }
