@@ -246,7 +246,7 @@ class TestEveryProtocol:
         refused(scale, Off())
 
     @pytest.mark.parametrize("array", DEVICE_ARRAYS)
-    def test_kernel_of_unknown_parameters(
+    def test_parameters_of_which_only_the_bytes_are_known(
         self, device: Device, block: Buffer, array: Any, pinned: Any
     ) -> None:
         out = pinned(8)
