@@ -47,6 +47,7 @@ LEFT_OUT = {
     "test_memory_peer_access_utils.py": "insides",
     "test_multiprocessing_warning.py": "IPC",
     "test_optional_dependency_imports.py": "insides",
+    "test_program_cache_multiprocess.py": "its processes import NVIDIA's package",
     "test_rlcompleter_patch.py": "insides",
     "test_strided_layout.py": "insides",
     "test_tensor_map.py": "tensor maps",
@@ -157,7 +158,7 @@ PRIVATE = {
     "handle_return": lambda: handle_return,
     "nvrtc": lambda: bindings("nvrtc"),
 }
-PLACES = [cudacore, cudacore.typing]
+PLACES = [cudacore, cudacore.typing, cudacore.utils]
 
 
 class CudaCore(types.ModuleType):
