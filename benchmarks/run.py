@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from pathlib import Path
 from time import perf_counter
@@ -201,6 +202,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 def main(arguments: list[str]) -> int:
     """Run, print, and return the exit status."""
     options = parse(arguments)
+    # The peers compile as well, in each process.
+    os.environ.setdefault("CUDACORE_CACHE", "0")
     try:
         run = Run(options)
     except ValueError as error:

@@ -5,6 +5,7 @@
 // linked or loaded before its first use, and a program that only compiles never needs a driver.
 
 #include <cudacore/buffer.hpp>
+#include <cudacore/cache.hpp>
 #include <cudacore/context.hpp>
 #include <cudacore/device.hpp>
 #include <cudacore/error.hpp>

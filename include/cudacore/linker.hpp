@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <cudacore/cache.hpp>
 #include <cudacore/object_code.hpp>
 
 namespace cudacore {
@@ -32,10 +33,12 @@ class Linker {
   /// @throw std::invalid_argument if there are no inputs.
   explicit Linker(std::vector<ObjectCode> inputs, LinkerOptions options = {});
 
-  /// Links to a cubin or, with link_time_optimization and LTO IR inputs, to PTX.
+  /// Links to a cubin or, with link_time_optimization and LTO IR inputs, to PTX; or takes the
+  /// result and its logs from the program cache.
   /// @throw LinkError with the log. If two PTX or cubin inputs define the same symbol, which
   /// nvJitLink doesn't report, the LinkError is cudacore's own and has code 0.
-  [[nodiscard]] ObjectCode link(CodeType target = CodeType::cubin);
+  [[nodiscard]] ObjectCode link(CodeType target = CodeType::cubin,
+                                cache::Use use = cache::Use::yes);
 
   /// An nvJitLinkHandle with the inputs added, for code that calls nvJitLink directly; created on
   /// first use. link() creates a separate one.

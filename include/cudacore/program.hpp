@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <cudacore/cache.hpp>
 #include <cudacore/object_code.hpp>
 
 namespace cudacore {
@@ -49,11 +50,11 @@ class Program {
   /// architecture is the current device's, or the newest that both the compiler and the device
   /// know. C++ compiled to a cubin keeps its PTX. `name_expressions` instantiate templates:
   /// "axpy<float>". `log` gets the log of this call, even if it throws; log() may return another
-  /// thread's.
+  /// thread's. A result from the program cache comes with the log of the compilation that made it.
   /// @throw CompileError with the log, LinkError, std::invalid_argument.
   [[nodiscard]] ObjectCode compile(std::optional<CodeType> target = std::nullopt,
                                    std::span<const std::string> name_expressions = {},
-                                   std::string* log = nullptr);
+                                   std::string* log = nullptr, cache::Use use = cache::Use::yes);
 
   /// An nvrtcProgram or nvJitLinkHandle of the source, depending on backend(), for code that calls
   /// the compiler directly; created on first use. compile() creates a separate one.
@@ -72,10 +73,10 @@ class Program {
  private:
   [[nodiscard]] ObjectCode compile_cxx(std::optional<CodeType> target,
                                        std::span<const std::string> name_expressions,
-                                       std::string* log);
+                                       std::string* log, cache::Use use);
   [[nodiscard]] ObjectCode compile_linked(std::optional<CodeType> target,
                                           std::span<const std::string> name_expressions,
-                                          std::string* log);
+                                          std::string* log, cache::Use use);
 
   std::string code_;
   SourceType type_;

@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
     from cudacore import allocators as allocators
+    from cudacore import cache as cache
     from cudacore import typing as typing
     from cudacore import utils as utils
     from cudacore._benchmark import BenchmarkComparison, BenchmarkResult, benchmark
@@ -165,6 +166,7 @@ _LATER = {
     "BenchmarkResult": "_benchmark",
     "allocators": "allocators",
     "benchmark": "_benchmark",
+    "cache": "cache",
     "torch_op": "_torch_op",
     "typing": "typing",
     "utils": "utils",

@@ -1833,9 +1833,10 @@ class Program:
         name_expressions: Sequence[str] = (),
         logs: object = None,
         *,
-        cache: ProgramCacheResource | None = None,
+        cache: bool | ProgramCacheResource | None = None,
     ) -> ObjectCode:
-        """Compiles (nvrtcCompileProgram, or nvJitLinkComplete for PTX and LTO IR).
+        """Compiles (nvrtcCompileProgram, or nvJitLinkComplete for PTX and LTO IR), or takes the
+        result of an earlier process from the program cache, with the log of that compilation.
 
         If ``options.arch`` is set, neither a driver nor a device is needed.
 
@@ -1848,10 +1849,11 @@ class Program:
             Templates to instantiate, and names to keep: ``"axpy<float>"``.
         logs : object, optional
             Its ``write()`` is called with the compiler's log, if there is any.
-        cache : utils.ProgramCacheResource, optional
-            Where to look for the result first, and where to leave it. It doesn't go with
-            `name_expressions`, nor with options that read or write files: see
-            :func:`utils.make_program_cache_key`.
+        cache : bool or utils.ProgramCacheResource, optional
+            False leaves the program cache alone; None and True use it, unless it is off
+            (:mod:`cudacore.cache`). An object is used instead of it: that is where to look for the
+            result first, and where to leave it. It doesn't go with `name_expressions`, nor with
+            options that read or write files: see :func:`utils.make_program_cache_key`.
 
         Returns
         -------
@@ -2013,13 +2015,16 @@ class Linker:
         *object_codes: ObjectCode,
         options: LinkerOptions | Mapping[str, Any] | None = None,
     ) -> None: ...
-    def link(self, target_type: _LinkTarget = "cubin") -> ObjectCode:
-        """Links (nvJitLinkComplete).
+    def link(self, target_type: _LinkTarget = "cubin", *, cache: bool | None = None) -> ObjectCode:
+        """Links (nvJitLinkComplete), or takes the result of an earlier process from the program
+        cache, with its logs.
 
         Parameters
         ----------
         target_type : {"cubin", "ptx"}, default "cubin"
             What to make; PTX only from LTO IR.
+        cache : bool, optional
+            As for :meth:`Program.compile`.
 
         Returns
         -------
@@ -2850,6 +2855,24 @@ def driver_library() -> tuple[tuple[int, int], str]:
     DriverNotFoundError
         There is no driver; the message lists every place searched.
     """
+
+def cache_info() -> tuple[bool, str, int, int, int, int, int, int, str, str]:
+    """The fields of :class:`cudacore.cache.Info`, in their order."""
+
+def cache_usage() -> tuple[int, int]:
+    """The fields of :class:`cudacore.cache.Usage`."""
+
+def cache_clear() -> int:
+    """What :func:`cudacore.cache.clear` does."""
+
+def cache_enable(enabled: bool) -> None:
+    """Switches the program cache on or off, for this process."""
+
+def cache_set_folder(folder: _Path) -> None:
+    """What :func:`cudacore.cache.set_folder` does."""
+
+def cache_set_max_size(size: int) -> None:
+    """What :func:`cudacore.cache.set_max_size` does."""
 
 def nvrtc_library() -> tuple[tuple[int, int], str]:
     """The version of NVRTC (nvrtcVersion), and its path.

@@ -62,12 +62,12 @@ void bind_linker(py::module_& module) {
   if (PyModule_AddFunctions(module.ptr(), functions) != 0) throw py::error_already_set();
   HeapClass<PyLinker> type(module, "cudacore.Linker", &create);
   add_close(type, "Linker");
-  type.def("link", py::arg("target_type") = "cubin",
-           [](const PyLinker& self, const py::object& target_type) {
-             return
-                 [linker = self.get("Linker"), target = to_code_type(target_type, "target_type")] {
-                   return linker->link(target);
-                 };
+  type.def("link", py::arg("target_type") = "cubin", py::kw_only(), py::arg("cache") = py::none(),
+           [](const PyLinker& self, const py::object& target_type, const py::object& cache) {
+             return [linker = self.get("Linker"), use = to_cache_use(cache),
+                     target = to_code_type(target_type, "target_type")] {
+               return linker->link(target, use);
+             };
            })
       .def("get_error_log", quick,
            [](const PyLinker& self) { return self.get("Linker")->error_log(); })

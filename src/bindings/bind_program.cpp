@@ -111,12 +111,14 @@ ObjectCode compile(const PyProgram& self, const py::object& target_type,
                           : std::optional(to_code_type(target_type, "target_type"));
   const std::vector<std::string> names = to_name_expressions(name_expressions);
   const py::object write = to_writer(logs);
+  const bool is_resource = !cache.is_none() && !py::isinstance<py::bool_>(cache);
+  const cache::Use use = is_resource ? cache::Use::no : to_cache_use(cache);
   const auto run = [&] {
     std::string log;
     try {
       ObjectCode code = [&] {
         const ReleaseGil release;
-        return program->compile(target, names, &log);
+        return program->compile(target, names, &log, use);
       }();
       write_log(write, log);
       return code;
@@ -128,7 +130,7 @@ ObjectCode compile(const PyProgram& self, const py::object& target_type,
       throw;
     }
   };
-  return cache.is_none() ? run() : compile_through(cache, *program, target, !names.empty(), run);
+  return is_resource ? compile_through(cache, *program, target, !names.empty(), run) : run();
 }
 
 py::object pch_status(const PyProgram& self) {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "bindings/heap_type.hpp"
+#include "cudacore/cache.hpp"
 
 // What the Python types around compiled code hold: ParamInfo a Param, Signature and ObjectCode the
 // C++ types of the same name.
@@ -50,6 +51,8 @@ using PyLinker = Closable<Linker>;
 [[nodiscard]] std::string to_name(pybind11::handle object, const char* what);
 /// One of the names of CodeType.
 [[nodiscard]] CodeType to_code_type(pybind11::handle object, const char* what);
+/// True and None use the cache, False doesn't.
+[[nodiscard]] cache::Use to_cache_use(pybind11::handle object);
 /// A Signature, or a str that declares one.
 [[nodiscard]] Signature to_signature(pybind11::handle object);
 /// A member of one of the enumerations of cudacore.typing, which is imported for it.

@@ -10,7 +10,7 @@
   bind(options) bind(context) bind(event) bind(stream) bind(buffer) bind(strided_view)     \
       bind(memory_resource) bind(device) bind(signature) bind(object_code) bind(program)   \
           bind(linker) bind(kernel) bind(launch_config) bind(launch) bind(traced_launches) \
-              bind(torch_allocator) bind(system) bind(simulator)
+              bind(torch_allocator) bind(system) bind(simulator) bind(cache)
 
 namespace cudacore::bindings {
 

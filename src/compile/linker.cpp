@@ -5,11 +5,13 @@
 #include <mutex>
 #include <stdexcept>
 
+#include "compile/cached_run.hpp"
 #include "compile/definitions.hpp"
 #include "compile/flags.hpp"
 #include "compile/joined_ptx.hpp"
 #include "compile/merged_details.hpp"
 #include "compile/nvjitlink_session.hpp"
+#include "compile/program_key.hpp"
 #include "cudacore/error.hpp"
 #include "error/describe.hpp"
 #include "signature/bytes.hpp"
@@ -93,21 +95,39 @@ Linker::Linker(std::vector<ObjectCode> inputs, LinkerOptions options)
   if (options_.arch) (void)compile::parse_architecture(*options_.arch);
 }
 
-ObjectCode Linker::link(CodeType target) {
+ObjectCode Linker::link(CodeType target, cache::Use use) {
   LinkerOptions options = options_;
   const compile::Architecture architecture = complete(options, inputs_, target);
   const std::string name = options.name.value_or("default_linker");
+  compile::CachedRun cached(compile::nvjitlink_kind, use == cache::Use::yes,
+                            [&](auto& hash, const auto& /*compiler*/) {
+                              return compile::add_link(hash, {inputs_, options, target});
+                            });
+  if (std::optional<compile::CacheEntry> known = cached.find()) {
+    last_->set(std::move(known->log), std::move(known->info_log));
+    ObjectCode::Details details = compile::merged_details(inputs_, name);
+    details.ptx = std::move(known->ptx);
+    return {std::move(known->code), target, std::move(details)};
+  }
   try {
     compile::check_defined_once(inputs_);
     compile::NvJitLinkSession session(name, architecture, options.nvjitlink_flags());
     for (const ObjectCode& input : inputs_) session.add(input);
     session.complete();
-    last_->set(session.error_log(), session.info_log());
+    compile::CacheEntry made;
+    made.type = target;
+    made.log = session.error_log();
+    made.info_log = session.info_log();
+    last_->set(made.log, made.info_log);
     ObjectCode::Details details = compile::merged_details(inputs_, name);
-    if (target == CodeType::ptx)
-      return {signature::bytes_of(session.ptx()), target, std::move(details)};
-    details.ptx = compile::joined_ptx(inputs_, name, architecture, options);
-    return {session.cubin(), target, std::move(details)};
+    if (target == CodeType::ptx) {
+      made.code = signature::bytes_of(session.ptx());
+    } else {
+      made.ptx = details.ptx = compile::joined_ptx(inputs_, name, architecture, options);
+      made.code = session.cubin();
+    }
+    cached.store(made);
+    return {std::move(made.code), target, std::move(details)};
   } catch (const LinkError& error) {
     last_->set(error.log(), {});
     throw;

@@ -7,8 +7,10 @@
 
 #include "compile/architecture.hpp"
 #include "compile/bundled_headers.hpp"
+#include "compile/cached_run.hpp"
 #include "compile/compile_error.hpp"
 #include "compile/nvrtc_compilation.hpp"
+#include "compile/program_key.hpp"
 #include "compile/program_options.hpp"
 #include "compile/provided_headers.hpp"
 #include "cudacore/error.hpp"
@@ -58,12 +60,12 @@ struct Target {
 
 /// The target of a C++ program. The simulated device runs only PTX; a device that NVRTC doesn't
 /// know yet runs PTX for the newest architecture that it knows.
-Target choose_target(std::optional<CodeType> target, const std::optional<std::string>& arch) {
-  Target chosen{target.value_or(CodeType::cubin),
-                arch ? compile::parse_architecture(*arch) : compile::current_architecture()};
-  if (!target && !arch && driver::simulator_chosen()) chosen.type = CodeType::ptx;
+Target choose_target(std::optional<CodeType> target, const Architecture& architecture,
+                     bool is_explicit) {
+  Target chosen{target.value_or(CodeType::cubin), architecture};
+  if (!target && !is_explicit && driver::simulator_chosen()) chosen.type = CodeType::ptx;
   if (compile::nvrtc_knows(chosen.architecture)) return chosen;
-  const bool may_be_ptx = !arch && (!target || *target == CodeType::ptx);
+  const bool may_be_ptx = !is_explicit && (!target || *target == CodeType::ptx);
   if (!may_be_ptx) compile::throw_unknown_to_nvrtc(chosen.architecture);
   return {CodeType::ptx, compile::newest_for(chosen.architecture)};
 }
@@ -189,23 +191,41 @@ Program::Program(std::string code, SourceType type, ProgramOptions options)
 }
 
 ObjectCode Program::compile(std::optional<CodeType> target,
-                            std::span<const std::string> name_expressions, std::string* log) {
+                            std::span<const std::string> name_expressions, std::string* log,
+                            cache::Use use) {
   if (target && *target != CodeType::cubin && *target != CodeType::ptx &&
       *target != CodeType::ltoir) {
     throw std::invalid_argument("a program compiles to \"ptx\", \"cubin\" or \"ltoir\", not \"" +
                                 std::string(to_string(*target)) + "\"");
   }
-  return type_ == SourceType::cxx ? compile_cxx(target, name_expressions, log)
-                                  : compile_linked(target, name_expressions, log);
+  return type_ == SourceType::cxx ? compile_cxx(target, name_expressions, log, use)
+                                  : compile_linked(target, name_expressions, log, use);
 }
 
 ObjectCode Program::compile_cxx(std::optional<CodeType> target,
-                                std::span<const std::string> name_expressions, std::string* log) {
+                                std::span<const std::string> name_expressions, std::string* log,
+                                cache::Use use) {
   for (const std::string& expression : name_expressions) {
     check_no_nul(expression, "a name expression");
   }
-  const Target chosen = choose_target(target, options_.arch);
+  const Architecture architecture =
+      options_.arch ? compile::parse_architecture(*options_.arch) : compile::current_architecture();
   const std::string name = options_.name.value_or("default_program");
+  compile::CachedRun cached(
+      compile::nvrtc_kind, use == cache::Use::yes, [&](auto& hash, const auto& compiler) {
+        return compile::add_program(hash, {code_, options_, target, architecture, name_expressions},
+                                    compiler);
+      });
+  ObjectCode::Details details;
+  details.name = name;
+  details.source = all_sources(code_, options_.headers);
+  if (std::optional<compile::CacheEntry> known = cached.find()) {
+    last_->set(std::move(known->log), std::nullopt, log);
+    details.symbol_mapping = std::move(known->symbols);
+    details.ptx = std::move(known->ptx);
+    return {std::move(known->code), known->type, std::move(details)};
+  }
+  const Target chosen = choose_target(target, architecture, options_.arch.has_value());
   Compilation compilation{
       code_, name, options_, name_expressions, {options_.headers, command_line(options_, chosen)},
       {},    {},   0};
@@ -216,19 +236,18 @@ ObjectCode Program::compile_cxx(std::optional<CodeType> target,
         compilation.result, compilation.log,
         {name, code_, &compilation.given.headers, compilation.given.flags});
   }
-  ObjectCode::Details details;
-  details.name = name;
-  details.source = all_sources(code_, options_.headers);
   for (const std::string& expression : name_expressions) {
     details.symbol_mapping[expression] = program->lowered_name(expression);
   }
   if (chosen.type == CodeType::cubin) details.ptx = program->ptx();
-  return {code_of(*program, chosen.type), chosen.type, std::move(details)};
+  std::vector<std::byte> code = code_of(*program, chosen.type);
+  cached.store({chosen.type, code, details.ptx, compilation.log, {}, details.symbol_mapping});
+  return {std::move(code), chosen.type, std::move(details)};
 }
 
 ObjectCode Program::compile_linked(std::optional<CodeType> target,
-                                   std::span<const std::string> name_expressions,
-                                   std::string* log) {
+                                   std::span<const std::string> name_expressions, std::string* log,
+                                   cache::Use use) {
   const std::string source = describe(type_);
   if (!name_expressions.empty()) {
     throw std::invalid_argument("name expressions name C++ templates; a program in " + source +
@@ -250,7 +269,7 @@ ObjectCode Program::compile_linked(std::optional<CodeType> target,
 
   Linker linker({std::move(input)}, std::move(options));
   try {
-    ObjectCode linked = linker.link(chosen);
+    ObjectCode linked = linker.link(chosen, use);
     last_->set(linker.error_log() + linker.info_log(), std::nullopt, log);
     if (type != CodeType::ptx) return linked;
     details = linked.details();

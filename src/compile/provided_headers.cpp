@@ -200,6 +200,19 @@ bool defines(std::string_view text, std::string_view name) {
 
 }  // namespace
 
+std::optional<std::string_view> provided_header(std::string_view name) {
+  const auto* const header = std::find_if(c_headers.begin(), c_headers.end(),
+                                          [&](const Header& entry) { return entry.name == name; });
+  if (header == c_headers.end()) return std::nullopt;
+  return header->text;
+}
+
+std::string all_provided() {
+  std::string all;
+  for (const auto& [name, text] : c_headers) all.append(name).append("\n").append(text);
+  return all.append(programmatic_launch.text);
+}
+
 std::string_view providing_header(std::string_view name) {
   const auto* const header =
       std::find_if(c_headers.begin(), c_headers.end(),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/nvjitlink_api.hpp"
 
+#include <atomic>
+
 #include "cudacore/error.hpp"
 #include "driver/check_blocking.hpp"
 
@@ -26,6 +28,8 @@ void resolve(const SharedLibrary& library, const std::string& name, const std::s
   function = reinterpret_cast<Function*>(address);
 }
 
+constinit std::atomic<const NvJitLinkApi*> opened{nullptr};
+
 NvJitLinkApi open_nvjitlink() {
   const SharedLibrary library = open_library(nvjitlink_places());
   using VersionFunction = int(unsigned*, unsigned*);
@@ -40,6 +44,7 @@ NvJitLinkApi open_nvjitlink() {
   }
   NvJitLinkApi api;
   api.path = library.path;
+  api.identity = describe_library(library).identity;
   api.major = static_cast<int>(major);
   api.minor = static_cast<int>(minor);
   const std::string version = "_" + std::to_string(major) + "_" + std::to_string(minor);
@@ -67,7 +72,15 @@ const NvJitLinkApi& nvjitlink() {
   (void)wheel_roots();
   const BlockingScope blocking;
   static const NvJitLinkApi api = open_nvjitlink();
+  opened.store(&api, std::memory_order_release);
   return api;
+}
+
+std::optional<InstalledLibrary> find_nvjitlink() {
+  if (const NvJitLinkApi* api = opened.load(std::memory_order_acquire)) {
+    return InstalledLibrary{api->path, api->major, api->identity};
+  }
+  return find_library(nvjitlink_places());
 }
 
 }  // namespace cudacore::driver

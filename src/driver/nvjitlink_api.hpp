@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
+#include <string>
 
-#include "driver/shared_library.hpp"
+#include "driver/installed_library.hpp"
 
 namespace cudacore::driver {
 
@@ -29,6 +31,7 @@ struct NvJitLinkApi {
   int major = 0;
   int minor = 0;
   std::filesystem::path path;
+  std::string identity;  ///< see InstalledLibrary
 };
 
 /// The table; opens nvJitLink on first use.
@@ -38,5 +41,8 @@ struct NvJitLinkApi {
 
 /// Where the library is looked for.
 [[nodiscard]] LibraryPlaces nvjitlink_places();
+
+/// The library that nvjitlink() has opened or would open; doesn't open it.
+[[nodiscard]] std::optional<InstalledLibrary> find_nvjitlink();
 
 }  // namespace cudacore::driver

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/nvrtc_api.hpp"
 
+#include <atomic>
+
 #include "cudacore/error.hpp"
 #include "driver/check_blocking.hpp"
 #include "driver/pip_command.hpp"
@@ -21,6 +23,11 @@ void resolve(const SharedLibrary& library, const char* name, Presence presence,
   }
 }
 
+/// How the names of NVRTC's second library begin.
+constexpr std::string_view builtins = "libnvrtc-builtins.so.";
+
+constinit std::atomic<const NvrtcApi*> opened{nullptr};
+
 NvrtcApi open_nvrtc() {
   const SharedLibrary library = open_library(nvrtc_places());
   NvrtcApi api;
@@ -38,7 +45,8 @@ NvrtcApi open_nvrtc() {
   // Toolkit libraries have no run path: NVRTC would find its second library only if ldconfig knows
   // it.
   preload(library.path.parent_path() /
-          ("libnvrtc-builtins.so." + std::to_string(api.major) + "." + std::to_string(api.minor)));
+          (std::string(builtins) + std::to_string(api.major) + "." + std::to_string(api.minor)));
+  api.identity = describe_library(library, builtins).identity;
   return api;
 }
 
@@ -58,7 +66,15 @@ const NvrtcApi& nvrtc() {
   (void)wheel_roots();
   const BlockingScope blocking;
   static const NvrtcApi api = open_nvrtc();
+  opened.store(&api, std::memory_order_release);
   return api;
+}
+
+std::optional<InstalledLibrary> find_nvrtc() {
+  if (const NvrtcApi* api = opened.load(std::memory_order_acquire)) {
+    return InstalledLibrary{api->path, api->major, api->identity};
+  }
+  return find_library(nvrtc_places(), builtins);
 }
 
 }  // namespace cudacore::driver

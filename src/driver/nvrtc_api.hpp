@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
+#include <string>
 
-#include "driver/shared_library.hpp"
+#include "driver/installed_library.hpp"
 
 namespace cudacore::driver {
 
@@ -19,6 +21,7 @@ struct NvrtcApi {
   int major = 0;
   int minor = 0;
   std::filesystem::path path;
+  std::string identity;  ///< see InstalledLibrary
 };
 
 /// The table; opens NVRTC on first use.
@@ -27,5 +30,8 @@ struct NvrtcApi {
 
 /// Where the library is looked for.
 [[nodiscard]] LibraryPlaces nvrtc_places();
+
+/// The library that nvrtc() has opened or would open; doesn't open it.
+[[nodiscard]] std::optional<InstalledLibrary> find_nvrtc();
 
 }  // namespace cudacore::driver

@@ -33,11 +33,6 @@ WheelRoots& wheel_root_storage() {
   return storage;
 }
 
-/// The folders of a toolkit or a conda prefix that contain libraries, relative to its root.
-std::vector<fs::path> toolkit_library_folders(const fs::path& root) {
-  return {root / "lib64", root / "lib", root / target_folder / "lib"};
-}
-
 /// The path of a loaded library; the requested name if the loader doesn't report the path.
 fs::path path_of(void* handle, const fs::path& asked) {
   link_map* map = nullptr;
@@ -150,6 +145,10 @@ std::vector<fs::path> toolkit_roots() {
     roots.push_back(usual);
   }
   return roots;
+}
+
+std::vector<fs::path> toolkit_library_folders(const fs::path& root) {
+  return {root / "lib64", root / "lib", root / target_folder / "lib"};
 }
 
 fs::path conda_prefix() {

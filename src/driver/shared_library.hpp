@@ -81,6 +81,10 @@ void set_wheel_roots(std::function<std::vector<std::filesystem::path>()> roots);
 /// it names none, /usr/local/cuda.
 [[nodiscard]] std::vector<std::filesystem::path> toolkit_roots();
 
+/// The folders of a toolkit or a conda prefix that contain libraries.
+[[nodiscard]] std::vector<std::filesystem::path> toolkit_library_folders(
+    const std::filesystem::path& root);
+
 /// The active conda environment; empty if there is none.
 [[nodiscard]] std::filesystem::path conda_prefix();
 

@@ -55,6 +55,7 @@ IMPLEMENTS = {
         "system.hpp",
     },
     "compile": {
+        "cache.hpp",
         "fatbin.hpp",
         "linker.hpp",
         "linker_options.def",

@@ -6,6 +6,7 @@ import gc
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -36,6 +37,11 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "simulator_only(reason): no real GPU does this")
     config.addinivalue_line("markers", "multi_gpu: needs two devices at least")
     config.stash[_left_out] = []
+    # The user's own program cache is left alone. Workers of pytest-xdist share a folder.
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        cache = tempfile.TemporaryDirectory(prefix="cudacore-tests-")
+        config.add_cleanup(cache.cleanup)
+        os.environ["CUDACORE_CACHE_DIR"] = cache.name
     choice = config.getoption("--device") or ("gpu" if has_gpu() else "simulator")
     if choice == "simulator":
         # In the environment, so that programs that tests start get it too.

@@ -119,6 +119,8 @@ def hide(folder: Path, *libraries: str) -> dict[str, str | None]:
     }  # fmt: skip
     if "driver" in libraries:
         hidden["CUDACORE_DRIVER"] = "native"
+    # What is in the program cache needs no compiler.
+    hidden["CUDACORE_CACHE"] = "0"
     return hidden
 
 

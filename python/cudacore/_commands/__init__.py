@@ -21,6 +21,7 @@ MISSING = 3
 
 #: Each command's module in this package, and its line of help.
 COMMANDS = {
+    "cache": ("cache", "show or clear the cache of compiled programs"),
     "compile": ("compile", "compile CUDA C++ to a fat binary, a cubin or PTX; needs no GPU"),
     "doctor": ("doctor", "show what is installed and used, and what is wrong with it"),
     "simulator-path": (

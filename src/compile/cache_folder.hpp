@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "compile/descriptor.hpp"
+
+namespace cudacore::compile {
+
+/// The files of the cache, in a folder that only this user can write to.
+///
+/// Any number of processes may use it at once, also without locks: a file is complete when it gets
+/// its name, and is never changed. All functions report failure by what they return; problem()
+/// says why.
+class CacheFolder {
+ public:
+  struct Usage {
+    std::uint64_t files = 0;
+    std::uint64_t bytes = 0;  ///< on the disk, in blocks of 4 KiB
+  };
+  enum class Missing : std::uint8_t { create, leave };
+
+  /// Opens the cache below a folder, which is refused if others can write to it: if it belongs to
+  /// another user, is a link, or its mode lets them.
+  CacheFolder(const std::filesystem::path& folder, Missing missing);
+
+  [[nodiscard]] bool is_open() const noexcept { return static_cast<bool>(files_); }
+  /// Why the last call failed; empty if a folder or file simply isn't there.
+  [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
+
+  /// The content of a file, which counts as used now.
+  [[nodiscard]] std::optional<std::string> read(const std::string& name);
+  /// Writes a file as a whole, and removes the least recently used ones if all together are larger
+  /// than `limit`.
+  bool write(const std::string& name, std::string_view content, std::uint64_t limit);
+  void remove(const std::string& name);
+  [[nodiscard]] Usage usage();
+  /// Removes all files; returns how many.
+  std::uint64_t clear();
+
+ private:
+  /// The folder of a file, one of 256.
+  [[nodiscard]] Descriptor open_shard(const std::string& shard, Missing missing);
+  [[nodiscard]] Descriptor open_folder(int parent, const std::string& name, Missing missing);
+  [[nodiscard]] bool is_ours(const Descriptor& opened, const std::string& what);
+  /// Adds to the approximate size of all files, which is the size of a file itself, so that no
+  /// lock is needed; removes files if it gets too large.
+  void count(std::uint64_t blocks, std::uint64_t limit);
+  void fail(const std::string& what, int error);
+
+  std::filesystem::path path_;
+  Descriptor files_;
+  std::string problem_;
+};
+
+}  // namespace cudacore::compile

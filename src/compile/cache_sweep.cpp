@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/cache_sweep.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "compile/descriptor.hpp"
+
+namespace cudacore::compile {
+namespace {
+
+constexpr std::size_t shards = 256;
+
+struct CloseFolder {
+  void operator()(DIR* folder) const noexcept { ::closedir(folder); }
+};
+
+std::string shard_name(std::size_t number) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  return {digits[number / digits.size()], digits[number % digits.size()]};
+}
+
+Descriptor open_shard(int files, const std::string& name) {
+  return Descriptor(::openat(files, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+}  // namespace
+
+void for_each_file(int files, const std::function<void(const CachedFile&)>& visit) {
+  const std::time_t now = std::time(nullptr);
+  for (std::size_t number = 0; number < shards; ++number) {
+    CachedFile file;
+    file.shard = shard_name(number);
+    Descriptor opened = open_shard(files, file.shard);
+    if (!opened) continue;
+    const std::unique_ptr<DIR, CloseFolder> folder(::fdopendir(opened.get()));
+    if (folder == nullptr) continue;
+    file.folder = opened.release();
+    while (const dirent* const entry = ::readdir(folder.get())) {
+      struct stat status {};
+      file.name = entry->d_name;
+      if (::fstatat(file.folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+          S_ISDIR(status.st_mode)) {
+        continue;
+      }
+      file.blocks = blocks_of(static_cast<std::uint64_t>(status.st_size));
+      // The clock of a file server may be a little ahead.
+      constexpr std::time_t day = 86400;
+      file.used = status.st_mtime > now + day ? 0 : status.st_mtime;
+      visit(file);
+    }
+  }
+}
+
+std::uint64_t sweep_files(int files, std::uint64_t wanted, std::uint64_t limit) {
+  constexpr std::time_t longest_write = 3600;
+  const std::time_t now = std::time(nullptr);
+  std::vector<CachedFile> all;
+  std::uint64_t blocks = 0;
+  for_each_file(files, [&](const CachedFile& file) {
+    if (file.is_draft()) {
+      if (now - file.used > longest_write) ::unlinkat(file.folder, file.name.c_str(), 0);
+      return;
+    }
+    blocks += file.blocks;
+    all.push_back(file);
+  });
+  if (blocks * block_size <= limit) return blocks;
+  std::sort(all.begin(), all.end(),
+            [](const CachedFile& a, const CachedFile& b) { return a.used < b.used; });
+  for (const CachedFile& file : all) {
+    if (blocks * block_size <= wanted) break;
+    const Descriptor folder = open_shard(files, file.shard);
+    if (!folder || ::unlinkat(folder.get(), file.name.c_str(), 0) != 0) continue;
+    blocks -= file.blocks;
+  }
+  return blocks;
+}
+
+}  // namespace cudacore::compile

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace cudacore::compile {
+
+/// What an NVRTC command line makes the result depend on besides its own text.
+struct FlagEffects {
+  std::vector<std::string> folders;       ///< that includes are searched in, in order
+  std::vector<std::string> pre_includes;  ///< headers included before the source
+  std::vector<std::string> macros;        ///< "NAME" or "NAME=VALUE"
+  bool shows_current_folder = false;      ///< whether debug information contains it
+  /// Why the result or its log depends on more, or why files are written; empty if that isn't so.
+  std::string trouble;
+};
+
+[[nodiscard]] FlagEffects effects_of(std::span<const std::string> flags);
+
+}  // namespace cudacore::compile

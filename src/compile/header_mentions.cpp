@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/header_mentions.hpp"
+
+#include <bit>
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include "signature/cxx_text.hpp"
+
+namespace cudacore::compile {
+namespace {
+
+using signature::is_word_char;
+
+constexpr std::size_t npos = std::string_view::npos;
+constexpr std::string_view has_include = "__has_include";
+
+/// Like std::string_view::find(), which is slow for more than a character.
+std::size_t index_of(std::string_view text, std::string_view wanted, std::size_t i) noexcept {
+#if defined(__SSE2__)
+  // 16 places at once, by the first and the last character.
+  const __m128i first = _mm_set1_epi8(wanted.front());
+  const __m128i last = _mm_set1_epi8(wanted.back());
+  const std::size_t length = wanted.size();
+  for (; i + length + sizeof(__m128i) <= text.size(); i += sizeof(__m128i)) {
+    const char* const place = text.data() + i;
+    const auto load = [](const char* from) {
+      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+    };
+    const __m128i match = _mm_and_si128(_mm_cmpeq_epi8(first, load(place)),
+                                        _mm_cmpeq_epi8(last, load(place + length - 1)));
+    for (auto found = static_cast<unsigned>(_mm_movemask_epi8(match)); found != 0;
+         found &= found - 1) {
+      const auto at = static_cast<std::size_t>(std::countr_zero(found));
+      if (std::memcmp(place + at, wanted.data(), length) == 0) return i + at;
+    }
+  }
+#endif
+  return text.find(wanted, i);
+}
+
+/// The size of the line continuation at `i`; 0 if there is none.
+std::size_t continuation(std::string_view text, std::size_t i) noexcept {
+  if (text.substr(i, 2) == "\\\n") return 2;
+  return text.substr(i, 3) == "\\\r\n" ? 3 : 0;
+}
+
+/// The first index at or after `i` on the same logical line that is neither white space nor part
+/// of a comment; the end of the line or of the text if there is none.
+std::size_t skip_blanks(std::string_view text, std::size_t i) noexcept {
+  while (i < text.size()) {
+    if (const std::size_t joined = continuation(text, i); joined != 0) {
+      i += joined;
+    } else if (text[i] != '\n' && signature::is_space(text[i])) {
+      ++i;
+    } else if (text.substr(i, 2) == "/*") {
+      const std::size_t end = text.find("*/", i + 2);
+      i = end == npos ? text.size() : end + 2;
+    } else {
+      break;
+    }
+  }
+  return i;
+}
+
+/// Takes characters as long as `belongs` says so, without line continuations, and leaves `i`
+/// behind them.
+template <typename Belongs>
+std::string take(std::string_view text, std::size_t& i, Belongs belongs) {
+  std::string taken;
+  while (i < text.size()) {
+    if (const std::size_t joined = continuation(text, i); joined != 0) {
+      i += joined;
+    } else if (belongs(text[i])) {
+      taken += text[i++];
+    } else {
+      break;
+    }
+  }
+  return taken;
+}
+
+std::string take_word(std::string_view text, std::size_t& i) { return take(text, i, is_word_char); }
+
+/// The header at `i`, as "name" or <name>, with `i` behind it; unset if there is none.
+std::optional<HeaderMention> take_header(std::string_view text, std::size_t& i) {
+  const bool is_quoted = text.substr(i, 1) == "\"";
+  if (!is_quoted && text.substr(i, 1) != "<") return std::nullopt;
+  const char end = is_quoted ? '"' : '>';
+  std::size_t j = i + 1;
+  std::string name = take(text, j, [end](char c) { return c != end && c != '\n'; });
+  if (j >= text.size() || text[j] != end) return std::nullopt;
+  i = j + 1;
+  return HeaderMention{std::move(name), is_quoted};
+}
+
+bool is_at_end_of_line(std::string_view text, std::size_t i) noexcept {
+  return i >= text.size() || text[i] == '\n' || text.substr(i, 2) == "//";
+}
+
+/// Whether only blanks and comments may come before `place` on its line. So it is not in a comment
+/// that begins with `//` or, in the usual style, with a star.
+bool may_start_line(std::string_view text, std::size_t place) noexcept {
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  while (place > 0 && text[place - 1] != '\n' && signature::is_space(text[place - 1])) --place;
+  const std::string_view before = text.substr(0, place);
+  return before.empty() || before.ends_with('\n') || before.ends_with("*/") ||
+         before == byte_order_mark;
+}
+
+/// The index of the text's next `#`, in either spelling, and of what follows it.
+struct Hash {
+  std::size_t place = npos;
+  std::size_t behind = npos;
+};
+
+class Hashes {
+ public:
+  explicit Hashes(std::string_view text) : text_(text), digraph_(index_of(text, "%:", 0)) {}
+
+  Hash next(std::size_t from) noexcept {
+    const std::size_t plain = text_.find('#', from);
+    while (digraph_ != npos && digraph_ < from) digraph_ = index_of(text_, "%:", digraph_ + 1);
+    if (digraph_ < plain) return {digraph_, digraph_ + 2};
+    return plain == npos ? Hash{} : Hash{plain, plain + 1};
+  }
+
+ private:
+  std::string_view text_;
+  std::size_t digraph_;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : text_(text) {}
+
+  HeaderMentions read() && {
+    for (const std::string_view unstable : {"__DATE__", "__TIME__", "__TIMESTAMP__"}) {
+      if (index_of(text_, unstable, 0) != npos) trouble("uses " + std::string(unstable));
+    }
+    if (index_of(text_, "?\?=", 0) != npos || index_of(text_, "?\?/", 0) != npos) {
+      trouble("contains trigraphs");
+    }
+    read_directives();
+    read_queries();
+    return std::move(found_);
+  }
+
+ private:
+  void trouble(std::string why) {
+    if (found_.trouble.empty()) found_.trouble = std::move(why);
+  }
+
+  void read_directives() {
+    Hashes hashes(text_);
+    for (Hash hash = hashes.next(0); hash.place != npos; hash = hashes.next(hash.behind)) {
+      std::size_t i = skip_blanks(text_, hash.behind);
+      // Nearly all other directives end here.
+      if (i >= text_.size() || (text_[i] != 'i' && text_[i] != 'e')) continue;
+      if (!may_start_line(text_, hash.place)) continue;
+      const std::string word = take_word(text_, i);
+      if (word != "include" && word != "include_next" && word != "import" && word != "embed") {
+        continue;
+      }
+      i = skip_blanks(text_, i);
+      if (auto header = take_header(text_, i)) {
+        found_.headers.push_back(*std::move(header));
+      } else if (i < text_.size() && is_word_char(text_[i])) {
+        found_.macros.push_back(take_word(text_, i));
+      }
+    }
+  }
+
+  /// Finds __has_include, which may be used anywhere, and what may become it by pasting.
+  void read_queries() {
+    constexpr std::string_view part = "has_";
+    for (std::size_t i = index_of(text_, part, 0); i != npos;
+         i = index_of(text_, part, i + part.size())) {
+      std::size_t begin = i;
+      while (begin > 0 && is_word_char(text_[begin - 1])) --begin;
+      std::size_t end = begin;
+      const std::string word = take_word(text_, end);
+      if (word == has_include || word == "__has_include_next" || word == "__has_embed") {
+        read_query(begin, end);
+      } else if (is_fragment(word)) {
+        trouble("may make " + std::string(has_include) + " out of " + word);
+      }
+    }
+  }
+
+  static bool is_fragment(std::string_view word) noexcept {
+    constexpr std::string_view rest = "has_include";
+    if (word == rest || word == "_has_include") return true;
+    return word.size() >= std::string_view("__has_").size() && has_include.starts_with(word);
+  }
+
+  void read_query(std::size_t begin, std::size_t i) {
+    i = skip_blanks(text_, i);
+    if (text_.substr(i, 1) == "(") {
+      i = skip_blanks(text_, i + 1);
+      if (auto header = take_header(text_, i)) {
+        found_.headers.push_back(*std::move(header));
+        return;
+      }
+    }
+    if (!is_tested(begin) && !is_in_comment(begin))
+      trouble("asks for a header by a macro with __has_include");
+  }
+
+  /// Whether the word at `begin` only is asked whether it exists: `defined(__has_include)`.
+  [[nodiscard]] bool is_tested(std::size_t begin) const noexcept {
+    std::string_view before = signature::trim(text_.substr(0, begin));
+    if (before.ends_with('(')) before = signature::trim(before.substr(0, before.size() - 1));
+    return before.ends_with("defined") || before.ends_with("ifdef") || before.ends_with("ifndef");
+  }
+
+  /// Whether the line before `begin` shows that it belongs to a comment.
+  [[nodiscard]] bool is_in_comment(std::size_t begin) const noexcept {
+    const std::size_t newline = text_.substr(0, begin).rfind('\n');
+    const std::size_t start = newline == npos ? 0 : newline + 1;
+    const std::string_view line = signature::trim(text_.substr(start, begin - start));
+    return line.starts_with("//") || line.starts_with('*') || line.starts_with("/*");
+  }
+
+  std::string_view text_;
+  HeaderMentions found_;
+};
+
+/// Whether a line is continued within a word, which a search would then miss.
+bool splits_word(std::string_view text) noexcept {
+  for (std::size_t i = index_of(text, "\\", 0); i != npos; i = index_of(text, "\\", i + 1)) {
+    const std::size_t size = continuation(text, i);
+    const bool is_within = size != 0 && i > 0 && i + size < text.size();
+    if (is_within && is_word_char(text[i - 1]) && is_word_char(text[i + size])) return true;
+  }
+  return false;
+}
+
+/// The text without line continuations.
+std::string joined(std::string_view text) {
+  std::size_t i = 0;
+  return take(text, i, [](char) { return true; });
+}
+
+}  // namespace
+
+HeaderMentions header_mentions(std::string_view text) {
+  if (!splits_word(text)) return Reader(text).read();
+  const std::string whole = joined(text);
+  return Reader(whole).read();
+}
+
+MacroBody macro_body(std::string_view text) {
+  std::size_t i = skip_blanks(text, 0);
+  MacroBody body;
+  body.header = take_header(text, i);
+  if (!body.header) body.macro = take_word(text, i);
+  if (!is_at_end_of_line(text, skip_blanks(text, i))) return {};
+  return body;
+}
+
+std::vector<MacroBody> definitions_of(std::string_view macro, std::string_view text) {
+  std::vector<MacroBody> bodies;
+  Hashes hashes(text);
+  for (Hash hash = hashes.next(0); hash.place != npos; hash = hashes.next(hash.behind)) {
+    std::size_t i = skip_blanks(text, hash.behind);
+    if (take_word(text, i) != "define") continue;
+    i = skip_blanks(text, i);
+    if (take_word(text, i) != macro) continue;
+    const bool has_parameters = i < text.size() && text[i] == '(';
+    bodies.push_back(has_parameters ? MacroBody{} : macro_body(text.substr(i)));
+  }
+  return bodies;
+}
+
+}  // namespace cudacore::compile

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudacore::compile {
+
+/// A header that a text may include, or ask for with __has_include.
+struct HeaderMention {
+  std::string name;
+  bool is_quoted = false;  ///< "name" rather than <name>
+};
+
+/// What a C++ text says about headers, whether or not the preprocessor gets there: includes in
+/// skipped groups count as well, as do those in strings and comments that look like directives. So
+/// nothing that the compiler looks for is left out.
+struct HeaderMentions {
+  std::vector<HeaderMention> headers;
+  /// What macros stand for headers: `#include NAME`.
+  std::vector<std::string> macros;
+  /// Why it cannot be known which headers the text includes, or why its meaning changes without
+  /// them; empty if neither is so.
+  std::string trouble;
+};
+
+[[nodiscard]] HeaderMentions header_mentions(std::string_view text);
+
+/// What the body of a macro stands for.
+struct MacroBody {
+  std::optional<HeaderMention> header;  ///< "name" or <name>
+  std::string macro;                    ///< another macro; empty if it is something else
+};
+
+[[nodiscard]] MacroBody macro_body(std::string_view text);
+
+/// The bodies of all definitions of a macro in a text; for a macro with parameters, the body is
+/// something else.
+[[nodiscard]] std::vector<MacroBody> definitions_of(std::string_view macro, std::string_view text);
+
+}  // namespace cudacore::compile

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/program_cache.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <stdexcept>
+
+#include "compile/cache_folder.hpp"
+#include "compile/cache_settings.hpp"
+#include "cudacore/cache.hpp"
+#include "cudacore/error.hpp"
+#include "driver/leaked.hpp"
+
+namespace cudacore::compile {
+namespace {
+
+struct State {
+  std::mutex mutex;  ///< guards everything but the counts
+  CacheSettings settings = settings_of_environment();
+  std::string problem;  ///< the last
+  std::string uncacheable;
+
+  std::atomic<std::uint64_t> hits{0};
+  std::atomic<std::uint64_t> misses{0};
+  std::atomic<std::uint64_t> stored{0};
+  std::atomic<std::uint64_t> uncacheable_count{0};
+  std::atomic<std::uint64_t> failures{0};
+};
+
+State& state() { return driver::leaked<State>(); }
+
+CacheSettings current_settings() {
+  const std::lock_guard lock(state().mutex);
+  return state().settings;
+}
+
+void count_failure(const std::string& problem) {
+  if (problem.empty()) return;
+  state().failures.fetch_add(1);
+  const std::lock_guard lock(state().mutex);
+  state().problem = problem;
+}
+
+/// The cache's folder; unset if there is none to use, which counts as a failure.
+std::optional<CacheFolder> open_folder(const CacheSettings& settings,
+                                       CacheFolder::Missing missing) {
+  if (settings.folder.empty()) {
+    count_failure(settings.problem);
+    return std::nullopt;
+  }
+  CacheFolder folder(settings.folder, missing);
+  if (folder.is_open()) return folder;
+  count_failure(folder.problem());
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool cache_is_enabled() {
+  const std::lock_guard lock(state().mutex);
+  return state().settings.is_enabled;
+}
+
+std::optional<CacheEntry> find_in_cache(const Digest& key) {
+  auto folder = open_folder(current_settings(), CacheFolder::Missing::leave);
+  if (!folder) return std::nullopt;
+  const std::string name = to_hex(key);
+  const std::optional<std::string> content = folder->read(name);
+  if (!content) {
+    count_failure(folder->problem());
+    return std::nullopt;
+  }
+  std::optional<CacheEntry> entry = read_entry(key, *content);
+  if (!entry) {
+    count_failure("the entry " + name + " was damaged");
+    folder->remove(name);
+  }
+  return entry;
+}
+
+bool store_in_cache(const Digest& key, const CacheEntry& entry) {
+  const CacheSettings settings = current_settings();
+  auto folder = open_folder(settings, CacheFolder::Missing::create);
+  if (!folder) return false;
+  const bool is_written = folder->write(to_hex(key), write_entry(key, entry), settings.max_size);
+  if (!is_written) count_failure(folder->problem());
+  return is_written;
+}
+
+void count_hit() noexcept { state().hits.fetch_add(1); }
+void count_miss() noexcept { state().misses.fetch_add(1); }
+void count_stored() noexcept { state().stored.fetch_add(1); }
+
+void count_uncacheable(std::string why) {
+  state().uncacheable_count.fetch_add(1);
+  const std::lock_guard lock(state().mutex);
+  state().uncacheable = std::move(why);
+}
+
+}  // namespace cudacore::compile
+
+namespace cudacore::cache {
+
+using compile::CacheFolder;
+using compile::state;
+
+Info info() {
+  const compile::CacheSettings settings = compile::current_settings();
+  Info info;
+  info.is_enabled = settings.is_enabled;
+  info.folder = settings.folder;
+  info.max_size = settings.max_size;
+  info.counts = {state().hits.load(), state().misses.load(), state().stored.load(),
+                 state().uncacheable_count.load(), state().failures.load()};
+  {
+    const std::lock_guard lock(state().mutex);
+    info.problem = settings.problem.empty() ? state().problem : settings.problem;
+    info.uncacheable = state().uncacheable;
+  }
+  if (info.problem.empty() && !settings.folder.empty()) {
+    info.problem = CacheFolder(settings.folder, CacheFolder::Missing::leave).problem();
+  }
+  return info;
+}
+
+Usage usage() {
+  const compile::CacheSettings settings = compile::current_settings();
+  if (settings.folder.empty()) return {};
+  CacheFolder folder(settings.folder, CacheFolder::Missing::leave);
+  if (!folder.is_open()) return {};
+  const CacheFolder::Usage found = folder.usage();
+  return {found.files, found.bytes};
+}
+
+std::uint64_t clear() {
+  const compile::CacheSettings settings = compile::current_settings();
+  if (settings.folder.empty())
+    throw Error("cannot clear the cache: " + settings.problem, 0, {}, {});
+  CacheFolder folder(settings.folder, CacheFolder::Missing::leave);
+  const std::uint64_t removed = folder.is_open() ? folder.clear() : 0;
+  if (!folder.problem().empty()) {
+    throw Error("cannot clear the cache: " + folder.problem(), 0, {}, {});
+  }
+  return removed;
+}
+
+void enable(bool enabled) {
+  const std::lock_guard lock(state().mutex);
+  state().settings.is_enabled = enabled;
+}
+
+void set_folder(const std::filesystem::path& folder) {
+  if (folder.empty()) throw std::invalid_argument("the cache's folder is empty");
+  const std::lock_guard lock(state().mutex);
+  state().settings.folder = compile::cache_folder_at(folder);
+  state().settings.problem.clear();
+  state().problem.clear();
+}
+
+void set_max_size(std::uint64_t bytes) {
+  const std::lock_guard lock(state().mutex);
+  state().settings.max_size = bytes;
+}
+
+}  // namespace cudacore::cache

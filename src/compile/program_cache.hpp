@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "compile/cache_entry.hpp"
+
+// The cache that all programs of the process share: <cudacore/cache.hpp>. Nothing here throws
+// because of a file.
+
+namespace cudacore::compile {
+
+[[nodiscard]] bool cache_is_enabled();
+
+/// A damaged entry is removed and counts as missing.
+[[nodiscard]] std::optional<CacheEntry> find_in_cache(const Digest& key);
+/// @return whether the entry was written.
+bool store_in_cache(const Digest& key, const CacheEntry& entry);
+
+void count_hit() noexcept;
+void count_miss() noexcept;
+void count_stored() noexcept;
+void count_uncacheable(std::string why);
+
+}  // namespace cudacore::compile

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/header_mentions.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "compile/flag_effects.hpp"
+
+namespace cudacore::compile {
+namespace {
+
+std::vector<std::string> names_in(std::string_view text) {
+  std::vector<std::string> names;
+  for (const HeaderMention& header : header_mentions(text).headers) {
+    names.push_back(header.is_quoted ? '"' + header.name + '"' : '<' + header.name + '>');
+  }
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(HeaderMentions, FindsEverySpellingThatNvrtcTakes) {
+  for (const std::string_view text : {
+           "#include \"a.h\"",
+           "  #  include\t\"a.h\" // why",
+           "%:include \"a.h\"",
+           "#incl\\\nude \"a.h\"",
+           "#incl\\\r\nude \"a.h\"",
+           "#\\\ninclude \"a\\\n.h\"",
+           "/* */ # /* a\n b */ include /* x */ \"a.h\"",
+           "#include_next \"a.h\"",
+           "#if __has_include(\"a.h\")\n#endif",
+           "#if __has_include ( \"a.h\" ) && X\n#endif",
+           "#if __has_inc\\\nlude(\"a.h\")\n#endif",
+           "#if __ha\\\ns_include(\"a.h\")\n#endif",
+           "int x = __has_include(\"a.h\");",
+           "#define HAS __has_include_next(\"a.h\")",
+           "/*\n#include \"a.h\"\n*/",
+           "int x; \\\n#include \"a.h\"",
+           "/* */\t/* */ \f#include \"a.h\"",
+           "const char* text = R\"(\n#include \"a.h\"\n)\";",
+           "#if 0\n#include \"a.h\"\n#endif",
+           "\xef\xbb\xbf#include \"a.h\"",
+       }) {
+    EXPECT_EQ(names_in(text), Names{"\"a.h\""}) << text;
+    EXPECT_EQ(header_mentions(text).trouble, "") << text;
+  }
+  EXPECT_EQ(names_in("#include<a.h>\n#include <b/c.h>\n"), (Names{"<a.h>", "<b/c.h>"}));
+  // Behind a NUL byte, the text goes on.
+  EXPECT_EQ(names_in(std::string_view("//\0\n#include <a.h>", 18)), Names{"<a.h>"});
+}
+
+TEST(HeaderMentions, FindsNothingElse) {
+  for (const std::string_view text :
+       {"// #include <a.h>", "/* #include <a.h>", " * #include <a.h>", "x #include <a.h>", "", "#",
+        "#include", "#include <", "#include \"a.h", "#includes <a.h>", "#define X #include",
+        "int include = 1;", "#if defined(__has_include)\n#endif", "#ifdef __has_include\n#endif",
+        "// __has_include(X) asks", " * what __has_include is for", "my__has_include(<a.h>)",
+        "#if __has_attribute(x)\n#endif"}) {
+    EXPECT_EQ(names_in(text), Names{}) << text;
+    EXPECT_EQ(header_mentions(text).trouble, "") << text;
+  }
+}
+
+TEST(HeaderMentions, FindsMacros) {
+  EXPECT_EQ(header_mentions("#include HEADER\n#include OTHER(x)\n").macros,
+            (std::vector<std::string>{"HEADER", "OTHER"}));
+  EXPECT_TRUE(header_mentions("#include <a.h>").macros.empty());
+}
+
+TEST(HeaderMentions, SaysWhatCannotBeKnown) {
+  for (const std::string_view text : {
+           "const char* when = __DATE__;",
+           "__TIME__",
+           "__TIMESTAMP__",
+           "?\?=include \"a.h\"",
+           "#incl?\?/\nude \"a.h\"",
+           "#define HAS __has_include\n",
+           "#define HAS(x) __has_include(x)\n",
+           "#if __has_include(HEADER)\n#endif",
+           "#if APPLY(__has_include)(\"a.h\")\n#endif",
+           "#define CAT(a, b) a##b\n#if CAT(__has_, include)(\"a.h\")\n#endif",
+           "#define CAT(a, b) a##b\n#if CAT(_, _has_include)(\"a.h\")\n#endif",
+       }) {
+    EXPECT_NE(header_mentions(text).trouble, "") << text;
+  }
+}
+
+TEST(MacroDefinitions, StandForAHeaderOrAMacro) {
+  const auto bodies = definitions_of("H",
+                                     "#define H \"a.h\" // x\n#define H <b.h>\n# define H K\n"
+                                     "#define H(x) #x\n#define H a b\n#define HH \"c.h\"\n");
+  ASSERT_EQ(bodies.size(), 5U);
+  EXPECT_EQ(bodies[0].header->name, "a.h");
+  EXPECT_TRUE(bodies[0].header->is_quoted);
+  EXPECT_EQ(bodies[1].header->name, "b.h");
+  EXPECT_EQ(bodies[2].macro, "K");
+  for (const std::size_t other : {3U, 4U}) {
+    EXPECT_FALSE(bodies[other].header);
+    EXPECT_EQ(bodies[other].macro, "");
+  }
+}
+
+TEST(FlagEffects, ReadsEverySpelling) {
+  const std::vector<std::string> flags = {"--include-path=/a",
+                                          "-I/b",
+                                          "-I",
+                                          "/c",
+                                          "--include-path",
+                                          "/d d",
+                                          "-DX=1",
+                                          "-D",
+                                          "Y",
+                                          "--define-macro=Z=\"z.h\"",
+                                          "-include=p.h",
+                                          "--pre-include",
+                                          "q.h",
+                                          "-std=c++17",
+                                          "--gpu-architecture=sm_90",
+                                          "-w",
+                                          "-ftz=true",
+                                          "-UX",
+                                          "-Xptxas",
+                                          "-v"};
+  const FlagEffects effects = effects_of(flags);
+  EXPECT_EQ(effects.folders, (std::vector<std::string>{"/a", "/b", "/c", "/d d"}));
+  EXPECT_EQ(effects.macros, (std::vector<std::string>{"X=1", "Y", "Z=\"z.h\""}));
+  EXPECT_EQ(effects.pre_includes, (std::vector<std::string>{"p.h", "q.h"}));
+  EXPECT_EQ(effects.trouble, "");
+  EXPECT_FALSE(effects.shows_current_folder);
+  EXPECT_TRUE(effects_of(std::vector<std::string>{"-lineinfo"}).shows_current_folder);
+  EXPECT_TRUE(effects_of(std::vector<std::string>{"--device-debug"}).shows_current_folder);
+}
+
+TEST(FlagEffects, KnowsWhatTheyCannotTell) {
+  for (const std::string flag :
+       {"--fdevice-time-trace=t.json", "--time=-", "--pch", "--create-pch=a", "--use-pch=a",
+        "--pch-dir=a", "--use-bundled-headers=a", "--unheard-of", "file.cu", "-I a", "-Ia,b",
+        "--ptxas-options=--options-file=x", "@x", ""}) {
+    EXPECT_NE(effects_of(std::vector{flag}).trouble, "") << flag;
+  }
+}
+
+}  // namespace
+}  // namespace cudacore::compile
