@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     Body: TypeAlias = Callable[..., Any]
 
-#: The oldest PyTorch whose custom operators have all that is used here.
-OLDEST = (2, 6)
+#: The oldest PyTorch that is tested. Older ones lack DLPack's C exchange API, and by the other
+#: protocols, a kernel can't take a tensor that requires a gradient.
+OLDEST = (2, 11)
 
 
 @overload
@@ -97,7 +98,7 @@ def torch_op(
     Raises
     ------
     ImportError
-        PyTorch is missing, or older than 2.6.
+        PyTorch is missing, or older than 2.11.
     TypeError, ValueError
         An argument is wrong, an annotation is missing, or `mutates` names no parameter. Nothing is
         registered. When the operator is called: all tensors are on the CPU, or on several devices.

@@ -240,11 +240,11 @@ def test_pytorch_is_missing():
 
 
 def test_pytorch_is_too_old():
-    assert run_with("2.3.1+cu121") == (
-        "cudacore.torch_op needs PyTorch 2.6 or newer, but this is 2.3.1+cu121: "
+    assert run_with("2.9.1+cu128") == (
+        "cudacore.torch_op needs PyTorch 2.11 or newer, but this is 2.9.1+cu128: "
         "pip install --upgrade torch|torch\n"
     )
-    assert run_with("2.6.0") == ""
+    assert run_with("2.11.0a0") == ""
 
 
 def test_importing_cudacore_imports_no_pytorch():
