@@ -18,7 +18,7 @@ Examples
 
 from __future__ import annotations
 
-from cudacore import _core, _html, _missing
+from cudacore import _core, _missing
 from cudacore import simulator as simulator
 from cudacore import system as system
 from cudacore._core import (
@@ -157,7 +157,6 @@ __all__ = [
     "unraisable_errors",
 ]
 
-_html.add_members(_core)
 _missing.add_members(_core)
 
 # Names that most programs never use, and the modules that load when they are used first.
@@ -181,6 +180,27 @@ if not TYPE_CHECKING:
             module = importlib.import_module(f"cudacore.{_LATER[name]}")
             return module if _LATER[name] == name else getattr(module, name)
         raise _missing.no_such(__name__, name)
+
+
+def _repr_html_(self: object) -> str:
+    """Return what notebooks show for an object at the end of a cell."""
+    from cudacore import _html  # noqa: PLC0415
+
+    return _html.show(self)
+
+
+for _shown in (
+    Buffer,
+    CompileError,
+    Device,
+    DeviceProperties,
+    Kernel,
+    LinkError,
+    ObjectCode,
+    Signature,
+):
+    setattr(_shown, "_repr_html_", _repr_html_)  # noqa: B010
+del _shown
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:

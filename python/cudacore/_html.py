@@ -6,23 +6,23 @@ The tables have no colors of their own, so they look right in light and dark the
 
 from __future__ import annotations
 
+from html import escape
+from typing import TYPE_CHECKING
+
 from cudacore import _core
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 
-def add_members(module: object) -> None:
-    """Give classes of a module their ``_repr_html_``."""
-    for name, show in SHOWN.items():
-        setattr(getattr(module, name), "_repr_html_", show)  # noqa: B010
+def show(thing: object) -> str:
+    """Return the HTML for an object of one of the classes in `SHOWN`, or derived from one."""
+    makers = (SHOWN[kind] for kind in type(thing).__mro__ if kind in SHOWN)
+    return next(makers)(thing)
 
 
 def _escape(text: object) -> str:
-    import html  # noqa: PLC0415  # not needed to import the package
-
-    return html.escape(str(text))
+    return escape(str(text))
 
 
 def _table(title: str, rows: Iterable[tuple[object, ...]], heads: tuple[str, ...] = ()) -> str:
@@ -121,14 +121,14 @@ def _compile_error(error: _core.CompileError | _core.LinkError) -> str:
     return f'<pre style="overflow-x:auto">{_escape(text)}</pre>'
 
 
-#: What shows the objects of each class.
-SHOWN: dict[str, Callable[..., str]] = {
-    "Buffer": _buffer,
-    "CompileError": _compile_error,
-    "Device": _device,
-    "DeviceProperties": _properties,
-    "Kernel": _kernel,
-    "LinkError": _compile_error,
-    "ObjectCode": _object_code,
-    "Signature": _signature,
+#: What shows the objects of each class. The package gives these classes their ``_repr_html_``.
+SHOWN: dict[type, Callable[..., str]] = {
+    _core.Buffer: _buffer,
+    _core.CompileError: _compile_error,
+    _core.Device: _device,
+    _core.DeviceProperties: _properties,
+    _core.Kernel: _kernel,
+    _core.LinkError: _compile_error,
+    _core.ObjectCode: _object_code,
+    _core.Signature: _signature,
 }
