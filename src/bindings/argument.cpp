@@ -115,7 +115,7 @@ int ask_and_note_device(const Buffer& buffer) {
 }
 
 constexpr char untyped_advice[] =
-    "a Buffer has no element type and no shape; pass a view of it that has them";
+    "a Buffer has no element type and no shape; pass buffer.view(dtype, shape)";
 
 bool pack_buffer(const KernelBox& kernel, std::size_t index, const Slot& slot, const Buffer& buffer,
                  PyObject* object, int device, unsigned char* destination) {

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cudacore import Buffer, Device, NotSupportedError, ObjectCode
+from cudacore import Buffer, Device, NotSupportedError, ObjectCode, Stream
 from foreign_arrays import CUDA_HOST, DEVICE_ARRAYS, CapsuleArray, CudaArray, ExchangeArray
 from harness import build
 
@@ -100,16 +100,16 @@ class Reader:
 
     def __init__(self, code: ObjectCode, out: Buffer, memory: Buffer) -> None:
         self._code = code
-        self._out = out
+        self.out = out
         self.memory = memory
 
-    def launch(self, kernel: str, array: Any) -> None:
-        self._code.get_kernel(name_of(kernel))[1, 1](array, self._out)
+    def launch(self, kernel: str, array: Any, stream: Stream | None = None) -> None:
+        self._code.get_kernel(name_of(kernel))[1, 1, stream](array, self.out)
 
     def check(self, kernel: str, array: Any) -> None:
         self.launch(kernel, array)
         Device(0).sync()
-        seen = list((ctypes.c_int64 * 64).from_address(self._out.handle))
+        seen = list((ctypes.c_int64 * 64).from_address(self.out.handle))
         size = array.dtype.itemsize
         strides = array.strides or contiguous(array.shape)
         for axis, extent in enumerate(array.shape):
@@ -193,6 +193,20 @@ def test_single_rows_have_any_order(reader: Reader) -> None:
         )
 
 
+@pytest.mark.parametrize("kernel", ["right", "stride", "static", "view", "int view"])
+def test_views_of_buffers(
+    device: Device, reader: Reader, stream: Stream, gate: Any, kernel: str
+) -> None:
+    view = reader.memory.view("float32", (4, 4))[1:]
+    gate.hold(device.default_stream)  # a view has no stream that a launch waits for
+    reader.launch(kernel, view, stream)
+    stream.sync()
+    seen = list((ctypes.c_int64 * 16).from_address(reader.out.handle))
+    assert seen == [3, 4, 4, 1, *range(4, 16)]
+    with pytest.raises(TypeError, match="layout_left is"):
+        reader.launch("left", view, stream)
+
+
 def test_write(code: ObjectCode, memory: Buffer, device: Device) -> None:
     code.get_kernel("write")[1, 1](ExchangeArray(memory.handle, (4,), strides=(3,), device=HOST))
     device.sync()
@@ -265,7 +279,7 @@ class TestRefusals:
     @pytest.mark.parametrize("kernel", ["right", "view"])
     def test_untyped_buffer(self, reader: Reader, kernel: str) -> None:
         message = self.message(reader, kernel, reader.memory)
-        assert "a Buffer has no element type and no shape" in message
+        assert "a Buffer has no element type and no shape; pass buffer.view(" in message
 
     def test_layout_of_the_users_own(self, code: ObjectCode, memory: Buffer) -> None:
         with pytest.raises(NotSupportedError, match="argument 1 'view'.*standard layout"):
