@@ -25,7 +25,7 @@ struct ProgramInputs {
   std::span<const std::string> name_expressions;
 };
 
-[[nodiscard]] std::string add_program(KeyHash& hash, const ProgramInputs& inputs,
+[[nodiscard]] std::string add_program(KeyHash& key, const ProgramInputs& inputs,
                                       const CompilerInfo& compiler);
 
 /// What is to be linked; the options are complete.
@@ -35,6 +35,6 @@ struct LinkInputs {
   CodeType target;
 };
 
-[[nodiscard]] std::string add_link(KeyHash& hash, const LinkInputs& inputs);
+[[nodiscard]] std::string add_link(KeyHash& key, const LinkInputs& inputs);
 
 }  // namespace cudacore::compile

@@ -31,7 +31,7 @@ std::string build_id(std::span<const char> notes) {
     const std::size_t size = start + padded(note.n_descsz);
     if (size > notes.size()) break;
     const std::string_view name(notes.data() + sizeof(note), note.n_namesz);
-    if (note.n_type == NT_GNU_BUILD_ID && name == std::string_view("GNU", 4)) {
+    if (note.n_type == NT_GNU_BUILD_ID && name == std::string_view("GNU\0", 4)) {
       return {notes.data() + start, note.n_descsz};
     }
     notes = notes.subspan(size);
