@@ -336,7 +336,7 @@ TEST_F(Cache, RemovesOldDrafts) {
   for (const char* name : {".draft-old", ".draft-new"}) write_file(shard / name, "half");
   fs::last_write_time(shard / ".draft-old",
                       fs::file_time_type::clock::now() - std::chrono::hours(2));
-  cache::set_max_size(4 * 4096);
+  cache::set_max_size(std::uint64_t{4} * block_size);
   for (unsigned i = 2; i < 10; ++i) store_in_cache(key_of(i), entry_of(i));
   EXPECT_FALSE(fs::exists(shard / ".draft-old"));
   EXPECT_TRUE(fs::exists(shard / ".draft-new"));
@@ -399,7 +399,7 @@ TEST_F(Cache, IsSharedByThreads) {
 TEST_F(Cache, FollowsTheEnvironment) {
   const auto with = [](const char* name, const char* value) {
     ::setenv(name, value, 1);
-    const CacheSettings settings = settings_of_environment();
+    CacheSettings settings = settings_of_environment();
     ::unsetenv(name);
     return settings;
   };
