@@ -21,7 +21,8 @@ Device where(dlpack::Device device) {
 
 }  // namespace
 
-ExportedArray exported(const Buffer& buffer) {
+ExportedArray exported(const Buffer& given) {
+  const Buffer buffer = given;  // a share: a resource written in Python may close the object
   if (buffer.is_closed()) throw py::value_error("the Buffer is closed");
   const std::shared_ptr<owner::BufferBox>& box = buffer.box();
   box->throw_if_stale();
@@ -41,7 +42,8 @@ ExportedArray exported(const Buffer& buffer) {
   return array;
 }
 
-dlpack::Device dlpack_device(const Buffer& buffer) {
+dlpack::Device dlpack_device(const Buffer& given) {
+  const Buffer buffer = given;  // as above
   if (buffer.is_managed()) return {DeviceType::cuda_managed, 0};
   if (buffer.is_host_accessible()) {
     return {buffer.is_device_accessible() ? DeviceType::cuda_host : DeviceType::cpu, 0};
@@ -70,6 +72,7 @@ Stream stream_on(dlpack::Device device, CUstream stream) {
 }
 
 void order_behind(const ExportedArray& array, const Stream& current, const Stream& consumer) {
+  static_cast<void>(consumer.handle());  // refuses a closed one
   for (const Stream* producer : {&array.own_stream, &current}) {
     if (!producer->is_closed() && !(*producer == consumer)) consumer.wait(*producer);
   }

@@ -28,6 +28,18 @@ bool is_known(DeviceType type) {
          type == DeviceType::cuda_managed;
 }
 
+/// Shares what keeps an array's memory. It is released with the GIL, which other libraries may take
+/// for granted, or not at all once Python has ended.
+std::shared_ptr<const void> share(ForeignArray::Owner owner) {
+  if (owner == nullptr) return nullptr;
+  const auto release = owner.get_deleter();
+  return {owner.release(), [release](void* tensor) {
+            if (!may_take_gil()) return;
+            const AcquireGil acquire;
+            release(tensor);
+          }};
+}
+
 StridedView to_view(py::object exporter, ForeignArray& array) {
   const dlpack::Tensor& tensor = array.tensor;
   if (!is_known(tensor.device.type)) {
@@ -39,7 +51,7 @@ StridedView to_view(py::object exporter, ForeignArray& array) {
   std::optional<std::vector<std::int64_t>> strides;
   if (tensor.strides != nullptr) strides.emplace(tensor.strides, tensor.strides + shape.size());
   StridedView view{.exporter = std::move(exporter)};
-  view.memory = std::shared_ptr<void>(std::move(array.owner));
+  view.memory = share(std::move(array.owner));
   view.address = reinterpret_cast<std::uintptr_t>(tensor.data);
   view.element = element_type_of(tensor.type);
   view.has_strides = strides && view.memory == nullptr;

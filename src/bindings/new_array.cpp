@@ -72,11 +72,12 @@ ExportedArray copied(const ExportedArray& array, dlpack::Device device, const St
   const auto offset = static_cast<CUdeviceptr>(range.first * item_size);
   const Buffer source = Buffer::from_handle(array.address + offset, size, nullptr,
                                             std::const_pointer_cast<void>(array.memory));
-  if (!current.is_closed()) order_behind(array, current, current);
+  const bool is_on_host = array.device.type == DeviceType::cpu;
+  if (!is_on_host) order_behind(array, current, current);
   Memory memory = allocate(size, device, array.resource, current);
   if (device.type != DeviceType::cpu) {
     Buffer::from_handle(memory.address, size).copy_from(source, current);
-  } else if (!current.is_closed()) {
+  } else if (!is_on_host) {
     source.copy_to({reinterpret_cast<std::byte*>(memory.address), size}, current);  // NOLINT
     current.sync();
   } else {

@@ -117,26 +117,24 @@ def test_copies_from_pinned_arrays(
 
 
 @pytest.mark.parametrize("kind", [CudaArray, ExchangeArray])
+@pytest.mark.parametrize("order", ["before", "behind"])
 def test_copy_is_ordered_with_the_arrays_stream(
     *, device: Device, buffer: Buffer, other: Buffer, stream: Stream, gate: Any, kind: Any,
-    monkeypatch: pytest.MonkeyPatch,
+    order: str, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     producer = device.create_stream()
     monkeypatch.setattr(ExchangeArray, "current_stream", producer.handle)
     array = kind(other.handle, (12,), np.int32, stream=producer.handle)
     stream.sync()
-    gate.hold(producer)  # behind it, the array gets its values
+    gate.hold(producer if order == "before" else stream)
     other.fill(2, stream=producer)
-    buffer.copy_from(array, stream=stream)
-    assert not stream.is_done
-    gate.open()
-    assert content(buffer, stream) == [0x02020202] * 12
-    gate.hold(stream)  # the copy is held up, and the array's stream waits for it
     buffer.copy_from(array, stream=stream)
     event = producer.record()
     assert not event.is_done
+    assert not stream.is_done
     gate.open()
     event.sync()
+    assert content(buffer, stream) == [0x02020202] * 12
 
 
 def test_dlpack_is_told_the_stream(buffer: Buffer, other: Buffer, stream: Stream) -> None:

@@ -253,6 +253,50 @@ class TestCopies:
         with pytest.raises(LookupError, match="no memory here"):
             buffer.__dlpack__(copy=True)
 
+    def test_current_stream_that_is_closed(self, device: Device, numbers: Buffer) -> None:
+        stream = device.create_stream()
+        with stream:
+            stream.close()
+            with pytest.raises(ValueError, match="closed"):
+                np.from_dlpack(numbers, device="cpu")
+
+    @pytest.mark.parametrize("use", ["__dlpack__", "__dlpack_device__", "interface", "view"])
+    def test_resource_that_closes_the_buffer(
+        self, pinned: Callable[[int], Buffer], use: str
+    ) -> None:
+        memory = pinned(16)
+        made: list[Buffer] = []
+
+        class Closing(MemoryResource):
+            is_device_accessible = True
+            is_host_accessible = True
+            device_id = -1
+
+            @property
+            def is_managed(self) -> bool:  # type: ignore[override]
+                made[0].close()
+                return False
+
+            def allocate(self, size: int, *, stream: object = None) -> Buffer:
+                return Buffer.from_handle(memory.handle, size, mr=self)
+
+            def deallocate(self, ptr: int, size: int, *, stream: object = None) -> None:
+                pass
+
+        made.append(Closing().allocate(16))
+        if use == "__dlpack__":
+            capsule = made[0].__dlpack__(max_version=(1, 0))
+            assert shown(capsule).tensor.data == memory.handle
+        elif use == "__dlpack_device__":
+            assert made[0].__dlpack_device__() == (CUDA_HOST, 0)
+        elif use == "interface":
+            assert made[0].__cuda_array_interface__["data"] == (memory.handle, False)
+        else:
+            view = made[0].view("f4")
+            with pytest.raises(ValueError, match="closed"):
+                _ = view.ptr
+        assert made[0].is_closed
+
     def test_what_truth_raises_is_passed_on(self, numbers: Buffer) -> None:
         with pytest.raises(ValueError, match="truth value"):
             numbers.__dlpack__(copy=np.zeros(2))  # type: ignore[arg-type]
