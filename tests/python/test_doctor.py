@@ -289,6 +289,20 @@ def test_variables_that_name_no_folder() -> None:
     assert code == 0 or not report["healthy"]
 
 
+def test_shows_the_program_cache(tmp_path: Path) -> None:
+    env = {"CUDACORE_CACHE_DIR": str(tmp_path / "cache")}
+    _, report = examine(env=env)
+    assert report["cache"]["folder"].startswith(str(tmp_path / "cache"))
+    assert (report["cache"]["entries"], report["cache"]["problem"]) == (0, "")
+
+
+def test_cache_that_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    code, report = examine(env={"CUDACORE_CACHE_DIR": str(tmp_path / "file")})
+    assert ids(report)["cache-unusable"]["severity"] == "warning"
+    assert code == 0 or not report["healthy"]
+
+
 def test_forgotten_settings() -> None:
     _, report = examine(env={"CUDA_LAUNCH_BLOCKING": "1"})
     assert ids(report)["setting"]["cure"] == "unset CUDA_LAUNCH_BLOCKING"

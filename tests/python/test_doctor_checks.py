@@ -9,6 +9,7 @@ import pytest
 from cudacore._doctor import gather, machine, report
 from cudacore._doctor.diagnosis import diagnose, is_healthy
 from cudacore._doctor.facts import (
+    CacheFacts,
     Compilers,
     Copy,
     DeviceFacts,
@@ -307,6 +308,13 @@ CASES: dict[str, tuple[str, str, Facts, str]] = {
     "two toolkits": (
         "two-toolkits", "note",
         facts(environment={"CUDA_PATH": "/a", "CUDA_HOME": "/b/"}), "CUDA_PATH is searched first",
+    ),
+    "a cache that can't be used": (
+        "cache-unusable", "warning", facts(cache=CacheFacts("/c", problem="it is another user's")),
+        "another user's",
+    ),
+    "a cache that can't be written": (
+        "cache-read-only", "note", facts(cache=CacheFacts("/c", is_writable=False)), "/c",
     ),
     "something that could not be found out": (
         "not-found-out", "problem", facts(failures={"the machine": "no reason"}), "no reason",

@@ -21,9 +21,19 @@ def usable(facts: Facts) -> Iterator[Finding]:
             "warning",
             f"the program cache is passed over, so that everything is compiled again: "
             f"{facts.cache.problem}",
-            "run `python -m cudacore cache --clear`, or set CUDACORE_CACHE_DIR to a folder of "
-            "your own",
+            "set CUDACORE_CACHE_DIR to a folder of your own, or correct this one",
         )
 
 
-CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (usable,)
+def writable(facts: Facts) -> Iterator[Finding]:
+    """Find a folder in which nothing can be kept."""
+    if facts.cache is not None and not facts.cache.is_writable and not facts.cache.problem:
+        yield Finding(
+            "cache-read-only",
+            "note",
+            f"the program cache in {facts.cache.folder} can be read, but nothing is added to it",
+            "make it writable, or set CUDACORE_CACHE_DIR to a folder of your own",
+        )
+
+
+CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (usable, writable)

@@ -107,6 +107,7 @@ class CacheFacts:
 
     folder: str
     is_enabled: bool = True
+    is_writable: bool = True
     entries: int = 0
     size_bytes: int = 0
     problem: str = ""  # why it can't be used
