@@ -41,9 +41,10 @@ napoleon_use_rtype = False
 # All references must resolve, except those to what has no page here.
 nitpicky = True
 nitpick_ignore_regex = [
-    ("cpp:identifier", r"std(::.*)?|cudacore(::[a-z_]+)?|CU.*|(error|launching|owner)(::.*)?"),
+    ("cpp:identifier", r"std(::.*)?|cudacore(::[a-z_]+)?|CU.*"),
+    ("cpp:identifier", r"(cache|error|launching|owner)(::.*)?"),  # not public
     ("py:obj", r"(importlib|sys)\..*|resource"),
-    ("py:class", r"Clocks|Times"),
+    ("py:class", r"Clocks|Path|Times|numpy\..*"),
     ("py:class", r".* .*|'.*'|mapping|such"),  # prose: a type such as "dict of str to str"
 ]
 

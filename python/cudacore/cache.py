@@ -42,8 +42,10 @@ class Info:
         Where it is; None if no folder is known.
     max_size : int
         How many bytes its entries may take.
-    hits, misses : int
-        Compilations and links whose result was there, and whose was not.
+    hits : int
+        Compilations and links whose result was there.
+    misses : int
+        Those whose result was not.
     stored : int
         Entries written.
     uncacheable : int
