@@ -37,10 +37,12 @@ std::vector<Headers> header_places() {
   const driver::NvrtcApi& api = driver::nvrtc();
   std::vector<Headers> found;
   for (const int major : {api.major, 25 - api.major}) {  // 12 beside 13, and 13 beside 12
-    for (const auto& [folder, version] : driver::find_header_folders(api.path, major)) {
-      const bool is_known = std::any_of(found.begin(), found.end(),
-                                        [&](const Headers& one) { return one.folder == folder; });
-      if (!is_known) found.push_back({{version / 1000, version % 1000 / 10}, folder});
+    for (const driver::HeaderFolder& place : driver::find_header_folders(api.path, major)) {
+      const bool is_known = std::any_of(found.begin(), found.end(), [&](const Headers& one) {
+        return one.folder == place.folder;
+      });
+      if (is_known) continue;
+      found.push_back({{place.version / 1000, place.version % 1000 / 10}, place.folder});
     }
   }
   return found;
