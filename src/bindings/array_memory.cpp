@@ -19,11 +19,17 @@ py::object host_array_of(py::handle object, const char* what) {
   return array;
 }
 
+/// CuPy's arrays have the buffer protocol, and refuse to show the memory of a device by it.
+bool is_host_object(py::handle object) {
+  return PyObject_CheckBuffer(object.ptr()) != 0 &&
+         attribute_or_none(object, "__cuda_array_interface__").is_none();
+}
+
 }  // namespace
 
 ArrayMemory::ArrayMemory(py::handle object, bool writable, const Stream& stream, const char* what)
     : stream_(stream) {
-  if (PyObject_CheckBuffer(object.ptr()) != 0) {
+  if (is_host_object(object)) {
     host_.emplace(object, writable, what);
     return;
   }

@@ -18,6 +18,9 @@ pytest.register_assert_rewrite("harness")
 
 from harness import build  # noqa: E402
 
+# JAX would take three quarters of the device's memory, in each worker.
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+
 _devices = pytest.StashKey[int]()
 _simulated = pytest.StashKey[bool]()
 _left_out = pytest.StashKey[list[str]]()

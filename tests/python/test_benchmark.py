@@ -309,6 +309,7 @@ def test_nested_benchmarks(short: Launcher, out: Buffer) -> None:
     assert len(inner.gpu) == 1
 
 
+@pytest.mark.simulator_only(reason="other processes may use the memory of a GPU")
 def test_nothing_is_left_behind(short: Launcher, out: Buffer, device: Device) -> None:
     device.sync()
     free = device.mem_info.free

@@ -346,10 +346,12 @@ def fat_binary(*pieces):
     body = b"".join(pieces)
     return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(body)) + body
 
-def ptx(arch):
+def compiled(arch, target):
     source = 'extern "C" __global__ void which(int* out) { *out = __CUDA_ARCH__; }'
-    code = Program(source, "c++", ProgramOptions(arch=f"sm_{arch}")).compile("ptx").code
-    return piece(1, arch, code.rstrip(b"\\0"))
+    return Program(source, "c++", ProgramOptions(arch=f"sm_{arch}")).compile(target).code
+
+def ptx(arch):
+    return piece(1, arch, compiled(arch, "ptx").rstrip(b"\\0"))
 
 def run(code):
     out = array("i", [0])
@@ -370,6 +372,6 @@ class TestFatBinary:
         assert said == "860"
 
     def test_without_ptx_says_what_it_has(self) -> None:
-        said = output(FAT_BINARY + 'say(lambda: run(fat_binary(piece(2, 90, b"\\x7fELF"))))')
+        said = output(FAT_BINARY + 'say(lambda: run(fat_binary(piece(2, 90, compiled(90, "cubin")))))')
         assert "SASS for sm_90" in said
         assert "no PTX for sm_90" in said

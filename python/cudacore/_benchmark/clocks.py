@@ -52,6 +52,10 @@ class Clocks:
         """Whether a clock changed by more than 2 %."""
         return any(high > low * (1 + MOVED) for low, high in (self.sm_mhz, self.memory_mhz))
 
+    def to_dict(self) -> dict[str, object]:
+        """Return the clocks, for JSON."""
+        return {name: list(values) for name, values in vars(self).items()}
+
 
 def _no_clocks() -> tuple[int, int, int]:
     raise _core.NotSupportedError("the simulated device has no clocks")

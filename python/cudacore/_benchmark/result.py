@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cudacore._benchmark import text
@@ -101,7 +101,7 @@ class BenchmarkResult:
             "bandwidth": self.bandwidth,
             "throughput": self.throughput,
             "peak_bandwidth": self.peak_bandwidth,
-            "clocks": asdict(self.clocks) if self.clocks else None,
+            "clocks": self.clocks.to_dict() if self.clocks else None,
             "notes": list(self.notes),
         }
 
