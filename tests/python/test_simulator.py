@@ -372,7 +372,7 @@ class TestFatBinary:
         assert said == "860"
 
     def test_without_ptx_says_what_it_has(self) -> None:
-        code = "fat_binary(piece(2, 90, compiled(90, \"cubin\")))"
+        code = 'fat_binary(piece(2, 90, compiled(90, "cubin")))'
         said = output(FAT_BINARY + f"say(lambda: run({code}))")
         assert "SASS for sm_90" in said
         assert "no PTX for sm_90" in said
