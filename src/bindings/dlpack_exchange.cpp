@@ -70,6 +70,7 @@ int borrow_from_object(void* object, dlpack::Tensor* filled) {
 int to_object(ManagedTensorVersioned* tensor, void** made) {
   return status_of([&] {
     *made = nullptr;
+    if (tensor == nullptr) throw std::runtime_error("cudacore: the DLPack tensor is null");
     *made = py::cast(view_tensor(tensor)).release().ptr();
   });
 }
@@ -109,6 +110,7 @@ const char* kind_of(const py::error_already_set& error) {
 int allocate(dlpack::Tensor* prototype, ManagedTensorVersioned** made, void* context,
              dlpack::ExchangeApi::SetError set_error) {
   *made = nullptr;
+  if (prototype == nullptr || set_error == nullptr) return -1;
   if (!may_take_gil()) {
     set_error(context, "RuntimeError", "cudacore: Python is not running any more");
     return -1;

@@ -448,6 +448,14 @@ class TestExchangeApi:
             TABLE.to_object(ctypes.addressof(managed), ctypes.py_object())
         assert released == [ctypes.addressof(managed)]
 
+    def test_null_tensors(self) -> None:
+        made = ctypes.py_object()
+        with pytest.raises(RuntimeError, match="tensor is null"):
+            TABLE.to_object(None, made)
+        owned = ctypes.c_void_p(1)
+        assert TABLE.allocate(None, owned, None, SetError(0)) == -1
+        assert owned.value is None
+
     def test_current_stream(self, device: Device, stream: Stream) -> None:
         found = ctypes.c_void_p()
         assert TABLE.current_stream(CUDA, device.device_id, found) == 0
