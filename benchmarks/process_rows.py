@@ -54,6 +54,12 @@ def wall_ns(command: list[str], environment: dict[str, str] | None = None) -> tu
     return elapsed, done.stdout
 
 
+def require(output: str, expected: str) -> None:
+    """Raise ProcessError if a process printed something else."""
+    if output.strip() != expected:
+        raise ProcessError(f"wrong result: printed {output.strip()[:80]!r}")
+
+
 def cold_wall_ns(command: list[str]) -> int:
     """Run a saxpy with all caches on disk empty; return its wall time in nanoseconds.
 
@@ -65,9 +71,31 @@ def cold_wall_ns(command: list[str]) -> int:
     with tempfile.TemporaryDirectory() as cache:
         variables = ("CUPY_CACHE_DIR", "CUDA_CACHE_PATH", "XDG_CACHE_HOME")
         elapsed, output = wall_ns(command, os.environ | dict.fromkeys(variables, cache))
-    if output.split() != ["3.0", "3.0"]:
-        raise ProcessError(f"wrong result: printed {output.strip()[:80]!r}")
+    require(output, "3.0 3.0")
     return elapsed
+
+
+def cached_cells(c_command: list[str] | None, samples: int) -> dict[str, dict[str, object]]:
+    """Time new processes that run a kernel with cooperative groups: from cudacore's cache, and in C
+    from a cubin in a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        cubin = str(Path(folder, "sum.cubin"))
+        environment = os.environ | {"CUDACORE_CACHE": "1", "CUDACORE_CACHE_DIR": folder}
+        script = [sys.executable, str(HERE / "cold" / "groups_cudacore.py")]
+        commands = {"cudacore": script}
+        if c_command is not None:
+            commands["c"] = [*c_command, f"--cubin={cubin}"]
+        walls: dict[str, list[float]] = {name: [] for name in commands}
+        try:
+            wall_ns([*script, cubin], environment)
+            for _ in range(samples):
+                for name, command in commands.items():
+                    elapsed, output = wall_ns(command, environment)
+                    require(output, str(sum(range(32))))
+                    walls[name].append(elapsed)
+        except ProcessError as error:
+            return {name: {"error": str(error)} for name in commands}
+    return {name: summary(wall) for name, wall in walls.items()}
 
 
 def summary(samples: list[float]) -> dict[str, object]:

@@ -15,7 +15,7 @@ from time import perf_counter
 
 from columns import C_NAME, c_info, find_c_binary, merge_c, run_c, run_worker
 from machine import describe_machine, wheel_nvrtc
-from process_rows import COLD_SCRIPTS, cold_cells, import_cell
+from process_rows import COLD_SCRIPTS, cached_cells, cold_cells, import_cell
 from specification import PEERS, PROCESS_ROWS, Row, chosen_rows
 from table import Cell, Cells, duration, number, ratio, render
 
@@ -121,6 +121,9 @@ class Run:
             say("cold processes")
             peers = [peer for peer in self.peers if peer in COLD_SCRIPTS]
             self.cells["cold"] |= cold_cells(peers, self.c_command, chosen["cold"].batches)
+        if "cached" in chosen and "cudacore" in self.peers:
+            say("cached processes")
+            self.cells["cached"] |= cached_cells(self.c_command, chosen["cached"].batches)
 
     def _note_drift(self, merged: dict[str, Cell]) -> None:
         drifts = {name: drift for name in merged if (drift := number(merged[name], "drift"))}

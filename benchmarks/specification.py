@@ -71,9 +71,10 @@ ROWS: tuple[Row, ...] = (
     Row("compile", "NVRTC compile, warm", 1, 25),
     Row("import", "import, over bare Python", 1, 15),
     Row("cold", "cold process to first result", 1, 5),
+    Row("cached", "cooperative groups, cached, process", 1, 15),
 )
 
-PROCESS_ROWS = ("import", "cold")
+PROCESS_ROWS = ("import", "cold", "cached")
 
 
 def chosen_rows(patterns: list[str], *, quick: bool) -> list[Row]:

@@ -15,15 +15,17 @@ namespace {
 
 constexpr std::string_view kUsage =
     "usage: cudacore_bench_c [--rows=NAME[:BATCH:BATCHES],...] [--nvrtc=PATH] [--arch=90]\n"
-    "                        [--list | --info | --cold]\n"
+    "                        [--list | --info | --cold | --cubin=PATH]\n"
     "Times the driver API and NVRTC; prints JSON: {row: {median_ns, min_ns, n, batch}}.\n"
-    "--list names the rows, --info describes the machine, --cold runs one saxpy and prints it.\n";
+    "--list names the rows, --info describes the machine, --cold runs one saxpy and prints it,\n"
+    "--cubin runs the kernel sum(int*) of a file and prints what it wrote.\n";
 
 struct Options {
   std::string rows;
   std::string nvrtc;
   std::optional<int> arch;
   std::string mode;
+  std::string cubin;
 };
 
 std::size_t to_number(std::string_view text) {
@@ -51,6 +53,8 @@ Options parse(int argc, char** argv) {
       options.arch = static_cast<int>(to_number(value));
     } else if (key == "--list" || key == "--info" || key == "--cold") {
       options.mode = key.substr(2);
+    } else if (key == "--cubin") {
+      options.cubin = value;
     } else {
       throw std::invalid_argument("unknown argument '" + std::string(argument) + "'\n" +
                                   std::string(kUsage));
@@ -171,6 +175,10 @@ int run(int argc, char** argv) {
   }
   if (options.mode == "cold") {
     bench::print_saxpy(session);
+    return 0;
+  }
+  if (!options.cubin.empty()) {
+    bench::print_sum(session, options.cubin);
     return 0;
   }
   const std::vector<bench::Row> rows = chosen_rows(options.rows);

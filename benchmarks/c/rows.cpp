@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <limits>
 
 namespace bench {
@@ -376,6 +378,24 @@ void print_saxpy(Session& session) {
   driver.check(driver.copy_async(source, y, bytes, stream), "cuMemcpyAsync");
   session.sync();
   std::printf("%.1f %.1f\n", static_cast<double>(host.front()), static_cast<double>(host.back()));
+}
+
+void print_sum(Session& session, const std::string& cubin) {
+  std::ifstream file(cubin, std::ios::binary);
+  const std::vector<char> code{std::istreambuf_iterator<char>(file), {}};
+  const Driver& driver = session.driver();
+  CUstream stream = session.stream();
+  CUfunction function = load_function(session, code, "sum");
+  CUdeviceptr out = session.allocate(sizeof(int));
+  std::array<void*, 1> arguments{&out};
+  driver.check(
+      driver.launch_kernel(function, 1, 1, 1, 32, 1, 1, 0, stream, arguments.data(), nullptr),
+      "cuLaunchKernel");
+  int sum = 0;
+  driver.check(driver.copy_async(reinterpret_cast<CUdeviceptr>(&sum), out, sizeof(sum), stream),
+               "cuMemcpyAsync");
+  session.sync();
+  std::printf("%d\n", sum);
 }
 
 }  // namespace bench

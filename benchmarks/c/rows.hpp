@@ -71,4 +71,8 @@ struct Row {
 /// saxpy from start to printed result: compile, load, copy, launch, copy back, print.
 void print_saxpy(Session& session);
 
+/// The same for a kernel `sum(int* out)` whose cubin lies in a file: load, launch, copy back,
+/// print.
+void print_sum(Session& session, const std::string& cubin);
+
 }  // namespace bench
