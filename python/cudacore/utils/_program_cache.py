@@ -69,7 +69,7 @@ class ProgramCacheResource(abc.ABC):
     ...         self.entries.clear()
     >>> program = cudacore.Program("__global__ void f() {}", "c++", {"arch": "sm_90"})
     >>> cache = Cache()
-    >>> code = program.compile("cubin", cache=cache)
+    >>> code = program.compile("ptx", cache=cache)
     >>> len(cache)
     1
     """
