@@ -113,13 +113,13 @@ PyObject* call_launcher(PyObject* self, PyObject* const* args, std::size_t flags
           "a launch takes no keyword arguments: the kernel's parameters go by position, the stream "
           "and shared memory into the brackets, kernel[grid, block, stream, shmem_size](...)");
     }
-    const Launcher& launcher = *get_if<Launcher>(self);
+    const Launcher& bound = *get_if<Launcher>(self);
     const auto launch_on = [&](const Stream& stream) {
-      launch_from_python(stream, launcher.config, launcher.kernel, args,
+      launch_from_python(stream, bound.config, bound.kernel, args,
                          static_cast<std::size_t>(PyVectorcall_NARGS(flags)));
     };
-    if (launcher.stream) {
-      launch_on(*launcher.stream);
+    if (bound.stream) {
+      launch_on(*bound.stream);
     } else if (PyObject* entered = entered_stream()) {
       // Held, since an argument's Python code may leave and close it.
       const auto held = py::reinterpret_borrow<py::object>(entered);

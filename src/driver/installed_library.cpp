@@ -152,9 +152,9 @@ std::string companion_id(const fs::path& folder, std::string_view prefix) {
   const auto is_companion = [&](const fs::path& path) {
     return path.filename().string().starts_with(prefix) && real_path(path).parent_path() == folder;
   };
-  if (const auto loaded =
+  if (const auto in_memory =
           find_loaded([&](const dl_phdr_info& info) { return is_companion(info.dlpi_name); })) {
-    return loaded->build_id;
+    return in_memory->build_id;
   }
   std::error_code error;
   std::vector<std::string> ids;
