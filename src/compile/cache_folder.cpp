@@ -31,7 +31,12 @@ struct FileName {
   std::string file;
 };
 
-FileName split(const std::string& name) { return {name.substr(0, 2), name.substr(2)}; }
+bool is_note(std::string_view name) { return name.find('/') != std::string_view::npos; }
+
+FileName split(const std::string& name) {
+  if (is_note(name)) return {name.substr(0, name.find('/')), name.substr(name.find('/') + 1)};
+  return {name.substr(0, 2), name.substr(2)};
+}
 
 /// A name that no other process chooses, also not one in another container.
 std::string draft_name() {
@@ -173,7 +178,7 @@ bool CacheFolder::write(const std::string& name, std::string_view content, std::
     fail(shard, error);
     return false;
   }
-  count(blocks_of(content.size()), limit);
+  if (!is_note(name)) count(blocks_of(content.size()), limit);
   return true;
 }
 
@@ -217,13 +222,15 @@ CacheFolder::Usage CacheFolder::usage() {
 std::uint64_t CacheFolder::clear() {
   problem_.clear();
   std::uint64_t removed = 0;
+  const auto remove = [&](const CachedFile& file) {
+    const bool is_removed = ::unlinkat(file.folder, file.name.c_str(), 0) == 0;
+    if (!is_removed && errno != ENOENT) fail(file.name, errno);
+    return is_removed;
+  };
   for_each_file(files_.get(), [&](const CachedFile& file) {
-    if (::unlinkat(file.folder, file.name.c_str(), 0) != 0) {
-      if (errno != ENOENT) fail(file.name, errno);
-    } else if (!file.is_draft()) {
-      ++removed;
-    }
+    if (remove(file) && !file.is_draft()) ++removed;
   });
+  for_each_note(files_.get(), [&](const CachedFile& file) { static_cast<void>(remove(file)); });
   ::unlinkat(files_.get(), tally, 0);
   return removed;
 }

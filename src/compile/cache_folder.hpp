@@ -11,7 +11,8 @@
 
 namespace cudacore::compile {
 
-/// The files of the cache, in a folder that only this user can write to.
+/// The files of the cache, in a folder that only this user can write to: entries, whose names are
+/// digests, and notes about them, "compilers/NVRTC", which don't count as files below.
 ///
 /// Any number of processes may use it at once, also without locks: a file is complete when it gets
 /// its name, and is never changed. All functions report failure by what they return; problem()
@@ -39,11 +40,11 @@ class CacheFolder {
   bool write(const std::string& name, std::string_view content, std::uint64_t limit);
   void remove(const std::string& name);
   [[nodiscard]] Usage usage();
-  /// Removes all files; returns how many.
+  /// Removes all files, and the notes; returns how many files.
   std::uint64_t clear();
 
  private:
-  /// The folder of a file, one of 256.
+  /// The folder of a file, one of 256, or that of the notes.
   [[nodiscard]] Descriptor open_shard(const std::string& shard, Missing missing);
   [[nodiscard]] Descriptor open_folder(int parent, const std::string& name, Missing missing);
   [[nodiscard]] bool is_ours(const Descriptor& opened, const std::string& what);

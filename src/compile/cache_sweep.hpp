@@ -28,7 +28,12 @@ struct CachedFile {
   [[nodiscard]] bool is_draft() const noexcept { return name.starts_with(draft_prefix); }
 };
 
+/// The folder of what the cache knows besides its entries.
+inline constexpr std::string_view note_folder = "compilers";
+
+/// Visits the entries.
 void for_each_file(int files, const std::function<void(const CachedFile&)>& visit);
+void for_each_note(int files, const std::function<void(const CachedFile&)>& visit);
 
 /// Removes what processes that were killed have left half written and, if all files together have
 /// more than `limit` bytes, the least recently used ones until `wanted` are left.

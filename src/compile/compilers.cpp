@@ -2,13 +2,11 @@
 #include "compile/compilers.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "compile/program_cache.hpp"
 #include "driver/nvjitlink_api.hpp"
 #include "driver/nvrtc_api.hpp"
-#include "signature/bytes.hpp"
 
 namespace cudacore::compile {
 namespace {
@@ -29,36 +27,24 @@ std::optional<CompilerInfo> find() {
   return described(*library);
 }
 
-/// The compilers are kept in an entry of the cache itself, as if they were name expressions.
-Digest key_of(const CompilerKind& kind) {
-  FieldHash hash;
-  hash.add("compilers");
-  hash.add(kind.name);
-  return hash.finish();
+void write(FieldWriter& fields, const CompilerInfo& compiler) {
+  fields.add_text(compiler.identity);
+  fields.add_number(static_cast<std::uint64_t>(compiler.major));
+  fields.add_number(static_cast<std::uint64_t>(compiler.minor));
+  fields.add_text(compiler.path.string());
+  fields.add_number(compiler.folders.size());
+  for (const std::string& folder : compiler.folders) fields.add_text(folder);
 }
 
-/// "13.0", the path and the folders, one a line.
-std::string to_text(const CompilerInfo& compiler) {
-  std::string text = std::to_string(compiler.major) + "." + std::to_string(compiler.minor) + "\n" +
-                     compiler.path.string();
-  for (const std::string& folder : compiler.folders) text += "\n" + folder;
-  return text;
-}
-
-CompilerInfo from_text(const std::string& identity, std::string_view text) {
-  std::vector<std::string> lines;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    lines.emplace_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
+CompilerInfo read(FieldReader& fields) {
   CompilerInfo compiler;
-  compiler.identity = identity;
-  const char* const end = lines[0].data() + lines[0].size();
-  const auto [dot, error] = std::from_chars(lines[0].data(), end, compiler.major);
-  if (error == std::errc() && dot != end) std::from_chars(dot + 1, end, compiler.minor);
-  if (lines.size() > 1) compiler.path = lines[1];
-  for (std::size_t i = 2; i < lines.size(); ++i) compiler.folders.push_back(lines[i]);
+  compiler.identity = fields.text();
+  compiler.major = static_cast<int>(fields.number());
+  compiler.minor = static_cast<int>(fields.number());
+  compiler.path = fields.text();
+  for (std::uint64_t left = fields.number(); left != 0 && fields.is_valid(); --left) {
+    compiler.folders.emplace_back(fields.text());
+  }
   return compiler;
 }
 
@@ -80,25 +66,26 @@ std::vector<std::string> header_folders(const CompilerInfo& compiler) {
 
 std::vector<CompilerInfo> remembered_compilers(const CompilerKind& kind) {
   std::vector<CompilerInfo> compilers;
-  const std::optional<CacheEntry> entry = find_in_cache(key_of(kind));
-  if (!entry) return compilers;
-  for (const auto& [identity, text] : entry->symbols) {
-    compilers.push_back(from_text(identity, text));
-  }
-  std::sort(compilers.begin(), compilers.end(), [](const auto& a, const auto& b) {
+  const std::optional<std::string> note = find_note(kind.name);
+  if (!note) return compilers;
+  FieldReader fields(*note);
+  while (fields.is_valid() && !fields.is_at_end()) compilers.push_back(read(fields));
+  if (!fields.is_valid()) return {};
+  std::stable_sort(compilers.begin(), compilers.end(), [](const auto& a, const auto& b) {
     return std::pair(a.major, a.minor) > std::pair(b.major, b.minor);
   });
   return compilers;
 }
 
 void remember_compiler(const CompilerKind& kind, CompilerInfo compiler) {
-  CacheEntry entry = find_in_cache(key_of(kind)).value_or(CacheEntry{});
   compiler.folders = header_folders(compiler);
-  std::string& text = entry.symbols[compiler.identity];
-  std::string current = to_text(compiler);
-  if (std::exchange(text, current) == current) return;
-  entry.code = signature::bytes_of(kind.name);
-  store_in_cache(key_of(kind), entry);
+  std::vector<CompilerInfo> compilers = remembered_compilers(kind);
+  if (std::find(compilers.begin(), compilers.end(), compiler) != compilers.end()) return;
+  std::erase_if(compilers, [&](const auto& known) { return known.identity == compiler.identity; });
+  compilers.push_back(std::move(compiler));
+  FieldWriter fields;
+  for (const CompilerInfo& known : compilers) write(fields, known);
+  store_note(kind.name, fields);
 }
 
 }  // namespace cudacore::compile

@@ -15,6 +15,8 @@ struct CompilerInfo {
   int minor = 0;  ///< only of one that has been loaded
   std::filesystem::path path;
   std::vector<std::string> folders;  ///< of CUDA's headers, if it isn't installed any more
+
+  friend bool operator==(const CompilerInfo&, const CompilerInfo&) = default;
 };
 
 /// NVRTC or nvJitLink, as far as the cache is concerned.

@@ -7,6 +7,7 @@
 
 #include "compile/cache_folder.hpp"
 #include "compile/cache_settings.hpp"
+#include "compile/cache_sweep.hpp"
 #include "cudacore/cache.hpp"
 #include "cudacore/error.hpp"
 #include "driver/leaked.hpp"
@@ -54,6 +55,41 @@ std::optional<CacheFolder> open_folder(const CacheSettings& settings,
   return std::nullopt;
 }
 
+/// What `read` makes of a file; a damaged one is removed.
+template <typename T, typename Read>
+std::optional<T> find_file(const std::string& name, const Read& read) {
+  auto folder = open_folder(current_settings(), CacheFolder::Missing::leave);
+  if (!folder) return std::nullopt;
+  const std::optional<std::string> content = folder->read(name);
+  if (!content) {
+    count_failure(folder->problem());
+    return std::nullopt;
+  }
+  std::optional<T> result = read(*content);
+  if (!result) {
+    count_failure("the file " + name + " was damaged");
+    folder->remove(name);
+  }
+  return result;
+}
+
+bool store_file(const std::string& name, const std::string& content) {
+  const CacheSettings settings = current_settings();
+  auto folder = open_folder(settings, CacheFolder::Missing::create);
+  if (!folder) return false;
+  const bool is_written = folder->write(name, content, settings.max_size);
+  if (!is_written) count_failure(folder->problem());
+  return is_written;
+}
+
+std::string path_of_note(const std::string& name) { return std::string(note_folder) + "/" + name; }
+
+Digest key_of_note(const std::string& name) {
+  FieldHash hash;
+  hash.add(name);
+  return hash.finish();
+}
+
 }  // namespace
 
 bool cache_is_enabled() {
@@ -62,29 +98,23 @@ bool cache_is_enabled() {
 }
 
 std::optional<CacheEntry> find_in_cache(const Digest& key) {
-  auto folder = open_folder(current_settings(), CacheFolder::Missing::leave);
-  if (!folder) return std::nullopt;
-  const std::string name = to_hex(key);
-  const std::optional<std::string> content = folder->read(name);
-  if (!content) {
-    count_failure(folder->problem());
-    return std::nullopt;
-  }
-  std::optional<CacheEntry> entry = read_entry(key, *content);
-  if (!entry) {
-    count_failure("the entry " + name + " was damaged");
-    folder->remove(name);
-  }
-  return entry;
+  return find_file<CacheEntry>(to_hex(key),
+                               [&](std::string_view bytes) { return read_entry(key, bytes); });
 }
 
 bool store_in_cache(const Digest& key, const CacheEntry& entry) {
-  const CacheSettings settings = current_settings();
-  auto folder = open_folder(settings, CacheFolder::Missing::create);
-  if (!folder) return false;
-  const bool is_written = folder->write(to_hex(key), write_entry(key, entry), settings.max_size);
-  if (!is_written) count_failure(folder->problem());
-  return is_written;
+  return store_file(to_hex(key), write_entry(key, entry));
+}
+
+std::optional<std::string> find_note(const std::string& name) {
+  return find_file<std::string>(path_of_note(name), [&](std::string_view bytes) {
+    const auto fields = unsealed(key_of_note(name), bytes);
+    return fields ? std::optional<std::string>(*fields) : std::nullopt;
+  });
+}
+
+void store_note(const std::string& name, const FieldWriter& fields) {
+  store_file(path_of_note(name), fields.sealed(key_of_note(name)));
 }
 
 void count_hit() noexcept { state().hits.fetch_add(1); }

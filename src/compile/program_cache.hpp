@@ -5,6 +5,7 @@
 #include <string>
 
 #include "compile/cache_entry.hpp"
+#include "compile/sealed_fields.hpp"
 
 // The cache that all programs of the process share: <cudacore/cache.hpp>. Nothing here throws
 // because of a file.
@@ -17,6 +18,10 @@ namespace cudacore::compile {
 [[nodiscard]] std::optional<CacheEntry> find_in_cache(const Digest& key);
 /// @return whether the entry was written.
 bool store_in_cache(const Digest& key, const CacheEntry& entry);
+
+/// The fields of a note about the entries, which is none itself; unset like an entry.
+[[nodiscard]] std::optional<std::string> find_note(const std::string& name);
+void store_note(const std::string& name, const FieldWriter& fields);
 
 void count_hit() noexcept;
 void count_miss() noexcept;

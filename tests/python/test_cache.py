@@ -74,7 +74,7 @@ def test_second_compilation_hits(folder: Path) -> None:
     assert found.ptx == made.ptx != ""
     assert str(found.signature("fill")) == str(made.signature("fill"))
     assert "p" in str(found.signature("fill"))
-    assert cache.usage().entries == 2  # the program, and which compilers there are
+    assert cache.usage().entries == 1
     assert (folder.stat().st_mode & 0o777) == 0o700
 
 
@@ -383,7 +383,7 @@ def test_switched_off() -> None:
 def test_clearing() -> None:
     compile_ptx(SOURCE)
     assert cache.usage().size > 0
-    assert cache.clear() == 2
+    assert cache.clear() == 1
     assert cache.usage() == cache.Usage(0, 0)
     assert done(SOURCE) == "misses"
 
@@ -457,6 +457,20 @@ def test_a_hit_needs_no_nvrtc(folder: Path, tmp_path: Path) -> None:
     assert "LibraryNotFoundError" in result.stderr
 
 
+def test_the_list_of_compilers_is_checked(folder: Path) -> None:
+    compile_ptx(SOURCE)
+    [known] = folder.glob("*/compilers/NVRTC")
+    content = known.read_bytes()
+    known.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    before = cache.info().failures
+    assert done(SOURCE + "//") == "misses"  # which reads the list, and makes it again
+    assert cache.info().failures == before + 1
+    assert "compilers/NVRTC was damaged" in cache.info().problem
+    assert known.read_bytes() == content
+    assert cache.clear() == 2
+    assert not known.exists()
+
+
 def test_many_processes_at_once(folder: Path) -> None:
     script = f"""
     import sys
@@ -469,7 +483,7 @@ def test_many_processes_at_once(folder: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         results = list(pool.map(lambda _: run(script, env=variables(folder)), range(4)))
     assert [result.stderr for result in results] == [""] * 4
-    assert cache.usage().entries == 5
+    assert cache.usage().entries == 4
 
 
 def test_after_a_fork() -> None:
@@ -519,14 +533,14 @@ def test_the_command_shows_and_clears(folder: Path) -> None:
     shown = command(env=variables(folder))
     assert (shown.returncode, shown.stderr) == (0, "")
     assert str(folder) in shown.stdout
-    assert "entries   2" in shown.stdout
+    assert "entries   1" in shown.stdout
     assert "1.0 GiB" in shown.stdout
     found = json.loads(command("--json", env=variables(folder)).stdout)
-    assert found["entries"] == 2
+    assert found["entries"] == 1
     assert found["size"] == cache.usage().size
     assert found["folder"] == str(folder)
     cleared = command("clear", env=variables(folder))
-    assert (cleared.returncode, cleared.stdout) == (0, "removed 2 entries\n")
+    assert (cleared.returncode, cleared.stdout) == (0, "removed 1 entry\n")
     assert cache.usage().entries == 0
 
 

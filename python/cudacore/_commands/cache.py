@@ -52,7 +52,8 @@ def run(_parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Show or clear; return 1 if the cache can't be used."""
     if options.action == "clear":
         removed = cache.clear()
-        print(json.dumps({"removed": removed}) if options.json else f"removed {removed} entries")
+        entries = "entry" if removed == 1 else "entries"
+        print(json.dumps({"removed": removed}) if options.json else f"removed {removed} {entries}")
         return 0
     info = cache.info()
     usage = cache.usage()
