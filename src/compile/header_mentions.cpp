@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/header_mentions.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -133,6 +134,56 @@ class Hashes {
   std::size_t digraph_;
 };
 
+/// The macro whose definition a place belongs to.
+struct Definition {
+  std::string name;
+  std::vector<std::string> parameters;
+
+  [[nodiscard]] bool has_parameter(std::string_view word) const noexcept {
+    return std::find(parameters.begin(), parameters.end(), word) != parameters.end();
+  }
+};
+
+/// The start of the line that `place` belongs to, with the lines that are joined to it by a
+/// backslash or by a comment that ends before `place`.
+std::size_t logical_line(std::string_view text, std::size_t place) noexcept {
+  std::size_t start = place;
+  while (start > 0) {
+    const std::size_t newline = text.substr(0, start).rfind('\n');
+    start = newline == npos ? 0 : newline + 1;
+    const std::string_view line = text.substr(start, place - start);
+    const bool is_joined =
+        text.substr(0, start).ends_with("\\\n") || text.substr(0, start).ends_with("\\\r\n");
+    if (!is_joined && line.find("*/") >= line.find("/*")) break;
+    if (start > 0) --start;
+  }
+  return start;
+}
+
+/// The definition that `place` is in the body of; unset if it is in none.
+std::optional<Definition> definition_around(std::string_view text, std::size_t place) {
+  std::size_t i = skip_blanks(text, logical_line(text, place));
+  const std::size_t hash = text.substr(i, 2) == "%:" ? 2 : text.substr(i, 1) == "#" ? 1 : 0;
+  if (hash == 0) return std::nullopt;
+  i = skip_blanks(text, i + hash);
+  if (take_word(text, i) != "define") return std::nullopt;
+  i = skip_blanks(text, i);
+  Definition definition{take_word(text, i), {}};
+  if (i < place && text[i] == '(') {
+    for (++i; i < place && text[i] != ')';) {
+      if (is_word_char(text[i])) {
+        definition.parameters.push_back(take_word(text, i));
+      } else if (text.substr(i, 3) == "...") {
+        definition.parameters.emplace_back("__VA_ARGS__");
+        i += 3;
+      } else {
+        ++i;
+      }
+    }
+  }
+  return definition;
+}
+
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
@@ -146,6 +197,23 @@ class Reader {
     }
     read_directives();
     read_queries();
+    return std::move(found_);
+  }
+
+  /// Finds a macro that stands for __has_include, and what may become its name by pasting two
+  /// words, of which one is at least half as long.
+  HeaderMentions read_uses(std::string_view query) && {
+    const std::string_view front = query.substr(0, (query.size() + 1) / 2);
+    const std::string_view back = query.substr(query.size() / 2);
+    for (const std::string_view part : {front, back}) {
+      for_each_word_with(part, [&](std::size_t begin, std::size_t end, const std::string& word) {
+        if (word == query) {
+          if (part == front) read_query(query, begin, end);
+        } else if (query.starts_with(word) || query.ends_with(word)) {
+          trouble("may make " + std::string(query) + " out of " + word);
+        }
+      });
+    }
     return std::move(found_);
   }
 
@@ -176,18 +244,25 @@ class Reader {
 
   /// Finds __has_include, which may be used anywhere, and what may become it by pasting.
   void read_queries() {
-    constexpr std::string_view part = "has_";
-    for (std::size_t i = index_of(text_, part, 0); i != npos;
-         i = index_of(text_, part, i + part.size())) {
+    for_each_word_with("has_", [&](std::size_t begin, std::size_t end, const std::string& word) {
+      if (is_built_in(word)) {
+        read_query(word, begin, end);
+      } else if (is_fragment(word)) {
+        trouble("may make " + std::string(has_include) + " out of " + word);
+      }
+    });
+  }
+
+  template <typename Work>
+  void for_each_word_with(std::string_view part, Work work) {
+    std::size_t i = index_of(text_, part, 0);
+    while (i != npos) {
       std::size_t begin = i;
       while (begin > 0 && is_word_char(text_[begin - 1])) --begin;
       std::size_t end = begin;
       const std::string word = take_word(text_, end);
-      if (word == has_include || word == "__has_include_next" || word == "__has_embed") {
-        read_query(begin, end);
-      } else if (is_fragment(word)) {
-        trouble("may make " + std::string(has_include) + " out of " + word);
-      }
+      work(begin, end, word);
+      i = index_of(text_, part, std::max(end, i + part.size()));
     }
   }
 
@@ -197,17 +272,50 @@ class Reader {
     return word.size() >= std::string_view("__has_").size() && has_include.starts_with(word);
   }
 
-  void read_query(std::size_t begin, std::size_t i) {
+  void read_query(std::string_view query, std::size_t begin, std::size_t i) {
+    if (is_tested(begin) || is_defined(begin)) return;
+    const std::optional<Definition> definition = definition_around(text_, begin);
     i = skip_blanks(text_, i);
     if (text_.substr(i, 1) == "(") {
       i = skip_blanks(text_, i + 1);
       if (auto header = take_header(text_, i)) {
-        found_.headers.push_back(*std::move(header));
+        header->is_expanded = definition || !is_built_in(query);
+        if (!header->is_expanded || is_whole(*header, definition, i)) {
+          found_.headers.push_back(*std::move(header));
+          return;
+        }
+      } else if (definition && definition->parameters.size() == 1 &&
+                 take_word(text_, i) == definition->parameters.front() && is_closed(i)) {
+        found_.queries.push_back(definition->name);
         return;
       }
     }
-    if (!is_tested(begin) && !is_in_comment(begin))
-      trouble("asks for a header by a macro with __has_include");
+    if (!is_in_comment(begin)) trouble("asks for a header by a macro with " + std::string(query));
+  }
+
+  static bool is_built_in(std::string_view word) noexcept {
+    return word == has_include || word == "__has_include_next" || word == "__has_embed";
+  }
+
+  [[nodiscard]] bool is_closed(std::size_t i) const noexcept {
+    return text_.substr(skip_blanks(text_, i), 1) == ")";
+  }
+
+  /// Whether a header that ends before `i` is all that is asked for, whatever a macro is given.
+  [[nodiscard]] bool is_whole(const HeaderMention& header,
+                              const std::optional<Definition>& definition, std::size_t i) const {
+    if (!is_closed(i)) return false;
+    if (header.is_quoted || !definition) return true;
+    const auto words = replaceable_words(header.name);
+    return words && std::none_of(words->begin(), words->end(), [&](const std::string& word) {
+             return definition->has_parameter(word);
+           });
+  }
+
+  /// Whether the word at `begin` is the name of a macro that begins or ends there.
+  [[nodiscard]] bool is_defined(std::size_t begin) const noexcept {
+    const std::string_view before = signature::trim(text_.substr(0, begin));
+    return before.ends_with("define") || before.ends_with("undef");
   }
 
   /// Whether the word at `begin` only is asked whether it exists: `defined(__has_include)`.
@@ -239,6 +347,20 @@ bool splits_word(std::string_view text) noexcept {
   return false;
 }
 
+/// Calls `work` with the name of each macro that a text defines, and the index behind it.
+template <typename Work>
+void for_each_definition(std::string_view text, Work work) {
+  Hashes hashes(text);
+  for (Hash hash = hashes.next(0); hash.place != npos; hash = hashes.next(hash.behind)) {
+    std::size_t i = skip_blanks(text, hash.behind);
+    if (i >= text.size() || (text[i] != 'd' && text[i] != '\\')) continue;
+    if (take_word(text, i) != "define") continue;
+    i = skip_blanks(text, i);
+    const std::string name = take_word(text, i);
+    work(name, i);
+  }
+}
+
 /// The text without line continuations.
 std::string joined(std::string_view text) {
   std::size_t i = 0;
@@ -253,10 +375,36 @@ HeaderMentions header_mentions(std::string_view text) {
   return Reader(whole).read();
 }
 
+HeaderMentions mentions_by(std::string_view query, std::string_view text) {
+  if (!splits_word(text)) return Reader(text).read_uses(query);
+  const std::string whole = joined(text);
+  return Reader(whole).read_uses(query);
+}
+
+std::optional<std::vector<std::string>> replaceable_words(std::string_view name) {
+  std::vector<std::string> words;
+  if (name.find("//") != npos) return std::nullopt;
+  for (std::size_t i = 0; i < name.size();) {
+    if (is_word_char(name[i])) {
+      std::string word = take_word(name, i);
+      // Compilers define such macros themselves.
+      const bool is_reserved = word.starts_with("__") && word.ends_with("__");
+      if (is_reserved || word == "linux" || word == "unix") return std::nullopt;
+      words.push_back(std::move(word));
+    } else if (name[i] == '.' || name[i] == '/' || name[i] == '-' || name[i] == '+') {
+      ++i;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return words;
+}
+
 MacroBody macro_body(std::string_view text) {
   std::size_t i = skip_blanks(text, 0);
   MacroBody body;
   body.header = take_header(text, i);
+  if (body.header) body.header->is_expanded = true;
   if (!body.header) body.macro = take_word(text, i);
   if (!is_at_end_of_line(text, skip_blanks(text, i))) return {};
   return body;
@@ -264,16 +412,26 @@ MacroBody macro_body(std::string_view text) {
 
 std::vector<MacroBody> definitions_of(std::string_view macro, std::string_view text) {
   std::vector<MacroBody> bodies;
-  Hashes hashes(text);
-  for (Hash hash = hashes.next(0); hash.place != npos; hash = hashes.next(hash.behind)) {
-    std::size_t i = skip_blanks(text, hash.behind);
-    if (take_word(text, i) != "define") continue;
-    i = skip_blanks(text, i);
-    if (take_word(text, i) != macro) continue;
+  for_each_definition(text, [&](const std::string& name, std::size_t i) {
+    if (name != macro) return;
     const bool has_parameters = i < text.size() && text[i] == '(';
     bodies.push_back(has_parameters ? MacroBody{} : macro_body(text.substr(i)));
-  }
+  });
   return bodies;
+}
+
+std::vector<std::pair<std::string, std::string>> bodies_in(std::span<const std::string> names,
+                                                           std::string_view text) {
+  std::vector<std::pair<std::string, std::string>> found;
+  for_each_definition(text, [&](const std::string& name, std::size_t i) {
+    if (i < text.size() && text[i] == '(') return;
+    if (!std::binary_search(names.begin(), names.end(), name)) return;
+    i = skip_blanks(text, i);
+    const std::string line = take(text, i, [](char c) { return c != '\n'; });
+    const std::string_view body = std::string_view(line).substr(0, line.find("//"));
+    found.emplace_back(name, signature::trim(body));
+  });
+  return found;
 }
 
 }  // namespace cudacore::compile

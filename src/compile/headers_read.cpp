@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/headers_read.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <deque>
@@ -17,11 +18,13 @@
 #include "compile/descriptor.hpp"
 #include "compile/header_mentions.hpp"
 #include "compile/provided_headers.hpp"
+#include "signature/cxx_text.hpp"
 
 namespace cudacore::compile {
 namespace {
 
 constexpr std::size_t most_texts = 20'000;
+constexpr std::size_t most_names = 1000;
 constexpr std::size_t largest_header = std::size_t{64} << 20U;
 
 /// Of a path without a slash, "": the current folder.
@@ -34,6 +37,16 @@ std::string in_folder(std::string_view folder, std::string_view name) {
   std::string path(folder);
   if (!path.empty() && !path.ends_with('/')) path += '/';
   return path.append(name);
+}
+
+/// The text of `-DNAME=BODY`, as a directive.
+std::unique_ptr<std::string> definition(std::string_view flag) {
+  const std::size_t equals = flag.find('=');
+  auto text = std::make_unique<std::string>("#define ");
+  text->append(flag.substr(0, equals));
+  text->append(equals == std::string_view::npos ? " 1" : " ");
+  if (equals != std::string_view::npos) text->append(flag.substr(equals + 1));
+  return text;
 }
 
 /// Where the compiler may look, and what is there.
@@ -50,13 +63,15 @@ class HeaderSearch {
 
   std::string run() {
     for (const std::string& expression : given_.name_expressions) add(expression, source_folder_);
-    for (const std::string& macro : flags_.macros) add(macro, source_folder_);
+    for (const std::string& macro : flags_.macros) add(keep(definition(macro)), source_folder_);
     add(given_.code, source_folder_);
     for (const auto& [name, text] : given_.headers) add(text, folder_of(name));
     for (const std::string& name : flags_.pre_includes) look_for({name, true}, "");
     do {
       read_texts();
+      follow_queries();
       follow_macros();
+      follow_words();
     } while (trouble_.empty() && next_ < texts_.size());
     return trouble_;
   }
@@ -68,6 +83,14 @@ class HeaderSearch {
   };
   /// `#include NAME`, and the folder of the text that has it.
   using MacroInclude = std::pair<std::string, std::string>;
+
+  /// Of each macro, the bodies that it may have.
+  using Bodies = std::map<std::string, std::set<std::string>>;
+  /// A macro that stands for __has_include.
+  struct Query {
+    std::string name;
+    std::size_t next = 0;  ///< of the texts, the first that was not searched for it
+  };
 
   void add(std::string_view content, std::string folder) {
     if (texts_.size() == most_texts) return trouble("it may include too many headers");
@@ -81,11 +104,89 @@ class HeaderSearch {
   void read_texts() {
     for (; next_ < texts_.size() && trouble_.empty(); ++next_) {
       const Text text = texts_[next_];
-      HeaderMentions mentions = header_mentions(text.content);
-      if (!mentions.trouble.empty()) return trouble("the text " + mentions.trouble);
-      for (const HeaderMention& header : mentions.headers) look_for(header, text.folder);
-      for (std::string& macro : mentions.macros) macros_.emplace(std::move(macro), text.folder);
+      take(header_mentions(text.content), text.folder);
     }
+  }
+
+  void take(HeaderMentions mentions, const std::string& folder) {
+    if (!mentions.trouble.empty()) return trouble("the text " + mentions.trouble);
+    for (const HeaderMention& header : mentions.headers) look_for(header, folder);
+    for (std::string& macro : mentions.macros) macros_.emplace(std::move(macro), folder);
+    for (std::string& query : mentions.queries) {
+      const auto is_same = [&](const Query& known) { return known.name == query; };
+      if (std::none_of(queries_.begin(), queries_.end(), is_same)) {
+        queries_.push_back({std::move(query)});
+      }
+    }
+  }
+
+  /// Looks for what texts ask for with macros that stand for __has_include. More such macros and
+  /// texts may appear meanwhile.
+  void follow_queries() {
+    for (std::size_t i = 0; i < queries_.size(); ++i) {
+      for (; queries_[i].next < texts_.size() && trouble_.empty(); ++queries_[i].next) {
+        const Text text = texts_[queries_[i].next];
+        take(mentions_by(queries_[i].name, text.content), text.folder);
+      }
+    }
+  }
+
+  /// Looks for what headers are called if words of their names are macros.
+  void follow_words() {
+    if (expanded_.empty()) return;
+    std::set<std::string> words;
+    const auto add_words = [&](const std::string& text) {
+      const auto found = replaceable_words(text);
+      if (found) words.insert(found->begin(), found->end());
+      if (!found) trouble("macros may change the name of a header in " + text);
+    };
+    for (const std::string& name : expanded_) add_words(name);
+    Bodies bodies;
+    for (std::size_t known = 0; known != words.size() && trouble_.empty();) {
+      known = words.size();
+      const std::vector<std::string> wanted(words.begin(), words.end());
+      for (const Text& text : texts_) {
+        for (auto& [name, body] : bodies_in(wanted, text.content)) {
+          add_words(body);
+          bodies[name].insert(std::move(body));
+        }
+      }
+    }
+    for (const std::string& name : expanded_) {
+      for (std::string& replaced : replacements(name, bodies, {})) {
+        look_for({std::move(replaced), false}, "");
+      }
+    }
+  }
+
+  /// What a name becomes with each of the macros' bodies, or without.
+  std::vector<std::string> replacements(const std::string& name, const Bodies& bodies,
+                                        std::set<std::string> within) {
+    std::vector<std::string> all = {""};
+    for (std::size_t i = 0; i < name.size() && trouble_.empty();) {
+      std::size_t end = i;
+      while (end < name.size() && signature::is_word_char(name[end])) ++end;
+      if (end == i) ++end;
+      const std::string word = name.substr(i, end - i);
+      i = end;
+      std::vector<std::string> parts = {word};
+      const auto macro = bodies.find(word);
+      if (macro != bodies.end() && within.insert(word).second) {
+        for (const std::string& body : macro->second) {
+          for (std::string& part : replacements(body, bodies, within)) {
+            parts.push_back(std::move(part));
+          }
+        }
+        within.erase(word);
+      }
+      std::vector<std::string> longer;
+      for (const std::string& start : all) {
+        for (const std::string& part : parts) longer.push_back(start + part);
+      }
+      all = std::move(longer);
+      if (all.size() > most_names) trouble("the header " + name + " may have too many names");
+    }
+    return all;
   }
 
   /// Looks for what the macros that are included may stand for. A word that no text defines is
@@ -118,19 +219,13 @@ class HeaderSearch {
     for (const Text& text : texts_) {
       for (MacroBody& body : definitions_of(macro, text.content)) all.push_back(std::move(body));
     }
-    for (const std::string& flag : flags_.macros) {
-      const std::size_t equals = flag.find('=');
-      const std::string_view name = std::string_view(flag).substr(0, equals);
-      if (name != macro && !name.starts_with(macro + "(")) continue;
-      const bool is_plain = name == macro && equals != std::string::npos;
-      all.push_back(is_plain ? macro_body(std::string_view(flag).substr(equals + 1)) : MacroBody{});
-    }
     return all;
   }
 
   void look_for(const HeaderMention& header, const std::string& folder) {
     const std::string& name = header.name;
     if (name.empty() || name.find('\0') != std::string::npos) return;
+    if (header.is_expanded && !header.is_quoted) expanded_.insert(name);
     if (!looked_for_.insert((header.is_quoted ? folder : "<") + '\n' + name).second) return;
     hash_.add(name);
     if (const auto text = provided_header(name); text && provided_.insert(name).second) {
@@ -206,9 +301,13 @@ class HeaderSearch {
       file_hash_.add_number(static_cast<std::uint64_t>(time.tv_nsec));
     }
     file_hash_.add_number(status.st_ino);
-    contents_.push_back(std::move(content));
-    add(*contents_.back(), folder_of(canonical));
+    add(keep(std::move(content)), folder_of(canonical));
     return known->second;
+  }
+
+  std::string_view keep(std::unique_ptr<std::string> content) {
+    contents_.push_back(std::move(content));
+    return *contents_.back();
   }
 
   /// A folder without links and dots, so that headers that include each other don't make ever
@@ -236,6 +335,8 @@ class HeaderSearch {
   std::size_t next_ = 0;
   std::vector<std::unique_ptr<std::string>> contents_;
   std::set<MacroInclude> macros_;
+  std::vector<Query> queries_;
+  std::set<std::string> expanded_;  ///< names in which macros are replaced
   std::unordered_set<std::string> looked_for_;
   std::unordered_set<std::string> provided_;
   std::unordered_map<std::string, bool> is_there_;

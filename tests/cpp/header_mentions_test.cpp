@@ -78,7 +78,12 @@ TEST(HeaderMentions, SaysWhatCannotBeKnown) {
            "?\?=include \"a.h\"",
            "#incl?\?/\nude \"a.h\"",
            "#define HAS __has_include\n",
-           "#define HAS(x) __has_include(x)\n",
+           "#define HAS(x) __has_include(<x>)\n",
+           "#define HAS(x) __has_include(#x)\n",
+           "#define HAS(x) __has_include(x.h)\n",
+           "#define HAS(x, y) __has_include(x)\n",
+           "#define HAS(x) OTHER(__has_include, x)\n",
+           "#define HAS __has_include(<a.h> x)\n",
            "#if __has_include(HEADER)\n#endif",
            "#if APPLY(__has_include)(\"a.h\")\n#endif",
            "#define CAT(a, b) a##b\n#if CAT(__has_, include)(\"a.h\")\n#endif",
@@ -86,6 +91,64 @@ TEST(HeaderMentions, SaysWhatCannotBeKnown) {
        }) {
     EXPECT_NE(header_mentions(text).trouble, "") << text;
   }
+}
+
+TEST(HeaderMentions, FindsMacrosThatStandForQueries) {
+  for (const std::string_view text : {
+           "#define HAS(x) __has_include(x)\n",
+           "  # define HAS( x ) (defined(A) && __has_include( x ))\n",
+           "%:define HAS(x) \\\n  __has_include_next(x)",
+           "#define HAS(...) __has_include(__VA_ARGS__)",
+           "/* */ #define /* a\n */ HAS(x) __has_include(x)",
+       }) {
+    EXPECT_EQ(header_mentions(text).queries, Names{"HAS"}) << text;
+    EXPECT_EQ(header_mentions(text).trouble, "") << text;
+    EXPECT_EQ(names_in(text), Names{}) << text;
+  }
+  for (const std::string_view text :
+       {"#define __has_include(x) 0\n", "#undef __has_include", "#define NO(...) 0"}) {
+    EXPECT_EQ(header_mentions(text).queries, Names{}) << text;
+    EXPECT_EQ(header_mentions(text).trouble, "") << text;
+  }
+  const HeaderMentions constant = header_mentions("#define HAS(y) __has_include(<x/z.h>)\n");
+  ASSERT_EQ(constant.headers.size(), 1U);
+  EXPECT_TRUE(constant.headers[0].is_expanded);
+  EXPECT_FALSE(header_mentions("#if __has_include(<x/z.h>)\n").headers[0].is_expanded);
+}
+
+TEST(HeaderMentions, FollowsMacrosThatStandForQueries) {
+  const HeaderMentions uses = mentions_by("MY_HAS",
+                                          "#define MY_HAS(x) __has_include(x)\n#undef MY_HAS\n"
+                                          "#if MY_HAS(<a.h>) || MY_HAS( \"b.h\" )\n#endif\n"
+                                          "#if MY_\\\nHAS(<c.h>)\n#endif\n// MY_HAS() tells\n"
+                                          "#ifdef MY_HAS\n#define MINE(x) MY_HAS(x)\n#endif\n"
+                                          "MY_HASH(x); NOT_MY_HAS(x); MY;");
+  EXPECT_EQ(uses.trouble, "");
+  ASSERT_EQ(uses.headers.size(), 3U);
+  EXPECT_EQ(uses.headers[0].name, "a.h");
+  EXPECT_TRUE(uses.headers[0].is_expanded);
+  EXPECT_TRUE(uses.headers[1].is_quoted);
+  EXPECT_EQ(uses.headers[2].name, "c.h");
+  EXPECT_EQ(uses.queries, Names{"MINE"});
+  for (const std::string_view text :
+       {"#if MY_HAS(HEADER)", "#define OTHER MY_HAS", "#if CAT(MY_, HAS)(<a.h>)",
+        "#if CAT(M, Y_HAS)(<a.h>)", "#if MY_HAS(<a.h> HEADER)", "#define A(x) MY_HAS(<x>)"}) {
+    EXPECT_NE(mentions_by("MY_HAS", text).trouble, "") << text;
+  }
+}
+
+TEST(HeaderNames, HaveWordsThatMayBeMacros) {
+  EXPECT_EQ(replaceable_words("a/b-c.h"), (Names{"a", "b", "c", "h"}));
+  EXPECT_EQ(replaceable_words(""), Names{});
+  for (const std::string_view name : {"a b", "a//b", "linux/a.h", "__NAME__.h", "a*", "x(y)"}) {
+    EXPECT_FALSE(replaceable_words(name)) << name;
+  }
+  const Names names = {"a", "c"};
+  EXPECT_EQ(
+      bodies_in(names,
+                "#define a  b/c // why\n#define a(x) x\n#define b d\n"
+                "# define c x\\\ny\n#define a"),
+      (std::vector<std::pair<std::string, std::string>>{{"a", "b/c"}, {"c", "xy"}, {"a", ""}}));
 }
 
 TEST(MacroDefinitions, StandForAHeaderOrAMacro) {

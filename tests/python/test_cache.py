@@ -225,6 +225,56 @@ def test_headers_named_by_macros(tmp_path: Path) -> None:
     assert "HEADER" in cache.info().uncacheable_reason
 
 
+@pytest.mark.parametrize(
+    "has",
+    [
+        "#define HAS(x) __has_include(x)",
+        "#define A(...) __has_include(__VA_ARGS__)\n#define HAS(x) A(x)",
+    ],
+)
+@pytest.mark.parametrize("place", ["header", "option"])
+def test_headers_that_are_asked_for_by_a_macro(tmp_path: Path, has: str, place: str) -> None:
+    (tmp_path / "has.h").write_text(has if place == "header" else "")
+    source = """
+    #include <has.h>
+    #if HAS(<lib/v.h>)
+    #define VALUE 2
+    #else
+    #define VALUE 1
+    #endif
+    """ + VALUE  # fmt: skip
+    options: dict[str, Any] = {"include_path": [tmp_path]}
+    if place == "option":
+        definitions = [line.removeprefix("#define ") for line in has.splitlines()]
+        options["define_macro"] = [tuple(line.split(" ", 1)) for line in definitions]
+    assert value_of(compile_ptx(source, **options)) == 1
+    assert done(source, **options) == "hits"
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "v.h").touch()
+    assert value_of(compile_ptx(source, **options)) == 2
+    assert done(source, **options) == "hits"
+    unknown = source + "#define HEADER <lib/v.h>\n#if HAS(HEADER)\n#endif\n"
+    assert done(unknown, **options) == "uncacheable"
+    assert "macro with HAS" in cache.info().uncacheable_reason
+
+
+def test_macros_within_the_names_of_headers(tmp_path: Path) -> None:
+    (tmp_path / "lib" / "mine").mkdir(parents=True)
+    source = """
+    #define KIND mine
+    #define ROOT lib/KIND
+    #define HEADER <ROOT/v.h>
+    #include HEADER
+    """ + VALUE  # fmt: skip
+    for value in (1, 2):
+        (tmp_path / "lib" / "mine" / "v.h").write_text(f"#define VALUE {value}\n")
+        assert value_of(compile_ptx(source, include_path=[tmp_path])) == value
+        assert done(source, include_path=[tmp_path]) == "hits"
+    pasted = "#define PASTE(x) x\n" + source.replace("lib/KIND", "lib/PASTE(KIND)")
+    assert done(pasted, include_path=[tmp_path]) == "uncacheable"
+    assert "PASTE(KIND)" in cache.info().uncacheable_reason
+
+
 def test_pre_included_headers(tmp_path: Path) -> None:
     header = tmp_path / "v.h"
     for value in (1, 2):
@@ -286,6 +336,12 @@ CUDAS_HEADERS = {
     "CUB": """
         #include <cub/block/block_reduce.cuh>
         __global__ void f(int* p) { *p = cub::BlockReduce<int, 32>().Sum(*p); }""",
+    "radix sort": """
+        #include <cub/block/block_radix_sort.cuh>
+        __global__ void f() {}""",
+    "mdspan": """
+        #include <cuda/std/mdspan>
+        __global__ void f() {}""",
     "half": """
         #include <cuda_fp16.h>
         __global__ void f(__half* p) { *p = __hadd(*p, *p); }""",
