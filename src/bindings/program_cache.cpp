@@ -62,14 +62,16 @@ ObjectCode compile_through(py::handle cache, const Program& program, std::option
       is_cxx && simulated && !program.options().arch ? CodeType::ptx : CodeType::cubin);
   const Cache entries(cache, program);
   const Cache::Entry entry = entries.find(wanted);
-  // The simulated device runs the PTX of a cubin.
-  const bool needs_ptx = simulated && is_cxx && wanted == CodeType::cubin;
+  // The PTX of a cubin knows the types of an extern "C" kernel, and is what the simulated device
+  // runs.
+  const bool needs_ptx = is_cxx && wanted == CodeType::cubin;
   const Cache::Entry ptx = needs_ptx ? entries.find(CodeType::ptx) : Cache::Entry{};
   if (!entry.code.is_none() && (!needs_ptx || !ptx.code.is_none())) {
     ObjectCode::Details details;
     details.name = program.options().name.value_or("default_program");
     details.source = is_cxx ? program.code() : std::string();
     if (needs_ptx) details.ptx = ptx.code.cast<std::string>();
+    if (program.source_type() == SourceType::ptx) details.ptx = program.code();
     return {signature::bytes_of(entry.code.cast<std::string>()), wanted, std::move(details)};
   }
   ObjectCode code = compile();

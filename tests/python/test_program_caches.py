@@ -507,6 +507,37 @@ class TestCompile:
             in cache._entries
         )
 
+    @pytest.mark.parametrize("driver", ["simulator", ""])
+    def test_hit_knows_the_types_of_parameters(self, driver: str) -> None:
+        script = f"""
+            from cudacore import Program
+            from cudacore.utils import InMemoryProgramCache
+            source = 'extern "C" __global__ void f(float* out, float a, int b) {{ *out = a + b; }}'
+            ptx = Program(source, "c++", {{"arch": "{ARCH}"}}).compile("ptx").code
+            for kind, code in {{"c++": source, "ptx": ptx}}.items():
+                cache = InMemoryProgramCache()
+                program = Program(code, kind, {{"arch": "{ARCH}"}})
+                first = program.compile("cubin", cache=cache)
+                again = program.compile("cubin", cache=cache)
+                assert again.ptx == first.ptx != ""
+                assert str(again.signature("f")) == str(first.signature("f"))
+                print(again.signature("f"))
+        """
+        assert run_cleanly(script, env={"CUDACORE_DRIVER": driver}) == (
+            "f(float* out, .f32 a, .u32 b)\nf(.u64, .f32, .u32)\n"
+        )
+
+    def test_code_without_its_ptx_is_compiled_again(self, program: Program) -> None:
+        cache = Recording()
+        program.compile("cubin", cache=cache)
+        ptx = make_program_cache_key(
+            code=SOURCE, code_type="c++", options=options(name="fill.cu"), target_type="ptx"
+        )
+        del cache[ptx]
+        asked = len(cache.calls)
+        assert program.compile("cubin", cache=cache).ptx != ""
+        assert cache.calls[asked:] == ["hit", "miss", "store", "store"]
+
     @pytest.mark.parametrize("target", [None, "cubin", "ptx"])
     def test_hit_runs(self, device: Device, target: Any) -> None:
         device.set_current()

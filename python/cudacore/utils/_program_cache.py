@@ -48,8 +48,10 @@ class ProgramCacheResource(abc.ABC):
     Hand one to :meth:`cudacore.Program.compile` as ``cache``. It is also a mapping of its own: keys
     are bytes, as `make_program_cache_key` returns them, or str, which stands for its UTF-8. Values
     are bytes, or an `ObjectCode`, whose bytes are stored. What else an object code holds is not:
-    `symbol_mapping`, `ptx`, what the source says of parameters. There is no ``in``, because
-    another process may remove an entry between the question and the look-up: use `get`.
+    `symbol_mapping`, `ptx`, what the source says of parameters. `Program.compile` therefore stores
+    the PTX of a C++ program's cubin as an entry of its own, with the key for PTX, and compiles
+    again unless both are there. There is no ``in``, because another process may remove an entry
+    between the question and the look-up: use `get`.
 
     Examples
     --------
