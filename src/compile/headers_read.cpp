@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <deque>
+#include <list>
 #include <memory>
 #include <optional>
 #include <set>
@@ -123,10 +124,10 @@ class HeaderSearch {
   /// Looks for what texts ask for with macros that stand for __has_include. More such macros and
   /// texts may appear meanwhile.
   void follow_queries() {
-    for (std::size_t i = 0; i < queries_.size(); ++i) {
-      for (; queries_[i].next < texts_.size() && trouble_.empty(); ++queries_[i].next) {
-        const Text text = texts_[queries_[i].next];
-        take(mentions_by(queries_[i].name, text.content), text.folder);
+    for (Query& query : queries_) {
+      for (; query.next < texts_.size() && trouble_.empty(); ++query.next) {
+        const Text text = texts_[query.next];
+        take(mentions_by(query.name, text.content), text.folder);
       }
     }
   }
@@ -335,7 +336,7 @@ class HeaderSearch {
   std::size_t next_ = 0;
   std::vector<std::unique_ptr<std::string>> contents_;
   std::set<MacroInclude> macros_;
-  std::vector<Query> queries_;
+  std::list<Query> queries_;        // a loop over it may append
   std::set<std::string> expanded_;  ///< names in which macros are replaced
   std::unordered_set<std::string> looked_for_;
   std::unordered_set<std::string> provided_;
