@@ -12,9 +12,9 @@ from typing import Any
 
 import cudacore
 import pytest
-from cudacore import Buffer, Device, Kernel, LegacyPinnedMemoryResource, Stream
+from cudacore import Buffer, Device, Kernel, LegacyPinnedMemoryResource, ObjectCode, Stream
 
-pytest.register_assert_rewrite("harness")
+pytest.register_assert_rewrite("harness", "foreign_arrays")
 
 from harness import build  # noqa: E402
 
@@ -154,6 +154,49 @@ def pinned(device: Device) -> Iterator[Callable[[int], Buffer]]:
     yield allocate
     for buffer in buffers:
         buffer.close()
+
+
+@pytest.fixture
+def numbers(pinned: Callable[[int], Buffer]) -> Buffer:
+    """The float32 numbers from 0 to 23, which the host can read."""
+    import numpy as np
+
+    buffer = pinned(96)
+    np.frombuffer(buffer, "f4")[:] = np.arange(24)
+    return buffer
+
+
+@pytest.fixture(scope="module")
+def code(device: Device) -> ObjectCode:
+    """Kernels that take arrays."""
+    from foreign_arrays import KERNELS
+
+    return build(KERNELS, "take<float*>", "take_value<float>")
+
+
+@pytest.fixture
+def scale(code: ObjectCode) -> Kernel:
+    """Scales x into y."""
+    return code.get_kernel("scale")
+
+
+@pytest.fixture
+def memory(pinned: Callable[[int], Buffer]) -> Buffer:
+    """Sixteen floats, 0 to 15, that the host can see too."""
+    import numpy as np
+
+    buffer = pinned(64)
+    ctypes.memmove(buffer.handle, np.arange(16, dtype=np.float32).ctypes.data, 64)
+    return buffer
+
+
+@pytest.fixture
+def block(device: Device, scale: Kernel) -> Iterator[Buffer]:
+    """Memory of the device, 4 KiB. A launch has asked its resource where it is."""
+    with device.allocate(4096) as buffer:
+        scale[1, 1](buffer, buffer, 1.0, 0)
+        yield buffer
+        device.sync()
 
 
 GATE = """

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of a library that tests make up, by each protocol, over memory that cudacore allocated."""
+"""Arrays of a library that tests make up, by each protocol, over memory that cudacore allocated,
+and kernels that take them."""
 
 from __future__ import annotations
 
@@ -7,9 +8,13 @@ import ctypes
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import pytest
+from harness import host_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from cudacore import Buffer, Kernel
 
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
 
@@ -54,6 +59,19 @@ class ManagedVersioned(ctypes.Structure):
 new_capsule = ctypes.pythonapi.PyCapsule_New
 new_capsule.restype = ctypes.py_object
 new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+
+capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+capsule_pointer.restype = ctypes.c_void_p
+capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+
+
+def describe(tensor: DlTensor) -> tuple[Any, ...]:
+    """Address, device, type, shape, strides and offset."""
+    rank = tensor.dimensions
+    return (
+        tensor.data, (tensor.device_type, tensor.ordinal), (tensor.code, tensor.bits, tensor.lanes),
+        tuple(tensor.shape[:rank]), tuple(tensor.strides[:rank]), tensor.byte_offset,
+    )  # fmt: skip
 
 
 def extents(values: Sequence[int] | None) -> Any:
@@ -239,3 +257,43 @@ class HostArray(Array):
 DEVICE_ARRAYS: tuple[Callable[..., Any], ...] = (
     ExchangeArray, CudaArray, CapsuleArray, OldCapsuleArray,
 )  # fmt: skip
+
+#: `scale` and kernels for pointers and values of any type.
+KERNELS = """
+#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+#include <cuda_fp8.h>
+#include <cuda/std/complex>
+#include <cuda/std/cstddef>
+
+__global__ void scale(float* y, const float* x, float a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = a * x[i];
+}
+
+struct Particle { float x, y, z; int id; };
+enum class Color : unsigned { red };
+
+template <typename T>
+__global__ void take(unsigned long long* out, T pointer) {
+  *out = reinterpret_cast<unsigned long long>(pointer);
+}
+template <typename T>
+__global__ void take_value(T value) {}
+"""
+
+
+def floats(buffer: Buffer) -> list[float]:
+    return np.frombuffer(host_bytes(buffer), np.float32).tolist()
+
+
+def refused(scale: Kernel, array: Any, *, position: int = 2) -> str:
+    """The message of the TypeError for an array in place of x; nothing may be launched."""
+    out = [0, 0]
+    out[position - 1] = array
+    with pytest.raises(TypeError) as caught:
+        scale[1, 1](*out, 1.0, 1)
+    message = str(caught.value)
+    name = {1: "'y' (float*)", 2: "'x' (float const*)"}[position]
+    assert message.startswith(f"scale: argument {position} {name} cannot take a "), message
+    return message

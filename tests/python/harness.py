@@ -9,9 +9,11 @@ import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import cudacore
 from cudacore import Buffer, ObjectCode, Program, ProgramOptions
+from cudacore.utils import StridedMemoryView
 
 #: An architecture that every NVRTC from 12 to 13 knows.
 ARCH = "sm_90"
@@ -50,6 +52,13 @@ def host_bytes(buffer: Buffer) -> bytes:
     """Read memory that the host can access; the caller must have synchronized."""
     assert buffer.is_host_accessible
     return ctypes.string_at(buffer.handle, buffer.size)
+
+
+def host(view: StridedMemoryView) -> Any:
+    """Make a NumPy array that shares the memory of a view."""
+    import numpy as np
+
+    return np.from_dlpack(view)
 
 
 def environment(changes: Mapping[str, str | None] | None = None) -> dict[str, str]:

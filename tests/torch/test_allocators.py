@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cudacore's memory for PyTorch, CuPy and RMM, and theirs for cudacore."""
+"""cudacore's memory for PyTorch and other libraries, and PyTorch's for cudacore."""
 
 import ctypes
 import gc
@@ -8,49 +8,11 @@ import re
 import cudacore
 import pytest
 import torch
-from cudacore import (
-    Buffer,
-    Device,
-    DeviceMemoryResource,
-    DeviceMemoryResourceOptions,
-    MemoryResource,
-    OutOfMemoryError,
-    allocators,
-)
+from cudacore import Device, OutOfMemoryError, allocators
 from harness import run_cleanly
+from resources import Own, small_pool
 
-MIB = 1 << 20
 PYTORCH_ASKS_NVML = "where memory is short, PyTorch asks NVML for what is not simulated"
-
-
-def small_pool(device: int = 0) -> DeviceMemoryResource:
-    return DeviceMemoryResource(device, DeviceMemoryResourceOptions(max_size=64 * MIB))
-
-
-class Own(MemoryResource):
-    """Counts, and fails when it is told to."""
-
-    is_device_accessible = True
-    is_host_accessible = False
-    device_id = 0
-
-    def __init__(self):
-        super().__init__()
-        self.inner = small_pool()
-        self.live = {}
-        self.error = None
-
-    def allocate(self, size, *, stream=None):
-        if self.error is not None:
-            raise self.error
-        memory = self.inner.allocate(size, stream=stream)
-        if size == 0:
-            return memory
-        self.live[memory.handle] = memory
-        return Buffer.from_handle(memory.handle, size, self, stream=stream)
-
-    def deallocate(self, ptr, size, *, stream=None):
-        self.live.pop(int(ptr)).close(stream)
 
 
 @pytest.fixture(scope="module")
@@ -241,11 +203,6 @@ def test_wrong_resources(make):
         make(pool, anywhere)
 
 
-def test_wrong_resource_for_rmm():
-    with pytest.raises(TypeError, match="rmm_resource: expected a MemoryResource, not NoneType"):
-        allocators.rmm_resource(None)
-
-
 def test_pytorch_without_cuda(monkeypatch):
     monkeypatch.setattr(torch.backends.cuda, "is_built", lambda: False)
     for make in (allocators.TorchMemoryResource, lambda: allocators.torch_pool(small_pool())):
@@ -362,92 +319,3 @@ def test_pytorchs_memory_of_another_device():
 def test_pytorch_has_too_little_memory():
     with pytest.raises(OutOfMemoryError, match="CUDA out of memory"):
         allocators.TorchMemoryResource().allocate(1 << 44)
-
-
-def test_rmm(stream):
-    rmm = pytest.importorskip("rmm")
-    own = Own()
-    resource = allocators.rmm_resource(own)
-    memory = rmm.DeviceBuffer(size=100, mr=resource)
-    assert list(own.live) == [memory.ptr]
-    del memory
-    assert own.live == {}
-    own.error = OutOfMemoryError("no more")
-    with pytest.raises(MemoryError, match="no more"):
-        rmm.DeviceBuffer(size=100, mr=resource)
-
-
-def test_rmms_memory(device, stream, gate):
-    pytest.importorskip("rmm")
-    own = Own()
-    resource = allocators.RmmMemoryResource(allocators.rmm_resource(own))
-    with resource.allocate(100, stream=stream) as buffer:
-        assert buffer.handle in own.live
-        buffer.fill(1, stream=stream)
-    assert own.live == {}
-    other = device.create_stream()
-    buffer = resource.allocate(100, stream=stream)
-    gate.hold(other)
-    buffer.close(other)
-    assert not stream.is_done
-    gate.open()
-    stream.sync()
-    other.close()
-    own.error = OutOfMemoryError("no more")
-    with pytest.raises(OutOfMemoryError, match="no more"):
-        resource.allocate(100)
-
-
-@pytest.mark.gpu_only(
-    reason="CuPy's CUDA runtime is inside of it, and asks for what is not simulated"
-)
-class TestCupy:
-    def test_allocator(self):
-        cupy = pytest.importorskip("cupy")
-        own = Own()
-        with (
-            cupy.cuda.using_allocator(allocators.cupy_allocator(own)),
-            cupy.cuda.Stream() as stream,
-        ):
-            x = cupy.arange(1000)
-            assert len(own.live) == 1
-            assert int(x.sum()) == 499500
-            empty = cupy.empty(0)
-            assert empty.size == 0
-            del x, empty
-            stream.synchronize()
-        gc.collect()
-        assert own.live == {}
-
-    def test_memory_is_short(self):
-        cupy = pytest.importorskip("cupy")
-        own = Own()
-        own.error = OutOfMemoryError("no more")
-        with (
-            cupy.cuda.using_allocator(allocators.cupy_allocator(own)),
-            pytest.raises(OutOfMemoryError, match="no more"),
-        ):
-            cupy.empty(100)
-
-    def test_pool(self, device, stream, gate):
-        cupy = pytest.importorskip("cupy")
-        pool = cupy.cuda.MemoryPool()
-        resource = allocators.CupyMemoryResource(pool=pool)
-        with resource.allocate(1000, stream=stream) as buffer:
-            assert pool.used_bytes() >= 1000
-            buffer.fill(7, stream=stream)
-            assert set(buffer.to_host(stream=stream).tolist()) == {7}
-        assert pool.used_bytes() == 0
-        resource.allocate(1000).close()
-        other = device.create_stream()
-        buffer = resource.allocate(100, stream=stream)
-        gate.hold(other)
-        buffer.close(other)
-        assert not stream.is_done
-        gate.open()
-        stream.sync()
-        other.close()
-        pool.set_limit(size=MIB)
-        with pytest.raises(OutOfMemoryError):
-            resource.allocate(2 * MIB)
-        assert allocators.CupyMemoryResource()._pool is cupy.get_default_memory_pool()

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The keys of programs in the caches of cudacore.utils."""
+
+from typing import Any
+
+import cudacore
+import pytest
+from cache_keys import SOURCE, key, options
+from cudacore import Device, ProgramOptions
+from harness import ARCH, run_cleanly
+
+#: Keys, and what they were made of.
+SEEN: dict[bytes, Any] = {}
+
+
+class TestKey:
+    def test_is_the_same_each_time(self) -> None:
+        assert isinstance(key(), bytes)
+        assert len(key()) == 32
+        script = f"""
+            from cudacore import ProgramOptions
+            from cudacore.utils import make_program_cache_key
+            print(make_program_cache_key(code={SOURCE!r}, code_type="C++", target_type="CUBIN",
+                  options=ProgramOptions(arch="{ARCH}")).hex())
+        """
+        assert run_cleanly(script).strip() == key().hex()
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"code": SOURCE + " "},
+            {"target_type": "ptx"},
+            {"options": ProgramOptions(arch="sm_80")},
+            {"options": ProgramOptions(arch="compute_90")},
+            {"options": options(use_fast_math=True)},
+            {"options": options(name="other")},
+            {"options": options(define_macro="A")},
+            {"options": options(headers={"a.h": "1"})},
+            {"options": options(headers={"a.h": "2"})},
+            {"options": options(headers={"b.h": "1"})},
+            {"options": options(use_bundled_headers=False)},
+            {"options": options(options="-w")},
+            {"name_expressions": ("f",)},
+            {"name_expressions": (b"f",)},
+            {"name_expressions": ("f", "g")},
+            {"extra_digest": b"1"},
+            {"extra_digest": b"2"},
+            {"extra_digest": b""},
+            {"options": options(include_path="a"), "extra_digest": b"1"},
+            {"code_type": "ptx"},
+            {"code_type": "ltoir", "code": SOURCE.encode()},
+        ],
+    )
+    def test_differs(self, changes: dict[str, Any]) -> None:
+        assert key(**changes) != key()
+        SEEN.setdefault(key(**changes), changes)
+        assert SEEN[key(**changes)] is changes
+
+    def test_without_arch_it_is_the_current_device(self, device: Device) -> None:
+        device.set_current()
+        own = ProgramOptions(arch=f"sm_{device.arch}")
+        unset = ProgramOptions()
+        assert key(options=unset) == key(options=own)
+        assert unset.arch is None
+        script = """
+            import cudacore
+            from cudacore.utils import make_program_cache_key
+            try:
+                make_program_cache_key(code="", code_type="c++", target_type="ptx",
+                                       options=cudacore.ProgramOptions())
+            except cudacore.DriverNotFoundError:
+                print("no device")
+        """
+        assert run_cleanly(script, env={"CUDACORE_DRIVER": "nonsense"}) == "no device\n"
+
+    def test_order_of_names_does_not_matter(self) -> None:
+        assert key(name_expressions=("f", "g")) == key(name_expressions=["g", "f"])
+
+    def test_ptx_has_the_flags_of_the_linker_alone(self) -> None:
+        plain = key(code_type="ptx")
+        ignored: list[dict[str, Any]] = [
+            {"std": "c++20"}, {"define_macro": "A"}, {"include_path": "a"}, {"pch": True},
+            {"debug": False},
+        ]  # fmt: skip
+        for fields in ignored:
+            assert key(code_type="ptx", options=options(**fields)) == plain
+        assert key(code_type="ptx", options=options(debug=True)) != plain
+        assert key(code_type="ptx", name_expressions=(5,)) == plain
+
+    @pytest.mark.parametrize(
+        ("fields", "name"),
+        [
+            ({"include_path": "a"}, "include_path"),
+            ({"pre_include": ["a.h"]}, "pre_include"),
+            ({"pch": True}, "pch"),
+            ({"use_pch": "a"}, "use_pch"),
+            ({"pch_dir": ""}, "pch_dir"),
+            ({"options": ["-Ifolder"]}, "-Ifolder"),
+            ({"options": "--include-path=a"}, "--include-path=a"),
+            ({"name": "folder/a.cu"}, "directory component"),
+            ({"name": "folder\\a.cu"}, "directory component"),
+        ],
+    )
+    def test_files_that_are_read_need_a_digest(self, fields: dict[str, Any], name: str) -> None:
+        with pytest.raises(ValueError, match=rf"{name}.*extra_digest|extra_digest.*{name}"):
+            key(options=options(**fields))
+        assert key(options=options(**fields), extra_digest=b"x")
+
+    @pytest.mark.parametrize(
+        "fields",
+        [{"create_pch": "a"}, {"create_pch": ""}, {"time": "a"}, {"time": True},
+         {"fdevice_time_trace": "a"}, {"options": "--time=a"}],
+    )  # fmt: skip
+    def test_files_that_are_written(self, fields: dict[str, Any]) -> None:
+        with pytest.raises(ValueError, match="side effect"):
+            key(options=options(**fields), extra_digest=b"x")
+
+    @pytest.mark.parametrize(
+        ("changes", "error", "why"),
+        [
+            ({"code_type": "fortran"}, ValueError, "fortran"),
+            ({"code_type": "nvvm"}, cudacore.NotSupportedError, "libNVVM"),
+            ({"target_type": "exe"}, ValueError, "target_type must be one of"),
+            ({"code_type": "ptx", "target_type": "ltoir"}, ValueError, "not valid for code_type"),
+            ({"code": 5}, TypeError, "code must be str"),
+            ({"code": b"x"}, TypeError, "code must be str for code_type"),
+            ({"code_type": "ltoir"}, TypeError, "code must be bytes"),
+            ({"options": {"arch": ARCH}}, TypeError, "options must be ProgramOptions"),
+            ({"name_expressions": ("f", 5)}, TypeError, "each of name_expressions"),
+            ({"name_expressions": (bytearray(b"f"),)}, TypeError, "not bytearray"),
+            ({"options": options(extra_sources=[("a", "b")])}, ValueError, "extra_sources"),
+        ],
+    )
+    def test_wrong_inputs(self, changes: dict[str, Any], error: type[Exception], why: str) -> None:
+        with pytest.raises(error, match=why):
+            key(**changes)
