@@ -6,7 +6,7 @@ the default stream, wherever PyTorch works; torch_op's on PyTorch's current stre
 
     python benchmarks/torch_op.py [--json results.json]
 
-Without a GPU, tests/torch/run.sh says how PyTorch's memory runs on the simulated device; there,
+Without a GPU, tests/pytorch/run.sh says how PyTorch's memory runs on the simulated device; there,
 only the eager rows are measured.
 """
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pages for users of other libraries: what they say runs, is in the index, and exists.
 
-test_docs.py runs cudacore's side, tests/foreign numba's, and tests/torch PyTorch's.
+test_docs.py runs cudacore's side, tests/foreign numba's, and tests/pytorch PyTorch's.
 """
 
 import re

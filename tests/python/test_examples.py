@@ -11,7 +11,7 @@ from harness import ROOT, environment
 
 FOLDER = ROOT / "docs" / "examples"
 PROGRAMS = sorted(FOLDER.glob("*.py"))
-#: torch_operator.py is run by tests/torch.
+#: torch_operator.py is run by tests/pytorch.
 ANYWHERE = [
     path for path in PROGRAMS if path.stem not in {"torch_operator", "cupy_comparison"}
 ]  # fmt: skip

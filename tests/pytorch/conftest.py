@@ -43,7 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if os.environ["CUDACORE_DRIVER"] == "simulator":
         runtime = Path(simulator.driver_folder()) / "libcudart.so.13"
         if str(runtime) not in os.environ.get("LD_PRELOAD", ""):
-            raise pytest.UsageError(f"without a GPU, run tests/torch/run.sh {sys.executable}")
+            raise pytest.UsageError(f"without a GPU, run tests/pytorch/run.sh {sys.executable}")
 
 
 @pytest.fixture(autouse=True)

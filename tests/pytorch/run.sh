@@ -22,4 +22,4 @@ if ! CUDACORE_DRIVER=native "$python" -c "$has_gpu" 2>/dev/null; then
   export LD_LIBRARY_PATH=$driver LD_PRELOAD=$driver/libcudart.so.13
   set -- --device=simulator "$@"
 fi
-exec "$python" -m pytest tests/torch "$@"
+exec "$python" -m pytest tests/pytorch "$@"
