@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cudacore import _core
+from cudacore import _core, _paths
 
 if TYPE_CHECKING:
     import os
@@ -153,15 +153,15 @@ def set_folder(folder: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     folder : str or os.PathLike
-        It is made when the first entry is written. It must belong to this user, and nobody else
-        may be able to write to it.
+        ``~`` is the user's home. The folder is made when the first entry is written. It must belong
+        to this user, and nobody else may be able to write to it.
 
     Raises
     ------
     ValueError
-        The path is empty.
+        The path is empty, or begins with ``~`` and something that is no user's name.
     """
-    _core.cache_set_folder(folder)
+    _core.cache_set_folder(_paths.user_folder(folder, "cache.set_folder"))
 
 
 def set_max_size(size: int) -> None:
@@ -172,5 +172,17 @@ def set_max_size(size: int) -> None:
     size : int
         In bytes. When an entry is written and all together are larger, the least recently used
         ones are removed.
+
+    Raises
+    ------
+    TypeError
+        `size` is not an int.
+    ValueError
+        It is negative, or too large for 64 bits.
     """
-    _core.cache_set_max_size(size)
+    if isinstance(size, bool) or not hasattr(size, "__index__"):
+        raise TypeError(f"cache.set_max_size({size!r}): give an int, in bytes")
+    bytes_ = size.__index__()
+    if not 0 <= bytes_ < 2**64:
+        raise ValueError(f"cache.set_max_size({bytes_}): give from 0 to 2**64 - 1 bytes")
+    _core.cache_set_max_size(bytes_)

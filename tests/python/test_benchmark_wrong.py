@@ -4,8 +4,10 @@
 import asyncio
 import functools
 import gc
+import threading
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
+from unittest.mock import Mock
 
 import cudacore
 import pytest
@@ -88,13 +90,14 @@ def test_functions_that_run_nothing_when_called(fn: Any, kind: str) -> None:
         cudacore.benchmark(fn)
 
 
+@pytest.mark.parametrize("warmup", [0, 1])
 @pytest.mark.parametrize("work", [coroutine, generator, async_generator])
-def test_functions_that_return_work(work: Any) -> None:
+def test_functions_that_return_work(work: Any, warmup: int) -> None:
     def fn() -> object:
         return work()
 
     with pytest.raises(TypeError, match="has not run"):
-        cudacore.benchmark(fn, **QUICK)
+        cudacore.benchmark(fn, warmup=warmup, samples=2, calls=2)
     gc.collect()  # a coroutine that is never awaited would warn
 
 
@@ -112,6 +115,8 @@ def test_arguments_that_do_not_fit() -> None:
         cudacore.benchmark(nothing, (1,))
     with pytest.raises(TypeError, match="unexpected keyword argument 'c'"):
         cudacore.benchmark(needs, (1, 2), {"c": 3})
+    with pytest.raises(TypeError, match="missing a required argument"):
+        cudacore.benchmark(needs, warmup=0)
 
 
 def test_arguments_of_the_setup_that_do_not_fit() -> None:
@@ -124,7 +129,7 @@ def test_arguments_of_the_setup_that_do_not_fit() -> None:
 @pytest.mark.parametrize(
     ("wrong", "error", "said"),
     [
-        ({"args": 5}, TypeError, "give a tuple"),
+        ({"args": 5}, TypeError, "args=5: give a tuple"),
         ({"args": "text"}, TypeError, "give a tuple"),
         ({"kwargs": 5}, TypeError, "kwargs=5"),
         ({"kwargs": {1: 2}}, TypeError, "kwargs="),
@@ -201,9 +206,69 @@ def test_exceptions_of_the_setup_come_through() -> None:
 @pytest.mark.parametrize("warmup", [0, 1])
 def test_function_that_closes_the_stream(device: Device, warmup: int) -> None:
     stream = device.create_stream()
-    with pytest.raises(ValueError, match="closed"):
+    with pytest.raises(ValueError, match="benchmark: .*close closed the stream"):
         cudacore.benchmark(stream.close, stream=stream, warmup=warmup, samples=3)
     assert gc.isenabled()
+
+
+@pytest.mark.parametrize("calls_before", range(6))
+def test_function_that_closes_the_stream_later(device: Device, calls_before: int) -> None:
+    stream = device.create_stream()
+    count = 0
+
+    def closes() -> None:
+        nonlocal count
+        if count == calls_before:
+            stream.close()
+        count += 1
+
+    with pytest.raises(ValueError, match="benchmark: closes closed the stream that it is timed on"):
+        cudacore.benchmark(closes, stream=stream, warmup=1, samples=9, calls=1)
+
+
+def test_mock_is_timed(stream: Stream) -> None:
+    fn = Mock()
+    result = cudacore.benchmark(fn, (5,), stream=stream, **QUICK)
+    assert result.name == "Mock"
+    fn.assert_called_with(5)
+
+
+@pytest.mark.parametrize("is_enabled", [True, False])
+def test_garbage_collector_with_several_threads(device: Device, is_enabled: bool) -> None:
+    """The second begins while the first runs, and ends after it."""
+    second_runs, first_is_done = threading.Event(), threading.Event()
+    states = []
+
+    def first() -> None:
+        assert second_runs.wait(60)
+
+    def second() -> None:
+        second_runs.set()
+        assert first_is_done.wait(60)
+        states.append(gc.isenabled())
+
+    def run_first() -> None:
+        with device:
+            cudacore.benchmark(first, stream=device.create_stream(), warmup=0, samples=1, calls=1)
+        first_is_done.set()
+
+    def run_second() -> None:
+        with device:
+            cudacore.benchmark(second, stream=device.create_stream(), warmup=0, samples=1, calls=1)
+
+    try:
+        if not is_enabled:
+            gc.disable()
+        threads = [threading.Thread(target=target) for target in (run_first, run_second)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert gc.isenabled() == is_enabled
+        assert states
+        assert not any(states)
+    finally:
+        gc.enable()
 
 
 def test_function_that_synchronizes_is_timed(stream: Stream) -> None:

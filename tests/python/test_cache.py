@@ -458,8 +458,31 @@ def test_a_folder_that_cannot_be_used(folder: Path, tmp_path: Path) -> None:
     folder.chmod(0o700)
     assert done(SOURCE) == "misses"
     assert done(SOURCE) == "hits"
-    with pytest.raises(ValueError, match="empty"):
+    with pytest.raises(ValueError, match="cache.set_folder: the folder's path is empty"):
         cache.set_folder("")
+
+
+def test_folder_in_the_home(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    cache.set_folder("~/mine")
+    assert cache.info().folder == tmp_path / "mine"
+    with pytest.raises(ValueError, match="no such user: '~no such user'"):
+        cache.set_folder("~no such user")
+    assert cache.info().folder == tmp_path / "mine"
+
+
+@pytest.mark.parametrize(
+    ("size", "error"),
+    [
+        (True, TypeError), ("1G", TypeError), (1.5, TypeError), (None, TypeError),
+        (-1, ValueError), (2**64, ValueError),
+    ],
+)  # fmt: skip
+def test_wrong_max_size(folder: Path, size: Any, error: type[Exception]) -> None:
+    before = cache.info().max_size
+    with pytest.raises(error, match=rf"cache\.set_max_size\({size!r}\): give"):
+        cache.set_max_size(size)
+    assert cache.info().max_size == before
 
 
 def test_damaged_entries_are_made_again(folder: Path) -> None:

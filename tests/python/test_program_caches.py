@@ -97,6 +97,11 @@ class TestMapping:
         with pytest.raises(ValueError, match="max_size_bytes must be positive"):
             make(max_size_bytes=bad)
 
+    @pytest.mark.parametrize("bad", ["1G", 1.5, True])
+    def test_bound_that_is_no_int(self, make: Make, bad: object) -> None:
+        with pytest.raises(TypeError, match=f"max_size_bytes must be an int or None, not {bad!r}"):
+            make(max_size_bytes=bad)
+
     def test_evicts_what_was_read_least_recently(self, make: Make) -> None:
         cache = make(max_size_bytes=300)
         for name in "abc":
@@ -202,15 +207,15 @@ class TestFiles:
 
     def test_old_drafts_are_removed_and_young_ones_stay(self, tmp_path: Path) -> None:
         FileStreamProgramCache(tmp_path)
-        for name, age in (("old", 4000), ("young", 0)):
+        for name, age in (("entry-old", 4000), ("entry-young", 0), ("mine", 4000)):
             (tmp_path / "tmp" / name).write_bytes(bytes(50))
             os.utime(tmp_path / "tmp" / name, (time.time() - age,) * 2)
         cache = FileStreamProgramCache(tmp_path, max_size_bytes=100)
-        assert [path.name for path in (tmp_path / "tmp").iterdir()] == ["young"]
+        assert {path.name for path in (tmp_path / "tmp").iterdir()} == {"entry-young", "mine"}
         cache["a"] = bytes(60)  # with the draft, too much
         assert len(cache) == 0
         cache.clear()
-        assert (tmp_path / "tmp" / "young").exists()
+        assert (tmp_path / "tmp" / "entry-young").exists()
 
     def test_other_things_in_the_folder_are_left_alone(self, tmp_path: Path) -> None:
         cache = FileStreamProgramCache(tmp_path, max_size_bytes=1000)
@@ -218,8 +223,17 @@ class TestFiles:
         (tmp_path / "entries" / "note.txt").write_text("mine")
         (tmp_path / "entries" / "ab").mkdir(exist_ok=True)
         (tmp_path / "entries" / "ab" / "link").symlink_to(tmp_path / "entries" / "note.txt")
+        mine = ["ab/note.txt", "ab/" + "A" * 62, "photos/" + "a" * 62, "ab/" + "a" * 61]
+        for name in mine:
+            path = tmp_path / "entries" / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(bytes(2000))
+        assert len(cache) == 1
+        cache["b"] = bytes(900)
+        cache["c"] = bytes(900)  # which removes the other
         assert len(cache) == 1
         cache.clear()
+        assert all((tmp_path / "entries" / name).exists() for name in mine)
         assert (tmp_path / "entries" / "note.txt").read_text() == "mine"
         assert (tmp_path / "entries" / "ab" / "link").is_symlink()
 
@@ -230,10 +244,9 @@ class TestFiles:
         [path] = [path for path in (tmp_path / "entries").rglob("*") if path.is_file()]
 
         class Racing(FileStreamProgramCache):
-            @staticmethod
-            def _files(folder: Path, pattern: str) -> Any:
-                yield from FileStreamProgramCache._files(folder, pattern)
-                if not done and folder.name == "entries":
+            def _entry_files(self) -> Any:
+                yield from super()._entry_files()
+                if not done:
                     done.append(True)
                     cache["a"] = b"fresh"
 
@@ -257,6 +270,54 @@ class TestFiles:
                 FileStreamProgramCache(path)
         with pytest.raises(TypeError):
             FileStreamProgramCache(5)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="FileStreamProgramCache: the folder's path is empty"):
+            FileStreamProgramCache("")
+
+    def test_home(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("HOME", str(tmp_path))
+        monkeypatch.chdir(tmp_path)
+        FileStreamProgramCache("~/c")["a"] = b"1"
+        assert FileStreamProgramCache(tmp_path / "c")["a"] == b"1"
+        with pytest.raises(ValueError, match="no such user: '~no such user/c'"):
+            FileStreamProgramCache("~no such user/c")
+        assert [path.name for path in tmp_path.iterdir()] == ["c"]
+
+    @pytest.mark.parametrize("linked", ["entries", "tmp"])
+    def test_linked_folders_are_refused(self, tmp_path: Path, linked: str) -> None:
+        victim = tmp_path / "victim"
+        file = victim / "ab" / ("c" * 62) if linked == "entries" else victim / "entry-x"
+        file.parent.mkdir(parents=True)
+        file.write_bytes(bytes(2000))
+        os.utime(file, (time.time() - 4000,) * 2)
+        cache = FileStreamProgramCache(tmp_path / "cache", max_size_bytes=100)
+        (tmp_path / "cache" / linked).rmdir()
+        (tmp_path / "cache" / linked).symlink_to(victim)
+        for use in (
+            cache.clear,
+            lambda: cache.update({"a": b"1"}),
+            lambda: FileStreamProgramCache(tmp_path / "cache"),
+        ):
+            with pytest.raises(NotADirectoryError, match=f"must not be a link.*{linked}"):
+                use()
+        assert [path for path in victim.rglob("*") if path.is_file()] == [file]
+
+    def test_linked_folder_of_entries_is_refused(self, tmp_path: Path) -> None:
+        cache = FileStreamProgramCache(tmp_path / "cache", max_size_bytes=1000)
+        cache["a"] = bytes(10)
+        [folder] = (tmp_path / "cache" / "entries").iterdir()
+        folder.rename(tmp_path / "victim")
+        folder.symlink_to(tmp_path / "victim")
+        for use in (cache.clear, lambda: cache.__delitem__("a"), lambda: cache.update({"a": b"1"})):
+            with pytest.raises(NotADirectoryError, match="must not be a link"):
+                use()
+        [file] = (tmp_path / "victim").iterdir()
+        assert file.stat().st_size == 10
+
+    def test_folder_itself_may_be_a_link(self, tmp_path: Path) -> None:
+        (tmp_path / "real").mkdir()
+        (tmp_path / "link").symlink_to(tmp_path / "real")
+        FileStreamProgramCache(tmp_path / "link")["a"] = b"1"
+        assert FileStreamProgramCache(tmp_path / "real")["a"] == b"1"
 
     def test_processes_write_at_the_same_time(self, tmp_path: Path) -> None:
         script = """

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 from collections.abc import Mapping, Sequence
@@ -42,7 +43,7 @@ def name_of(fn: object) -> str:
     kernel = getattr(fn, "kernel", None)
     if isinstance(kernel, Kernel):
         return str(kernel.name)
-    while hasattr(fn, "func"):  # functools.partial
+    while isinstance(fn, functools.partial):
         fn = fn.func
     return str(getattr(fn, "__name__", type(fn).__name__))
 
@@ -55,7 +56,7 @@ def _checked(fn: Any, what: str) -> Callable[..., object]:
         )
     if not callable(fn):
         raise TypeError(f"benchmark: {what} is {fn!r}, which cannot be called")
-    for one in (fn, getattr(fn, "func", None), getattr(fn, "__call__", None)):  # noqa: B004
+    for one in (fn, getattr(fn, "__call__", None)):  # noqa: B004
         if inspect.iscoroutinefunction(one):
             raise TypeError(
                 f"benchmark: {what} is a coroutine function: calling it runs nothing until it is "
@@ -101,7 +102,7 @@ def check_result(name: str, result: object) -> None:
 def read_args(args: object, what: str) -> tuple[Any, ...]:
     """Return positional arguments as a tuple."""
     if not isinstance(args, tuple | list):
-        raise TypeError(f"benchmark: {what} {args!r}: give a tuple, as in (a, b) or (a,)")
+        raise TypeError(f"benchmark: {what}{args!r}: give a tuple, as in (a, b) or (a,)")
     return tuple(args)
 
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 import gc
 import math
 import statistics
+import threading
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -59,6 +60,7 @@ class Candidate:
     is_stable: bool = True
     can_be_covered: bool = True
     escapes: bool = False  # its work goes on after the stream is idle
+    is_checked: bool = False  # it takes the arguments, and does the work itself
 
 
 @dataclass(frozen=True)
@@ -97,8 +99,7 @@ class Timer:
                 self._warm_up(candidate)
             self._choose_calls(candidates)
             self.clocks.forget()
-            stack.callback(gc.enable if gc.isenabled() else gc.disable)
-            gc.disable()
+            stack.enter_context(_no_collections())
             for one in self._turns(candidates):
                 one.samples.append(self._measure_covered(one))
 
@@ -112,9 +113,6 @@ class Timer:
         cover.measure(self._start, self._end)
         return cover
 
-    def _call(self, one: Candidate, args: tuple[Any, ...]) -> object:
-        return one.fn(*args, **self._plan.kwargs)
-
     def _set_up(self) -> tuple[Any, ...]:
         """Run the setup; return the arguments for the call."""
         if self._plan.setup is None:
@@ -122,23 +120,32 @@ class Timer:
         made = self._plan.setup()
         if made is None:
             return self._plan.args
-        return arguments.read_args(made, "setup returned")
+        return arguments.read_args(made, "setup returned ")
 
     def _first_call(self, one: Candidate) -> None:
         """Let the function do what it does only once; refuse what can't be timed."""
         args = self._set_up()
+        self._checked(one, args)(*args, **self._plan.kwargs)
+        one.is_checked = True
+        self._check_stream(one)
+        self._stream.sync()
+
+    def _checked(self, one: Candidate, args: tuple[Any, ...]) -> Callable[..., object]:
+        """Refuse arguments that don't fit; return the function with a check of its result."""
         arguments.check_call(one.name, one.fn, args, self._plan.kwargs)
-        arguments.check_result(one.name, self._call(one, args))
+        return lambda *args, **kwargs: arguments.check_result(one.name, one.fn(*args, **kwargs))
+
+    def _check_stream(self, one: Candidate) -> None:
         if self._stream.is_closed:
             raise ValueError(f"benchmark: {one.name} closed the stream that it is timed on")
-        self._stream.sync()
 
     def _escapes(self, one: Candidate) -> bool:
         """Tell whether the device is still busy when the stream is idle."""
         args = self._set_up()
         device = self._stream.device
         device.sync()
-        self._call(one, args)
+        one.fn(*args, **self._plan.kwargs)
+        self._check_stream(one)
         self._stream.sync()
         busy = _seconds_of(device.sync)
         return busy > _IDLE_S and busy > 3 * _seconds_of(device.sync)
@@ -201,17 +208,20 @@ class Timer:
     def _measure(self, one: Candidate) -> Sample:
         args = self._set_up()
         kwargs = self._plan.kwargs
-        fn = one.fn
+        fn = one.fn if one.is_checked else self._checked(one, args)
         stream, start, end = self._stream, self._start, self._end
         if self._cover is not None:
             self._cover.write(one.writes)
             if not self.flushes and self._plan.setup is None:
                 fn(*args, **kwargs)  # brings back into the cache what the cover took away
+        self._check_stream(one)
         stream.record(start)
         begin = time.perf_counter_ns()
         for _ in range(one.calls):
             fn(*args, **kwargs)
         cpu = time.perf_counter_ns() - begin
+        one.is_checked = True
+        self._check_stream(one)
         stream.record(end)
         exposed = self._cover is not None and start.is_done
         self.clocks.look()
@@ -229,6 +239,29 @@ class Timer:
                     return
             yield from order
             order.reverse()
+
+
+_gc_lock = threading.Lock()
+_gc_users = 0
+_gc_was_enabled = False
+
+
+@contextmanager
+def _no_collections() -> Iterator[None]:
+    """Keep the garbage collector off as long as any thread is in here."""
+    global _gc_users, _gc_was_enabled  # noqa: PLW0603
+    with _gc_lock:
+        if _gc_users == 0:
+            _gc_was_enabled = gc.isenabled()
+            gc.disable()
+        _gc_users += 1
+    try:
+        yield
+    finally:
+        with _gc_lock:
+            _gc_users -= 1
+            if _gc_users == 0 and _gc_was_enabled:
+                gc.enable()
 
 
 def _seconds_of(call: Callable[[], object]) -> float:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import tempfile
@@ -13,12 +14,13 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING, NamedTuple
 
+from cudacore._paths import user_folder
 from cudacore.utils._program_cache import (
     Key,
     ProgramCacheResource,
     Value,
-    check_max_size,
     key_bytes,
+    read_max_size,
     value_bytes,
 )
 
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
 
 # A temporary file older than this was left behind by a process that died.
 STALE_SECONDS = 3600
+
+# What entries are called, and drafts: nothing else is ever removed.
+_DIGIT = "[0-9a-f]"
+_FOLDERS, _ENTRIES, _DRAFTS = _DIGIT * 2, _DIGIT * 62, "entry-*"
 
 
 def default_folder() -> Path:
@@ -69,7 +75,7 @@ class FileStreamProgramCache(ProgramCacheResource):
     Parameters
     ----------
     path : str or os.PathLike, optional
-        The folder, which is made if there is none. By default,
+        The folder, which is made if there is none; ``~`` is the user's home. By default,
         ``$XDG_CACHE_HOME/cudacore/program-cache``, where ``XDG_CACHE_HOME`` is ``~/.cache`` if it
         is not set.
     max_size_bytes : int, optional
@@ -79,10 +85,12 @@ class FileStreamProgramCache(ProgramCacheResource):
 
     Raises
     ------
-    ValueError
-        The bound is not positive.
+    TypeError, ValueError
+        The bound is not an int, or not positive. The path is empty, or begins with ``~`` and
+        something that is no user's name.
     OSError
-        The folder can't be made. Storing raises it, too, if a file can't be written.
+        The folder can't be made, or a folder in it is a link. Storing raises it, too, if a file
+        can't be written.
 
     Examples
     --------
@@ -100,17 +108,19 @@ class FileStreamProgramCache(ProgramCacheResource):
     def __init__(
         self, path: str | os.PathLike[str] | None = None, *, max_size_bytes: int | None = None
     ) -> None:
-        check_max_size(max_size_bytes)
-        root = default_folder() if path is None else Path(path)
+        bound = read_max_size(max_size_bytes)
+        root = (
+            default_folder() if path is None else Path(user_folder(path, "FileStreamProgramCache"))
+        )
         self._entries = root / "entries"
         self._drafts = root / "tmp"
-        self._max_size = max_size_bytes
+        self._max_size = bound
         self._lock = threading.Lock()
         root.mkdir(parents=True, exist_ok=True)
         self._make_folders()
         self._remove_stale_drafts()
         # What the files take, as far as this object knows: it is counted again before eviction.
-        self._tracked_size_bytes = 0 if max_size_bytes is None else self._compute_total_size()
+        self._tracked_size_bytes = 0 if bound is None else self._compute_total_size()
 
     def __getitem__(self, key: Key) -> bytes:
         """Return the code; KeyError if there is none."""
@@ -133,6 +143,7 @@ class FileStreamProgramCache(ProgramCacheResource):
         path, data = self._path_for_key(key), value_bytes(value)
         self._make_folders()
         path.parent.mkdir(exist_ok=True)
+        _refuse_links(path.parent)
         number, draft = tempfile.mkstemp(prefix="entry-", dir=self._drafts)
         try:
             with os.fdopen(number, "wb") as file:
@@ -150,6 +161,7 @@ class FileStreamProgramCache(ProgramCacheResource):
     def __delitem__(self, key: Key) -> None:
         """Remove an entry; KeyError if there is none."""
         path = self._path_for_key(key)
+        _refuse_links(self._entries, path.parent)
         size = self._size_of(path)
         try:
             path.unlink()
@@ -160,11 +172,11 @@ class FileStreamProgramCache(ProgramCacheResource):
 
     def __len__(self) -> int:
         """Count the files, among them those of other processes."""
-        return sum(1 for _ in self._files(self._entries, "*/*"))
+        return sum(1 for _ in self._entry_files())
 
     def clear(self) -> None:
         """Remove all entries but those that other processes write meanwhile."""
-        for file in list(self._files(self._entries, "*/*")):
+        for file in list(self._entry_files()):
             self._remove(file)
         self._remove_stale_drafts()
         with self._lock:
@@ -178,6 +190,7 @@ class FileStreamProgramCache(ProgramCacheResource):
         """Make the folders, which somebody may have removed."""
         self._entries.mkdir(parents=True, exist_ok=True)
         self._drafts.mkdir(exist_ok=True)
+        _refuse_links(self._entries, self._drafts)
 
     def _size_of(self, path: Path) -> int:
         """Return the size of a file; 0 if there is none, or no bound to keep."""
@@ -203,8 +216,7 @@ class FileStreamProgramCache(ProgramCacheResource):
             return
         self._remove_stale_drafts()
         size = self._compute_total_size()
-        files = self._files(self._entries, "*/*")
-        for file in sorted(files, key=lambda file: file.stat.st_atime_ns):
+        for file in sorted(self._entry_files(), key=lambda file: file.stat.st_atime_ns):
             if size <= self._max_size:
                 break
             if self._remove(file):
@@ -220,18 +232,24 @@ class FileStreamProgramCache(ProgramCacheResource):
         return True
 
     def _remove_stale_drafts(self) -> None:
-        for file in self._files(self._drafts, "*"):
+        for file in self._files(self._drafts, _DRAFTS):
             if file.stat.st_mtime < time.time() - STALE_SECONDS:
                 with contextlib.suppress(FileNotFoundError, PermissionError):
                     file.path.unlink()
 
     def _compute_total_size(self) -> int:
-        files = (*self._files(self._entries, "*/*"), *self._files(self._drafts, "*"))
+        files = (*self._entry_files(), *self._files(self._drafts, _DRAFTS))
         return sum(file.stat.st_size for file in files)
+
+    def _entry_files(self) -> Iterator[File]:
+        _refuse_links(self._entries)
+        for folder in self._entries.glob(_FOLDERS):
+            yield from self._files(folder, _ENTRIES)
 
     @staticmethod
     def _files(folder: Path, pattern: str) -> Iterator[File]:
         """Find the files in a folder that other processes change."""
+        _refuse_links(folder)
         for path in folder.glob(pattern):
             try:
                 stat = path.lstat()  # a link isn't an entry
@@ -239,3 +257,12 @@ class FileStreamProgramCache(ProgramCacheResource):
                 continue
             if S_ISREG(stat.st_mode):
                 yield File(path, stat)
+
+
+def _refuse_links(*folders: Path) -> None:
+    """Refuse folders that are elsewhere, where other people's files may be."""
+    for folder in folders:
+        if folder.is_symlink():
+            raise NotADirectoryError(
+                errno.ENOTDIR, "a folder in a program cache must not be a link", str(folder)
+            )

@@ -36,10 +36,16 @@ def value_bytes(value: object) -> bytes:
     raise TypeError(f"cache values must be bytes-like or ObjectCode, got {type(value).__name__}")
 
 
-def check_max_size(max_size_bytes: int | None) -> None:
-    """Refuse a bound under which nothing could be stored."""
-    if max_size_bytes is not None and max_size_bytes <= 0:
+def read_max_size(max_size_bytes: int | None) -> int | None:
+    """Return the bound; refuse one under which nothing could be stored."""
+    if max_size_bytes is None:
+        return None
+    if isinstance(max_size_bytes, bool) or not hasattr(max_size_bytes, "__index__"):
+        raise TypeError(f"max_size_bytes must be an int or None, not {max_size_bytes!r}")
+    size = max_size_bytes.__index__()
+    if size <= 0:
         raise ValueError("max_size_bytes must be positive or None (0 would evict every write)")
+    return size
 
 
 class ProgramCacheResource(abc.ABC):
@@ -138,8 +144,8 @@ class InMemoryProgramCache(ProgramCacheResource):
 
     Raises
     ------
-    ValueError
-        The bound is not positive.
+    TypeError, ValueError
+        The bound is not an int, or not positive.
 
     Examples
     --------
@@ -153,8 +159,7 @@ class InMemoryProgramCache(ProgramCacheResource):
     """
 
     def __init__(self, *, max_size_bytes: int | None = None) -> None:
-        check_max_size(max_size_bytes)
-        self._max_size = max_size_bytes
+        self._max_size = read_max_size(max_size_bytes)
         self._total_bytes = 0
         self._entries: OrderedDict[bytes, bytes] = OrderedDict()  # the least recently read first
         self._lock = threading.RLock()
