@@ -198,6 +198,8 @@ def test_views_of_buffers(
     device: Device, reader: Reader, stream: Stream, gate: Any, kernel: str
 ) -> None:
     view = reader.memory.view("float32", (4, 4))[1:]
+    reader.launch(kernel, view, stream)  # a first launch loads code, which may wait
+    stream.sync()
     gate.hold(device.default_stream)  # a view has no stream that a launch waits for
     reader.launch(kernel, view, stream)
     stream.sync()
