@@ -92,12 +92,6 @@ std::optional<LoadedLibrary> find_loaded(const Accepts& accepts) {
   return std::move(search.found);
 }
 
-fs::path real_path(const fs::path& path) {
-  std::error_code error;
-  fs::path real = fs::canonical(path, error);
-  return error ? path : real;
-}
-
 /// Whether a file is named after a soname: "libnvrtc.so.13" or "libnvrtc.so.13.0.48".
 bool has_soname(const fs::path& path, const std::string& soname) {
   const std::string name = path.filename();
@@ -123,27 +117,11 @@ std::vector<fs::path> loader_folders() {
   return folders;
 }
 
-/// All places of a file, in the order of open_library().
-std::vector<fs::path> possible_files(const LibraryPlaces& places) {
-  std::vector<fs::path> files;
-  const auto add = [&](const fs::path& folder, const std::string& soname) {
-    files.push_back(folder / soname);
-  };
-  const auto add_below = [&](const fs::path& root) {
-    for (const std::string& soname : places.sonames) {
-      for (const fs::path& folder : toolkit_library_folders(root)) add(folder, soname);
-    }
-  };
-  for (const fs::path& root : wheel_roots()) {
-    for (const std::string& soname : places.sonames) {
-      for (const std::string& folder : places.wheel_folders) add(root / folder, soname);
-    }
-  }
-  if (const fs::path prefix = conda_prefix(); !prefix.empty()) add_below(prefix);
-  for (const std::string& soname : places.sonames) {
-    for (const fs::path& folder : loader_folders()) add(folder, soname);
-  }
-  for (const fs::path& root : toolkit_roots()) add_below(root);
+/// The files that open_library() would find in a place.
+std::vector<fs::path> files_at(const LibraryPlace& place) {
+  if (place.kind != PlaceKind::loader) return {place.name};
+  std::vector<fs::path> files = loader_folders();
+  for (fs::path& file : files) file /= place.name;
   return files;
 }
 
@@ -195,20 +173,24 @@ InstalledLibrary describe(const fs::path& path, const std::string& id, std::stri
 
 std::optional<InstalledLibrary> find_library(const LibraryPlaces& places,
                                              std::string_view companion) {
-  for (const std::string& soname : places.sonames) {
-    const auto is_wanted = [&](const dl_phdr_info& info) {
-      return has_soname(info.dlpi_name, soname);
-    };
-    if (const auto loaded = find_loaded(is_wanted)) {
-      return describe(loaded->path, loaded->build_id, companion);
+  for (const LibraryPlace& place : search_order(places)) {
+    if (place.name.empty()) continue;
+    if (place.kind == PlaceKind::loaded) {
+      const auto is_wanted = [&](const dl_phdr_info& info) {
+        return has_soname(info.dlpi_name, place.name);
+      };
+      if (const auto loaded = find_loaded(is_wanted)) {
+        return describe(loaded->path, loaded->build_id, companion);
+      }
+      continue;
     }
-  }
-  for (const fs::path& file : possible_files(places)) {
-    std::error_code error;
-    if (!fs::exists(file, error)) continue;
-    // The loader passes over a file that is no library as well.
-    if (const std::string id = build_id_of_file(file); !id.empty()) {
-      return describe(file, id, companion);
+    for (const fs::path& file : files_at(place)) {
+      std::error_code error;
+      if (!fs::exists(file, error)) continue;
+      // The loader passes over a file that is no library as well.
+      if (const std::string id = build_id_of_file(file); !id.empty()) {
+        return describe(file, id, companion);
+      }
     }
   }
   return std::nullopt;

@@ -39,9 +39,7 @@ fs::path path_of(void* handle, const fs::path& asked) {
   if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr || map->l_name[0] == '\0') {
     return asked;
   }
-  std::error_code error;
-  const fs::path real = fs::canonical(map->l_name, error);
-  return error ? fs::path(map->l_name) : real;
+  return real_path(map->l_name);
 }
 
 /// Opens libraries one after another and records why each attempt failed.
@@ -102,6 +100,12 @@ class Search {
 };
 
 }  // namespace
+
+fs::path real_path(const fs::path& path) {
+  std::error_code error;
+  fs::path real = fs::canonical(path, error);
+  return error ? path : real;
+}
 
 void* SharedLibrary::symbol(const char* name) const noexcept { return dlsym(handle, name); }
 

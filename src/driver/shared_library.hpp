@@ -19,6 +19,9 @@ struct SharedLibrary {
   [[nodiscard]] void* symbol(const char* name) const noexcept;
 };
 
+/// A path without links; the path itself if it can't be followed.
+[[nodiscard]] std::filesystem::path real_path(const std::filesystem::path& path);
+
 /// Where one of NVIDIA's libraries may be.
 struct LibraryPlaces {
   std::string_view title;                  ///< "NVRTC"
