@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cudacore/error.hpp"
+#include "signature/merged_kernels.hpp"
 
 namespace cudacore::compile {
 namespace {
@@ -28,15 +29,14 @@ ObjectCode::Details merged_details(std::span<const ObjectCode> inputs, std::stri
   ObjectCode::Details details;
   details.name = std::move(name);
   std::set<std::string_view> sources;
-  std::set<std::string> symbols;
+  signature::MergedKernels kernels;
   for (const ObjectCode& input : inputs) {
     details.symbol_mapping.insert(input.symbol_mapping().begin(), input.symbol_mapping().end());
     const std::string& source = input.details().source;
     if (!source.empty() && sources.insert(source).second) details.source += source + '\n';
-    for (KernelEntry& kernel : kernels_of(input)) {
-      if (symbols.insert(kernel.symbol).second) details.known_kernels.push_back(std::move(kernel));
-    }
+    kernels.add(kernels_of(input));
   }
+  details.known_kernels = kernels.take();
   return details;
 }
 

@@ -2,8 +2,9 @@
 #include "signature/fatbin_file.hpp"
 
 #include <cstring>
-#include <map>
 #include <stdexcept>
+
+#include "signature/merged_kernels.hpp"
 
 namespace cudacore::signature {
 namespace {
@@ -59,28 +60,6 @@ std::string_view ptx_of(const FatbinPart& part) {
   const std::string_view text = text_of(part.code);
   return text.substr(0, text.find('\0'));
 }
-
-/// Kernels by what several pieces say of them.
-class MergedKernels {
- public:
-  void add(std::vector<KernelEntry> more) {
-    for (KernelEntry& kernel : more) {
-      const auto [place, is_new] = places_.emplace(kernel.symbol, kernels_.size());
-      if (is_new) {
-        kernels_.push_back(std::move(kernel));
-      } else {
-        Signature& known = kernels_[place->second].signature;
-        known = merge(std::move(known), kernel.signature);
-      }
-    }
-  }
-
-  [[nodiscard]] std::vector<KernelEntry> take() { return std::move(kernels_); }
-
- private:
-  std::vector<KernelEntry> kernels_;
-  std::map<std::string, std::size_t> places_;  ///< by symbol
-};
 
 }  // namespace
 

@@ -75,6 +75,26 @@ TEST_F(Fatbins, CompressedOnesTellNothing) {
   EXPECT_THROW((void)code.kernels(), NotSupportedError);
 }
 
+TEST_F(Fatbins, KnowWhatAnyPartTells) {
+  const std::string source = "extern \"C\" __global__ void fill(float* p, float v) { *p = v; }";
+  const auto compiled = [&](const char* arch, CodeType target) {
+    ProgramOptions options;
+    options.arch = arch;
+    return ObjectCode(Program(source, SourceType::cxx, options).compile(target).code(), target);
+  };
+  const ObjectCode cubin = compiled("sm_80", CodeType::cubin);
+  ASSERT_EQ(cubin.kernels()[0].signature.params[1].kind, ParamKind::opaque);
+  const ObjectCode ptx = compiled("compute_75", CodeType::ptx);
+  for (const auto& inputs : {std::array{cubin, ptx}, std::array{ptx, cubin}}) {
+    const auto known =
+        make_fatbin(inputs, {.name = "f", .compress_mode = "size"}).details().known_kernels;
+    ASSERT_EQ(known.size(), 1U);
+    ASSERT_EQ(known[0].signature.params.size(), 2U);
+    EXPECT_EQ(known[0].signature.params[1].kind, ParamKind::float32);
+    EXPECT_EQ(known[0].signature.str(), ptx.kernels()[0].signature.str());
+  }
+}
+
 TEST_F(Fatbins, CutAnywhereAreRefused) {
   const std::vector<std::byte> code = make().code();
   for (std::size_t size = 0; size < code.size(); size += size < 400 ? 1 : 97) {
