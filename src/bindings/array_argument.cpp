@@ -80,8 +80,7 @@ void require_device(const Place& place, const ForeignArray& array, int device) {
                        : "it is an array on the host; for a pointer, pass "
                          "device.to_device(array), for a number, array.item()");
   }
-  place.refuse("its memory is on DLPack's device type " +
-               std::to_string(static_cast<int>(where.type)) + ", which CUDA does not reach");
+  place.refuse(unknown_device(where.type));
 }
 
 [[noreturn]] void refuse_elements(const Place& place, const Param& param,

@@ -52,13 +52,7 @@ ArrayMemory::ArrayMemory(py::handle object, bool writable, const Stream& stream,
   }
   if (writable && array_.read_only) refuse("it is read-only");
   const dlpack::DeviceType type = array_.tensor.device.type;
-  const bool is_known = is_on_host() || type == dlpack::DeviceType::cuda ||
-                        type == dlpack::DeviceType::cuda_host ||
-                        type == dlpack::DeviceType::cuda_managed;
-  if (!is_known) {
-    refuse("its memory is on DLPack's device type " + std::to_string(static_cast<int>(type)) +
-           ", which CUDA does not reach");
-  }
+  if (!is_known(type)) refuse(unknown_device(type));
   const CUstream producer = is_on_host() ? nullptr : producer_stream(array_);
   if (producer != nullptr && producer != stream.handle()) {
     producer_ = stream_on(array_.tensor.device, producer);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 // The C ABI of DLPack 1.3, https://dmlc.github.io/dlpack/latest/c_api.html.
 
@@ -10,6 +11,21 @@ namespace cudacore::bindings::dlpack {
 
 /// The devices of the memory that cudacore knows.
 enum class DeviceType : std::int32_t { cpu = 1, cuda = 2, cuda_host = 3, cuda_managed = 13 };
+
+/// Whether work on the memory is ordered by streams.
+[[nodiscard]] constexpr bool has_streams(DeviceType type) noexcept {
+  return type == DeviceType::cuda || type == DeviceType::cuda_managed;
+}
+
+[[nodiscard]] constexpr bool is_known(DeviceType type) noexcept {
+  return type == DeviceType::cpu || type == DeviceType::cuda_host || has_streams(type);
+}
+
+/// What is wrong with memory on a device that is not known.
+[[nodiscard]] inline std::string unknown_device(DeviceType type) {
+  return "its memory is on DLPack's device type " + std::to_string(static_cast<int>(type)) +
+         ", which CUDA does not reach";
+}
 
 struct Device {
   DeviceType type;

@@ -176,10 +176,8 @@ bool read_dlpack(PyObject* object, CUstream consumer, ForeignArray& array) {
   const py::object method = optional_attribute(object, name);
   if (!method || method.is_none()) return false;
   const dlpack::Device device = device_of(object);
-  const bool has_streams =
-      device.type == dlpack::DeviceType::cuda || device.type == dlpack::DeviceType::cuda_managed;
   constexpr int no_order = -1;
-  const py::object stream = !has_streams ? py::object(py::none())
+  const py::object stream = !has_streams(device.type) ? py::object(py::none())
                             : consumer == nullptr
                                 ? py::object(py::int_(no_order))
                                 : py::object(py::int_(reinterpret_cast<std::uintptr_t>(consumer)));

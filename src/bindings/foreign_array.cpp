@@ -95,9 +95,7 @@ bool read_foreign_array(PyObject* object, CUstream consumer, Sharing sharing, Fo
 
 CUstream producer_stream(const ForeignArray& array) {
   const dlpack::Device device = array.tensor.device;
-  const bool has_streams =
-      device.type == dlpack::DeviceType::cuda || device.type == dlpack::DeviceType::cuda_managed;
-  if (array.api == nullptr || array.api->current_stream == nullptr || !has_streams) {
+  if (array.api == nullptr || array.api->current_stream == nullptr || !has_streams(device.type)) {
     return array.stream;
   }
   void* stream = nullptr;

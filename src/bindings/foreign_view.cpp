@@ -23,11 +23,6 @@ std::optional<Stream> to_consumer(py::handle stream) {
       reinterpret_cast<CUstream>(static_cast<std::uintptr_t>(number.value)));  // NOLINT
 }
 
-bool is_known(DeviceType type) {
-  return type == DeviceType::cpu || type == DeviceType::cuda || type == DeviceType::cuda_host ||
-         type == DeviceType::cuda_managed;
-}
-
 /// Shares what keeps an array's memory. It is released with the GIL, which other libraries may take
 /// for granted, or not at all once Python has ended.
 std::shared_ptr<const void> share(ForeignArray::Owner owner) {
@@ -43,9 +38,7 @@ std::shared_ptr<const void> share(ForeignArray::Owner owner) {
 StridedView to_view(py::object exporter, ForeignArray& array) {
   const dlpack::Tensor& tensor = array.tensor;
   if (!is_known(tensor.device.type)) {
-    throw py::buffer_error("the array is on DLPack device type " +
-                           std::to_string(static_cast<int>(tensor.device.type)) +
-                           ", which CUDA doesn't know");
+    throw py::buffer_error("the array: " + dlpack::unknown_device(tensor.device.type));
   }
   std::vector<std::int64_t> shape(tensor.shape, tensor.shape + tensor.dimensions);
   std::optional<std::vector<std::int64_t>> strides;
