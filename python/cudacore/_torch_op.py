@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
 import re
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, overload
 
 from cudacore import _core
+from cudacore._other_library import import_torch
 from cudacore._torch_device import on_device, place_of_device, places_of_tensors
 
 if TYPE_CHECKING:
@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     import torch
 
     Body: TypeAlias = Callable[..., Any]
-
-#: The oldest PyTorch that is tested. Older ones lack DLPack's C exchange API, and by the other
-#: protocols, a kernel can't take a tensor that requires a gradient.
-OLDEST = (2, 11)
 
 
 @overload
@@ -123,30 +119,6 @@ def torch_op(
         return _define(name, body, schema, writes, given)
 
     return define if function is None else define(function)
-
-
-def import_library(module: str, user: str, library: str, package: str) -> Any:
-    """Import a library that cudacore doesn't depend on; say what to install if it is missing."""
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        root = module.partition(".")[0]
-        if error.name != root:
-            raise
-        raise ImportError(f"{user} needs {library}: pip install {package}", name=root) from None
-
-
-def import_torch(user: str) -> Any:
-    """Import PyTorch; say what to do if it is missing or too old."""
-    torch = import_library("torch", user, "PyTorch", "torch")
-    found = re.match(r"(\d+)\.(\d+)", torch.__version__)
-    if found and tuple(map(int, found.groups())) < OLDEST:
-        raise ImportError(
-            f"{user} needs PyTorch {OLDEST[0]}.{OLDEST[1]} or newer, but this is "
-            f"{torch.__version__}: pip install --upgrade torch",
-            name="torch",
-        )
-    return torch
 
 
 def check_name(name: object) -> None:

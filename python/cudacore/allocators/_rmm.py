@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cudacore import Buffer, Device, MemoryResource, OutOfMemoryError
-from cudacore._torch_op import import_library
-from cudacore.allocators._other_library import OtherLibrary, by_device_of
+from cudacore._other_library import import_library
+from cudacore.allocators._foreign_resource import OtherLibrary, by_device_of
 
 if TYPE_CHECKING:
     import rmm.mr

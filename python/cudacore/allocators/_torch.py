@@ -7,8 +7,8 @@ import ctypes
 from typing import TYPE_CHECKING, Any
 
 from cudacore import Device, MemoryResource, OutOfMemoryError, _core
-from cudacore._torch_op import import_torch
-from cudacore.allocators._other_library import LEGACY, OtherLibrary, by_device_of
+from cudacore._other_library import import_torch
+from cudacore.allocators._foreign_resource import LEGACY, OtherLibrary, by_device_of
 
 if TYPE_CHECKING:
     import torch
