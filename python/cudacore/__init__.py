@@ -18,7 +18,7 @@ Examples
 
 from __future__ import annotations
 
-from cudacore import _core, _missing
+from cudacore import _core, _later, _missing
 from cudacore import simulator as simulator
 from cudacore import system as system
 from cudacore._core import (
@@ -172,14 +172,7 @@ _LATER = {
 }
 
 if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> object:
-        if name in _LATER:
-            import importlib  # noqa: PLC0415
-
-            module = importlib.import_module(f"cudacore.{_LATER[name]}")
-            return module if _LATER[name] == name else getattr(module, name)
-        raise _missing.no_such(__name__, name)
+    __getattr__ = _later.loader(__name__, _LATER)
 
 
 def _repr_html_(self: object) -> str:

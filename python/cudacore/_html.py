@@ -10,6 +10,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from cudacore import _core
+from cudacore._text import UNITS, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -41,11 +42,9 @@ def _table(title: str, rows: Iterable[tuple[object, ...]], heads: tuple[str, ...
 
 
 def _bytes(size: int) -> str:
-    """Write a size in the largest unit that it fills: ``1.5 MiB``."""
-    if size < 2**10:
-        return f"{size} bytes"
-    power = min((size.bit_length() - 1) // 10, 5)
-    return f"{size / 2 ** (10 * power):.4g} {'KMGTP'[power - 1]}iB ({size:,} bytes)"
+    """Write a size in a unit, and exactly: ``1.5 MiB (1,572,864 bytes)``."""
+    text = size_text(size, ".4g")
+    return text if text.endswith(UNITS[0]) else f"{text} ({size:,} bytes)"
 
 
 def _device(device: _core.Device) -> str:

@@ -9,15 +9,13 @@ from dataclasses import asdict
 
 from cudacore import cache
 from cudacore._commands import FAILED
+from cudacore._text import size_text
 
 EPILOG = """\
 The environment chooses the cache: CUDACORE_CACHE=0 switches it off, CUDACORE_CACHE_DIR is its
 folder, CUDACORE_CACHE_MAX_SIZE is what it may take on the disk, such as 4G.
 
 Exit status: 0 if the cache can be used, or was cleared; 1 if not; 2 wrong usage."""
-
-STEP = 1024
-UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 
 def parser(prog: str) -> argparse.ArgumentParser:
@@ -37,15 +35,6 @@ def parser(prog: str) -> argparse.ArgumentParser:
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser
-
-
-def size_text(size: float) -> str:
-    """Write a size with a unit."""
-    unit = 0
-    while size >= STEP and unit + 1 < len(UNITS):
-        size /= STEP
-        unit += 1
-    return f"{size:.0f} {UNITS[unit]}" if unit == 0 else f"{size:.1f} {UNITS[unit]}"
 
 
 def run(_parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:

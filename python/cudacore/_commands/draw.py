@@ -13,6 +13,7 @@ from pathlib import Path
 
 from cudacore import _core, _mandelbrot, _png, simulator, system
 from cudacore._commands import FAILED, MISSING, listing, output_file
+from cudacore._text import size_text
 
 CHECKED_PIXELS = 2000
 COMPILE_ONLY_ARCH = 90
@@ -28,7 +29,7 @@ Why there is none:"""
 
 GO_ON = """\
 Nothing was drawn: the driver that CUDACORE_DRIVER asks for shows no device. Unset it, and the
-simulated device is used where there is no GPU."""
+simulated device is used if there is no GPU."""
 
 # Three bytes per pixel: 1 GiB, on the host and on the device.
 MOST_PIXELS = 2**30 // 3
@@ -60,7 +61,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
         "[--iterations N]\n       %(prog)s COMMAND ...",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Print what cudacore finds on this machine, draw the Mandelbrot set on its GPU "
-        "or,\nwhere there is none, on the simulated device, and check the image against the host.",
+        "or,\nif there is none, on the simulated device, and check the image against the host.",
         epilog=f"{listing()}\n"
         "Exit status: 0 drawn and checked, 1 failed, 3 a library or a device is missing.",
     )
@@ -170,7 +171,7 @@ def _report_devices() -> _core.Device | None:
     # Querying the memory makes a context, so query only the device that draws.
     devices[0].set_current()
     memory = devices[0].mem_info
-    _say("memory", f"{memory.free / 2**30:.1f} of {memory.total / 2**30:.1f} GiB free on device 0")
+    _say("memory", f"{size_text(memory.free)} of {size_text(memory.total)} free on device 0")
     return devices[0]
 
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from cudacore._text import size_text
+
 Version: TypeAlias = tuple[int, int]
 
 
@@ -114,7 +116,7 @@ class CacheFacts:
 
     def __str__(self) -> str:
         state = "" if self.is_enabled else ", switched off"
-        return f"{self.folder}, {self.entries} entries, {self.size_bytes / 2**20:.1f} MiB{state}"
+        return f"{self.folder}, {self.entries} entries, {size_text(self.size_bytes)}{state}"
 
 
 @dataclass(frozen=True)

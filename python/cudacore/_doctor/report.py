@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cudacore import _core
 from cudacore._doctor.diagnosis import SEVERITIES, is_healthy
+from cudacore._text import size_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -93,7 +94,7 @@ def _inventory(facts: Facts) -> Iterator[str]:
         yield _line("kernel module", facts.machine.kernel_driver)
     for device in facts.driver.devices:
         major, minor = device.compute_capability
-        memory = f", {device.memory_bytes / 2**30:.1f} GiB" if device.memory_bytes else ""
+        memory = f", {size_text(device.memory_bytes)}" if device.memory_bytes else ""
         yield _line(f"device {device.ordinal}", f"{device.name}, sm_{major}{minor}{memory}")
     if facts.cache is not None:
         yield _line("cache", str(facts.cache))

@@ -4,6 +4,8 @@
 Each part is loaded when it is first named.
 """
 
+from cudacore import _later
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cudacore.utils._cache_key import make_program_cache_key
@@ -20,8 +22,7 @@ __all__ = [
     "make_program_cache_key",
 ]
 
-#: The module of each name.
-_HOMES = {
+_LATER = {
     "FileStreamProgramCache": "_file_cache",
     "InMemoryProgramCache": "_program_cache",
     "ProgramCacheResource": "_program_cache",
@@ -31,17 +32,7 @@ _HOMES = {
 }
 
 if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> object:
-        from cudacore import _missing  # noqa: PLC0415
-
-        if name not in _HOMES:
-            raise _missing.no_such(__name__, name)
-        from importlib import import_module  # noqa: PLC0415
-
-        value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-        globals()[name] = value
-        return value
+    __getattr__ = _later.loader(__name__, _LATER)
 
 
 def __dir__() -> list[str]:

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loads parts of a package when they are first named."""
+
+from __future__ import annotations
+
+import sys
+
+from cudacore import _missing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+def loader(package: str, modules: Mapping[str, str]) -> Callable[[str], object]:
+    """Make the ``__getattr__`` of a package.
+
+    Parameters
+    ----------
+    package : str
+        Its ``__name__``.
+    modules : mapping of str to str
+        Which of its modules has each name; one of the same name is itself what is named.
+    """
+
+    def load(name: str) -> object:
+        if name not in modules:
+            raise _missing.no_such(package, name)
+        import importlib  # noqa: PLC0415
+
+        module = importlib.import_module(f"{package}.{modules[name]}")
+        value = module if modules[name] == name else getattr(module, name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return load
