@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 #: Variables that change what is found or how CUDA behaves.
 VARIABLES = (
-    "CONDA_PREFIX", "CUDACORE_CACHE_DIR", "CUDACORE_DRIVER", "CUDACORE_SIMULATOR_DEVICES",
-    "CUDA_DEVICE_ORDER", "CUDA_DISABLE_PTX_JIT", "CUDA_FORCE_PTX_JIT", "CUDA_HOME",
-    "CUDA_LAUNCH_BLOCKING", "CUDA_MODULE_LOADING", "CUDA_MPS_PIPE_DIRECTORY", "CUDA_PATH",
-    "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "LD_PRELOAD", "NVIDIA_DRIVER_CAPABILITIES",
-    "NVIDIA_VISIBLE_DEVICES",
+    "CONDA_PREFIX", "CUDACORE_CACHE", "CUDACORE_CACHE_DIR", "CUDACORE_CACHE_MAX_SIZE",
+    "CUDACORE_DRIVER", "CUDACORE_SIMULATOR_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_DISABLE_PTX_JIT",
+    "CUDA_FORCE_PTX_JIT", "CUDA_HOME", "CUDA_LAUNCH_BLOCKING", "CUDA_MODULE_LOADING",
+    "CUDA_MPS_PIPE_DIRECTORY", "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "LD_PRELOAD",
+    "NVIDIA_DRIVER_CAPABILITIES", "NVIDIA_VISIBLE_DEVICES", "XDG_CACHE_HOME",
 )  # fmt: skip
 
 #: Libraries that other packages may bring along, and the names of their files.
@@ -49,7 +49,7 @@ def gather() -> Facts:
     def attempt(what: str, find: Callable[[], Any], otherwise: Any) -> Any:
         try:
             return find()
-        except Exception as error:  # noqa: BLE001  # the doctor must not fall ill itself
+        except Exception as error:  # noqa: BLE001  # the doctor itself must not fail
             failures[what] = str(error) or type(error).__name__
             return otherwise
 
