@@ -113,3 +113,19 @@ print(cudacore.Device())
     said, device = run_cleanly(script).splitlines()
     assert "in the main interpreter" in said
     assert device.startswith("<Device 0")
+
+
+@pytest.mark.parametrize(
+    "name", ["cudacore.benchmark", "cudacore.cache", "cudacore.utils.InMemoryProgramCache"]
+)
+def test_what_loads_later_is_kept(name: str) -> None:
+    script = """
+        import sys
+        import cudacore, cudacore.utils
+        path, _, last = sys.argv[1].rpartition(".")
+        module = sys.modules[path]
+        before = last in vars(module)
+        found = getattr(module, last)
+        print(before, vars(module)[last] is found)
+    """
+    assert run_cleanly(script, name) == "False True\n"
