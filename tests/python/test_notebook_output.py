@@ -12,7 +12,7 @@ from typing import Any
 
 import cudacore
 import pytest
-from notebooks import FLAG, HELLO, SPIN, Notebook, extended, kernel, reading_kernel
+from notebooks import FLAG, HELLO, SPIN, Notebook, extended, kernel, plain, reading_kernel
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_output_of_another_process_is_shown_when_it_comes(each_notebook: Noteboo
     each_notebook.works(
         "import os, subprocess\n"
         "os.mkfifo('gate')\n"
-        "other = subprocess.Popen(['sh', '-c', 'read line < gate; echo $line'])"
+        "other = subprocess.Popen(['timeout', '60', 'sh', '-c', 'read x < gate; echo $x'])"
     )
     shown = each_notebook.works(
         "with open('gate', 'w') as gate: gate.write('later')\nother.wait(); os.remove('gate')"
@@ -90,13 +90,96 @@ def test_a_child_that_ends_leaves_the_output_to_its_parent(each_notebook: Notebo
         "warnings.simplefilter('ignore', DeprecationWarning)\n"
         "child = os.fork()\n"
         "if child == 0:\n"
-        "    os.write(1, b'child\\n')\n"
-        "    get_ipython().magics_manager.registry['CudaMagics']._descriptor.close()\n"
-        "    os._exit(0)\n"
-        "_ = os.waitpid(child, 0)"
+        "    status = 1\n"
+        "    try:\n"
+        "        os.write(1, b'child\\n')\n"
+        "        get_ipython().magics_manager.registry['CudaMagics']._descriptor.close()\n"
+        "        status = 0\n"
+        "    finally:\n"
+        "        os._exit(status)  # It must not go on as another kernel.\n"
+        "assert os.waitpid(child, 0)[1] == 0"
     )
     assert shown.stdout == "child\n"
     assert each_notebook.works("_ = os.write(1, b'parent\\n')").stdout == "parent\n"
+
+
+def test_output_goes_where_that_of_python_goes(each_notebook: Notebook) -> None:
+    each_notebook.works(HELLO)
+    shown = each_notebook.works("%%capture captured\nhello[1, 1](1)")
+    assert shown.outputs == []
+    assert each_notebook.works("print(repr(captured.stdout))").stdout == "'hello 1\\n'\n"
+
+
+@pytest.mark.parametrize("start", [reading_kernel, kernel])
+def test_loading_while_output_is_redirected(start: Any, tmp_path: Path) -> None:
+    with start(tmp_path) as client:
+        notebook = Notebook(client)
+        notebook.works(
+            "import contextlib, io\n"
+            "with io.StringIO() as text, contextlib.redirect_stdout(text):\n"
+            "    %load_ext cudacore"
+        )
+        notebook.works(HELLO)
+        assert notebook.works("hello[1, 1](1)").stdout == "hello 1\n"
+
+
+#: Gives up after 30 s.
+UNTIL_SHOWN = """
+def until_shown(line):
+    os.write(1, line)
+    for _ in range(300):
+        if sys.stdout.getvalue() == line.decode():
+            return
+        time.sleep(0.1)
+    raise TimeoutError(sys.stdout.getvalue())
+"""
+
+
+@pytest.mark.parametrize("broken", ["None", "closed", "io.BytesIO()"])
+def test_a_broken_stdout_loses_no_output(each_notebook: Notebook, broken: str) -> None:
+    each_notebook.works(f"import io, os, sys, time\n{UNTIL_SHOWN}")
+    shown = each_notebook.works(
+        "closed = io.StringIO(); closed.close()\n"
+        f"stdout, sys.stdout = sys.stdout, {broken}\n"
+        "try:\n"
+        "    os.write(1, b'shown\\n'); time.sleep(0.5)\n"
+        "    sys.stdout = io.StringIO()\n"
+        "    until_shown(b'redirected\\n')\n"
+        "finally:\n"
+        "    sys.stdout = stdout"
+    )
+    assert shown.stdout == "shown\n"
+
+
+def test_the_reader_outlives_errors(each_notebook: Notebook) -> None:
+    shown = each_notebook.works(
+        f"import io, os, sys, time\n{UNTIL_SHOWN}"
+        "descriptor = get_ipython().magics_manager.registry['CudaMagics']._descriptor\n"
+        "descriptor._file, file = -1, descriptor._file\n"
+        "time.sleep(0.5)\n"
+        "descriptor._file = file\n"
+        "stdout, sys.stdout = sys.stdout, io.StringIO()\n"
+        "try:\n"
+        "    until_shown(b'shown\\n')\n"
+        "finally:\n"
+        "    sys.stdout = stdout"
+    )
+    assert shown.outputs == []
+
+
+def test_loading_twice_is_loading_once(tmp_path: Path) -> None:
+    with kernel(tmp_path) as client:
+        notebook = Notebook(client)
+        shown = notebook.works(
+            "import cudacore, os\n"
+            "before = os.fstat(1).st_ino\n"
+            "for _ in range(2):\n"
+            "    cudacore.load_ipython_extension(get_ipython())\n"
+            "print(before == os.fstat(1).st_ino)"
+        )
+        assert shown.stdout == "False\n"
+        notebook.works("cudacore.unload_ipython_extension(get_ipython())")
+        assert notebook.works("print(before == os.fstat(1).st_ino)").stdout == "True\n"
 
 
 @pytest.mark.parametrize("start", [reading_kernel, kernel])
@@ -222,6 +305,7 @@ def test_an_interrupt_ends_the_wait_and_the_cell(notebook: Notebook, last: str) 
         "threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
         f"{last}"
     )
+    # Here, so that the next test finds an idle device, whatever this one says.
     notebook.works("word.value = 1")
     if last:
         assert shown.error.endswith("KeyboardInterrupt: ")
@@ -245,6 +329,19 @@ def test_a_kernels_fault_fails_the_cell_that_launched_it(
         assert notebook.works("print(1)").stdout == "1\n"
         shown = notebook("cudacore.Device().sync()")
         assert "ContextLostError" in shown.error
+
+
+def test_a_kernels_fault_is_told_in_a_cell_that_fails_itself(
+    tmp_path: Path, device: cudacore.Device
+) -> None:
+    with kernel(tmp_path) as client:
+        notebook = extended(client)
+        notebook.works("%%cuda --quiet\n__global__ void fault(int* p) {\n  *p = 1;\n}")
+        shown = notebook("fault[1, 1](None)\n1 / 0")
+        assert shown.error.endswith("ZeroDivisionError: division by zero")
+        assert plain(shown.stderr).startswith("and the device: LaunchError: ")
+        assert "fault" in shown.stderr
+        assert notebook("2 / 0").stderr == ""  # told once
 
 
 def ipython(script: str, tmp_path: Path, *flags: str, stderr: int = subprocess.PIPE) -> str:

@@ -15,6 +15,8 @@ _loaded: dict[InteractiveShell, CudaMagics] = {}
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
     """Add ``%%cuda`` to a shell, and wait for the device at the end of each of its cells."""
+    if shell in _loaded:
+        return
     magics = _loaded[shell] = CudaMagics(shell)
     shell.register_magics(magics)
     shell.events.register("post_run_cell", magics.finish_cell)

@@ -38,7 +38,11 @@ class CudaMagics(Magics):
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
         self._shell = shell
-        self._descriptor = CaughtDescriptor() if hasattr(shell, "kernel") else Descriptor()
+        self._descriptor = Descriptor()
+        if hasattr(shell, "kernel"):
+            # A program may have replaced sys.stdout. The kernel knows what it was.
+            stdout = getattr(shell.kernel, "_stdout", sys.stdout)
+            self._descriptor = CaughtDescriptor(stdout)
 
     @magic_arguments()
     @argument(
@@ -146,14 +150,16 @@ class CudaMagics(Magics):
             if self.wait and result and not isinstance(result.error_in_exec, KeyboardInterrupt):
                 self._wait()
         except (_core.CUDAError, KeyboardInterrupt) as error:
+            said = f"{type(error).__name__}: {error}"
+            if isinstance(error, KeyboardInterrupt):
+                said = "KeyboardInterrupt: the device goes on with what the cell queued"
             if result and result.success:
                 # The cell has failed: ipykernel says so, and doesn't run the ones after it.
                 result.error_in_exec = error
-                lines = [f"{type(error).__name__}: {error}"]
-                if isinstance(error, KeyboardInterrupt):
-                    lines = ["KeyboardInterrupt: the device goes on with what the cell queued"]
-                _show_as(error, lines)
+                _show_as(error, [said])
                 self._shell.showtraceback((type(error), error, None))
+            else:  # It has failed before, for another reason.
+                self._write([f"and the device: {said}"])
         finally:
             self._descriptor.show()
 

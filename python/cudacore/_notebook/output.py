@@ -18,6 +18,7 @@ import os
 import select
 import sys
 import threading
+from typing import TextIO
 
 STDOUT = 1
 
@@ -48,13 +49,14 @@ class CaughtDescriptor(Descriptor):
     process, which could not read as long as the writer holds the GIL.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, stdout: TextIO) -> None:
+        """Show in ``sys.stdout``, whatever it is by then; in `stdout` if that fails."""
         _flush_c()
         self._lock = threading.Lock()
         self._closing = threading.Event()
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._owner = os.getpid()
-        self._cell = sys.stdout
+        self._stdout = stdout
         self._original = os.dup(STDOUT)
         self._log = self._find_log()
         self._file = os.memfd_create("cudacore")
@@ -82,14 +84,21 @@ class CaughtDescriptor(Descriptor):
 
     def _follow(self) -> None:
         while not self._closing.wait(PERIOD):
-            self._show_new()
+            with contextlib.suppress(Exception):  # show() raises the same, in a cell
+                self._show_new()
 
     def _show_new(self) -> None:
         with self._lock:
             data = self._read_new()
             if data:
-                self._cell.write(self._decoder.decode(data))
+                self._write(self._decoder.decode(data))
                 self._copy(data)
+
+    def _write(self, text: str) -> None:
+        for stream in (sys.stdout, self._stdout):
+            with contextlib.suppress(Exception):  # sys.stdout may be anything, such as closed
+                stream.write(text)
+                return
 
     def _read_new(self) -> bytes:
         size = os.fstat(self._file).st_size
@@ -130,7 +139,7 @@ class CaughtDescriptor(Descriptor):
     def _find_log(self) -> int:
         """Return where ipykernel sends a copy if it reads the descriptor; else the descriptor."""
         try:
-            return self._cell.fileno()
+            return self._stdout.fileno()
         except io.UnsupportedOperation:
             return self._original
 
