@@ -56,6 +56,11 @@ class _Parser(argparse.ArgumentParser):
         options.flags = own[end + 1 :]
         return options, rest
 
+    def _get_option_tuples(self, option_string: str) -> list[Any]:
+        """Don't take an unknown ``-m`` for ``-maxrregcount``, in spite of ``allow_abbrev``."""
+        found = super()._get_option_tuples(option_string)
+        return [option for option in found if option_string.startswith(option[1])]
+
 
 def parser(prog: str) -> argparse.ArgumentParser:
     """Make the parser, whose options are spelled as nvcc's."""
@@ -102,6 +107,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
 
 def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Compile for all architectures, then write the file; return the exit status."""
+    _check_source(parser, options.source)
     output = options.output or Path(options.source.with_suffix(".fatbin").name)
     architectures = [one for several in options.arch for one in several]
     _check_usage(parser, output, architectures)
@@ -123,6 +129,13 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
 def _architectures(text: str) -> list[Architecture]:
     return [Architecture.read(one.strip()) for one in text.split(",")]
+
+
+def _check_source(parser: argparse.ArgumentParser, source: Path) -> None:
+    if source.is_dir():
+        parser.error(f"SOURCE: {source} is a folder; name a file")
+    if not source.exists():
+        parser.error(f"SOURCE: there is no file {source}")
 
 
 def _check_usage(
