@@ -110,8 +110,11 @@ def _kernel(kernel: _core.Kernel) -> str:
 
 
 def _object_code(code: _core.ObjectCode) -> str:
-    rows = [(number, code.signature(name)) for number, name in enumerate(code.kernels)]
     title = f"ObjectCode {code.name}: {code.code_type}, {_bytes(len(code.code))}"
+    try:
+        rows = [(number, code.signature(name)) for number, name in enumerate(code.kernels)]
+    except (_core.NotSupportedError, ValueError) as error:
+        return _table(title, [("kernels", str(error))])
     return _table(title, rows, ("", "kernel"))
 
 

@@ -13,11 +13,13 @@ from cudacore import (
     LegacyPinnedMemoryResource,
     Linker,
     LinkError,
+    NotSupportedError,
     ObjectCode,
     Program,
     Signature,
+    make_fatbin,
 )
-from harness import build, cubin, run_cleanly
+from harness import build, cubin, ltoir, run_cleanly
 
 SOURCE = """
 template <typename T> __global__ void axpy(T a, const T* x, T* y) { y[threadIdx.x] += a * x[0]; }
@@ -166,6 +168,20 @@ def test_importing_the_package_does_not_import_what_the_tables_need() -> None:
         import sys, cudacore
         assert not {"cudacore._html", "html", "IPython"} & set(sys.modules)
     """)
+
+
+def test_object_code_whose_kernels_are_not_known() -> None:
+    code = cubin(SOURCE, "axpy<float>")
+    for shown in (
+        make_fatbin(code, compress_mode="size"),
+        ltoir(SOURCE),
+        ObjectCode.from_cubin(b"damaged"),
+    ):
+        title, *rows = read(shown)
+        assert title[0].startswith(f"ObjectCode {shown.name}: {shown.code_type}, ")
+        with pytest.raises((NotSupportedError, ValueError)) as raised:
+            _ = shown.kernels
+        assert rows == [["kernels", str(raised.value)]]
 
 
 def test_object_code_is_shown_before_it_is_loaded() -> None:
