@@ -91,6 +91,15 @@ def test_options(notebook: Notebook, tmp_path: Path) -> None:
     assert ".target sm_90" in notebook.works("print(code.ptx)").stdout
 
 
+@pytest.mark.parametrize("spelled", ["-std=c++20 -arch=sm_90", "-std c++20 -arch sm_90"])
+def test_options_spelled_as_nvccs(notebook: Notebook, spelled: str) -> None:
+    notebook.works(
+        f"%%cuda {spelled} --object code\n"
+        "template <typename T> concept Any = true;\n__global__ void spelled() {}"
+    )
+    assert ".target sm_90" in notebook.works("print(code.ptx)").stdout
+
+
 def test_header_beside_the_notebook(notebook: Notebook) -> None:
     notebook.works("with open('beside.cuh', 'w') as file: file.write('#define BESIDE 1')")
     notebook.works('%%cuda\n#include "beside.cuh"\n__global__ void beside(int* p) { *p = BESIDE; }')
@@ -191,7 +200,7 @@ def test_a_wrong_name_expression_is_shown(notebook: Notebook) -> None:
     ("line", "body", "said"),
     [
         ("--nmae f", "__global__ void f() {}", "unrecognized arguments: --nmae f"),
-        ("--std", "__global__ void f() {}", "argument --std: expected one argument"),
+        ("--std", "__global__ void f() {}", "argument --std/-std: expected one argument"),
         ("stray", "__global__ void f() {}", "unrecognized arguments: stray"),
         ("--name 'f<int>", "__global__ void f() {}", "No closing quotation: --name 'f<int>"),
         ("--name ''", "__global__ void f() {}", "'' names nothing; write 'axpy<float>'"),

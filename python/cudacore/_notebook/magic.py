@@ -53,8 +53,11 @@ class CudaMagics(Magics):
         help="A template instance, 'axpy<float>', or a variable, '&coefficients', to use in "
         "Python, and perhaps its name there: saxpy='axpy<float>'. May be repeated.",
     )
-    @argument("--std", help="The C++ standard, such as c++20.")
-    @argument("--arch", help="The architecture, such as sm_90. The current device's by default.")
+    @argument("--std", "-std", help="The C++ standard, such as c++20.")
+    @argument(
+        "--arch", "-arch",
+        help="The architecture, such as sm_90. The current device's by default.",
+    )  # fmt: skip
     @argument(
         "-I", dest="include", action="append", metavar="FOLDER",
         help="Where to look for headers. May be repeated.",
