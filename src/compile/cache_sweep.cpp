@@ -32,9 +32,9 @@ Descriptor open_shard(int files, const std::string& name) {
 
 using Visit = std::function<void(const CachedFile&)>;
 
-void for_each_in(int files, const std::string& folder_name, const Visit& visit) {
+void for_each_in(int files, const std::string& shard, const Visit& visit) {
   CachedFile file;
-  file.shard = folder_name;
+  file.shard = shard;
   Descriptor opened = open_shard(files, file.shard);
   if (!opened) return;
   const std::unique_ptr<DIR, CloseFolder> folder(::fdopendir(opened.get()));
