@@ -2,6 +2,7 @@
 #include "bindings/code_objects.hpp"
 #include "bindings/keywords.hpp"
 #include "bindings/options.hpp"
+#include "compile/compiler_environment.hpp"
 
 namespace cudacore::bindings {
 namespace {
@@ -62,12 +63,15 @@ void bind_linker(py::module_& module) {
   if (PyModule_AddFunctions(module.ptr(), functions) != 0) throw py::error_already_set();
   HeapClass<PyLinker> type(module, "cudacore.Linker", &create);
   add_close(type, "Linker");
-  type.def("link", py::arg("target_type") = "cubin", py::kw_only(), py::arg("cache") = py::none(),
+  type.def("link", in_parts, py::arg("target_type") = "cubin", py::kw_only(),
+           py::arg("cache") = py::none(),
            [](const PyLinker& self, const py::object& target_type, const py::object& cache) {
-             return [linker = self.get("Linker"), use = to_cache_use(cache),
-                     target = to_code_type(target_type, "target_type")] {
+             auto work = [linker = self.get("Linker"), use = to_cache_use(cache),
+                          target = to_code_type(target_type, "target_type")] {
                return linker->link(target, use);
              };
+             const compile::HeldEnvironment environment;
+             return without_gil(std::move(work));
            })
       .def("get_error_log", quick,
            [](const PyLinker& self) { return self.get("Linker")->error_log(); })

@@ -5,6 +5,7 @@
 #include "bindings/keywords.hpp"
 #include "bindings/options.hpp"
 #include "bindings/program_cache.hpp"
+#include "compile/compiler_environment.hpp"
 
 namespace cudacore::bindings {
 namespace {
@@ -117,6 +118,7 @@ ObjectCode compile(const PyProgram& self, const py::object& target_type,
     std::string log;
     try {
       ObjectCode code = [&] {
+        const compile::HeldEnvironment environment;
         const ReleaseGil release;
         return program->compile(target, names, &log, use);
       }();

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -66,9 +67,14 @@ void* allocate(const Slot& slot, std::size_t size, int device, CUstream handle) 
   const Stream stream = to_stream(device, handle);
   Buffer buffer = slot.of(device).allocate(size, stream);
   auto* const pointer = reinterpret_cast<void*>(static_cast<std::uintptr_t>(buffer.handle()));
-  auto& allocations = driver::leaked<Allocations>();
+  Allocation allocation{std::move(buffer), stream, {}};
+  auto& allocations = driver::leaked_across_forks<Allocations>();
   const std::scoped_lock lock(allocations.mutex);
-  allocations.all.insert_or_assign(pointer, Allocation{std::move(buffer), stream, {}});
+  if (const auto [place, is_new] = allocations.all.try_emplace(pointer, std::move(allocation));
+      !is_new) {
+    std::swap(place->second,
+              allocation);  // what PyTorch has forgotten is released without the lock
+  }
   return pointer;
 }
 
@@ -81,7 +87,7 @@ bool is_out_of_memory(const std::exception& error) {
 }
 
 void* allocate_from_slot(std::size_t number, ssize_t size, int device, CUstream stream) {
-  const Slot& slot = driver::leaked<Slots>().slots.at(number);
+  const Slot& slot = driver::leaked_across_forks<Slots>().slots.at(number);
   try {
     return allocate(slot, static_cast<std::size_t>(size), device, stream);
   } catch (const std::exception& error) {
@@ -98,7 +104,7 @@ void* allocate_from_slot(std::size_t number, ssize_t size, int device, CUstream 
 void give_back(void* pointer) {
   if (pointer == nullptr) return;
   const driver::BlockingScope scope;
-  auto& allocations = driver::leaked<Allocations>();
+  auto& allocations = driver::leaked_across_forks<Allocations>();
   const auto freed = [&] {
     const std::scoped_lock lock(allocations.mutex);
     return allocations.all.extract(pointer);
@@ -110,13 +116,20 @@ void give_back(void* pointer) {
 void record_stream(void* pointer, CUstream handle) {
   if (pointer == nullptr) return;
   const driver::BlockingScope scope;
-  auto& allocations = driver::leaked<Allocations>();
+  auto& allocations = driver::leaked_across_forks<Allocations>();
+  const auto stream = [&]() -> std::optional<Stream> {
+    const std::scoped_lock lock(allocations.mutex);
+    const auto found = allocations.all.find(pointer);
+    if (found == allocations.all.end()) return std::nullopt;
+    return found->second.stream;
+  }();
+  if (!stream) return;
+  const Stream user = to_stream(stream->device().id(), handle);
+  const auto is_user = [&](const Stream& known) { return known == user; };
   const std::scoped_lock lock(allocations.mutex);
   const auto found = allocations.all.find(pointer);
   if (found == allocations.all.end()) return;
   Allocation& allocation = found->second;
-  const Stream user = to_stream(allocation.stream.device().id(), handle);
-  const auto is_user = [&](const Stream& known) { return known == user; };
   if (is_user(allocation.stream) || std::ranges::any_of(allocation.users, is_user)) return;
   allocation.users.push_back(user);
 }
@@ -138,7 +151,7 @@ int torch_slot(std::vector<std::shared_ptr<MemoryResource>> resources, WhenShort
     const int device = resource->device_id();
     wanted.resources.emplace_back(device, std::move(resource));
   }
-  auto& [mutex, taken, slots] = driver::leaked<Slots>();
+  auto& [mutex, taken, slots] = driver::leaked_across_forks<Slots>();
   const std::scoped_lock lock(mutex);
   for (std::size_t i = 0; i < taken; ++i) {
     const Slot& slot = slots.at(i);

@@ -183,11 +183,18 @@ bool CacheFolder::write(const std::string& name, std::string_view content, std::
 }
 
 void CacheFolder::count(std::uint64_t blocks, std::uint64_t limit) {
+  // A sweep makes room for some time.
+  const std::uint64_t wanted = limit / 5 * 4;
   const Descriptor file(
       ::openat(files_.get(), tally,
                O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, private_file));
   struct stat status {};
-  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+  const bool is_usable = file && ::fstat(file.get(), &status) == 0;
+  if (!is_usable || !S_ISREG(status.st_mode)) {
+    fail(tally, is_usable ? EINVAL : errno);
+    sweep_files(files_.get(), wanted, limit);
+    return;
+  }
   constexpr std::array<std::byte, 4096> zeros{};
   int error = 0;
   for (std::uint64_t left = blocks; left != 0 && error == 0;) {
@@ -196,9 +203,8 @@ void CacheFolder::count(std::uint64_t blocks, std::uint64_t limit) {
     left -= part;
   }
   const std::uint64_t total = static_cast<std::uint64_t>(status.st_size) + blocks;
-  // A sweep makes room for some time.
   if (total * block_size <= limit && error == 0) return;
-  const std::uint64_t kept = sweep_files(files_.get(), limit / 5 * 4, limit);
+  const std::uint64_t kept = sweep_files(files_.get(), wanted, limit);
   // If this fails, the next write sweeps again.
   static_cast<void>(::ftruncate(file.get(), static_cast<::off_t>(kept)));
 }

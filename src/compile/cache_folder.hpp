@@ -49,7 +49,8 @@ class CacheFolder {
   [[nodiscard]] Descriptor open_folder(int parent, const std::string& name, Missing missing);
   [[nodiscard]] bool is_ours(const Descriptor& opened, const std::string& what);
   /// Adds to the approximate size of all files, which is the size of a file itself, so that no
-  /// lock is needed; removes files if it gets too large.
+  /// lock is needed; removes files if it gets too large. If that size can't be kept, looks at all
+  /// files each time.
   void count(std::uint64_t blocks, std::uint64_t limit);
   void fail(const std::string& what, int error);
 

@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
+
+#include "signature/cxx_text.hpp"
 
 namespace cudacore::compile {
 namespace {
@@ -112,6 +115,68 @@ constexpr auto known_flags = std::to_array<Flag>({
     {"use-bundled-headers", Effect::uses_files, true},
 });
 
+/// Flags of ptxas, without dashes, that neither read nor write files nor measure anything.
+constexpr auto ptxas_flags = std::to_array<std::string_view>({
+    "v",
+    "verbose",
+    "w",
+    "disable-warnings",
+    "Werror",
+    "warning-as-error",
+    "warn-spills",
+    "warn-on-spills",
+    "warn-lmem-usage",
+    "warn-on-local-memory-usage",
+    "warn-double-usage",
+    "warn-on-double-precision-use",
+    "suppress-double-demote-warning",
+    "suppress-stack-size-warning",
+    "suppress-async-bulk-multicast-advisory-warning",
+    "suppress-sparse-mma-advisory-info",
+    "O",
+    "O0",
+    "O1",
+    "O2",
+    "O3",
+    "O4",
+    "opt-level",
+    "allow-expensive-optimizations",
+    "disable-optimizer-constants",
+    "disable-optimizer-consts",
+    "optimize-float-atomics",
+    "dont-merge-basicblocks",
+    "fmad",
+    "maxrregcount",
+    "func-maxrregcount",
+    "device-function-maxrregcount",
+    "regUsageLevel",
+    "register-usage-level",
+    "maxntid",
+    "minnctapersm",
+    "override-directive-values",
+    "dlcm",
+    "def-load-cache",
+    "dscm",
+    "def-store-cache",
+    "flcm",
+    "force-load-cache",
+    "fscm",
+    "force-store-cache",
+    "pic",
+    "position-independent-code",
+    "preserve-relocs",
+    "ret-end",
+    "return-at-end",
+    "sp-bound-check",
+    "uumn",
+    "legacy-bar-warp-wide-behavior",
+    "make-errors-visible-at-exit",
+    "no-membermask-overlap",
+    "jtd",
+    "jump-table-density",
+    "device-stack-protector",
+});
+
 const Flag* find_flag(std::string_view name) noexcept {
   const auto* const found = std::find_if(known_flags.begin(), known_flags.end(),
                                          [name](const Flag& flag) { return flag.name == name; });
@@ -138,6 +203,13 @@ Written read_flag(std::string_view text) noexcept {
   return {find_flag(bare.substr(0, equals)), bare.substr(equals + 1)};
 }
 
+/// Whether a definition has a plain name: NAME, NAME=VALUE or NAME(PARAMETERS)=VALUE.
+bool is_macro(std::string_view definition) noexcept {
+  const std::string_view name = definition.substr(0, definition.find_first_of("=("));
+  return !name.empty() && !signature::is_digit(name.front()) &&
+         std::all_of(name.begin(), name.end(), signature::is_word_char);
+}
+
 /// Whether NVRTC uses a path as it is, without trimming or splitting it.
 bool is_plain_path(std::string_view path) noexcept {
   constexpr std::string_view blanks = " \t";
@@ -147,6 +219,21 @@ bool is_plain_path(std::string_view path) noexcept {
 }
 
 }  // namespace
+
+std::string ptxas_trouble(std::string_view flag) {
+  const std::string_view bare = flag.substr(std::min(flag.find_first_not_of('-'), flag.size()));
+  const std::size_t dashes = flag.size() - bare.size();
+  const std::size_t equals = std::min(bare.find('='), bare.size());
+  const std::string_view value = bare.substr(equals);
+  const bool is_known = (dashes == 1 || dashes == 2) &&
+                        std::find(ptxas_flags.begin(), ptxas_flags.end(), bare.substr(0, equals)) !=
+                            ptxas_flags.end();
+  const bool is_plain = std::all_of(value.begin(), value.end(), [](char c) {
+    return signature::is_word_char(c) || c == '=' || c == ',' || c == '-';
+  });
+  if (is_known && is_plain) return {};
+  return "the cache doesn't know what ptxas does with " + std::string(flag);
+}
 
 FlagEffects effects_of(std::span<const std::string> flags) {
   FlagEffects effects;
@@ -176,13 +263,15 @@ FlagEffects effects_of(std::span<const std::string> flags) {
         effects.pre_includes.push_back(std::move(value));
         break;
       case Effect::macro:
+        value = signature::trim(value);  // as NVRTC does
+        if (!is_macro(value)) trouble("the cache cannot read the macro in " + text);
         effects.macros.push_back(std::move(value));
         break;
       case Effect::debug:
         effects.shows_current_folder = true;
         break;
       case Effect::passed_on:
-        if (value.find("file") != std::string::npos) trouble(text + " may use files");
+        if (std::string why = ptxas_trouble(value); !why.empty()) trouble(std::move(why));
         break;
       case Effect::only_measures:
         trouble(text + " measures this compilation");

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cudacore::compile {
@@ -18,5 +19,9 @@ struct FlagEffects {
 };
 
 [[nodiscard]] FlagEffects effects_of(std::span<const std::string> flags);
+
+/// Why the result or the log may depend on more than the text of a flag of ptxas; empty if they
+/// don't.
+[[nodiscard]] std::string ptxas_trouble(std::string_view flag);
 
 }  // namespace cudacore::compile

@@ -28,7 +28,7 @@ struct State {
   std::atomic<std::uint64_t> failures{0};
 };
 
-State& state() { return driver::leaked<State>(); }
+State& state() { return driver::leaked_across_forks<State>(); }
 
 CacheSettings current_settings() {
   const std::lock_guard lock(state().mutex);
@@ -78,7 +78,7 @@ bool store_file(const std::string& name, const std::string& content) {
   auto folder = open_folder(settings, CacheFolder::Missing::create);
   if (!folder) return false;
   const bool is_written = folder->write(name, content, settings.max_size);
-  if (!is_written) count_failure(folder->problem());
+  count_failure(folder->problem());
   return is_written;
 }
 

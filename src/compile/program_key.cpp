@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/program_key.hpp"
 
-#include <algorithm>
-#include <array>
 #include <system_error>
 #include <vector>
 
-#include <unistd.h>
-
+#include "compile/compiler_environment.hpp"
 #include "compile/flag_effects.hpp"
 #include "compile/headers_read.hpp"
 #include "compile/provided_headers.hpp"
@@ -55,26 +52,6 @@ void add(FieldHash& hash, const std::map<std::string, std::string>& values) {
   add_each(hash, values);
 }
 
-/// What compilers may read from the environment.
-void add_environment(FieldHash& hash) {
-  constexpr auto prefixes = std::to_array<std::string_view>(
-      {"NVRTC_", "NVVM_", "NVJITLINK_", "EDG_", "LLVM_", "PTXAS_", "NVPTX_"});
-  std::vector<std::string_view> variables;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    if (std::any_of(prefixes.begin(), prefixes.end(),
-                    [text](std::string_view prefix) { return text.starts_with(prefix); })) {
-      variables.push_back(text);
-    }
-  }
-  std::sort(variables.begin(), variables.end());
-  for (const std::string_view variable : variables) hash.add(variable);
-}
-
-std::string no_files(bool uses_files, const std::string& option) {
-  return uses_files ? "the option " + option + " reads or writes files besides headers" : "";
-}
-
 }  // namespace
 
 std::string add_program(KeyHash& key, const ProgramInputs& inputs, const CompilerInfo& compiler) {
@@ -92,7 +69,9 @@ std::string add_program(KeyHash& key, const ProgramInputs& inputs, const Compile
     return "an option is not supported";  // and the compilation will say which
   }
   if (!flags.trouble.empty()) return flags.trouble;
-  if (options.use_bundled_headers.value_or(false)) return no_files(true, "use_bundled_headers");
+  if (options.use_bundled_headers.value_or(false)) {
+    return "the option use_bundled_headers reads or writes files besides headers";
+  }
 
   hash.add(format);
   hash.add("program");
@@ -107,7 +86,7 @@ std::string add_program(KeyHash& key, const ProgramInputs& inputs, const Compile
 #include "cudacore/program_options.def"
 #undef CUDACORE_PROGRAM_OPTION
   add_each(hash, inputs.name_expressions);
-  add_environment(hash);
+  add(hash, compiler_environment());
   if (flags.shows_current_folder) {
     std::error_code error;
     hash.add(std::filesystem::current_path(error).string());
@@ -123,7 +102,7 @@ std::string add_link(KeyHash& key, const LinkInputs& inputs) {
   const LinkerOptions& options = inputs.options;
   if (options.time.value_or(false)) return "the option time measures this link";
   for (const std::string& flag : options.ptxas_options) {
-    if (flag.find("file") != std::string::npos) return no_files(true, "ptxas_options");
+    if (std::string trouble = ptxas_trouble(flag); !trouble.empty()) return trouble;
   }
   hash.add(format);
   hash.add("link");
@@ -140,7 +119,7 @@ std::string add_link(KeyHash& key, const LinkInputs& inputs) {
     hash.add(signature::text_of(code.code()));
     hash.add(code.details().ptx);
   }
-  add_environment(hash);
+  add(hash, compiler_environment());
   return {};
 }
 

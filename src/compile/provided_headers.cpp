@@ -210,7 +210,7 @@ std::optional<std::string_view> provided_header(std::string_view name) {
 std::string all_provided() {
   std::string all;
   for (const auto& [name, text] : c_headers) all.append(name).append("\n").append(text);
-  return all.append(programmatic_launch.text);
+  return all.append(programmatic_launch.text).append(array_view_text);
 }
 
 std::string_view providing_header(std::string_view name) {

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "compile/array_view.hpp"
 #include "compile/flag_effects.hpp"
+#include "compile/provided_headers.hpp"
 
 namespace cudacore::compile {
 namespace {
@@ -166,6 +168,11 @@ TEST(MacroDefinitions, StandForAHeaderOrAMacro) {
   }
 }
 
+TEST(ProvidedHeaders, AreAllInTheKey) {
+  EXPECT_NE(all_provided().find(array_view_text), std::string::npos);
+  EXPECT_NE(all_provided().find(*provided_header("stdint.h")), std::string::npos);
+}
+
 TEST(FlagEffects, ReadsEverySpelling) {
   const std::vector<std::string> flags = {"--include-path=/a",
                                           "-I/b",
@@ -185,11 +192,15 @@ TEST(FlagEffects, ReadsEverySpelling) {
                                           "-w",
                                           "-ftz=true",
                                           "-UX",
+                                          "-D W=1",
+                                          "-D\t$V(x)=x ",
                                           "-Xptxas",
-                                          "-v"};
+                                          "-v",
+                                          "--ptxas-options=-O3",
+                                          "-Xptxas=--maxrregcount=32"};
   const FlagEffects effects = effects_of(flags);
   EXPECT_EQ(effects.folders, (std::vector<std::string>{"/a", "/b", "/c", "/d d"}));
-  EXPECT_EQ(effects.macros, (std::vector<std::string>{"X=1", "Y", "Z=\"z.h\""}));
+  EXPECT_EQ(effects.macros, (std::vector<std::string>{"X=1", "Y", "Z=\"z.h\"", "W=1", "$V(x)=x"}));
   EXPECT_EQ(effects.pre_includes, (std::vector<std::string>{"p.h", "q.h"}));
   EXPECT_EQ(effects.trouble, "");
   EXPECT_FALSE(effects.shows_current_folder);
@@ -198,10 +209,32 @@ TEST(FlagEffects, ReadsEverySpelling) {
 }
 
 TEST(FlagEffects, KnowsWhatTheyCannotTell) {
-  for (const std::string flag :
-       {"--fdevice-time-trace=t.json", "--time=-", "--pch", "--create-pch=a", "--use-pch=a",
-        "--pch-dir=a", "--use-bundled-headers=a", "--unheard-of", "file.cu", "-I a", "-Ia,b",
-        "--ptxas-options=--options-file=x", "@x", ""}) {
+  for (const std::string flag : {"--fdevice-time-trace=t.json",
+                                 "--time=-",
+                                 "--pch",
+                                 "--create-pch=a",
+                                 "--use-pch=a",
+                                 "--pch-dir=a",
+                                 "--use-bundled-headers=a",
+                                 "--unheard-of",
+                                 "file.cu",
+                                 "-I a",
+                                 "-Ia,b",
+                                 "--ptxas-options=--options-file=x",
+                                 "-Xptxas=-optf=x",
+                                 "-Xptxas=-optf",
+                                 "-Xptxas=x",
+                                 "-Xptxas=-v -optf=x",
+                                 "-Xptxas=-v=/x",
+                                 "-Xptxas=---v",
+                                 "-Xptxas=",
+                                 "-D==x",
+                                 "-D1=x",
+                                 "-DX =x",
+                                 "-D\"X=x\"",
+                                 "-DX\\u00c9=x",
+                                 "@x",
+                                 ""}) {
     EXPECT_NE(effects_of(std::vector{flag}).trouble, "") << flag;
   }
 }

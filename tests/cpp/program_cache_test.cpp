@@ -322,6 +322,21 @@ TEST_F(Cache, RemovesTheLeastRecentlyUsed) {
   EXPECT_FALSE(find_in_cache(key_of(1)));
 }
 
+TEST_F(Cache, StaysSmallWithoutItsTally) {
+  ASSERT_TRUE(store_in_cache(key_of(0), entry_of(0)));
+  fs::remove(folder_ / "programs-1" / "tally");
+  fs::create_directory(folder_ / "programs-1" / "tally");
+  cache::set_max_size(20 * block_size);
+  EXPECT_EQ(failures_in([] {
+              for (unsigned i = 0; i < 60; ++i) {
+                ASSERT_TRUE(store_in_cache(key_of(i), entry_of(i)));
+                EXPECT_LE(cache::usage().size, 20 * block_size);
+              }
+            }),
+            60U);
+  EXPECT_TRUE(contains(cache::info().problem, "tally")) << cache::info().problem;
+}
+
 TEST_F(Cache, DoesNotKeepWhatIsTooLarge) {
   cache::set_max_size(10'000);
   ASSERT_TRUE(store_in_cache(key_of(1), entry_of(1)));

@@ -107,6 +107,31 @@ class TestKey:
         assert key(options=options(**fields), extra_digest=b"x")
 
     @pytest.mark.parametrize(
+        "line",
+        [
+            '#include "x.h"', '  #  include/* c */"x.h"', '#incl\\\nude "x.h"', '%:include "x.h"',
+            "#include HEADER", "#include \\u00c9", '#if __has_include("x.h")\n#endif',
+            '#include <cuda_fp16.h>\n#include "x.h"',
+        ],
+    )  # fmt: skip
+    def test_headers_in_the_current_folder_need_a_digest(self, line: str) -> None:
+        code = f"{line}\n{SOURCE}"
+        with pytest.raises(ValueError, match="without an extra_digest: NVRTC also looks"):
+            key(code=code)
+        with pytest.raises(ValueError, match="without an extra_digest"):
+            key(options=options(headers={"y.h": line}))
+        assert key(code=code, extra_digest=b"x")
+        assert key(code=code, code_type="ptx")
+
+    @pytest.mark.parametrize(
+        "line",
+        ["#include <x.h>", '#include "y.h"', '#  include /*\n*/ "y.h" // own',
+         "#if __has_include(<x.h>)\n#endif", "#ifdef __has_include\n#endif", "#includes x"],
+    )  # fmt: skip
+    def test_other_headers_need_none(self, line: str) -> None:
+        assert key(code=f"{line}\n{SOURCE}", options=options(headers={"y.h": ""}))
+
+    @pytest.mark.parametrize(
         "fields",
         [{"create_pch": "a"}, {"create_pch": ""}, {"time": "a"}, {"time": True},
          {"fdevice_time_trace": "a"}, {"options": "--time=a"}],

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from copy import copy
 from typing import TYPE_CHECKING, Any, cast
 
@@ -41,6 +42,14 @@ READING_FLAGS = ("-I", "--include-path", "-include", "--pre-include", "-pch", "-
 WRITE_FILES = ("create_pch", "time", "fdevice_time_trace")
 WRITING_FLAGS = ("-create-pch", "--create-pch", "-time", "--time", "--fdevice-time-trace")
 
+# Where a directive or a query names a header, and the line with that name.
+_NAMES_HEADER = re.compile(
+    r"(?:(?:\#|%:)(?:\s|/\*.*?\*/)*(?:include|include_next|import|embed)"
+    r"|__has_(?:include|include_next|embed)\s*\()(?![\w$])",
+    re.DOTALL,
+)
+_NAME = re.compile(r"(?:\s|/\*.*?\*/)*([^\n]*)", re.DOTALL)
+
 
 def make_program_cache_key(
     *,
@@ -55,7 +64,8 @@ def make_program_cache_key(
 
     Two compilations have the same key only if they have the same source, type, target, flags, name,
     headers in memory and name expressions, and the same compiler, with the same folders of CUDA's
-    headers. Files that the source includes are not observed: give a digest of them.
+    headers. Files that the source includes are not observed: give a digest of them. Only CUDA's own
+    headers, included as `<name>`, and `headers` in memory need none.
     :meth:`cudacore.Program.compile` makes the key by itself if you hand it a cache.
 
     Parameters
@@ -79,8 +89,9 @@ def make_program_cache_key(
     Raises
     ------
     ValueError
-        The types don't fit each other; an option reads files, and there is no `extra_digest`; an
-        option writes files, which a compilation that is skipped wouldn't.
+        The types don't fit each other; an option reads files, or the source includes one that may
+        lie in the current folder, and there is no `extra_digest`; an option writes files, which a
+        compilation that is skipped wouldn't.
     TypeError
         An argument has the wrong type.
     NotSupportedError
@@ -118,6 +129,8 @@ def make_program_cache_key(
     is_cxx = code_type == "c++"
     if is_cxx:
         _check_files(options, extra_digest)
+        if extra_digest is None:
+            _check_includes(code, options)
     add("schema", SCHEMA)
     add("code", code_type.encode(), target_type.encode(), _encoded(code, code_type))
     if options.arch is None:
@@ -183,6 +196,23 @@ def _check_files(options: _core.ProgramOptions, extra_digest: bytes | None) -> N
             f"no key for the name {options.name!r} without an extra_digest: it has a directory "
             "component, in which NVRTC looks for headers. Give a digest of them, or a plain name"
         )
+
+
+def _check_includes(code: str | bytes, options: _core.ProgramOptions) -> None:
+    """Refuse what NVRTC also looks for in the current folder: everything but <name>."""
+    known = options.headers or {}
+    for text in (code, *known.values()):
+        joined = re.sub(r"\\[ \t]*\r?\n", "", text) if isinstance(text, str) else ""
+        for found in _NAMES_HEADER.finditer(joined):
+            line = cast("re.Match[str]", _NAME.match(joined, found.end()))[1]
+            quoted = re.match(r'"([^"]*)"', line)
+            if line.startswith("<") or (quoted and quoted[1] in known):
+                continue
+            raise ValueError(
+                f"no key for {' '.join(found[0].split())} {line.strip()} without an extra_digest: "
+                "NVRTC also looks in the current folder. Give a digest of the file, write <name> "
+                "if it is one of CUDA's, or hand it over in the option headers"
+            )
 
 
 def _is_set(value: object) -> bool:
