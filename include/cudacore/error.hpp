@@ -52,6 +52,8 @@ class InvalidValueError : public Error {
 class NotSupportedError : public Error {
  public:
   using Error::Error;
+  /// What cudacore found before any call.
+  explicit NotSupportedError(const std::string& message) : Error(message, 0, {}, {}) {}
 };
 
 /// A kernel failed while it ran (an illegal address, an assert, a trap) or could not be started.

@@ -232,9 +232,8 @@ bool is_of(PyObject* object, std::string_view name) {
   if (index < params.size() && signature::is_view(params[index])) {
     throw NotSupportedError(
         mismatch_message(kernel, index, given(object)) +
-            ": arrays become a cudacore::array_view, or a cuda::std::mdspan with a standard layout "
-            "and default_accessor, of the size that these have in the CCCL that cudacore knows",
-        0, {}, {});
+        ": arrays become a cudacore::array_view, or a cuda::std::mdspan with a standard layout "
+        "and default_accessor, of the size that these have in the CCCL that cudacore knows");
   }
   mismatch(kernel, index, object, element_advice);
 }

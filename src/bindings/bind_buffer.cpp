@@ -208,7 +208,7 @@ StridedView get_typed_view(const ObjectOf<Buffer>& self, py::handle dtype, py::h
 /// Shows the memory to the host. The view holds a share of it, so close() is safe at any time.
 int get_view(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
-  const PyObject* done = guarded([&]() -> PyObject* {
+  return status_of([&] {
     auto share = std::make_unique<Buffer>(*get_if<Buffer>(self));
     if (!share->is_host_accessible()) {
       throw py::buffer_error(
@@ -226,9 +226,7 @@ int get_view(PyObject* self, Py_buffer* view, int flags) {
       throw py::error_already_set();
     }
     view->internal = share.release();
-    return Py_None;
   });
-  return done == nullptr ? -1 : 0;
 }
 
 void release_view(PyObject* /*self*/, Py_buffer* view) {

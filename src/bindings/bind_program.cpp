@@ -19,8 +19,7 @@ SourceType to_source_type(py::handle object) {
   if (name == "ltoir") return SourceType::ltoir;
   if (name == "nvvm") {
     throw NotSupportedError(
-        "Program: NVVM IR needs libNVVM, which cudacore does not call; give it C++, PTX or LTO IR",
-        0, {}, {});
+        "Program: NVVM IR needs libNVVM, which cudacore does not call; give it C++, PTX or LTO IR");
   }
   raise_as_both(PyExc_ValueError, PyExc_RuntimeError,
                 std::string("code_type must be ") + there_are + ", not " + shown(object));

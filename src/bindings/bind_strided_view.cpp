@@ -64,8 +64,7 @@ py::object with_type(const ObjectOf<StridedView>& self, py::handle layout, py::h
   if (!layout.is_none()) {
     throw NotSupportedError(
         "StridedMemoryView.view: layouts are private classes of cuda.core, which cudacore lacks; "
-        "index, reshape or transpose the view, or give a dtype by name: view(dtype=...)",
-        0, {}, {});
+        "index, reshape or transpose the view, or give a dtype by name: view(dtype=...)");
   }
   if (dtype.is_none()) return self;
   ElementType element = to_element_type(dtype, "StridedMemoryView.view: dtype");
@@ -127,8 +126,7 @@ void bind_tensor_map(HeapClass<StridedView>& type) {
               py::handle, py::handle, py::handle) -> py::object {
              throw NotSupportedError(
                  "StridedMemoryView.as_tensor_map: cudacore lacks tensor maps; see "
-                 "docs/cuda_core.md",
-                 0, {}, {});
+                 "docs/cuda_core.md");
            });
 }
 

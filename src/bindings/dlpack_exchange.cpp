@@ -14,16 +14,6 @@ namespace {
 using dlpack::DeviceType;
 using dlpack::ManagedTensorVersioned;
 
-/// Runs the body of a C function that returns 0, or -1 with a Python error set.
-template <typename Body>
-int status_of(const Body& body) noexcept {
-  const PyObject* done = guarded([&]() -> PyObject* {
-    body();
-    return Py_None;
-  });
-  return done == nullptr ? -1 : 0;
-}
-
 [[noreturn]] void refuse(PyObject* object) {
   refuse_type("the DLPack exchange API of cudacore: the object", "a Buffer or a StridedMemoryView",
               object);

@@ -71,4 +71,14 @@ PyObject* guarded(Body&& body) noexcept {
   }
 }
 
+/// Runs the body of a C function that returns 0, or -1 with a Python error set.
+template <typename Body>
+int status_of(Body&& body) noexcept {
+  const PyObject* done = guarded([&]() -> PyObject* {
+    std::forward<Body>(body)();
+    return Py_None;
+  });
+  return done == nullptr ? -1 : 0;
+}
+
 }  // namespace cudacore::bindings

@@ -173,15 +173,13 @@ class OptionClass {
   }
 
   static int set(PyObject* self, PyObject* value, void* closure) {
-    const PyObject* done = guarded([&] {
+    return status_of([&] {
       const auto& field = *static_cast<const Option<T>*>(closure);
       if (value == nullptr) {
         throw py::attribute_error(std::string(name) + "." + field.spec.name + " cannot be deleted");
       }
       set_field(*get_if<T>(self), field, value);
-      return Py_None;
     });
-    return done == nullptr ? -1 : 0;
   }
 
   /// The fields that differ from their defaults.

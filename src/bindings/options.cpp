@@ -20,9 +20,8 @@ void check_backend(py::handle backend, const std::string& function, const std::s
   const std::string name = in_small_letters(backend);
   if (name == "nvvm" && only == "nvrtc") {
     throw NotSupportedError(function +
-                                ": NVVM IR needs libNVVM, which cudacore does not call; backend is "
-                                "\"nvrtc\"",
-                            0, {}, {});
+                            ": NVVM IR needs libNVVM, which cudacore does not call; backend is "
+                            "\"nvrtc\"");
   }
   if (name != only) {
     throw py::value_error(function + ": backend must be \"" + only + "\", not \"" + name + "\"");

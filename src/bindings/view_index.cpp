@@ -164,8 +164,7 @@ void copy_view(const StridedView& target, const StridedView& source, py::handle 
                        (to.layout.is_c_contiguous() && from.layout.is_c_contiguous());
   if (!is_same || range.end - range.first != count) {
     throw NotSupportedError(std::string(what) + ": the elements of both views must lie in the " +
-                                "same order, without gaps; copy the rest with a kernel",
-                            0, {}, {});
+                            "same order, without gaps; copy the rest with a kernel");
   }
   const auto item = static_cast<std::int64_t>(to.element.size);
   const auto offset = static_cast<CUdeviceptr>(range.first * item);

@@ -61,9 +61,8 @@ void append_flag(std::vector<std::string>& flags, std::string_view tool, std::st
   } else if constexpr (rule == FlagRule::raw) {
     flags.insert(flags.end(), field.begin(), field.end());
   } else if constexpr (rule == FlagRule::unsupported) {
-    throw NotSupportedError(
-        std::string(tool) + " has no flag for the option " + std::string(name) + "; leave it out",
-        0, {}, {});
+    throw NotSupportedError(std::string(tool) + " has no flag for the option " + std::string(name) +
+                            "; leave it out");
   }
 }
 

@@ -186,8 +186,7 @@ void throw_if_lost(const ContextBox& context) {
 
 void throw_no_ipc(const std::string& option) {
   throw NotSupportedError(
-      option + ": cudacore lacks sharing with other processes (IPC); see docs/cuda_core.md", 0, {},
-      {});
+      option + ": cudacore lacks sharing with other processes (IPC); see docs/cuda_core.md");
 }
 
 void throw_stale(std::string_view message) {

@@ -62,8 +62,7 @@ DeviceLimits read_limits(const driver::DriverApi& api, int device) {
 void require_known_device(int device) {
   if (device >= 0 && static_cast<std::size_t>(device) < max_devices) return;
   throw NotSupportedError("device " + std::to_string(device) + ": cudacore serves " +
-                              std::to_string(max_devices) + " devices in a process",
-                          0, {}, {});
+                          std::to_string(max_devices) + " devices in a process");
 }
 
 /// The device of a context. Leaves the calling thread's current context as it was, also if there is

@@ -63,8 +63,8 @@ bool has_zero(const Dim3& extents) noexcept {
 }
 
 [[noreturn]] void refuse_feature(const KernelBox& kernel, const char* feature, int device) {
-  throw NotSupportedError(
-      kernel.name + ": " + error::describe_device(device) + " has no " + feature, 0, {}, {});
+  throw NotSupportedError(kernel.name + ": " + error::describe_device(device) + " has no " +
+                          feature);
 }
 
 /// With clusters, the grid counts clusters.

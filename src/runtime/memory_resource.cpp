@@ -52,8 +52,7 @@ std::shared_ptr<owner::PoolBox> device_pool(
   const ContextCall call(error::primary_context(device.id()));
   const std::string place = error::describe_device(device.id());
   if (device.attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED) == 0) {
-    throw NotSupportedError(place + " has no memory pools: use SynchronousMemoryResource", 0, {},
-                            {});
+    throw NotSupportedError(place + " has no memory pools: use SynchronousMemoryResource");
   }
   std::shared_ptr<owner::PoolBox> pool;
   if (options) {
@@ -80,9 +79,8 @@ std::shared_ptr<owner::PoolBox> pinned_pool(const PinnedMemoryResourceOptions& o
   if (device.attribute(needed) == 0) {
     throw NotSupportedError(
         std::string("this driver or device has no pools of host memory (") +
-            (options.numa_id ? "host_numa_memory_pools_supported" : "host_memory_pools_supported") +
-            " is 0 on " + error::describe_device(device.id()) + "): use LegacyPinnedMemoryResource",
-        0, {}, {});
+        (options.numa_id ? "host_numa_memory_pools_supported" : "host_memory_pools_supported") +
+        " is 0 on " + error::describe_device(device.id()) + "): use LegacyPinnedMemoryResource");
   }
   const std::string place = options.numa_id
                                 ? "the host's NUMA node " + std::to_string(*options.numa_id)
@@ -124,11 +122,9 @@ ManagedMemoryResourceOptions resolve(ManagedMemoryResourceOptions options) {
   } else if (options.preferred_location_type == ManagedLocation::host_numa && !location) {
     location = Device::current().attribute(CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID);
     if (*location < 0) {
-      throw NotSupportedError(
-          "the current device has no NUMA node of the host (host_numa_id is " +
-              std::to_string(*location) +
-              "): name one with ManagedMemoryResourceOptions.preferred_location",
-          0, {}, {});
+      throw NotSupportedError("the current device has no NUMA node of the host (host_numa_id is " +
+                              std::to_string(*location) +
+                              "): name one with ManagedMemoryResourceOptions.preferred_location");
     }
   }
   return options;

@@ -274,10 +274,9 @@ std::string_view ObjectCode::ptx() const noexcept { return state_->ptx(); }
 const std::vector<KernelEntry>& ObjectCode::kernels() const {
   if (const auto* kernels = state_->list_kernels()) return *kernels;
   throw NotSupportedError("the kernels in " + state_->describe() +
-                              " cannot be listed: only PTX, cubins and fat binaries that are not "
-                              "compressed can be read. Link it to a cubin, or ask for a kernel by "
-                              "name",
-                          0, {}, {});
+                          " cannot be listed: only PTX, cubins and fat binaries that are not "
+                          "compressed can be read. Link it to a cubin, or ask for a kernel by "
+                          "name");
 }
 
 Signature ObjectCode::signature(std::string_view name) const {
