@@ -337,9 +337,10 @@ bool pack_argument(const KernelBox& kernel, std::size_t index, const Slot& slot,
     if (const Buffer* derived = get_if<Buffer>(object)) {
       return pack_buffer(kernel, index, slot, *derived, object, device, destination);
     }
-    if (takes_array(slot) &&
-        pack_exchanged_array(kernel, index, slot, object, arrays, destination)) {
-      return false;
+    bool may_have_run_python = false;
+    if (takes_array(slot) && pack_exchanged_array(kernel, index, slot, object, arrays, destination,
+                                                  may_have_run_python)) {
+      return may_have_run_python;
     }
     const ScalarType scalar = scalar_type(object);
     if (scalar.access != ScalarType::Access::none) {

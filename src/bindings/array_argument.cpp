@@ -136,21 +136,50 @@ void pack_checked(const Place& place, ForeignArray& array, LaunchArrays& arrays,
   arrays.add(array);
 }
 
+void require_open_view(const Place& place) {
+  const auto* view = get_if<StridedView>(place.object);
+  if (view != nullptr && is_closed(*view)) [[unlikely]] {
+    throw std::invalid_argument(
+        mismatch_message(place.kernel, place.index, "a view of a closed Buffer"));
+  }
+}
+
+void pack_by(const Place& place, const dlpack::ExchangeApi& api, LaunchArrays& arrays,
+             unsigned char* destination) {
+  require_open_view(place);
+  ForeignArray array;
+  read_by(api, place.object, Sharing::borrow, array);
+  pack_checked(place, array, arrays, destination);
+}
+
 }  // namespace
 
 bool pack_exchanged_array(const KernelBox& kernel, std::size_t index, const Slot& slot,
-                          PyObject* object, LaunchArrays& arrays, unsigned char* destination) {
-  const auto* view = get_if<StridedView>(object);
-  if (view != nullptr && is_closed(*view)) [[unlikely]] {
-    throw std::invalid_argument(mismatch_message(kernel, index, "a view of a closed Buffer"));
-  }
+                          PyObject* object, LaunchArrays& arrays, unsigned char* destination,
+                          bool& may_have_run_python) {
   const Place place{kernel, index, slot, object};
   return naming(place, [&] {
-    ForeignArray array;
-    if (!read_exchange_api(object, Sharing::borrow, array)) return false;
-    pack_checked(place, array, arrays, destination);
+    const ExchangeLookup found = find_exchange_api(object);
+    may_have_run_python |= found.may_have_run_python;
+    if (found.api == nullptr) return false;
+    may_have_run_python |= !can_borrow(*found.api);
+    pack_by(place, *found.api, arrays, destination);
     return true;
   });
+}
+
+const dlpack::ExchangeApi* borrowing_api(const KernelBox& kernel, std::size_t index,
+                                         const Slot& slot, PyObject* object) {
+  const dlpack::ExchangeApi* api =
+      naming(Place{kernel, index, slot, object}, [&] { return find_exchange_api(object).api; });
+  return api != nullptr && can_borrow(*api) ? api : nullptr;
+}
+
+void pack_borrowed_array(const KernelBox& kernel, std::size_t index, const Slot& slot,
+                         PyObject* object, const dlpack::ExchangeApi& api, LaunchArrays& arrays,
+                         unsigned char* destination) {
+  const Place place{kernel, index, slot, object};
+  naming(place, [&] { pack_by(place, api, arrays, destination); });
 }
 
 bool pack_array(const KernelBox& kernel, std::size_t index, const Slot& slot, PyObject* object,

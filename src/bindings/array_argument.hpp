@@ -22,13 +22,29 @@ namespace cudacore::bindings {
   return slot.view != 0 || takes_address(slot);
 }
 
-/// Packs an object whose type has DLPack's C exchange API into a slot that takes an array. Runs
-/// no Python code once the type is known.
+/// Packs an object whose type has DLPack's C exchange API into a slot that takes an array. Sets
+/// `may_have_run_python` if that is so: for types that are new, and libraries that only share.
 /// @return false for other objects.
 /// @throw TypeMismatchError that names the kernel and the parameter.
 [[nodiscard]] bool pack_exchanged_array(const launching::KernelBox& kernel, std::size_t index,
                                         const launching::Slot& slot, PyObject* object,
-                                        LaunchArrays& arrays, unsigned char* destination);
+                                        LaunchArrays& arrays, unsigned char* destination,
+                                        bool& may_have_run_python);
+
+/// The API by which an object can be packed without running Python code; null for other objects.
+/// May itself run Python code.
+/// @throw as pack_exchanged_array().
+[[nodiscard]] const dlpack::ExchangeApi* borrowing_api(const launching::KernelBox& kernel,
+                                                       std::size_t index,
+                                                       const launching::Slot& slot,
+                                                       PyObject* object);
+
+/// Packs an object by what borrowing_api() returned.
+/// @throw as pack_exchanged_array().
+void pack_borrowed_array(const launching::KernelBox& kernel, std::size_t index,
+                         const launching::Slot& slot, PyObject* object,
+                         const dlpack::ExchangeApi& api, LaunchArrays& arrays,
+                         unsigned char* destination);
 
 /// Packs an object that has any protocol of arrays into a slot that takes an array.
 /// @return false for other objects.

@@ -147,27 +147,35 @@ void throw_protocol_error(const char* function) {
   throw ForeignArrayError(std::string(function) + " failed, and said nothing");
 }
 
-bool read_exchange_api(PyObject* object, Sharing sharing, ForeignArray& array) {
+ExchangeLookup find_exchange_api(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
-  const ExchangeApi* api =
-      known_types.find(type,
-                       [&] {
-                         return ExchangeType{type, learn_exchange_api(type)};
-                       })
-          .api;
-  if (api == nullptr) return false;
-  if (sharing == Sharing::borrow && api->borrow_from_object != nullptr) {
-    if (api->borrow_from_object(object, &array.tensor) != 0) throw_protocol_error(exchange_name);
+  bool has_learnt = false;
+  const ExchangeType known = known_types.find(type, [&] {
+    has_learnt = true;
+    return ExchangeType{type, learn_exchange_api(type)};
+  });
+  return {known.api, has_learnt};
+}
+
+void read_by(const ExchangeApi& api, PyObject* object, Sharing sharing, ForeignArray& array) {
+  if (sharing == Sharing::borrow && can_borrow(api)) {
+    if (api.borrow_from_object(object, &array.tensor) != 0) throw_protocol_error(exchange_name);
   } else {
     ManagedTensorVersioned* managed = nullptr;
-    if (api->from_object(object, &managed) != 0 || managed == nullptr) {
+    if (api.from_object(object, &managed) != 0 || managed == nullptr) {
       throw_protocol_error(exchange_name);
     }
     take(managed, array);
   }
   // The work of cudacore's own views is ordered by the user, like that of buffers.
-  if (api != &own_exchange_api()) array.api = api;
+  if (&api != &own_exchange_api()) array.api = &api;
   array.check(exchange_name);
+}
+
+bool read_exchange_api(PyObject* object, Sharing sharing, ForeignArray& array) {
+  const ExchangeApi* api = find_exchange_api(object).api;
+  if (api == nullptr) return false;
+  read_by(*api, object, sharing, array);
   return true;
 }
 

@@ -5,10 +5,27 @@
 
 namespace cudacore::bindings {
 
-/// Reads an array by the C exchange API of its type, which is looked up once for each type. Runs no
-/// Python code after that.
-/// @return false if the type has none, or one of a major version that is not known.
+/// The C exchange API of an object's type. The first look-up of a type may run Python code.
+struct ExchangeLookup {
+  const dlpack::ExchangeApi* api;  ///< null if there is none of a major version that is known
+  bool may_have_run_python;
+};
+/// @throw ForeignArrayError; what the type raises.
+[[nodiscard]] ExchangeLookup find_exchange_api(PyObject* object);
+
+/// Whether a library's arrays can be read without taking a share. This runs no Python code.
+[[nodiscard]] inline bool can_borrow(const dlpack::ExchangeApi& api) noexcept {
+  return api.borrow_from_object != nullptr;
+}
+
+/// Reads an array by the API of its type. Shares it, which may run Python code, if it can't be
+/// borrowed.
 /// @throw ForeignArrayError; what the library raises.
+void read_by(const dlpack::ExchangeApi& api, PyObject* object, Sharing sharing,
+             ForeignArray& array);
+
+/// Both in one.
+/// @return false if the type has no such API.
 [[nodiscard]] bool read_exchange_api(PyObject* object, Sharing sharing, ForeignArray& array);
 
 /// Reads an array by __dlpack__, and owns what that returns. `consumer` is made to wait for the

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <limits>
 #include <span>
+#include <vector>
 
 #include "bindings/argument.hpp"
 #include "bindings/array_argument.hpp"
@@ -78,6 +79,31 @@ bool pack_fast(const Slot& slot, PyObject* object, int device,
   return false;
 }
 
+/// Packs the memory again after Python code has run, which may have closed or moved it: first finds
+/// out how, which may run more of it; then packs, which runs none. The Buffers are last, in case
+/// that a library runs some all the same. Arrays that were shared keep their memory.
+void pack_memory_again(const KernelBox& kernel, PyObject* const* objects, LaunchArrays& arrays,
+                       PackedArguments& packed) {
+  const std::span<const Slot> slots = packed.slots();
+  const auto place = [&](std::size_t i) { return static_cast<unsigned char*>(packed.places()[i]); };
+  std::vector<const dlpack::ExchangeApi*> apis(slots.size());
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (takes_array(slots[i]) && get_if<Buffer>(objects[i]) == nullptr) {
+      apis[i] = borrowing_api(kernel, i, slots[i], objects[i]);
+    }
+  }
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (apis[i] != nullptr) {
+      pack_borrowed_array(kernel, i, slots[i], objects[i], *apis[i], arrays, place(i));
+    }
+  }
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (get_if<Buffer>(objects[i]) != nullptr) {
+      static_cast<void>(pack_argument(kernel, i, slots[i], objects[i], arrays, place(i)));
+    }
+  }
+}
+
 }  // namespace
 
 void pack_arguments(const KernelBox& kernel, PyObject* const* objects, LaunchArrays& arrays,
@@ -92,14 +118,8 @@ void pack_arguments(const KernelBox& kernel, PyObject* const* objects, LaunchArr
       may_have_run_python |= pack_argument(kernel, i, slots[i], objects[i], arrays, place);
     }
   }
-  // The memory again, when no more Python code runs: an argument's may have closed or moved it.
-  for (std::size_t i = 0; may_have_run_python && i < slots.size(); ++i) {
-    auto* place = static_cast<unsigned char*>(places[i]);
-    if (get_if<Buffer>(objects[i]) != nullptr) {
-      pack_argument(kernel, i, slots[i], objects[i], arrays, place);
-    } else if (takes_array(slots[i])) {
-      static_cast<void>(pack_exchanged_array(kernel, i, slots[i], objects[i], arrays, place));
-    }
+  if (may_have_run_python) [[unlikely]] {
+    pack_memory_again(kernel, objects, arrays, packed);
   }
 }
 

@@ -81,7 +81,8 @@ class TestEveryProtocol:
 
         both = Both(block.handle, (16,))
         scale[1, 1](block, both, 1.0, 16)
-        assert (both.borrowed, both.streams) == (1, [])
+        assert both.borrowed  # twice, since the look-up of a new type may run Python code
+        assert both.streams == []
 
     def test_library_without_borrowing(self, scale: Kernel, block: Buffer) -> None:
         class Sharing(ExchangeArray):
