@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from cudacore import _missing
-from harness import PACKAGE, ROOT
+from harness import PACKAGE
 
 #: What no stub can express: pybind11's metaclass.
 #: Calling a kernel directly only raises the error that it needs a shape.
@@ -34,9 +34,12 @@ def test_stubs_match_the_module(tmp_path: Path) -> None:
     allowed = tmp_path / "allowed"
     missing = [rf"cudacore\._core\.{owner}\.{name}" for owner, name, _ in _missing._placeholders()]
     allowed.write_text(ALLOWED + "\n".join(missing))
+    # For this interpreter's version, and without what the package imports only if it is there.
+    config = tmp_path / "mypy.ini"
+    config.write_text("[mypy]\nignore_missing_imports = True\n")
     said = check(
         "mypy.stubtest", "--concise", "--ignore-unused-allowlist", f"--allowlist={allowed}",
-        f"--mypy-config-file={ROOT / 'pyproject.toml'}", "cudacore._core", folder=tmp_path,
+        f"--mypy-config-file={config}", "cudacore._core", folder=tmp_path,
     )  # fmt: skip
     assert said == "", said
 
