@@ -2,6 +2,7 @@
 #include "compile/header_mentions.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -18,6 +19,8 @@ using signature::is_word_char;
 
 constexpr std::size_t npos = std::string_view::npos;
 constexpr std::string_view has_include = "__has_include";
+constexpr std::array<std::string_view, 3> built_in = {has_include, "__has_include_next",
+                                                      "__has_embed"};
 
 /// Like std::string_view::find(), which is slow for more than a character.
 std::size_t index_of(std::string_view text, std::string_view wanted, std::size_t i) noexcept {
@@ -49,22 +52,47 @@ std::size_t continuation(std::string_view text, std::size_t i) noexcept {
   return text.substr(i, 3) == "\\\r\n" ? 3 : 0;
 }
 
+/// Where comments of a text end. Asked again for one that began before, it need not search again.
+class CommentEnds {
+ public:
+  explicit CommentEnds(std::string_view text) noexcept : text_(text) {}
+
+  /// The index behind the comment that begins with the two characters at `i`.
+  std::size_t behind(std::size_t i) noexcept {
+    const std::size_t from = i + 2;
+    if (from < from_ || from > end_) {
+      from_ = from;
+      end_ = std::min(text_.find("*/", from), text_.size());
+    }
+    return std::min(end_ + 2, text_.size());
+  }
+
+ private:
+  std::string_view text_;
+  std::size_t from_ = npos;
+  std::size_t end_ = 0;
+};
+
 /// The first index at or after `i` on the same logical line that is neither white space nor part
 /// of a comment; the end of the line or of the text if there is none.
-std::size_t skip_blanks(std::string_view text, std::size_t i) noexcept {
+std::size_t skip_blanks(std::string_view text, std::size_t i, CommentEnds& ends) noexcept {
   while (i < text.size()) {
     if (const std::size_t joined = continuation(text, i); joined != 0) {
       i += joined;
     } else if (text[i] != '\n' && signature::is_space(text[i])) {
       ++i;
     } else if (text.substr(i, 2) == "/*") {
-      const std::size_t end = text.find("*/", i + 2);
-      i = end == npos ? text.size() : end + 2;
+      i = ends.behind(i);
     } else {
       break;
     }
   }
   return i;
+}
+
+std::size_t skip_blanks(std::string_view text, std::size_t i) noexcept {
+  CommentEnds ends(text);
+  return skip_blanks(text, i, ends);
 }
 
 /// Takes characters as long as `belongs` says so, without line continuations, and leaves `i`
@@ -146,12 +174,15 @@ struct Definition {
 
 /// The start of the line that `place` belongs to, with the lines that are joined to it by a
 /// backslash or by a comment that ends before `place`.
-std::size_t logical_line(std::string_view text, std::size_t place) noexcept {
+/// @param allowed how many characters may be read; 0 if that weren't enough
+std::size_t logical_line(std::string_view text, std::size_t place, std::size_t& allowed) noexcept {
   std::size_t start = place;
   while (start > 0) {
     const std::size_t newline = text.substr(0, start).rfind('\n');
     start = newline == npos ? 0 : newline + 1;
     const std::string_view line = text.substr(start, place - start);
+    allowed -= std::min(allowed, line.size());
+    if (allowed == 0) break;
     const bool is_joined =
         text.substr(0, start).ends_with("\\\n") || text.substr(0, start).ends_with("\\\r\n");
     if (!is_joined && line.find("*/") >= line.find("/*")) break;
@@ -161,8 +192,9 @@ std::size_t logical_line(std::string_view text, std::size_t place) noexcept {
 }
 
 /// The definition that `place` is in the body of; unset if it is in none.
-std::optional<Definition> definition_around(std::string_view text, std::size_t place) {
-  std::size_t i = skip_blanks(text, logical_line(text, place));
+std::optional<Definition> definition_around(std::string_view text, std::size_t place,
+                                            std::size_t& allowed) {
+  std::size_t i = skip_blanks(text, logical_line(text, place, allowed));
   const std::size_t hash = text.substr(i, 2) == "%:" ? 2 : text.substr(i, 1) == "#" ? 1 : 0;
   if (hash == 0) return std::nullopt;
   i = skip_blanks(text, i + hash);
@@ -183,6 +215,60 @@ std::optional<Definition> definition_around(std::string_view text, std::size_t p
   }
   return definition;
 }
+
+/// Which places of a text are in comments; to be asked in ascending order.
+class Comments {
+ public:
+  explicit Comments(std::string_view text) noexcept : text_(text) {}
+
+  [[nodiscard]] bool contain(std::size_t place) {
+    while (end_ <= place && end_ < text_.size()) read_next();
+    return is_comment_ && place < end_;
+  }
+
+ private:
+  /// Reads a comment, a literal or a character.
+  void read_next() {
+    const std::size_t begin = end_;
+    const std::string_view two = text_.substr(begin, 2);
+    is_comment_ = two == "//" || two == "/*";
+    if (two == "//") {
+      end_ = text_.find('\n', begin);
+    } else if (two == "/*") {
+      end_ = text_.find("*/", begin + 2);
+      if (end_ != npos) end_ += 2;
+    } else if (text_[begin] == '"' && is_raw(begin)) {
+      end_ = behind_raw_literal(begin);
+    } else if (text_[begin] == '"' || (text_[begin] == '\'' && !is_after_digit(begin))) {
+      for (end_ = begin + 1; end_ < text_.size() && text_[end_] != '\n'; ++end_) {
+        if (text_[end_] == text_[begin]) break;
+        if (text_[end_] == '\\') ++end_;
+      }
+      ++end_;
+    } else {
+      end_ = begin + 1;
+    }
+    end_ = std::min(end_, text_.size());
+  }
+
+  [[nodiscard]] bool is_after_digit(std::size_t i) const noexcept {
+    return i > 0 && is_word_char(text_[i - 1]) && i + 1 < text_.size() &&
+           is_word_char(text_[i + 1]) && text_.substr(i + 2, 1) != "'";
+  }
+  [[nodiscard]] bool is_raw(std::size_t i) const noexcept { return i > 0 && text_[i - 1] == 'R'; }
+
+  [[nodiscard]] std::size_t behind_raw_literal(std::size_t begin) const {
+    const std::size_t open = text_.find('(', begin);
+    if (open == npos) return npos;
+    const std::string close = ")" + std::string(text_.substr(begin + 1, open - begin - 1)) + "\"";
+    const std::size_t end = text_.find(close, open);
+    return end == npos ? npos : end + close.size();
+  }
+
+  std::string_view text_;
+  std::size_t end_ = 0;
+  bool is_comment_ = false;
+};
 
 class Reader {
  public:
@@ -206,6 +292,7 @@ class Reader {
     const std::string_view front = query.substr(0, (query.size() + 1) / 2);
     const std::string_view back = query.substr(query.size() / 2);
     for (const std::string_view part : {front, back}) {
+      comments_ = Comments(text_);
       for_each_word_with(part, [&](std::size_t begin, std::size_t end, const std::string& word) {
         if (word == query) {
           if (part == front) read_query(query, begin, end);
@@ -224,8 +311,9 @@ class Reader {
 
   void read_directives() {
     Hashes hashes(text_);
+    CommentEnds ends(text_);
     for (Hash hash = hashes.next(0); hash.place != npos; hash = hashes.next(hash.behind)) {
-      std::size_t i = skip_blanks(text_, hash.behind);
+      std::size_t i = skip_blanks(text_, hash.behind, ends);
       // Nearly all other directives end here.
       if (i >= text_.size() || (text_[i] != 'i' && text_[i] != 'e')) continue;
       if (!may_start_line(text_, hash.place)) continue;
@@ -233,30 +321,41 @@ class Reader {
       if (word != "include" && word != "include_next" && word != "import" && word != "embed") {
         continue;
       }
-      i = skip_blanks(text_, i);
+      i = skip_blanks(text_, i, ends);
       if (auto header = take_header(text_, i)) {
         found_.headers.push_back(*std::move(header));
-      } else if (i < text_.size() && is_word_char(text_[i])) {
-        found_.macros.push_back(take_word(text_, i));
+        continue;
       }
+      std::string macro = take_word(text_, i);
+      const std::string_view harmless = macro.empty() ? "\n\"</" : "";
+      const bool is_known = i >= text_.size() || harmless.find(text_[i]) != npos ||
+                            (!macro.empty() && text_[i] != '\\' && (text_[i] & 0x80) == 0);
+      if (!is_known) trouble("includes what the cache cannot read");
+      if (!macro.empty()) found_.macros.push_back(std::move(macro));
     }
   }
 
   /// Finds __has_include, which may be used anywhere, and what may become it by pasting.
   void read_queries() {
-    for_each_word_with("has_", [&](std::size_t begin, std::size_t end, const std::string& word) {
-      if (is_built_in(word)) {
-        read_query(word, begin, end);
-      } else if (is_fragment(word)) {
-        trouble("may make " + std::string(has_include) + " out of " + word);
-      }
-    });
+    // Of two words that make one of these names, one contains such a part.
+    constexpr std::string_view first = "has_";
+    for (const std::string_view part :
+         {first, std::string_view("_inc"), std::string_view("_emb")}) {
+      comments_ = Comments(text_);
+      for_each_word_with(part, [&](std::size_t begin, std::size_t end, const std::string& word) {
+        if (is_built_in(word)) {
+          if (part == first) read_query(word, begin, end);
+        } else if (is_fragment(word)) {
+          trouble("may make " + std::string(has_include) + " out of " + word);
+        }
+      });
+    }
   }
 
   template <typename Work>
   void for_each_word_with(std::string_view part, Work work) {
     std::size_t i = index_of(text_, part, 0);
-    while (i != npos) {
+    while (i != npos && found_.trouble.empty()) {
       std::size_t begin = i;
       while (begin > 0 && is_word_char(text_[begin - 1])) --begin;
       std::size_t end = begin;
@@ -267,14 +366,16 @@ class Reader {
   }
 
   static bool is_fragment(std::string_view word) noexcept {
-    constexpr std::string_view rest = "has_include";
-    if (word == rest || word == "_has_include") return true;
-    return word.size() >= std::string_view("__has_").size() && has_include.starts_with(word);
+    constexpr std::size_t shortest = 6;  // of "__has_" and "_embed"
+    return word.size() >= shortest && std::any_of(built_in.begin(), built_in.end(), [&](auto name) {
+             return name.find(word) != npos;
+           });
   }
 
   void read_query(std::string_view query, std::size_t begin, std::size_t i) {
-    if (is_tested(begin) || is_defined(begin)) return;
-    const std::optional<Definition> definition = definition_around(text_, begin);
+    if (is_tested(begin) || is_defined(begin) || comments_.contain(begin)) return;
+    const std::optional<Definition> definition = definition_around(text_, begin, allowed_);
+    if (allowed_ == 0) return trouble("asks for headers in too many ways");
     i = skip_blanks(text_, i);
     if (text_.substr(i, 1) == "(") {
       i = skip_blanks(text_, i + 1);
@@ -290,11 +391,11 @@ class Reader {
         return;
       }
     }
-    if (!is_in_comment(begin)) trouble("asks for a header by a macro with " + std::string(query));
+    trouble("asks for a header by a macro with " + std::string(query));
   }
 
   static bool is_built_in(std::string_view word) noexcept {
-    return word == has_include || word == "__has_include_next" || word == "__has_embed";
+    return std::find(built_in.begin(), built_in.end(), word) != built_in.end();
   }
 
   [[nodiscard]] bool is_closed(std::size_t i) const noexcept {
@@ -312,73 +413,79 @@ class Reader {
            });
   }
 
+  /// Whether a text ends with a whole word, and blanks.
+  static bool ends_with_word(std::string_view text, std::string_view word) noexcept {
+    text = signature::trim(text);
+    if (!text.ends_with(word)) return false;
+    text.remove_suffix(word.size());
+    return text.empty() || (!is_word_char(text.back()) && (text.back() & 0x80) == 0);
+  }
+
   /// Whether the word at `begin` is the name of a macro that begins or ends there.
   [[nodiscard]] bool is_defined(std::size_t begin) const noexcept {
-    const std::string_view before = signature::trim(text_.substr(0, begin));
-    return before.ends_with("define") || before.ends_with("undef");
+    std::string_view before = signature::trim(text_.substr(0, begin));
+    for (const std::string_view word : {"define", "undef"}) {
+      if (!ends_with_word(before, word)) continue;
+      before = signature::trim(before.substr(0, before.size() - word.size()));
+      return before.ends_with('#') || before.ends_with("%:");
+    }
+    return false;
   }
 
   /// Whether the word at `begin` only is asked whether it exists: `defined(__has_include)`.
   [[nodiscard]] bool is_tested(std::size_t begin) const noexcept {
     std::string_view before = signature::trim(text_.substr(0, begin));
     if (before.ends_with('(')) before = signature::trim(before.substr(0, before.size() - 1));
-    return before.ends_with("defined") || before.ends_with("ifdef") || before.ends_with("ifndef");
-  }
-
-  /// Whether the line before `begin` shows that it belongs to a comment.
-  [[nodiscard]] bool is_in_comment(std::size_t begin) const noexcept {
-    const std::size_t newline = text_.substr(0, begin).rfind('\n');
-    const std::size_t start = newline == npos ? 0 : newline + 1;
-    const std::string_view line = signature::trim(text_.substr(start, begin - start));
-    return line.starts_with("//") || line.starts_with('*') || line.starts_with("/*");
+    return ends_with_word(before, "defined") || ends_with_word(before, "ifdef") ||
+           ends_with_word(before, "ifndef");
   }
 
   std::string_view text_;
+  Comments comments_{text_};
+  std::size_t allowed_ = std::size_t{64} << 20U;  ///< characters to read again
   HeaderMentions found_;
 };
-
-/// Whether a line is continued within a word, which a search would then miss.
-bool splits_word(std::string_view text) noexcept {
-  for (std::size_t i = index_of(text, "\\", 0); i != npos; i = index_of(text, "\\", i + 1)) {
-    const std::size_t size = continuation(text, i);
-    const bool is_within = size != 0 && i > 0 && i + size < text.size();
-    if (is_within && is_word_char(text[i - 1]) && is_word_char(text[i + size])) return true;
-  }
-  return false;
-}
 
 /// Calls `work` with the name of each macro that a text defines, and the index behind it.
 template <typename Work>
 void for_each_definition(std::string_view text, Work work) {
   Hashes hashes(text);
+  CommentEnds ends(text);
   for (Hash hash = hashes.next(0); hash.place != npos; hash = hashes.next(hash.behind)) {
-    std::size_t i = skip_blanks(text, hash.behind);
+    std::size_t i = skip_blanks(text, hash.behind, ends);
     if (i >= text.size() || (text[i] != 'd' && text[i] != '\\')) continue;
     if (take_word(text, i) != "define") continue;
-    i = skip_blanks(text, i);
+    i = skip_blanks(text, i, ends);
     const std::string name = take_word(text, i);
     work(name, i);
   }
 }
 
-/// The text without line continuations.
-std::string joined(std::string_view text) {
-  std::size_t i = 0;
-  return take(text, i, [](char) { return true; });
-}
-
 }  // namespace
 
+std::optional<std::string> joined_lines(std::string_view text) {
+  std::string joined;
+  std::size_t copied = 0;
+  bool is_any = false;
+  for (std::size_t i = text.find('\\'); i != npos; i = text.find('\\', i + 1)) {
+    const std::size_t size = continuation(text, i);
+    if (size == 0) continue;
+    is_any = true;
+    joined.append(text, copied, i - copied);
+    copied = i + size;
+  }
+  if (!is_any) return std::nullopt;
+  return joined.append(text, copied);
+}
+
 HeaderMentions header_mentions(std::string_view text) {
-  if (!splits_word(text)) return Reader(text).read();
-  const std::string whole = joined(text);
-  return Reader(whole).read();
+  const std::optional<std::string> joined = joined_lines(text);
+  return Reader(joined ? *joined : text).read();
 }
 
 HeaderMentions mentions_by(std::string_view query, std::string_view text) {
-  if (!splits_word(text)) return Reader(text).read_uses(query);
-  const std::string whole = joined(text);
-  return Reader(whole).read_uses(query);
+  const std::optional<std::string> joined = joined_lines(text);
+  return Reader(joined ? *joined : text).read_uses(query);
 }
 
 std::optional<std::vector<std::string>> replaceable_words(std::string_view name) {

@@ -32,6 +32,9 @@ struct HeaderMentions {
   std::string trouble;
 };
 
+/// The text without line continuations; unset if it has none.
+[[nodiscard]] std::optional<std::string> joined_lines(std::string_view text);
+
 [[nodiscard]] HeaderMentions header_mentions(std::string_view text);
 
 /// What a text asks for with a macro that stands for __has_include: only `headers`, `queries` and

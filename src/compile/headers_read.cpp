@@ -95,7 +95,18 @@ class HeaderSearch {
 
   void add(std::string_view content, std::string folder) {
     if (texts_.size() == most_texts) return trouble("it may include too many headers");
+    std::optional<std::string> joined = joined_lines(content);
+    if (joined) content = keep(std::make_unique<std::string>(*std::move(joined)));
     texts_.push_back({content, std::move(folder)});
+    size_ += content.size();
+  }
+
+  /// Whether all texts may be searched once more.
+  bool may_search() {
+    constexpr std::size_t most_bytes = std::size_t{2} << 30U;
+    searched_ += size_;
+    if (searched_ > most_bytes) trouble("it has too many macros for headers");
+    return trouble_.empty();
   }
 
   void trouble(std::string why) {
@@ -127,6 +138,7 @@ class HeaderSearch {
     for (Query& query : queries_) {
       for (; query.next < texts_.size() && trouble_.empty(); ++query.next) {
         const Text text = texts_[query.next];
+        searched_ += text.content.size();
         take(mentions_by(query.name, text.content), text.folder);
       }
     }
@@ -145,6 +157,7 @@ class HeaderSearch {
     Bodies bodies;
     for (std::size_t known = 0; known != words.size() && trouble_.empty();) {
       known = words.size();
+      if (!may_search()) return;
       const std::vector<std::string> wanted(words.begin(), words.end());
       for (const Text& text : texts_) {
         for (auto& [name, body] : bodies_in(wanted, text.content)) {
@@ -215,8 +228,9 @@ class HeaderSearch {
     }
   }
 
-  [[nodiscard]] std::vector<MacroBody> definitions(const std::string& macro) const {
+  [[nodiscard]] std::vector<MacroBody> definitions(const std::string& macro) {
     std::vector<MacroBody> all;
+    if (!may_search()) return all;
     for (const Text& text : texts_) {
       for (MacroBody& body : definitions_of(macro, text.content)) all.push_back(std::move(body));
     }
@@ -297,6 +311,9 @@ class HeaderSearch {
     }
     hash_.add(canonical);
     hash_.add(*content);
+    // Of several names for a file, #pragma once reads the first.
+    hash_.add_number(
+        same_files_.emplace(std::pair(status.st_dev, status.st_ino), known->second).first->second);
     for (const timespec& time : {status.st_mtim, status.st_ctim}) {
       file_hash_.add_number(static_cast<std::uint64_t>(time.tv_sec));
       file_hash_.add_number(static_cast<std::uint64_t>(time.tv_nsec));
@@ -334,6 +351,8 @@ class HeaderSearch {
 
   std::deque<Text> texts_;
   std::size_t next_ = 0;
+  std::size_t size_ = 0;      ///< of all texts
+  std::size_t searched_ = 0;  ///< bytes, in searches of all texts
   std::vector<std::unique_ptr<std::string>> contents_;
   std::set<MacroInclude> macros_;
   std::list<Query> queries_;        // a loop over it may append
@@ -343,6 +362,7 @@ class HeaderSearch {
   std::unordered_map<std::string, bool> is_there_;
   std::unordered_map<std::string, std::uint64_t> paths_;
   std::unordered_map<std::string, std::uint64_t> files_;
+  std::map<std::pair<::dev_t, ::ino_t>, std::uint64_t> same_files_;
   std::unordered_map<std::string, std::string> real_folders_;
   std::string trouble_;
 };
