@@ -179,8 +179,8 @@ std::optional<InstalledLibrary> find_library(const LibraryPlaces& places,
       const auto is_wanted = [&](const dl_phdr_info& info) {
         return has_soname(info.dlpi_name, place.name);
       };
-      if (const auto loaded = find_loaded(is_wanted)) {
-        return describe(loaded->path, loaded->build_id, companion);
+      if (const auto in_memory = find_loaded(is_wanted)) {
+        return describe(in_memory->path, in_memory->build_id, companion);
       }
       continue;
     }
@@ -204,8 +204,8 @@ InstalledLibrary describe_library(const SharedLibrary& library, std::string_view
   const auto is_this = [map](const dl_phdr_info& info) {
     return info.dlpi_addr == map->l_addr && std::strcmp(info.dlpi_name, map->l_name) == 0;
   };
-  const auto loaded = find_loaded(is_this);
-  return describe(library.path, loaded ? loaded->build_id : "", companion);
+  const auto in_memory = find_loaded(is_this);
+  return describe(library.path, in_memory ? in_memory->build_id : "", companion);
 }
 
 }  // namespace cudacore::driver
