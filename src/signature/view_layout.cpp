@@ -92,13 +92,16 @@ bool set_array_view(ViewLayout& layout, const Arguments& arguments) {
   return set_index(layout, arguments[2]);
 }
 
-std::size_t size_of(const ViewLayout& layout) {
+/// Whether a parameter of `size` bytes can have this layout.
+bool has_size(const ViewLayout& layout, std::size_t size) {
   const bool has_strides = layout.order == Order::strided || layout.order == Order::any_order;
   const auto extents = static_cast<std::size_t>(
       std::count(layout.extents.begin(), layout.extents.end(), ViewLayout::dynamic));
   const std::size_t indices = extents + (has_strides ? layout.extents.size() : 0);
+  // The CCCL of CUDA 12 gives a mapping without members a place of its own behind the address.
+  if (indices == 0) return size == pointer_size || size == 2 * pointer_size;
   const std::size_t bytes = pointer_size + indices * layout.index_size;
-  return (bytes + pointer_size - 1) / pointer_size * pointer_size;
+  return size == (bytes + pointer_size - 1) / pointer_size * pointer_size;
 }
 
 }  // namespace
@@ -115,7 +118,7 @@ std::optional<ViewLayout> view_layout(const Param& param) {
   const Arguments span = arguments_of(param.type, mdspan);
   const Arguments view = arguments_of(param.type, array_view);
   const bool is_known = span.empty() ? set_array_view(layout, view) : set_mdspan(layout, span);
-  if (!is_known || size_of(layout) != param.size) return std::nullopt;
+  if (!is_known || !has_size(layout, param.size)) return std::nullopt;
   try {
     layout.pointer = parse_parameter(std::string(span.empty() ? view[0] : span[0]) + "*");
   } catch (const std::invalid_argument&) {

@@ -42,6 +42,8 @@ TEST(ViewLayout, ReadsMdspans) {
   ASSERT_TRUE(left);
   EXPECT_EQ(left->order, Order::left);
 
+  EXPECT_TRUE(layout(mdspan("double", "int, 3, 4", "layout_left"), 16)) << "as in CUDA 12";
+
   const auto strided =
       layout(mdspan("double", "short, 3, " + std::string(any), "layout_stride"), 16);
   ASSERT_TRUE(strided);
@@ -65,8 +67,9 @@ TEST(ViewLayout, ReadsArrayViews) {
 
 TEST(ViewLayout, IsUnsetIfTheSizeDiffers) {
   EXPECT_FALSE(layout("cudacore::array_view<float, 2, long long>", 32));
-  EXPECT_FALSE(layout(mdspan("float", "int, 3, 4", "layout_right"), 16));
+  EXPECT_FALSE(layout(mdspan("float", "int, 3, 4", "layout_right"), 24));
   EXPECT_FALSE(layout(mdspan("float", "int, 3, 4", "layout_right"), 0));
+  EXPECT_FALSE(layout(mdspan("float", "int, 3, 4", "layout_stride"), 8));
 }
 
 TEST(ViewLayout, IsUnsetForWhatIsNoView) {

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cudacore import Buffer, Device, NotSupportedError, ObjectCode, Stream
+from cudacore import Buffer, Device, Kernel, NotSupportedError, ObjectCode, Stream
 from foreign_arrays import CUDA_HOST, DEVICE_ARRAYS, CapsuleArray, CudaArray, ExchangeArray
 from harness import build
 
@@ -103,8 +103,11 @@ class Reader:
         self.out = out
         self.memory = memory
 
+    def kernel(self, name: str) -> Kernel:
+        return self._code.get_kernel(name_of(name))
+
     def launch(self, kernel: str, array: Any, stream: Stream | None = None) -> None:
-        self._code.get_kernel(name_of(kernel))[1, 1, stream](array, self.out)
+        self.kernel(kernel)[1, 1, stream](array, self.out)
 
     def check(self, kernel: str, array: Any) -> None:
         self.launch(kernel, array)
@@ -292,7 +295,8 @@ class TestRefusals:
         self.message(reader, "right", value)
 
     def test_bytes_of_the_right_size(self, reader: Reader) -> None:
-        raw = reader.memory.handle.to_bytes(8, "little")
+        size = reader.kernel("static").arguments_info[0].size
+        raw = reader.memory.handle.to_bytes(size, "little")
         reader.launch("static", raw)
         with pytest.raises(TypeError, match="bytes"):
             reader.launch("right", raw)
