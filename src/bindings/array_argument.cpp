@@ -10,6 +10,7 @@
 #include "bindings/errors.hpp"
 #include "bindings/strided_view.hpp"
 #include "bindings/view_argument.hpp"
+#include "error/describe.hpp"
 #include "launch/argument_errors.hpp"
 
 namespace cudacore::bindings {
@@ -90,14 +91,26 @@ void require_device(const Place& place, const ForeignArray& array, int device) {
                "; convert it, or view it as an array of the right type");
 }
 
+/// A kernel that loads from an address that isn't aligned takes the whole context down.
+void require_alignment(const Place& place, const Param& param, std::uint64_t address) {
+  const std::size_t alignment = pointee_alignment(param);
+  if (address % alignment == 0) return;
+  place.refuse("its memory begins at " + error::format_address(address) + ", but " +
+               std::string(pointee_text(param)) + " must be aligned to " +
+               std::to_string(alignment) + " bytes; pass a copy");
+}
+
 void require_pointee(const Place& place, const Param& param, const ForeignArray& array) {
   if (param.kind != ParamKind::pointer) return;  // bytes that may be an address
   if (!takes_elements(param, array.tensor.type)) [[unlikely]] {
     if (place.slot.view != 0) refuse_elements(place, param, array);
-    const auto address = reinterpret_cast<std::uint64_t>(array.tensor.data);
-    if (!takes_as_vectors(param, array.tensor.type, address, array.count * array.item_size)) {
+    if (!takes_as_vectors(param, array.tensor.type, array.count * array.item_size)) {
       refuse_elements(place, param, array);
     }
+  }
+  const auto address = reinterpret_cast<std::uint64_t>(array.tensor.data);
+  if (address % largest_pointee_alignment != 0 && array.count != 0) [[unlikely]] {
+    require_alignment(place, param, address);
   }
   if (array.read_only && !param.pointee_const && param.pointee != ParamKind::opaque) {
     place.refuse("it is read-only, and the kernel may write what is not const");

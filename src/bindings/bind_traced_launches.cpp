@@ -5,16 +5,25 @@
 namespace cudacore::bindings {
 namespace {
 
-thread_local bool traces = false;
+/// Whether a thread traces; one that ends does no more.
+struct Tracing : driver::NotCopied {
+  bool is_on = false;
+
+  /// Returns what was in effect.
+  bool turn(bool on) noexcept {
+    const bool before = std::exchange(is_on, on);
+    detail::tracing_threads.fetch_add(static_cast<int>(on) - static_cast<int>(before),
+                                      std::memory_order_relaxed);
+    return before;
+  }
+  ~Tracing() { turn(false); }
+};
+
+thread_local Tracing tracing;
 PyObject* launcher = nullptr;
 
 /// Returns what was in effect.
-bool trace_launches(bool on) noexcept {
-  const bool before = std::exchange(traces, on);
-  detail::tracing_threads.fetch_add(static_cast<int>(on) - static_cast<int>(before),
-                                    std::memory_order_relaxed);
-  return before;
-}
+bool trace_launches(bool on) noexcept { return tracing.turn(on); }
 
 void launch_nothing(const py::args& /*args*/) {
   if (is_tracing()) return;
@@ -25,7 +34,7 @@ void launch_nothing(const py::args& /*args*/) {
 
 }  // namespace
 
-bool detail::this_thread_traces() noexcept { return traces; }
+bool detail::this_thread_traces() noexcept { return tracing.is_on; }
 
 PyObject* traced_launcher() noexcept { return Py_NewRef(launcher); }
 

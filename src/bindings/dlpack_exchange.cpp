@@ -74,9 +74,18 @@ int current_stream(DeviceType type, std::int32_t ordinal, void** stream) {
 
 /// Memory like a prototype's, from what the calling thread's Device objects allocate from.
 ExportedArray new_array_like(const dlpack::Tensor& prototype) {
+  const int rank = prototype.dimensions;
+  if (rank < 0 || rank > ForeignArray::most_dimensions) {
+    throw py::value_error("cudacore: the DLPack prototype has " + std::to_string(rank) +
+                          " dimensions; an array has 0 to " +
+                          std::to_string(ForeignArray::most_dimensions));
+  }
+  if (rank != 0 && prototype.shape == nullptr) {
+    throw py::value_error("cudacore: the DLPack prototype has dimensions, but no shape");
+  }
   const dlpack::Device device = prototype.device;
   const bool is_device = device.type == DeviceType::cuda;
-  StridedLayout layout({prototype.shape, prototype.shape + prototype.dimensions});
+  StridedLayout layout({prototype.shape, prototype.shape + rank});
   std::shared_ptr<MemoryResource> resource;
   Stream stream(nullptr);
   if (is_device) {

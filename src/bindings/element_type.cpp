@@ -109,14 +109,37 @@ bool takes_elements(const Param& pointer, DataType type) {
   }
 }
 
-bool takes_as_vectors(const Param& pointer, DataType type, std::uint64_t address,
-                      std::size_t size) {
+bool takes_as_vectors(const Param& pointer, DataType type, std::size_t size) {
   const DataType element = vector_element(pointee_text(pointer));
-  if (element.bits == 0 || type.code != element.code || type.bits != element.bits) return false;
-  const std::size_t vector = pointer.pointee_size;
-  const std::size_t lanes = vector / (element.bits / 8U);
-  const std::size_t alignment = lanes == 3 ? element.bits / 8U : std::min<std::size_t>(vector, 16);
-  return size % vector == 0 && address % alignment == 0;
+  return element.bits != 0 && type.code == element.code && type.bits == element.bits &&
+         size % pointer.pointee_size == 0;
+}
+
+std::size_t pointee_alignment(const Param& pointer) {
+  const std::size_t size = pointer.pointee_size;
+  const std::string_view name = pointee_text(pointer);
+  const DataType element = vector_element(name);
+  if (element.bits != 0 && size != 0) {
+    const std::size_t scalar = element.bits / 8U;
+    const std::size_t most = name.ends_with("_32a") ? largest_pointee_alignment : 16;
+    return size == 3 * scalar ? scalar : std::min(size, most);
+  }
+  switch (pointer.pointee) {
+    case ParamKind::boolean:
+    case ParamKind::integer:
+    case ParamKind::sint:
+    case ParamKind::uint:
+    case ParamKind::float16:
+    case ParamKind::bfloat16:
+    case ParamKind::float32:
+    case ParamKind::float64:
+    case ParamKind::complex64:
+    case ParamKind::complex128:
+    case ParamKind::pointer:
+      return std::max<std::size_t>(size, 1);
+    default:
+      return 1;
+  }
 }
 
 }  // namespace cudacore::bindings

@@ -14,9 +14,12 @@ namespace cudacore::bindings {
 [[nodiscard]] bool takes_elements(const Param& pointer, dlpack::DataType type);
 
 /// Whether a pointer to one of CUDA's vectors, such as float4 or __half2, takes an array of its
-/// elements: `size` bytes at `address` must be whole vectors, aligned for them.
-[[nodiscard]] bool takes_as_vectors(const Param& pointer, dlpack::DataType type,
-                                    std::uint64_t address, std::size_t size);
+/// elements: `size` bytes must be whole vectors.
+[[nodiscard]] bool takes_as_vectors(const Param& pointer, dlpack::DataType type, std::size_t size);
+
+/// The alignment of what a pointer points at: 1 if the signature doesn't know what it is.
+[[nodiscard]] std::size_t pointee_alignment(const Param& pointer);
+inline constexpr std::size_t largest_pointee_alignment = 32;
 
 /// What a pointer points at: "float" for "float const*".
 [[nodiscard]] std::string_view pointee_text(const Param& pointer);

@@ -60,6 +60,19 @@ bool StridedLayout::is_c_contiguous() const noexcept {
   return true;
 }
 
+bool StridedLayout::is_dense() const {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> dimensions;  // apart, length
+  for (std::size_t i = 0; count_ != 0 && i < rank(); ++i) {
+    const auto stride = static_cast<std::uint64_t>(strides_[i]);
+    if (shape_[i] != 1) dimensions.emplace_back(strides_[i] < 0 ? 0 - stride : stride, shape_[i]);
+  }
+  std::sort(dimensions.begin(), dimensions.end());
+  std::uint64_t expected = 1;
+  return std::all_of(dimensions.begin(), dimensions.end(), [&](const auto& dimension) {
+    return dimension.first == std::exchange(expected, expected * dimension.second);
+  });
+}
+
 StridedLayout::Range StridedLayout::range() const {
   if (count_ == 0) return {};
   Range range{0, 1};
@@ -81,7 +94,8 @@ void StridedLayout::take(std::size_t dimension, std::int64_t index, std::int64_t
                             std::to_string(dimension) + ", which has " + std::to_string(length) +
                             " elements");
   }
-  offset += (index < 0 ? index + length : index) * strides_[dimension];
+  // Without elements, strides may be any, and lead nowhere.
+  if (count_ != 0) offset += (index < 0 ? index + length : index) * strides_[dimension];
   shape_.erase(shape_.begin() + static_cast<std::ptrdiff_t>(dimension));
   strides_.erase(strides_.begin() + static_cast<std::ptrdiff_t>(dimension));
   recount();
@@ -89,7 +103,7 @@ void StridedLayout::take(std::size_t dimension, std::int64_t index, std::int64_t
 
 void StridedLayout::slice(std::size_t dimension, std::int64_t start, std::int64_t step,
                           std::int64_t count, std::int64_t& offset) {
-  if (count > 0) offset += start * strides_[dimension];
+  if (count > 0 && count_ != 0) offset += start * strides_[dimension];
   shape_[dimension] = count;
   if (count > 1) strides_[dimension] = times(strides_[dimension], step, shape_);
   recount();
@@ -97,7 +111,11 @@ void StridedLayout::slice(std::size_t dimension, std::int64_t start, std::int64_
 
 void StridedLayout::insert(std::size_t dimension) {
   const auto place = static_cast<std::ptrdiff_t>(dimension);
-  const std::int64_t stride = dimension < rank() ? shape_[dimension] * strides_[dimension] : 1;
+  std::int64_t stride = 1;
+  if (dimension < rank() &&
+      __builtin_mul_overflow(shape_[dimension], strides_[dimension], &stride)) {
+    stride = 1;  // which means nothing for one element
+  }
   shape_.insert(shape_.begin() + place, 1);
   strides_.insert(strides_.begin() + place, stride);
 }

@@ -29,6 +29,8 @@ class StridedLayout {
   /// The number of elements.
   [[nodiscard]] std::int64_t count() const noexcept { return count_; }
   [[nodiscard]] bool is_c_contiguous() const noexcept;
+  /// Whether the elements fill their range, each place once, in whatever order of dimensions.
+  [[nodiscard]] bool is_dense() const;
 
   /// The elements that it reaches, from `first` up to `end`, relative to the address; empty if
   /// there are none.

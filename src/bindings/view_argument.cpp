@@ -36,7 +36,11 @@ Indices packed_strides(const dlpack::Tensor& tensor, bool from_right) {
   for (int i = 0; i < tensor.dimensions; ++i) {
     const int axis = from_right ? tensor.dimensions - 1 - i : i;
     strides[static_cast<std::size_t>(axis)] = stride;
-    stride *= std::max<std::int64_t>(tensor.shape[axis], 1);
+    if (i + 1 == tensor.dimensions) break;  // no stride follows
+    const std::int64_t extent = std::max<std::int64_t>(tensor.shape[axis], 1);
+    if (__builtin_mul_overflow(stride, extent, &stride)) {
+      refuse("its extents are more than 64 bits count, even though it is empty");
+    }
   }
   return strides;
 }
@@ -79,6 +83,29 @@ void require_order(const ViewLayout& layout, const ForeignArray& array, const In
   }
 }
 
+/// Refuses elements that lie farther apart than an index of the view counts.
+void require_reach(const ViewLayout& layout, const ForeignArray& array, const Indices& strides) {
+  if (array.count == 0) return;
+  std::int64_t lowest = 0;
+  std::int64_t highest = 0;
+  bool overflows = false;
+  for (int i = 0; i < array.tensor.dimensions; ++i) {
+    std::int64_t reach = 0;
+    overflows |= __builtin_mul_overflow(array.tensor.shape[i] - 1,
+                                        strides[static_cast<std::size_t>(i)], &reach);
+    std::int64_t& end = reach < 0 ? lowest : highest;
+    overflows |= __builtin_add_overflow(end, reach, &end);
+  }
+  const std::int64_t largest = layout.largest_index;
+  if (!overflows && highest < largest && lowest > -largest) return;
+  const std::string bits = std::to_string(8 * layout.index_size) + "-bit";
+  refuse("its elements lie farther apart than the parameter's " + bits +
+         " indices reach, which end at " + std::to_string(largest) +
+         "; let the kernel take 64-bit indices, such as cudacore::array_view<T, " +
+         std::to_string(array.tensor.dimensions) + "> or cuda::std::dextents<long long, " +
+         std::to_string(array.tensor.dimensions) + ">");
+}
+
 /// Writes numbers of `size` bytes, one behind the other.
 class Writer {
  public:
@@ -109,6 +136,7 @@ void pack_view(const ViewLayout& layout, const ForeignArray& array, unsigned cha
     refuse("it has " + std::to_string(array.count) +
            " elements, and the parameter's indices end at " + std::to_string(layout.largest_index));
   }
+  require_reach(layout, array, strides);
   const auto address = reinterpret_cast<std::uint64_t>(tensor.data);
   std::memcpy(destination, &address, sizeof(address));
   Writer writer(layout, destination + sizeof(address));

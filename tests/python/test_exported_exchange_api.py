@@ -178,3 +178,16 @@ class TestExchangeApi:
         ((said, message),) = errors
         assert said == kind
         assert message
+
+    @pytest.mark.parametrize("dimensions", [-1, 65, 2])
+    def test_wrong_dimensions(self, dimensions: int) -> None:
+        """The last has no shape."""
+        errors: list[Any] = []
+        set_error = SetError(lambda _context, *error: errors.append(error))
+        like = prototype((2, 3), (CUDA, 0))
+        like.dimensions = dimensions
+        like.shape = None
+        assert TABLE.allocate(like, ctypes.c_void_p(1), None, set_error) == -1
+        ((kind, message),) = errors
+        assert kind == b"ValueError"
+        assert b"dimensions" in message

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays whose types run Python code while a launch packs them, and free what it has packed."""
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from cudacore import Buffer, Device, Kernel
+from cudacore import Buffer, Device, Kernel, NotSupportedError, ObjectCode, Stream
+from cudacore.utils import StridedMemoryView
 from foreign_arrays import ExchangeArray, FromObject, exchange_api, exchange_capsule
 from harness import build, host_bytes
 
@@ -101,3 +103,101 @@ def test_forgotten_type_closes_buffer(block: Buffer, write: Kernel, when: int) -
     with pytest.raises(ValueError, match="cannot take a closed Buffer"):
         write[1, 1](block, first(0, (0,)), others[-1](0, (0,)))
     assert count == 4
+
+
+def view_bytes(buffer: Buffer, shape: Any, strides: Any) -> StridedMemoryView:
+    return StridedMemoryView.from_buffer(buffer, shape, strides, dtype="u1")
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides"), [((2, 2), (3, 0)), ((2, 2), (2, 2)), ((3, 2), (1, 3)), ((2, 2), (1, 3))]
+)
+def test_copy_touches_no_other_elements(
+    stream: Stream, pinned: Callable[[int], Buffer], shape: Any, strides: Any
+) -> None:
+    """Even if as many elements overlap as are left out."""
+    target, source = pinned(16), pinned(16)
+    is_dense = (shape, strides) == ((3, 2), (1, 3))
+    to, from_ = (view_bytes(buffer, shape, strides) for buffer in (target, source))
+    expected = contextlib.nullcontext() if is_dense else pytest.raises(NotSupportedError)
+    with expected:
+        to.copy_from(from_, stream=stream)
+    with expected:
+        from_.copy_to(to, stream=stream)
+    assert not any(host_bytes(target))
+
+
+def test_views_without_elements_lead_nowhere(device: Device) -> None:
+    with device.allocate(64) as buffer:
+        view = StridedMemoryView.from_buffer(buffer, (5, 0), (2**62, 1), dtype="f4")
+        assert view[4].shape == view[3:, 0:0][0].shape == (0,)
+        assert view[4].ptr == view[3:].ptr == view.ptr
+        assert view[:, None].shape == (5, 1, 0)
+
+
+VIEWS = """
+#include <cuda/std/mdspan>
+#include <cudacore/array_view.cuh>
+namespace s = cuda::std;
+template <typename Index>
+using strided = s::mdspan<unsigned char, s::dextents<Index, 2>, s::layout_stride>;
+__global__ void narrow(strided<int> view) {}
+__global__ void wide(strided<long long> view) {}
+__global__ void narrow_view(cudacore::array_view<unsigned char, 2, int> view) {}
+__global__ void wide_view(cudacore::array_view<unsigned char, 2> view) {}
+__global__ void deep(cudacore::array_view<unsigned char, 4> view) {}
+__global__ void loads(double* p) {}
+__global__ void loads_wide(double4_32a* p) {}
+__global__ void loads_any(void* p) {}
+"""
+
+
+@pytest.fixture(scope="module")
+def views(device: Device) -> ObjectCode:
+    return build(VIEWS)
+
+
+class TestReach:
+    def test_sum_of_offsets(self, device: Device, block: Buffer, views: ObjectCode) -> None:
+        far = ExchangeArray(block.handle, (3, 10), np.uint8, strides=(1_500_000_000, 1))
+        for name in ("narrow", "narrow_view"):
+            with pytest.raises(TypeError, match=r"32-bit indices reach.* take 64-bit indices"):
+                views.get_kernel(name)[1, 1](far)
+        for name in ("wide", "wide_view"):
+            views.get_kernel(name)[1, 1](far)
+
+    def test_backward(self, block: Buffer, views: ObjectCode) -> None:
+        end = block.handle + (1 << 33)
+        far = ExchangeArray(end, (3, 10), np.uint8, strides=(-1_500_000_000, 1))
+        with pytest.raises(TypeError, match="32-bit indices reach"):
+            views.get_kernel("narrow_view")[1, 1](far)
+        near = ExchangeArray(end, (2, 10), np.uint8, strides=(-1_500_000_000, 1))
+        views.get_kernel("narrow_view")[1, 1](near)
+
+    def test_largest(self, block: Buffer, views: ObjectCode) -> None:
+        for stride, fits in ((2**31 - 2, True), (2**31 - 1, False)):
+            array = ExchangeArray(block.handle, (2, 1), np.uint8, strides=(stride, 1))
+            refusal = pytest.raises(TypeError, match="32-bit indices reach")
+            with contextlib.nullcontext() if fits else refusal:
+                views.get_kernel("narrow")[1, 1](array)
+
+    def test_empty_with_endless_extents(self, views: ObjectCode) -> None:
+        views.get_kernel("deep")[1, 1](ExchangeArray(0, (5, 2**31, 2**31, 0), np.uint8))
+        endless = ExchangeArray(0, (5, 2**32, 2**32, 0), np.uint8)
+        with pytest.raises(TypeError, match="more than 64 bits count, even though it is empty"):
+            views.get_kernel("deep")[1, 1](endless)
+
+
+@pytest.mark.parametrize(
+    ("name", "offset", "alignment"),
+    [("loads", 1, 8), ("loads", 4, 8), ("loads_wide", 16, 32), ("loads", 8, 0),
+     ("loads_wide", 32, 0), ("loads_any", 1, 0)],
+)  # fmt: skip
+def test_alignment(
+    block: Buffer, views: ObjectCode, name: str, offset: int, alignment: int
+) -> None:
+    array = ExchangeArray(block.handle + offset, (4,), np.float64)
+    refusal = pytest.raises(TypeError, match=f"must be aligned to {alignment} bytes; pass a copy")
+    with refusal if alignment else contextlib.nullcontext():
+        views.get_kernel(name)[1, 1](array)
+    views.get_kernel(name)[1, 1](ExchangeArray(1, (0,), np.float64))  # no elements are loaded

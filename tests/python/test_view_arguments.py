@@ -252,9 +252,9 @@ class TestRefusals:
     def test_stride_that_does_not_fit(self, reader: Reader) -> None:
         array = ExchangeArray(reader.memory.handle, (2, 2), strides=(40000, 1))
         message = self.message(reader, "short stride", array)
-        assert "a stride is 40000, and the parameter holds 32767 at most" in message
+        assert "the parameter's 16-bit indices reach, which end at 32767;" in message
         array = ExchangeArray(2**40, (2, 2), strides=(-(2**31), 1))
-        assert "a stride is -2147483648" in self.message(reader, "int view", array)
+        assert "32-bit indices reach" in self.message(reader, "int view", array)
 
     def test_order(self, reader: Reader) -> None:
         array = ExchangeArray(reader.memory.handle, (3, 4), strides=(1, 3))
