@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, overload
 
 from cudacore import _core
@@ -13,11 +14,27 @@ from cudacore._other_library import import_torch
 from cudacore._torch_device import on_device, place_of_device, places_of_tensors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import torch
 
     Body: TypeAlias = Callable[..., Any]
+
+#: PyTorch keeps operators of its own here.
+_RESERVED = {
+    "_C",
+    "aten",
+    "c10d",
+    "higher_order",
+    "inductor",
+    "prim",
+    "prims",
+    "quantized",
+    "torch",
+}
+
+#: What PyTorch raises if a function reads the values of a tensor that has none.
+_NEED_VALUES = {"DataDependentOutputException", "GuardOnDataDependentSymNode"}
 
 
 @overload
@@ -68,7 +85,8 @@ def torch_op(
     Parameters
     ----------
     name : str
-        The operator's name, as in ``"mylib::scale"``. Defining it again replaces it.
+        The operator's name, as in ``"mylib::scale"``. Defining it again replaces it. The namespaces
+        of PyTorch itself, such as ``aten``, are refused.
     function : callable, optional
         Its parameters and its result must have annotations, such as ``torch.Tensor``, ``float`` or
         ``int | None``; see ``torch.library.infer_schema``. A result must not share memory with an
@@ -83,7 +101,8 @@ def torch_op(
     setup_context : callable, optional
         ``setup_context(ctx, inputs, output)`` saves what `backward` needs.
     schema : str, optional
-        What the operator takes and returns, in PyTorch's notation, in place of annotations.
+        What the operator takes and returns, in PyTorch's notation, in place of annotations:
+        ``"(Tensor x, float factor) -> Tensor"``.
 
     Returns
     -------
@@ -105,7 +124,9 @@ def torch_op(
     """
     import_torch("cudacore.torch_op")
     check_name(name)
-    writes = (mutates,) if isinstance(mutates, str) else tuple(mutates)
+    writes = _names(name, mutates)
+    if not isinstance(schema, str | None):
+        raise TypeError(f"torch_op {name}: schema must be a str, not {type(schema).__name__}")
     if setup_context is not None and backward is None:
         raise TypeError(f"torch_op {name}: setup_context is for a backward, which is missing")
     if backward is not None and writes:
@@ -130,6 +151,15 @@ def check_name(name: object) -> None:
     parts = name.split("::")
     if len(parts) != 2 or not all(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", part) for part in parts):  # noqa: PLR2004
         raise ValueError(f"torch_op: the name must be like 'mylib::scale', not {name!r}")
+    if parts[0] in _RESERVED:
+        raise ValueError(f"torch_op {name}: {parts[0]} is PyTorch's own: choose another namespace")
+
+
+def _names(name: str, mutates: object) -> tuple[str, ...]:
+    names = (mutates,) if isinstance(mutates, str) else mutates
+    if not isinstance(names, Iterable) or not all(isinstance(one, str) for one in names):
+        raise TypeError(f"torch_op {name}: mutates must be names of parameters, not {mutates!r}")
+    return tuple(names)
 
 
 def _define(
@@ -141,16 +171,25 @@ def _define(
 ) -> torch.library.CustomOpDef:
     import torch  # noqa: PLC0415
 
-    for what, value in {"the function": body, **given}.items():
-        if not callable(value) and (value is not None or what == "the function"):
-            raise TypeError(f"torch_op {name}: {what} must be callable, not {type(value).__name__}")
+    _check_callables(name, body, schema, given)
     # What can be wrong is found before PyTorch drops an earlier operator of this name.
     try:
-        text = schema or torch.library.infer_schema(body, mutates_args=writes)
+        signature = inspect.signature(body)
+        text = schema
+        if text is None:
+            text = torch.library.infer_schema(body, mutates_args=writes)
         parsed = torch._C.parse_schema(name + text)  # noqa: SLF001
-    except (ValueError, RuntimeError) as error:
+    except (AttributeError, ValueError, RuntimeError) as error:
         raise ValueError(f"torch_op {name}: {error}") from None
-    if wrong := _what_is_wrong(parsed, set(writes)):
+    if parsed.name != name or parsed.overload_name:
+        raise ValueError(
+            f"torch_op {name}: the schema must begin with the parameters, as in "
+            f"'(Tensor x) -> Tensor', not {schema!r}"
+        )
+    wrong = _what_is_wrong(parsed, set(writes)) or _how_it_misfits(parsed, "the function", body)
+    if wrong is None and given["fake"] is not None:
+        wrong = _how_it_misfits(parsed, "fake", given["fake"])
+    if wrong:
         raise ValueError(f"torch_op {name}: {wrong}")
 
     op = torch.library.custom_op(
@@ -164,8 +203,21 @@ def _define(
         op.register_autograd(given["backward"], setup_context=given["setup_context"])
     op.__name__ = getattr(body, "__name__", name)
     op.__doc__ = body.__doc__
-    op.__signature__ = inspect.signature(body)
+    op.__signature__ = signature
     return op
+
+
+def _check_callables(
+    name: str, body: Body, schema: str | None, given: Mapping[str, Body | None]
+) -> None:
+    for what, value in {"the function": body, **given}.items():
+        if not callable(value) and (value is not None or what == "the function"):
+            raise TypeError(f"torch_op {name}: {what} must be callable, not {type(value).__name__}")
+    if schema is None and not hasattr(body, "__globals__"):
+        raise TypeError(
+            f"torch_op {name}: PyTorch can't read the annotations of {body!r}: give a function, or "
+            "what it takes and returns: schema='(Tensor x) -> Tensor'"
+        )
 
 
 def _what_is_wrong(schema: Any, writes: set[str]) -> str | None:
@@ -189,21 +241,46 @@ def _what_is_wrong(schema: Any, writes: set[str]) -> str | None:
     return None
 
 
+def _how_it_misfits(schema: Any, what: str, function: Body) -> str | None:
+    """Return why a function can't be called as the schema says; None if it can."""
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # of a builtin, such as torch.empty_like
+        return None
+    every = schema.arguments
+    # PyTorch leaves out the last arguments if they are the defaults.
+    for arguments in (every, [one for one in every if not one.has_default_value()]):
+        by_place = [one for one in arguments if not one.kwarg_only]
+        by_name = {one.name: one for one in arguments if one.kwarg_only}
+        try:
+            signature.bind(*by_place, **by_name)
+        except TypeError as error:
+            return f"{what}, {signature}, can't be called as {schema} says: {error}"
+    return None
+
+
 def _traced(name: str, body: Body) -> Body:
     """Make the fake version: the body itself, without its launches."""
+    why = (
+        f"torch_op {name}: to learn the shapes of its results, PyTorch ran the function with "
+        "tensors that have no memory, and it failed"
+    )
+    advice = (
+        "The function must not read tensors' values or addresses; else, give a version that only "
+        "makes empty tensors: fake=..."
+    )
 
     @functools.wraps(body)
     def traced(*args: Any, **kwargs: Any) -> Any:
         before = _core._trace_launches(True)  # noqa: SLF001
         try:
             return body(*args, **kwargs)
-        except RuntimeError as error:
-            raise TypeError(
-                f"torch_op {name}: to learn the shapes of its results, PyTorch ran the function "
-                f"with tensors that have no memory, and it failed: {error}\nThe function must not "
-                "read tensors' values or addresses; else, give a version that only makes empty "
-                "tensors: fake=..."
-            ) from error
+        except Exception as error:
+            if type(error).__name__ in _NEED_VALUES or ".numpy() is not" in str(error):
+                raise TypeError(f"{why}: {error}\n{advice}") from error
+            if hasattr(error, "add_note"):  # since Python 3.11
+                error.add_note(f"{why}. {advice}")
+            raise
         finally:
             _core._trace_launches(before)  # noqa: SLF001
 

@@ -295,6 +295,50 @@ def test_pytorchs_memory_is_reused_after_other_streams(device, stream, gate):
     other.close()
 
 
+@pytest.mark.parametrize(
+    ("size", "error", "message"),
+    [
+        (-1, ValueError, "size must not be negative, but is -1"),
+        ("5", TypeError, "size must be an int, not str"),
+        (2.5, TypeError, "size must be an int, not float"),
+        (True, TypeError, "size must be an int, not bool"),
+    ],
+)
+def test_wrong_sizes_take_no_memory(size, error, message):
+    before = torch.cuda.memory_allocated()
+    with pytest.raises(error, match=message):
+        allocators.TorchMemoryResource().allocate(size)
+    assert torch.cuda.memory_allocated() == before
+
+
+def test_memory_is_given_back_where_no_buffer_can_be_made(monkeypatch):
+    class NoBuffer:
+        @staticmethod
+        def from_handle(*_args, **_kwargs):
+            raise MemoryError("no buffer")
+
+    resource = allocators.TorchMemoryResource()
+    before = torch.cuda.memory_allocated()
+    monkeypatch.setattr("cudacore.allocators._foreign_resource.Buffer", NoBuffer)
+    with pytest.raises(MemoryError, match="no buffer"):
+        resource.allocate(1000)
+    assert torch.cuda.memory_allocated() == before
+
+
+def test_memory_that_cannot_be_given_back_is_kept(stream):
+    resource = allocators.TorchMemoryResource()
+    before = torch.cuda.memory_allocated()
+    buffer = resource.allocate(1000, stream=stream)
+    address = buffer.handle
+    with pytest.raises(TypeError):
+        resource.deallocate(address, 1000, stream="wrong")
+    assert torch.cuda.memory_allocated() > before
+    buffer.close()
+    assert torch.cuda.memory_allocated() == before
+    with pytest.raises(ValueError, match=f"deallocate: {address:#x} is not allocated from"):
+        resource.deallocate(address, 1000)
+
+
 def test_devices_allocate_pytorchs_memory(device):
     resource = allocators.TorchMemoryResource()
     before = device.memory_resource

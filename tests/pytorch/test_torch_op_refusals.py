@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every wrong use of torch_op says what is wrong, and leaves earlier operators alone."""
 
+import functools
 import re
+import sys
 
 import cudacore
 import pytest
@@ -25,6 +27,42 @@ def fine(x: Tensor) -> Tensor:
 def test_name(name):
     with pytest.raises(ValueError, match=re.escape(f"must be like 'mylib::scale', not {name!r}")):
         cudacore.torch_op(name)
+
+
+@pytest.mark.parametrize("namespace", ["aten", "prims", "prim", "torch", "higher_order"])
+def test_namespace_of_pytorch(namespace):
+    with pytest.raises(ValueError, match=f"torch_op {namespace}::wrong: {namespace} is PyTorch's"):
+        cudacore.torch_op(f"{namespace}::wrong", fine)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"mutates": None}, "mutates must be names of parameters, not None"),
+        ({"mutates": 5}, "mutates must be names of parameters, not 5"),
+        ({"mutates": ["x", 5]}, "mutates must be names of parameters"),
+        ({"schema": 5}, "schema must be a str, not int"),
+        ({"schema": b"(Tensor x) -> Tensor"}, "schema must be a str, not bytes"),
+    ],
+)
+def test_types(options, message):
+    with pytest.raises(TypeError, match=f"torch_op cudacore_tests::wrong: {message}"):
+        cudacore.torch_op("cudacore_tests::wrong", fine, **options)
+
+
+class Callable:
+    def __call__(self, x: Tensor) -> Tensor:
+        return fine(x)
+
+
+@pytest.mark.parametrize("function", [functools.partial(scale, factor=2.0), Callable()])
+def test_callables_without_annotations(function, on_device):
+    with pytest.raises(TypeError, match="can't read the annotations of .*: give a function, or"):
+        cudacore.torch_op("cudacore_tests::callable", function)
+    # As the message says.
+    schema = "(Tensor x) -> Tensor"
+    op = cudacore.torch_op("cudacore_tests::callable", function, schema=schema)
+    assert op(on_device([1])).tolist() == [2]
 
 
 def test_no_name():
@@ -98,6 +136,13 @@ def without_tensor(n: int) -> Tensor:
         (without_effect, {}, "returns nothing and mutates nothing.*name the tensors .* mutates="),
         (by_keyword, {}, "x is a tensor, so it can't be a keyword-only argument"),
         (without_tensor, {}, "takes no tensor, so it needs a parameter `device: torch.device`"),
+        (max, {"schema": "(Tensor x) -> Tensor"}, "no signature found for builtin"),
+        (fine, {"schema": ""}, "only the operator name was given"),
+        (fine, {"schema": ".out(Tensor x) -> Tensor"}, "must begin with the parameters"),
+        (fine, {"schema": "(Tensor x, int n) -> Tensor"}, "the function.*too many positional"),
+        (fine, {"schema": "(Tensor x, *, int n) -> Tensor"}, "the function.*unexpected .*'n'"),
+        (fine, {"schema": "(Tensor? x=None) -> Tensor"}, "the function.*missing .*'x'"),
+        (fine, {"fake": lambda: None}, "fake, .*too many positional"),
         (fine, {"schema": "(Tensor x"}, "cudacore_tests::wrong"),
         (fine, {"schema": "(Tensor(a!) x) -> ()"}, "mutates names nothing, but the schema .* x"),
         (fine, {"schema": "(Tensor x) -> Tensor", "mutates": "x"}, "names x, but .*nothing"),
@@ -115,6 +160,10 @@ def test_a_wrong_definition_leaves_the_earlier_one(on_device):
     kept = cudacore.torch_op("cudacore_tests::kept", fine)
     with pytest.raises(ValueError, match="annotation"):
         cudacore.torch_op("cudacore_tests::kept", unannotated)
+    with pytest.raises(ValueError, match="must begin with the parameters.*not 'pt.Tensor x"):
+        cudacore.torch_op("cudacore_tests::ke", fine, schema="pt(Tensor x) -> Tensor")
+    with pytest.raises(ValueError, match="too many positional"):
+        cudacore.torch_op("cudacore_tests::kept", fine, schema="(Tensor x, int n) -> Tensor")
     assert kept(on_device([1])).tolist() == [2]
 
 
@@ -175,13 +224,32 @@ def test_function_that_reads_a_value(on_device):
         torch.compile(reads, fullgraph=True, backend="eager")(x)
 
 
-def test_errors_of_the_function_pass_through_tracing(on_device):
+def raise_(error):
+    raise error
+
+
+@pytest.mark.parametrize(
+    ("work", "expected"),
+    [
+        (lambda _: raise_(LookupError("mine")), LookupError),
+        (lambda _: raise_(RuntimeError("mine")), RuntimeError),
+        (lambda _: raise_(NotImplementedError("mine")), NotImplementedError),
+        (lambda _: raise_(RecursionError("mine")), RecursionError),
+        (lambda x: x.nonzero(), torch._subclasses.fake_tensor.DynamicOutputShapeException),
+    ],
+)
+def test_errors_of_the_function_pass_through_tracing(work, expected, on_device):
     @cudacore.torch_op("cudacore_tests::picky")
     def picky(x: Tensor) -> Tensor:
-        raise LookupError("mine")
+        return work(x)
 
-    with torch._subclasses.FakeTensorMode() as mode, pytest.raises(LookupError, match="mine"):
+    with torch._subclasses.FakeTensorMode() as mode, pytest.raises(expected) as caught:
         picky(mode.from_tensor(on_device([2])))
+    assert caught.type is expected
+    if sys.version_info >= (3, 11):
+        [note] = caught.value.__notes__
+        assert note.startswith("torch_op cudacore_tests::picky: to learn the shapes")
+        assert "fake=" in note
 
 
 def test_launcher_kept_from_tracing(on_device):

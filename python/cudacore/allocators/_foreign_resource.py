@@ -32,25 +32,47 @@ class OtherLibrary(MemoryResource):
 
     def allocate(self, size: int, *, stream: IsStreamType | None = None) -> Buffer:
         """Allocate memory, ordered on a stream; see `MemoryResource.allocate`."""
+        if isinstance(size, bool) or not hasattr(size, "__index__"):
+            raise TypeError(
+                f"MemoryResource.allocate: size must be an int, not {type(size).__name__}"
+            )
+        size = size.__index__()
+        if size < 0:
+            raise ValueError(f"MemoryResource.allocate: size must not be negative, but is {size}")
         ordered_on = self._stream(_core.current_stream() if stream is None else stream)
         if size == 0:
             return Buffer.from_handle(0, 0, self, stream=ordered_on)
         with self._device:
             pointer, memory = self._take(size, ordered_on)
         self._live[pointer] = memory, ordered_on
-        return Buffer.from_handle(pointer, size, self, stream=ordered_on)
+        try:
+            return Buffer.from_handle(pointer, size, self, stream=ordered_on)
+        except BaseException:
+            self.deallocate(pointer, size)
+            raise
 
     def deallocate(self, ptr: Any, size: int, *, stream: IsStreamType | None = None) -> None:
         """Take memory back, ordered on a stream; see `MemoryResource.deallocate`."""
         if size == 0:
             return
-        memory, allocated_on = self._live.pop(int(ptr))
-        ordered_on = allocated_on if stream is None else self._stream(stream)
-        with self._device:
-            # It may be reused at once by later work on the stream of the allocation.
-            if ordered_on != allocated_on:
-                allocated_on.wait(ordered_on)
-            self._give_back(memory, size, allocated_on)
+        pointer = int(ptr)
+        # It is taken out first, because another thread may get the address again at once.
+        live = self._live.pop(pointer, None)
+        if live is None:
+            raise ValueError(
+                f"MemoryResource.deallocate: {pointer:#x} is not allocated from {self!r}"
+            )
+        try:
+            memory, allocated_on = live
+            ordered_on = allocated_on if stream is None else self._stream(stream)
+            with self._device:
+                # It may be reused at once by later work on the stream of the allocation.
+                if ordered_on != allocated_on:
+                    allocated_on.wait(ordered_on)
+                self._give_back(memory, size, allocated_on)
+        except BaseException:
+            self._live[pointer] = live
+            raise
 
     def _stream(self, stream: IsStreamType) -> Stream:
         wrapped = self._device.create_stream(stream)
