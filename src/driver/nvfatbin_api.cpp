@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/nvfatbin_api.hpp"
 
-#include "cudacore/error.hpp"
 #include "driver/check_blocking.hpp"
+#include "driver/library_table.hpp"
 
 namespace cudacore::driver {
 namespace {
@@ -10,22 +10,13 @@ namespace {
 constexpr const char* nvfatbin_cure =
     "pip install nvidia-nvfatbin (for CUDA 12: nvidia-nvfatbin-cu12)";
 
-template <typename Function>
-void resolve(const SharedLibrary& library, const char* name, Function*& function) {
-  function = reinterpret_cast<Function*>(library.symbol(name));
-  if (function == nullptr) {
-    throw NotSupportedError("nvFatbin at " + library.path.string() + " has no function " + name +
-                                "; install a newer one: " + nvfatbin_cure,
-                            0, {}, name);
-  }
-}
-
 NvFatbinApi open_nvfatbin() {
   const SharedLibrary library = open_library(nvfatbin_places());
   NvFatbinApi api;
   api.path = library.path;
-#define CUDACORE_NVFATBIN_SYMBOL(name, wait, result, parameters) \
-  resolve(library, #name, api.name);                             \
+  const std::string advice = std::string("; install a newer one: ") + nvfatbin_cure;
+#define CUDACORE_NVFATBIN_SYMBOL(name, wait, result, parameters)  \
+  resolve_required(library, "nvFatbin", #name, advice, api.name); \
   check_blocking<&NvFatbinApi::name>(api, #name, Wait::wait);
 #include "driver/nvfatbin_symbols.def"
 #undef CUDACORE_NVFATBIN_SYMBOL
@@ -52,12 +43,6 @@ LibraryPlaces nvfatbin_places() {
   };
 }
 
-const NvFatbinApi& nvfatbin() {
-  // Called before taking the lock that guards the table; see wheel_roots().
-  (void)wheel_roots();
-  const BlockingScope blocking;
-  static const NvFatbinApi api = open_nvfatbin();
-  return api;
-}
+const NvFatbinApi& nvfatbin() { return LibraryTable<&open_nvfatbin>::get(); }
 
 }  // namespace cudacore::driver

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/nvjitlink_api.hpp"
 
-#include <atomic>
-
-#include "cudacore/error.hpp"
 #include "driver/check_blocking.hpp"
+#include "driver/library_table.hpp"
 
 namespace cudacore::driver {
 namespace {
@@ -27,8 +25,6 @@ void resolve(const SharedLibrary& library, const std::string& name, const std::s
   if (address == nullptr) throw_missing(library, name);
   function = reinterpret_cast<Function*>(address);
 }
-
-constinit std::atomic<const NvJitLinkApi*> opened{nullptr};
 
 NvJitLinkApi open_nvjitlink() {
   const SharedLibrary library = open_library(nvjitlink_places());
@@ -67,17 +63,10 @@ LibraryPlaces nvjitlink_places() {
   };
 }
 
-const NvJitLinkApi& nvjitlink() {
-  // Called before taking the lock that guards the table; see wheel_roots().
-  (void)wheel_roots();
-  const BlockingScope blocking;
-  static const NvJitLinkApi api = open_nvjitlink();
-  opened.store(&api, std::memory_order_release);
-  return api;
-}
+const NvJitLinkApi& nvjitlink() { return LibraryTable<&open_nvjitlink>::get(); }
 
 std::optional<InstalledLibrary> find_nvjitlink() {
-  if (const NvJitLinkApi* api = opened.load(std::memory_order_acquire)) {
+  if (const NvJitLinkApi* api = LibraryTable<&open_nvjitlink>::if_open()) {
     return InstalledLibrary{api->path, api->major, api->identity};
   }
   return find_library(nvjitlink_places());

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/nvrtc_api.hpp"
 
-#include <atomic>
-
-#include "cudacore/error.hpp"
 #include "driver/check_blocking.hpp"
+#include "driver/library_table.hpp"
 #include "driver/pip_command.hpp"
 
 namespace cudacore::driver {
@@ -15,18 +13,16 @@ enum class Presence { required, optional };
 template <typename Function>
 void resolve(const SharedLibrary& library, const char* name, Presence presence,
              Function*& function) {
-  function = reinterpret_cast<Function*>(library.symbol(name));
-  if (function == nullptr && presence == Presence::required) {
-    throw NotSupportedError("NVRTC at " + library.path.string() + " has no function " + name +
-                                "; install a newer one: " + pip_command("nvidia-cuda-nvrtc"),
-                            0, {}, name);
+  if (presence == Presence::optional) {
+    function = reinterpret_cast<Function*>(library.symbol(name));
+  } else {
+    resolve_required(library, "NVRTC", name,
+                     "; install a newer one: " + pip_command("nvidia-cuda-nvrtc"), function);
   }
 }
 
 /// How the names of NVRTC's second library begin.
 constexpr std::string_view builtins = "libnvrtc-builtins.so.";
-
-constinit std::atomic<const NvrtcApi*> opened{nullptr};
 
 NvrtcApi open_nvrtc() {
   const SharedLibrary library = open_library(nvrtc_places());
@@ -61,17 +57,10 @@ LibraryPlaces nvrtc_places() {
   };
 }
 
-const NvrtcApi& nvrtc() {
-  // Called before taking the lock that guards the table; see wheel_roots().
-  (void)wheel_roots();
-  const BlockingScope blocking;
-  static const NvrtcApi api = open_nvrtc();
-  opened.store(&api, std::memory_order_release);
-  return api;
-}
+const NvrtcApi& nvrtc() { return LibraryTable<&open_nvrtc>::get(); }
 
 std::optional<InstalledLibrary> find_nvrtc() {
-  if (const NvrtcApi* api = opened.load(std::memory_order_acquire)) {
+  if (const NvrtcApi* api = LibraryTable<&open_nvrtc>::if_open()) {
     return InstalledLibrary{api->path, api->major, api->identity};
   }
   return find_library(nvrtc_places(), builtins);
