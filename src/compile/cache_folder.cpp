@@ -15,6 +15,8 @@
 
 namespace cudacore::compile {
 
+using driver::Descriptor;
+
 namespace fs = std::filesystem;
 
 namespace {
@@ -140,7 +142,8 @@ std::optional<std::string> CacheFolder::read(const std::string& name) {
     return std::nullopt;
   }
   std::string content;
-  if (!read_all(file.get(), static_cast<std::size_t>(status.st_size), largest_file, content)) {
+  if (!driver::read_all(file.get(), static_cast<std::size_t>(status.st_size), largest_file,
+                        content)) {
     fail(path, EIO);
     return std::nullopt;
   }
@@ -167,7 +170,7 @@ bool CacheFolder::write(const std::string& name, std::string_view content, std::
     fail(shard, errno);
     return false;
   }
-  int error = write_all(file.get(), std::as_bytes(std::span(content)));
+  int error = driver::write_all(file.get(), std::as_bytes(std::span(content)));
   // Some file systems report only now that the disk is full.
   if (::close(file.release()) != 0 && error == 0) error = errno;
   if (error == 0 && ::renameat(folder.get(), draft.c_str(), folder.get(), file_name.c_str()) != 0) {
@@ -199,7 +202,7 @@ void CacheFolder::count(std::uint64_t blocks, std::uint64_t limit) {
   int error = 0;
   for (std::uint64_t left = blocks; left != 0 && error == 0;) {
     const std::uint64_t part = std::min<std::uint64_t>(left, zeros.size());
-    error = write_all(file.get(), std::span(zeros).first(part));
+    error = driver::write_all(file.get(), std::span(zeros).first(part));
     left -= part;
   }
   const std::uint64_t total = static_cast<std::uint64_t>(status.st_size) + blocks;

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "compile/descriptor.hpp"
+#include "driver/descriptor.hpp"
 
 namespace cudacore::compile {
 
@@ -45,9 +45,10 @@ class CacheFolder {
 
  private:
   /// The folder of a file, one of 256, or that of the notes.
-  [[nodiscard]] Descriptor open_shard(const std::string& shard, Missing missing);
-  [[nodiscard]] Descriptor open_folder(int parent, const std::string& name, Missing missing);
-  [[nodiscard]] bool is_ours(const Descriptor& opened, const std::string& what);
+  [[nodiscard]] driver::Descriptor open_shard(const std::string& shard, Missing missing);
+  [[nodiscard]] driver::Descriptor open_folder(int parent, const std::string& name,
+                                               Missing missing);
+  [[nodiscard]] bool is_ours(const driver::Descriptor& opened, const std::string& what);
   /// Adds to the approximate size of all files, which is the size of a file itself, so that no
   /// lock is needed; removes files if it gets too large. If that size can't be kept, looks at all
   /// files each time.
@@ -55,7 +56,7 @@ class CacheFolder {
   void fail(const std::string& what, int error);
 
   std::filesystem::path path_;
-  Descriptor files_;
+  driver::Descriptor files_;
   std::string problem_;
 };
 

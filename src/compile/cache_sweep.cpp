@@ -10,9 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "compile/descriptor.hpp"
+#include "compile/sha256.hpp"
+#include "driver/descriptor.hpp"
 
 namespace cudacore::compile {
+
+using driver::Descriptor;
 namespace {
 
 constexpr std::size_t shards = 256;
@@ -20,11 +23,6 @@ constexpr std::size_t shards = 256;
 struct CloseFolder {
   void operator()(DIR* folder) const noexcept { ::closedir(folder); }
 };
-
-std::string shard_name(std::size_t number) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  return {digits[number / digits.size()], digits[number % digits.size()]};
-}
 
 Descriptor open_shard(int files, const std::string& name) {
   return Descriptor(::openat(files, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -60,7 +58,8 @@ void for_each_in(int files, const std::string& shard, const Visit& visit) {
 
 void for_each_file(int files, const Visit& visit) {
   for (std::size_t number = 0; number < shards; ++number) {
-    for_each_in(files, shard_name(number), visit);
+    const auto byte = static_cast<std::byte>(number);
+    for_each_in(files, to_hex({&byte, 1}), visit);
   }
 }
 

@@ -16,9 +16,9 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "compile/descriptor.hpp"
 #include "compile/header_mentions.hpp"
 #include "compile/provided_headers.hpp"
+#include "driver/descriptor.hpp"
 #include "signature/cxx_text.hpp"
 
 namespace cudacore::compile {
@@ -285,7 +285,8 @@ class HeaderSearch {
   /// A number for what is at a path; adds a header's content to the hash the first time.
   std::uint64_t open_header(const std::string& path) {
     enum : std::uint64_t { nothing, folder, refused, first_header };
-    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    const driver::Descriptor file(
+        ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (!file) {
       const int error = errno;
       if (error == ENOENT || error == ENOTDIR) return nothing;
@@ -305,7 +306,8 @@ class HeaderSearch {
     const auto [known, is_new] = files_.emplace(canonical, first_header + files_.size());
     if (!is_new) return known->second;
     auto content = std::make_unique<std::string>();
-    if (!read_all(file.get(), static_cast<std::size_t>(status.st_size), largest_header, *content)) {
+    if (!driver::read_all(file.get(), static_cast<std::size_t>(status.st_size), largest_header,
+                          *content)) {
       trouble("cannot read " + path);
       return nothing;
     }

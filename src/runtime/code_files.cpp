@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cudacore/object_code.hpp"
+#include "driver/descriptor.hpp"
 #include "signature/bytes.hpp"
 
 // Object code in files: only the bytes, so that other tools can read them too.
@@ -92,19 +93,6 @@ fs::path end_of_links(const fs::path& path) {
   throw_file_error("cannot write object code", path, ELOOP);
 }
 
-/// Returns errno, or 0 once everything is written.
-int write_all(int file, const std::vector<std::byte>& bytes) {
-  for (std::size_t done = 0; done < bytes.size();) {
-    const ::ssize_t written = ::write(file, bytes.data() + done, bytes.size() - done);
-    if (written >= 0) {
-      done += static_cast<std::size_t>(written);
-    } else if (errno != EINTR) {
-      return errno;
-    }
-  }
-  return 0;
-}
-
 }  // namespace
 
 ObjectCode ObjectCode::from_file(const fs::path& path, CodeType type, Details details) {
@@ -139,10 +127,10 @@ void ObjectCode::save(const fs::path& path) const {
   if (is_special) target = path;
   const fs::path draft = is_special ? path : draft_of(target);
   const int creation = is_special ? (is_file ? O_TRUNC : 0) : O_CREAT | O_EXCL;
-  const int file = ::open(draft.c_str(), O_WRONLY | O_CLOEXEC | creation, readable);
-  if (file < 0) throw_file_error(failed, path, errno);
-  int error = write_all(file, code());
-  if (::close(file) != 0 && error == 0) error = errno;
+  driver::Descriptor file(::open(draft.c_str(), O_WRONLY | O_CLOEXEC | creation, readable));
+  if (!file) throw_file_error(failed, path, errno);
+  int error = driver::write_all(file.get(), code());
+  if (::close(file.release()) != 0 && error == 0) error = errno;
   if (!is_special) {
     if (error == 0 && ::rename(draft.c_str(), target.c_str()) != 0) error = errno;
     if (error != 0) ::unlink(draft.c_str());

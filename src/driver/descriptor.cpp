@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compile/descriptor.hpp"
+#include "driver/descriptor.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-namespace cudacore::compile {
+namespace cudacore::driver {
 namespace {
 
 /// Keeps SIGXFSZ, which would end the process, from the calling thread.
@@ -73,4 +73,4 @@ int write_all(int file, std::span<const std::byte> bytes) noexcept {
   return 0;
 }
 
-}  // namespace cudacore::compile
+}  // namespace cudacore::driver

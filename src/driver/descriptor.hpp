@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-namespace cudacore::compile {
+namespace cudacore::driver {
 
 /// An open file, closed at the end.
 class Descriptor {
@@ -39,4 +39,4 @@ class Descriptor {
 /// its files, which ends the write with EFBIG.
 [[nodiscard]] int write_all(int file, std::span<const std::byte> bytes) noexcept;
 
-}  // namespace cudacore::compile
+}  // namespace cudacore::driver
