@@ -56,6 +56,9 @@ class Program {
                                    std::span<const std::string> name_expressions = {},
                                    std::string* log = nullptr, cache::Use use = cache::Use::yes);
 
+  /// What compile() makes without a target, unless the compiler doesn't know the device.
+  [[nodiscard]] CodeType default_target() const;
+
   /// An nvrtcProgram or nvJitLinkHandle of the source, depending on backend(), for code that calls
   /// the compiler directly; created on first use. compile() creates a separate one.
   [[nodiscard]] std::shared_ptr<void> handle();

@@ -21,13 +21,11 @@ constexpr std::array<const char*, 7> key_names = {"version", "typestr", "shape",
 
 /// The names of the attributes and of their keys, made once.
 struct Names {
-  PyObject* cuda_array_interface = PyUnicode_InternFromString("__cuda_array_interface__");
-  PyObject* array_interface = PyUnicode_InternFromString("__array_interface__");
+  PyObject* cuda_array_interface = interned("__cuda_array_interface__");
+  PyObject* array_interface = interned("__array_interface__");
   std::array<PyObject*, key_names.size()> keys{};
 
-  Names() {
-    std::transform(key_names.begin(), key_names.end(), keys.begin(), &PyUnicode_InternFromString);
-  }
+  Names() { std::transform(key_names.begin(), key_names.end(), keys.begin(), &interned); }
 };
 
 const Names& names() {

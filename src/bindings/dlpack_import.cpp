@@ -24,11 +24,6 @@ struct ExchangeType {
 
 constinit TypeCache<ExchangeType> known_types;
 
-/// The names of attributes, made once.
-PyObject* interned(const char* name) {
-  return checked(PyUnicode_InternFromString(name)).release().ptr();
-}
-
 const ExchangeApi* learn_exchange_api(PyTypeObject* type) {
   static PyObject* const name = interned("__dlpack_c_exchange_api__");
   const py::object capsule = optional_attribute(reinterpret_cast<PyObject*>(type), name);

@@ -65,8 +65,12 @@ Stream stream_on(dlpack::Device device, CUstream stream) {
   if (stream != CU_STREAM_LEGACY && stream != CU_STREAM_PER_THREAD) {
     return Stream::from_handle(stream);
   }
+  return borrowed_stream(stream, error::primary_context(where(device).id()));
+}
+
+Stream borrowed_stream(CUstream stream, const std::shared_ptr<error::ContextBox>& context) {
   auto box = std::make_shared<owner::StreamBox>();
-  box->context = error::primary_context(where(device).id());
+  box->context = context;
   box->stream = stream;
   return Stream(std::move(box));
 }

@@ -158,6 +158,10 @@ std::string type_text(dlpack::DataType type) {
   return text;
 }
 
+PyObject* interned(const char* name) {
+  return checked(PyUnicode_InternFromString(name)).release().ptr();
+}
+
 pybind11::object optional_attribute(PyObject* object, PyObject* name) {
   PyObject* value = nullptr;
 #if PY_VERSION_HEX >= 0x030D0000

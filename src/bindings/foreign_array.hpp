@@ -76,6 +76,9 @@ enum class Sharing : bool { borrow, share };
 /// "float32", "complex64", "float32 x 4", "12-byte struct"
 [[nodiscard]] std::string type_text(dlpack::DataType type);
 
+/// The name of an attribute, which is never released.
+[[nodiscard]] PyObject* interned(const char* name);
+
 /// An attribute; null, without an exception, if the object does not have it.
 [[nodiscard]] pybind11::object optional_attribute(PyObject* object, PyObject* name);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "bindings/exported_array.hpp"
 #include "cudacore/error.hpp"
 
 namespace cudacore::bindings {
@@ -10,15 +11,6 @@ namespace {
 
 bool is_default(CUstream stream) noexcept {
   return stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
-}
-
-/// A stream of other code, without a check whether there is one. The default streams are those of
-/// `context`.
-Stream borrowed(CUstream stream, const std::shared_ptr<error::ContextBox>& context) {
-  auto box = std::make_shared<owner::StreamBox>();
-  box->stream = stream;
-  box->context = context;
-  return Stream(std::move(box));
 }
 
 }  // namespace
@@ -35,7 +27,7 @@ void LaunchArrays::add(ForeignArray& array) {
                   [&](const Stream& producer) { return producer.box()->stream == stream; });
   if (is_known) return;
   try {
-    producers_.push_back(is_default(stream) ? borrowed(stream, primary)
+    producers_.push_back(is_default(stream) ? borrowed_stream(stream, primary)
                                             : Stream::from_handle(stream));
   } catch (const InvalidValueError& error) {
     throw ForeignArrayError(std::string("its stream is none: ") + error.what());
@@ -47,7 +39,7 @@ bool LaunchArrays::is_own(CUstream stream) const {
   return !is_default(stream) || *context_ == error::primary_context(device());
 }
 
-Stream LaunchArrays::own() const { return borrowed(stream_->stream, *context_); }
+Stream LaunchArrays::own() const { return borrowed_stream(stream_->stream, *context_); }
 
 void LaunchArrays::wait_for_producers() const {
   const Stream stream = own();

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "bindings/conversions.hpp"
-#include "driver/driver_api.hpp"
 #include "signature/bytes.hpp"
 
 namespace cudacore::bindings {
@@ -55,11 +54,8 @@ class Cache {
 ObjectCode compile_through(py::handle cache, const Program& program, std::optional<CodeType> target,
                            bool has_names, const std::function<ObjectCode()>& compile) {
   py::module_::import("cudacore.utils._compile").attr("check")(cache, has_names);
-  const bool simulated = driver::simulator_chosen();
   const bool is_cxx = program.source_type() == SourceType::cxx;
-  // As Program chooses it.
-  const CodeType wanted = target.value_or(
-      is_cxx && simulated && !program.options().arch ? CodeType::ptx : CodeType::cubin);
+  const CodeType wanted = target.value_or(program.default_target());
   const Cache entries(cache, program);
   const Cache::Entry entry = entries.find(wanted);
   // The PTX of a cubin knows the types of an extern "C" kernel, and is what the simulated device

@@ -58,12 +58,11 @@ struct Target {
   Architecture architecture;
 };
 
-/// The target of a C++ program. The simulated device runs only PTX; a device that NVRTC doesn't
-/// know yet runs PTX for the newest architecture that it knows.
-Target choose_target(std::optional<CodeType> target, const Architecture& architecture,
-                     bool is_explicit) {
-  Target chosen{target.value_or(CodeType::cubin), architecture};
-  if (!target && !is_explicit && driver::simulator_chosen()) chosen.type = CodeType::ptx;
+/// The target of a C++ program, `usual` if none was given. A device that NVRTC doesn't know yet
+/// runs PTX for the newest architecture that it knows.
+Target choose_target(std::optional<CodeType> target, CodeType usual,
+                     const Architecture& architecture, bool is_explicit) {
+  const Target chosen{target.value_or(usual), architecture};
   if (compile::nvrtc_knows(chosen.architecture)) return chosen;
   const bool may_be_ptx = !is_explicit && (!target || *target == CodeType::ptx);
   if (!may_be_ptx) compile::throw_unknown_to_nvrtc(chosen.architecture);
@@ -202,6 +201,11 @@ ObjectCode Program::compile(std::optional<CodeType> target,
                                   : compile_linked(target, name_expressions, log, use);
 }
 
+CodeType Program::default_target() const {
+  const bool runs_ptx_alone = driver::simulator_chosen() && !options_.arch;
+  return type_ == SourceType::cxx && runs_ptx_alone ? CodeType::ptx : CodeType::cubin;
+}
+
 ObjectCode Program::compile_cxx(std::optional<CodeType> target,
                                 std::span<const std::string> name_expressions, std::string* log,
                                 cache::Use use) {
@@ -225,7 +229,8 @@ ObjectCode Program::compile_cxx(std::optional<CodeType> target,
     details.ptx = std::move(known->ptx);
     return {std::move(known->code), known->type, std::move(details)};
   }
-  const Target chosen = choose_target(target, architecture, options_.arch.has_value());
+  const Target chosen =
+      choose_target(target, default_target(), architecture, options_.arch.has_value());
   Compilation compilation{
       code_, name, options_, name_expressions, {options_.headers, command_line(options_, chosen)},
       {},    {},   0};
@@ -254,7 +259,7 @@ ObjectCode Program::compile_linked(std::optional<CodeType> target,
                                 " has none: ask for its kernels by name");
   }
   const CodeType type = type_ == SourceType::ptx ? CodeType::ptx : CodeType::ltoir;
-  const CodeType chosen = target.value_or(CodeType::cubin);
+  const CodeType chosen = target.value_or(default_target());
   if (chosen == CodeType::ltoir) {
     throw std::invalid_argument("a program in " + source +
                                 " cannot be compiled to \"ltoir\"; only "
