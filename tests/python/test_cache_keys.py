@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cached_programs import compile_ptx, done, folder, outcome, value_of
 from cudacore import Linker, LinkerOptions, Program, cache
 from harness import ARCH, run_cleanly
-from test_cache import compile_ptx, done, folder, outcome, value_of
 
 __all__ = ["folder"]  # a fixture
 
