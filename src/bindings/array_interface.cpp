@@ -247,6 +247,7 @@ bool read_cuda_array_interface(PyObject* object, ForeignArray& array) {
   const Description from("its __cuda_array_interface__", dict);
   const int version = read_description(from, 2, array);
   array.stream = read_stream(from, version);
+  array.can_name_stream = version >= 3;
   const auto address = reinterpret_cast<std::uint64_t>(array.tensor.data);
   // No memory is no device's.
   array.tensor.device =

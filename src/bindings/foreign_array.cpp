@@ -39,6 +39,18 @@ void check_strides(const char* protocol, const dlpack::Tensor& tensor, std::size
   if (overflows) refuse(protocol, "has strides that lead out of the address space");
 }
 
+/// For an array whose stream is unknown: lets its own library order the consumer behind its work,
+/// if it can. The driver knows better where the memory is, and DLPack may not say that it is
+/// read-only.
+void order_by_dlpack(PyObject* object, CUstream consumer, ForeignArray& array) {
+  const dlpack::Device device = array.tensor.device;
+  const bool read_only = array.read_only;
+  if (!read_dlpack(object, consumer, array)) return;
+  array.tensor.device = device;
+  array.read_only |= read_only;
+  array.stream = nullptr;
+}
+
 }  // namespace
 
 void ForeignArray::check(const char* protocol) {
@@ -89,8 +101,12 @@ void ForeignArray::check(const char* protocol) {
 }
 
 bool read_foreign_array(PyObject* object, CUstream consumer, Sharing sharing, ForeignArray& array) {
-  return read_exchange_api(object, sharing, array) || read_cuda_array_interface(object, array) ||
-         read_array_interface(object, array) || read_dlpack(object, consumer, array);
+  if (read_exchange_api(object, sharing, array)) return true;
+  if (!read_cuda_array_interface(object, array)) {
+    return read_array_interface(object, array) || read_dlpack(object, consumer, array);
+  }
+  if (!array.can_name_stream && consumer != nullptr) order_by_dlpack(object, consumer, array);
+  return true;
 }
 
 CUstream producer_stream(const ForeignArray& array) {

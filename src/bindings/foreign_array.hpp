@@ -41,6 +41,7 @@ struct ForeignArray : driver::NotCopied {
   bool read_only = false;
   /// The stream that the array says its work is queued on; null if it names none.
   CUstream stream = nullptr;
+  bool can_name_stream = true;  ///< false if the protocol has no room for one
   /// What to ask for that stream instead; null for other protocols.
   const dlpack::ExchangeApi* api = nullptr;
   Owner owner{nullptr, nullptr};  ///< keeps the memory; null if the object itself does
@@ -59,8 +60,8 @@ struct ForeignArray : driver::NotCopied {
 enum class Sharing : bool { borrow, share };
 
 /// Reads an object by the best protocol that it has. `consumer` is the stream on which the memory
-/// will be used: if the object has __dlpack__ alone, that stream is made to wait for the array.
-/// Runs Python code, except for the C exchange API.
+/// will be used: if no other protocol of the object names a stream, its __dlpack__ makes that
+/// stream wait for the array. Runs Python code, except for the C exchange API.
 /// @return false if the object has no such protocol.
 /// @throw ForeignArrayError; what the object's own code raises.
 [[nodiscard]] bool read_foreign_array(PyObject* object, CUstream consumer, Sharing sharing,

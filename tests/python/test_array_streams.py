@@ -95,6 +95,29 @@ class TestStreams:
         gate.open()
         launched.sync()
 
+    @pytest.mark.parametrize("kind", [CapsuleArray, OldCapsuleArray])
+    def test_version_2_is_ordered_by_dlpack(
+        self, scale: Kernel, stream: Stream, block: Buffer, gate: Any, kind: type[CapsuleArray]
+    ) -> None:
+        class Both(CudaArray, kind):  # type: ignore[misc, valid-type]
+            interface_version = 2
+
+            @property
+            def __cuda_array_interface__(self) -> Any:
+                return {**super().__cuda_array_interface__, "version": self.interface_version}
+
+        gate.hold(Device().default_stream)
+        array = Both(block.handle, (16,), read_only=True)
+        scale[1, 1, stream](block, array, 1.0, 16)
+        stream.sync()
+        assert array.streams == [int(stream.handle)]
+        assert array.released == 1
+        assert "is read-only" in refused(scale, array, position=1)
+        named = Both(block.handle, (16,), stream=int(stream.handle))
+        named.interface_version = 3
+        scale[1, 1, stream](block, named, 1.0, 16)
+        assert named.streams == []
+
     def test_interface_without_a_stream_is_not_ordered(
         self, device: Device, scale: Kernel, stream: Stream, block: Buffer, gate: Any
     ) -> None:

@@ -246,7 +246,7 @@ class TestJax:
 
     @gpu
     def test_launch(self, jax: Any, device: Device, scale: Kernel, pinned: Any) -> None:
-        x = jax.numpy.arange(16, dtype=jax.numpy.float32).block_until_ready()
+        x = jax.numpy.arange(16, dtype=jax.numpy.float32)
         out = pinned(64)
         scale[1, 32](out, x, 3.0, 16)
         device.sync()
