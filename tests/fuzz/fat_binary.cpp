@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "fat_binary_header.hpp"
+
 namespace {
 
 void read(const std::vector<std::uint8_t>& code) {
@@ -29,12 +31,6 @@ void read(const std::vector<std::uint8_t>& code) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   read({data, data + size});
-  // A valid header, so that entries are reached without guessing sizes.
-  std::vector<std::uint8_t> wrapped = {0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0};
-  const std::uint64_t body = size;
-  wrapped.resize(16);
-  std::memcpy(&wrapped[8], &body, sizeof(body));
-  wrapped.insert(wrapped.end(), data, data + size);
-  read(wrapped);
+  read(with_fat_binary_header({data, size}));
   return 0;
 }

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import cudacore
+import pytest
 from cudacore import Buffer, ObjectCode, Program, ProgramOptions
 from cudacore.utils import StridedMemoryView
 
@@ -141,6 +142,21 @@ def copy_package(folder: Path) -> Path:
     if not (target / core.name).exists():
         shutil.copy(core, target)
     return folder
+
+
+def build_library(path: Path, source: str, **macros: object) -> Path:
+    """Build a shared library from C source; skip the test if there is no C compiler."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if not compiler:
+        pytest.skip("needs a C compiler")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run(
+        [compiler, "-shared", "-fPIC", *(f"-D{name}={value}" for name, value in macros.items()),
+         "-x", "c", "-", "-o", path],
+        check=True, input=source, text=True,
+        env={name: value for name, value in os.environ.items() if name != "LD_PRELOAD"},
+    )  # fmt: skip
+    return path
 
 
 def nvcc(folder: Path, *arguments: str) -> None:

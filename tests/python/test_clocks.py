@@ -2,14 +2,12 @@
 """Reading a device's clocks from NVML."""
 
 import os
-import shutil
-import subprocess
 from pathlib import Path
 
 import cudacore
 import pytest
 from cudacore import Device, _core
-from harness import run
+from harness import build_library, run
 
 #: An NVML that knows one device.
 NVML = """
@@ -47,42 +45,27 @@ def ask(folder: Path, device: str = "0000:01:00.0") -> str:
     return result.stdout
 
 
-@pytest.fixture(scope="module")
-def compiler() -> str:
-    found = shutil.which("cc") or shutil.which("gcc")
-    if not found:
-        pytest.skip("needs a C compiler")
-    return found
+def build(folder: Path, source: str = NVML, init: int = 0) -> Path:
+    return build_library(folder / "libnvidia-ml.so.1", source, INIT=init).parent
 
 
-def build(compiler: str, folder: Path, source: str = NVML, init: int = 0) -> Path:
-    folder.mkdir(exist_ok=True)
-    subprocess.run(
-        [compiler, "-shared", "-fPIC", f"-DINIT={init}", "-x", "c", "-",
-         "-o", folder / "libnvidia-ml.so.1"],
-        check=True, input=source, text=True,
-        env={name: value for name, value in os.environ.items() if name != "LD_PRELOAD"},
-    )  # fmt: skip
-    return folder
+def test_reads_clocks(tmp_path: Path) -> None:
+    assert ask(build(tmp_path)) == "(1980, 2619, 4)\n"
 
 
-def test_reads_clocks(compiler: str, tmp_path: Path) -> None:
-    assert ask(build(compiler, tmp_path)) == "(1980, 2619, 4)\n"
-
-
-def test_unknown_device(compiler: str, tmp_path: Path) -> None:
-    said = ask(build(compiler, tmp_path), "0000:02:00.0")
+def test_unknown_device(tmp_path: Path) -> None:
+    said = ask(build(tmp_path), "0000:02:00.0")
     assert said.startswith("NotSupportedError Not Found nvmlDeviceGetHandleByPciBusId failed for")
     assert "0000:02:00.0" in said
 
 
-def test_driver_that_cannot_be_asked(compiler: str, tmp_path: Path) -> None:
-    said = ask(build(compiler, tmp_path, init=18))
+def test_driver_that_cannot_be_asked(tmp_path: Path) -> None:
+    said = ask(build(tmp_path, init=18))
     assert said.startswith("NotSupportedError Made Up nvmlInit failed on")
 
 
-def test_library_that_lacks_a_function(compiler: str, tmp_path: Path) -> None:
-    said = ask(build(compiler, tmp_path, "int nvmlInit_v2(void) { return 0; }"))
+def test_library_that_lacks_a_function(tmp_path: Path) -> None:
+    said = ask(build(tmp_path, "int nvmlInit_v2(void) { return 0; }"))
     assert "has no function nvmlErrorString" in said
 
 

@@ -3,7 +3,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -14,7 +13,7 @@ import cudacore
 import pytest
 from cudacore import _core
 from cudacore._doctor import probe
-from harness import copy_package, environment, hide, run
+from harness import build_library, copy_package, environment, hide, run
 
 #: A libcuda that has every function, each of which returns cuInit's code.
 DRIVER = """
@@ -72,31 +71,12 @@ def ids(report: dict[str, Any]) -> dict[str, dict[str, str]]:
     return {finding["id"]: finding for finding in report["findings"]}
 
 
-@pytest.fixture(scope="module")
-def compiler() -> str:
-    found = shutil.which("cc") or shutil.which("gcc")
-    if not found:
-        pytest.skip("needs a C compiler")
-    return found
-
-
-def build(compiler: str, path: Path, source: str, **macros: object) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    subprocess.run(
-        [compiler, "-shared", "-fPIC", *(f"-D{name}={value}" for name, value in macros.items()),
-         "-x", "c", "-", "-o", path],
-        check=True, input=source, text=True,
-        env={name: value for name, value in os.environ.items() if name != "LD_PRELOAD"},
-    )  # fmt: skip
-    return path
-
-
 def driver(
-    compiler: str, folder: Path, code: int = 0, stub: int = 0, version: int = 13000
+    folder: Path, code: int = 0, stub: int = 0, version: int = 13000
 ) -> dict[str, str | None]:
     """Build a driver that fails; return the environment in which it is found."""
-    build(
-        compiler, folder / "libcuda.so.1", DRIVER,
+    build_library(
+        folder / "libcuda.so.1", DRIVER,
         CODE=code, STUB=stub, VERSION=version, NAME=f'"{NAMES.get(code, "")}"',
     )  # fmt: skip
     return {"LD_LIBRARY_PATH": str(folder), "CUDACORE_DRIVER": "native"}
@@ -204,17 +184,15 @@ def test_unknown_driver() -> None:
         (100, "no-device", "nvidia-smi -L"),
     ],
 )
-def test_driver_that_does_not_start(
-    compiler: str, tmp_path: Path, code: int, id_: str, cure: str
-) -> None:
-    env = {**driver(compiler, tmp_path, code), "CUDA_VISIBLE_DEVICES": None}
+def test_driver_that_does_not_start(tmp_path: Path, code: int, id_: str, cure: str) -> None:
+    env = {**driver(tmp_path, code), "CUDA_VISIBLE_DEVICES": None}
     status, report = examine(env=env)
     assert status == 1
     assert cure in ids(report)[id_]["cure"]
 
 
-def test_hidden_devices(compiler: str, tmp_path: Path) -> None:
-    env = {**driver(compiler, tmp_path, code=100), "CUDA_VISIBLE_DEVICES": "7"}
+def test_hidden_devices(tmp_path: Path) -> None:
+    env = {**driver(tmp_path, code=100), "CUDA_VISIBLE_DEVICES": "7"}
     _, report = examine(env=env)
     assert "CUDA_VISIBLE_DEVICES is '7'" in ids(report)["devices-hidden"]["text"]
 
@@ -226,36 +204,36 @@ def test_hidden_simulated_devices() -> None:
     assert "devices-hidden" in ids(report)
 
 
-def test_stub(compiler: str, tmp_path: Path) -> None:
-    env = driver(compiler, tmp_path / "stubs", stub=34)
+def test_stub(tmp_path: Path) -> None:
+    env = driver(tmp_path / "stubs", stub=34)
     code, report = examine(env=env)
     assert code == 1
     assert "LD_LIBRARY_PATH" in ids(report)["driver-stub"]["cure"]
     assert "stubs-in-path" in ids(report)
 
 
-def test_old_driver(compiler: str, tmp_path: Path) -> None:
-    _, report = examine(env=driver(compiler, tmp_path, version=11040))
+def test_old_driver(tmp_path: Path) -> None:
+    _, report = examine(env=driver(tmp_path, version=11040))
     assert "11.4" in ids(report)["driver-too-old"]["text"]
 
 
-def test_driver_that_crashes(compiler: str, tmp_path: Path) -> None:
-    build(compiler, tmp_path / "libcuda.so.1", CRASHING_DRIVER)
+def test_driver_that_crashes(tmp_path: Path) -> None:
+    build_library(tmp_path / "libcuda.so.1", CRASHING_DRIVER)
     env = {"LD_LIBRARY_PATH": str(tmp_path), "CUDACORE_DRIVER": "native"}
     code, report = examine(env=env)
     assert code == 1
     assert "SIGABRT" in ids(report)["driver-crashes"]["text"]
 
 
-def test_driver_of_another_version_than_the_module(compiler: str, tmp_path: Path) -> None:
-    build(compiler, tmp_path / "libnvidia-ml.so.1", NVML)
+def test_driver_of_another_version_than_the_module(tmp_path: Path) -> None:
+    build_library(tmp_path / "libnvidia-ml.so.1", NVML)
     code, report = examine(env={"LD_LIBRARY_PATH": str(tmp_path)})
     assert code == 1
     assert "restart the machine" in ids(report)["driver-mismatch"]["cure"]
 
 
-def test_two_nvrtcs(compiler: str, tmp_path: Path) -> None:
-    second = build(compiler, tmp_path / "lib64" / "libnvrtc.so.12", NVRTC)
+def test_two_nvrtcs(tmp_path: Path) -> None:
+    second = build_library(tmp_path / "lib64" / "libnvrtc.so.12", NVRTC)
     env = {"CUDA_PATH": str(tmp_path), "CUDA_HOME": None}
     _, report = examine(env=env)
     text = ids(report)["two-nvrtc"]["text"]
@@ -270,11 +248,11 @@ def test_broken_nvrtc(tmp_path: Path) -> None:
     assert "libnvrtc.so.12 (toolkit) cannot be opened" in ids(report)["broken-library"]["text"]
 
 
-def test_nvrtc_of_another_package(compiler: str, tmp_path: Path) -> None:
+def test_nvrtc_of_another_package(tmp_path: Path) -> None:
     (tmp_path / "torch").mkdir()
     (tmp_path / "torch" / "__init__.py").write_text("raise RuntimeError('imported')")
-    build(compiler, tmp_path / "torch" / "lib" / "libnvrtc-672ee683.so.12", NVRTC)
-    build(compiler, tmp_path / "torch" / "lib" / "libnvrtc-builtins.so.12.4", NVRTC)
+    build_library(tmp_path / "torch" / "lib" / "libnvrtc-672ee683.so.12", NVRTC)
+    build_library(tmp_path / "torch" / "lib" / "libnvrtc-builtins.so.12.4", NVRTC)
     path = f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"
     done = call("--json", env={"PYTHONPATH": path})
     note = ids(json.loads(done.stdout))["bundled-library"]
