@@ -6,8 +6,8 @@
 
 #include "bindings/argument.hpp"
 #include "bindings/dlpack_import.hpp"
-#include "bindings/element_type.hpp"
 #include "bindings/errors.hpp"
+#include "bindings/pointee.hpp"
 #include "bindings/strided_view.hpp"
 #include "bindings/view_argument.hpp"
 #include "error/describe.hpp"

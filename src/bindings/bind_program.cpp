@@ -4,7 +4,7 @@
 #include "bindings/code_objects.hpp"
 #include "bindings/keywords.hpp"
 #include "bindings/options.hpp"
-#include "bindings/program_cache.hpp"
+#include "bindings/python_cache.hpp"
 #include "compile/compiler_environment.hpp"
 
 namespace cudacore::bindings {

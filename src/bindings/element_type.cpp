@@ -2,144 +2,190 @@
 #include "bindings/element_type.hpp"
 
 #include <algorithm>
-#include <array>
+#include <charconv>
+#include <vector>
+
+#include "bindings/conversions.hpp"
+#include "bindings/suggestion.hpp"
 
 namespace cudacore::bindings {
 namespace {
 
-using dlpack::DataType;
 using dlpack::TypeCode;
 
-struct NamedElement {
+/// A type that DLPack and NumPy or ml_dtypes have.
+struct KnownType {
   std::string_view name;
-  DataType type;
+  std::string_view type_string;
+  dlpack::DataType dlpack;
+  std::string_view aliases;  ///< NumPy's letters and C's names, between spaces
 };
 
-constexpr DataType one(TypeCode code, std::uint8_t bits) { return {code, bits, 1}; }
+constexpr KnownType known_types[] = {
+    {"bool", "|b1", {TypeCode::boolean, 8, 1}, " ? bool_ bool8 "},
+    {"int8", "|i1", {TypeCode::sint, 8, 1}, " b byte "},
+    {"int16", "<i2", {TypeCode::sint, 16, 1}, " h short "},
+    {"int32", "<i4", {TypeCode::sint, 32, 1}, " i intc "},
+    {"int64", "<i8", {TypeCode::sint, 64, 1}, " l q n int long longlong intp int_ "},
+    {"uint8", "|u1", {TypeCode::uint, 8, 1}, " B ubyte "},
+    {"uint16", "<u2", {TypeCode::uint, 16, 1}, " H ushort "},
+    {"uint32", "<u4", {TypeCode::uint, 32, 1}, " I uintc "},
+    {"uint64", "<u8", {TypeCode::uint, 64, 1}, " L Q N uint ulong ulonglong uintp "},
+    {"float16", "<f2", {TypeCode::real, 16, 1}, " e half "},
+    {"float32", "<f4", {TypeCode::real, 32, 1}, " f single "},
+    {"float64", "<f8", {TypeCode::real, 64, 1}, " d float double "},
+    {"complex64", "<c8", {TypeCode::complex, 64, 1}, " F csingle cfloat "},
+    {"complex128", "<c16", {TypeCode::complex, 128, 1}, " D complex cdouble "},
+    {"bfloat16", "", {TypeCode::bfloat, 16, 1}, " "},
+    {"float8_e3m4", "", {TypeCode::float8_e3m4, 8, 1}, " "},
+    {"float8_e4m3", "", {TypeCode::float8_e4m3, 8, 1}, " "},
+    {"float8_e4m3b11fnuz", "", {TypeCode::float8_e4m3b11fnuz, 8, 1}, " "},
+    {"float8_e4m3fn", "", {TypeCode::float8_e4m3fn, 8, 1}, " "},
+    {"float8_e4m3fnuz", "", {TypeCode::float8_e4m3fnuz, 8, 1}, " "},
+    {"float8_e5m2", "", {TypeCode::float8_e5m2, 8, 1}, " "},
+    {"float8_e5m2fnuz", "", {TypeCode::float8_e5m2fnuz, 8, 1}, " "},
+    {"float8_e8m0fnu", "", {TypeCode::float8_e8m0fnu, 8, 1}, " "},
+};
 
-/// Pointees with a name of their own, of which the signature knows the size alone.
-constexpr auto small_floats = std::to_array<NamedElement>({
-    {"__nv_fp8_e4m3", one(TypeCode::float8_e4m3fn, 8)},
-    {"__nv_fp8_e5m2", one(TypeCode::float8_e5m2, 8)},
-    {"__nv_fp8_e8m0", one(TypeCode::float8_e8m0fnu, 8)},
-});
-
-/// The elements of CUDA's vectors, whose names end in the number of lanes.
-constexpr auto vector_elements = std::to_array<NamedElement>({
-    {"char", one(TypeCode::sint, 8)},
-    {"uchar", one(TypeCode::uint, 8)},
-    {"short", one(TypeCode::sint, 16)},
-    {"ushort", one(TypeCode::uint, 16)},
-    {"int", one(TypeCode::sint, 32)},
-    {"uint", one(TypeCode::uint, 32)},
-    {"long", one(TypeCode::sint, 64)},
-    {"ulong", one(TypeCode::uint, 64)},
-    {"longlong", one(TypeCode::sint, 64)},
-    {"ulonglong", one(TypeCode::uint, 64)},
-    {"float", one(TypeCode::real, 32)},
-    {"double", one(TypeCode::real, 64)},
-    {"__half", one(TypeCode::real, 16)},
-    {"__nv_bfloat16", one(TypeCode::bfloat, 16)},
-});
-
-/// The element of a vector type; of 0 bits for other types.
-DataType vector_element(std::string_view name) noexcept {
-  const std::size_t aligned = name.find("4_");  // long4_32a
-  if (aligned != std::string_view::npos) name = name.substr(0, aligned + 1);
-  if (name.empty() || name.back() < '1' || name.back() > '4') return {};
-  name.remove_suffix(1);
-  const auto* const found =
-      std::find_if(vector_elements.begin(), vector_elements.end(),
-                   [&](const NamedElement& element) { return element.name == name; });
-  return found != vector_elements.end() ? found->type : DataType{};
+ElementType element(const KnownType& known) {
+  const std::size_t size = known.dlpack.bits / 8;
+  const std::size_t parts = known.dlpack.code == TypeCode::complex ? 2 : 1;
+  return {std::string(known.name), std::string(known.type_string), size, size / parts,
+          known.dlpack};
 }
 
-bool is_named(std::string_view name, DataType type) noexcept {
-  return std::any_of(small_floats.begin(), small_floats.end(), [&](const NamedElement& element) {
-    return element.name == name && element.type == type;
-  });
+/// By NumPy's name of a type, or another name of it.
+const KnownType* find_name(std::string_view name) {
+  const std::string spaced = " " + std::string(name) + " ";
+  const auto* found =
+      std::find_if(std::begin(known_types), std::end(known_types), [&](const KnownType& known) {
+        return known.name == name || known.aliases.find(spaced) != std::string_view::npos;
+      });
+  return name.empty() || found == std::end(known_types) ? nullptr : found;
 }
 
-bool is_byte(std::string_view name) noexcept {
-  return name == "std::byte" || name == "cuda::std::byte";
+/// "<f4", "f4", ">i2", "V8": an order of bytes, which may be left out, a letter, and a size.
+std::optional<ElementType> parse_type_string(std::string_view text) {
+  const bool has_order = !text.empty() && std::string_view("<>=|").find(text[0]) != text.npos;
+  const std::string_view kind = text.substr(has_order ? 1 : 0);
+  if (kind.empty()) return std::nullopt;
+  std::size_t size = 0;
+  const char* end = kind.data() + kind.size();
+  const auto [parsed, error] = std::from_chars(kind.data() + 1, end, size);
+  if (error != std::errc() || parsed != end) return std::nullopt;
+  for (const KnownType& known : known_types) {
+    if (!known.type_string.empty() && known.type_string.substr(1) == kind) {
+      ElementType made = element(known);
+      if (has_order && text[0] == '>' && size > 1) {
+        made.name = made.type_string = text;
+        made.dlpack.reset();
+      }
+      return made;
+    }
+  }
+  if (kind[0] != 'V' || size == 0) return std::nullopt;
+  return opaque_elements(size);
+}
+
+std::optional<ElementType> parse_name(std::string_view name) {
+  if (const KnownType* known = find_name(name)) return element(*known);
+  return parse_type_string(name);
+}
+
+bool is_str(py::handle object) { return PyUnicode_Check(object.ptr()) != 0; }
+
+/// A numpy.dtype.
+ElementType from_numpy(const py::object& dtype, const char* what) {
+  const auto name = dtype.attr("name").cast<std::string>();
+  const auto type_string = dtype.attr("str").cast<std::string>();
+  if (dtype.attr("hasobject").cast<bool>()) {
+    throw py::type_error(std::string(what) + " " + name +
+                         " holds Python objects, whose addresses mean nothing on a device");
+  }
+  const auto size = dtype.attr("itemsize").cast<std::size_t>();
+  if (size == 0) throw py::type_error(std::string(what) + " " + name + " has no bytes");
+  const bool is_swapped = type_string.starts_with('>');
+  const KnownType* known = is_swapped ? nullptr : find_name(name);
+  ElementType made = known != nullptr ? element(*known)
+                                      : ElementType{is_swapped ? type_string : name, type_string,
+                                                    size, 1, std::nullopt};
+  made.dtype = dtype;
+  return made;
+}
+
+/// The name that a class or a dtype of another library stands for; empty if it has none.
+std::string name_of(py::handle object) {
+  if (PyType_Check(object.ptr()) == 0) {
+    const bool is_torch = std::string_view(Py_TYPE(object.ptr())->tp_name) == "torch.dtype";
+    const auto text = is_torch ? py::str(object).cast<std::string>() : std::string();
+    return text.substr(text.find('.') + 1);
+  }
+  static_assert(sizeof(long) == 8);
+  const py::object code = attribute_or_none(object, "_type_");  // of ctypes's simple types
+  if (is_str(code)) {
+    const auto letter = code.cast<std::string>();
+    return letter == "c" || letter == "P" ? (letter == "c" ? "int8" : "uint64") : letter;
+  }
+  return attribute_or_none(object, "__name__").cast<std::string>();
+}
+
+[[noreturn]] void refuse(py::handle object, const char* what) {
+  std::string hint;
+  if (is_str(object)) {
+    std::vector<Candidate> names;
+    for (const KnownType& known : known_types) names.push_back({known.name});
+    hint = did_you_mean(object.cast<std::string>(), names);
+  }
+  throw py::type_error(std::string(what) + " " + shown(object) +
+                       " is no type of elements: give a NumPy dtype, or a name such as 'float32', "
+                       "'<f4' or 'bfloat16'" +
+                       hint);
 }
 
 }  // namespace
 
-std::string_view pointee_text(const Param& pointer) {
-  std::string_view text = pointer.type;
-  const bool is_rvalue = text.ends_with("&&");
-  if (is_rvalue || text.ends_with('*') || text.ends_with('&'))
-    text.remove_suffix(is_rvalue ? 2 : 1);
-  for (const std::string_view qualifier : {" volatile", " const"}) {
-    if (text.ends_with(qualifier)) text.remove_suffix(qualifier.size());
+ElementType to_element_type(py::handle object, const char* what) {
+  std::optional<ElementType> made;
+  if (is_str(object)) {
+    made = parse_name(object.cast<std::string>());
+  } else if (!object.is_none()) {
+    const py::object type_string = attribute_or_none(object, "str");
+    const bool is_class = PyType_Check(object.ptr()) != 0;
+    if (!is_class && is_str(type_string)) {
+      return from_numpy(py::reinterpret_borrow<py::object>(object), what);
+    }
+    made = parse_name(name_of(object));
+    if (!made) {  // such as jax.numpy.float32
+      const py::object dtype = attribute_or_none(object, "dtype");
+      if (is_str(attribute_or_none(dtype, "str"))) return from_numpy(dtype, what);
+    }
   }
-  return text;
+  if (!made) refuse(object, what);
+  return *std::move(made);
 }
 
-bool takes_elements(const Param& pointer, DataType type) {
-  const std::size_t bits = std::size_t{type.bits} * type.lanes;
-  if (type.code == TypeCode::opaque_handle && 8 * pointer.pointee_size == bits) return true;
-  const auto is = [&](TypeCode code) {
-    return type.code == code && type.lanes == 1 && type.bits == 8 * pointer.pointee_size;
-  };
-  switch (pointer.pointee) {
-    case ParamKind::opaque:
-    case ParamKind::void_type:
-      return true;
-    case ParamKind::boolean:
-      return is(TypeCode::boolean);
-    case ParamKind::sint:
-    case ParamKind::uint:
-      if (is(pointer.pointee == ParamKind::sint ? TypeCode::sint : TypeCode::uint)) return true;
-      return pointer.pointee_size == 1 && (bits == 8 || is_byte(pointee_text(pointer)));
-    case ParamKind::float16:
-    case ParamKind::float32:
-    case ParamKind::float64:
-      return is(TypeCode::real);
-    case ParamKind::bfloat16:
-      return is(TypeCode::bfloat);
-    case ParamKind::complex64:
-    case ParamKind::complex128:
-      return is(TypeCode::complex);
-    case ParamKind::pointer:
-      return is(TypeCode::sint) || is(TypeCode::uint);
-    default:
-      return pointer.pointee_size == 0 || is_named(pointee_text(pointer), type);
+ElementType element_type_of(dlpack::DataType type) {
+  for (const KnownType& known : known_types) {
+    if (known.dlpack == type) return element(known);
   }
+  const unsigned bits = unsigned{type.bits} * type.lanes;
+  if (bits == 0 || bits % 8 != 0) {
+    throw py::buffer_error("elements of " + std::to_string(bits) +
+                           " bits are no whole number of bytes");
+  }
+  ElementType made = opaque_elements(bits / 8);
+  if (type.code != TypeCode::opaque_handle) made.dlpack = type;
+  return made;
 }
 
-bool takes_as_vectors(const Param& pointer, DataType type, std::size_t size) {
-  const DataType element = vector_element(pointee_text(pointer));
-  return element.bits != 0 && type.code == element.code && type.bits == element.bits &&
-         size % pointer.pointee_size == 0;
+ElementType opaque_elements(std::size_t size) {
+  const std::string name = "|V" + std::to_string(size);
+  return {name, name, size, 1, std::nullopt};
 }
 
-std::size_t pointee_alignment(const Param& pointer) {
-  const std::size_t size = pointer.pointee_size;
-  const std::string_view name = pointee_text(pointer);
-  const DataType element = vector_element(name);
-  if (element.bits != 0 && size != 0) {
-    const std::size_t scalar = element.bits / 8U;
-    const std::size_t most = name.ends_with("_32a") ? largest_pointee_alignment : 16;
-    return size == 3 * scalar ? scalar : std::min(size, most);
-  }
-  switch (pointer.pointee) {
-    case ParamKind::boolean:
-    case ParamKind::integer:
-    case ParamKind::sint:
-    case ParamKind::uint:
-    case ParamKind::float16:
-    case ParamKind::bfloat16:
-    case ParamKind::float32:
-    case ParamKind::float64:
-    case ParamKind::complex64:
-    case ParamKind::complex128:
-    case ParamKind::pointer:
-      return std::max<std::size_t>(size, 1);
-    default:
-      return 1;
-  }
+py::object numpy_dtype(const ElementType& type) {
+  if (type.dtype) return type.dtype;
+  return py::module_::import("cudacore._host").attr("element_type")(type.name);
 }
 
 }  // namespace cudacore::bindings

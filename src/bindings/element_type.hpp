@@ -1,27 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "bindings/dlpack_abi.hpp"
-#include "cudacore/signature.hpp"
+#include <pybind11/pybind11.h>
 
-// What an array's elements are, against what a kernel's pointer points at.
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "bindings/dlpack_abi.hpp"
 
 namespace cudacore::bindings {
 
-/// Whether a pointer parameter takes elements of this type. Takes any if the signature doesn't know
-/// what the pointer points at: for void, std::byte, and types of the user's own. char and its like
-/// take any element of one byte, and raw bytes ("V8") go to a type of their size.
-[[nodiscard]] bool takes_elements(const Param& pointer, dlpack::DataType type);
+/// The type of an array's elements, as Python names it and as the protocols do. NumPy is not needed
+/// to make one.
+struct ElementType {
+  std::string name;           ///< "float32"; NumPy's or ml_dtypes's name, or a NumPy type string
+  std::string type_string;    ///< of the array interfaces: "<f4"; empty if they have no such type
+  std::size_t size = 0;       ///< bytes
+  std::size_t alignment = 1;  ///< bytes
+  std::optional<dlpack::DataType> dlpack{};  ///< unset if DLPack has no such type
+  pybind11::object dtype{};                  ///< the numpy.dtype that it was made from, if any
 
-/// Whether a pointer to one of CUDA's vectors, such as float4 or __half2, takes an array of its
-/// elements: `size` bytes must be whole vectors.
-[[nodiscard]] bool takes_as_vectors(const Param& pointer, dlpack::DataType type, std::size_t size);
+  [[nodiscard]] bool is_big_endian() const noexcept { return type_string.starts_with('>'); }
+};
 
-/// The alignment of what a pointer points at: 1 if the signature doesn't know what it is.
-[[nodiscard]] std::size_t pointee_alignment(const Param& pointer);
-inline constexpr std::size_t largest_pointee_alignment = 32;
+/// What a dtype argument means: a numpy.dtype, a class of NumPy, ml_dtypes or ctypes, one of
+/// Python's numbers, a torch.dtype, or a name: "float32", "f4", "<f4", "bfloat16".
+/// @throw TypeError, with `what` in front, for all else, and for types that hold Python objects.
+[[nodiscard]] ElementType to_element_type(pybind11::handle object, const char* what);
 
-/// What a pointer points at: "float" for "float const*".
-[[nodiscard]] std::string_view pointee_text(const Param& pointer);
+/// What another library says of its array.
+/// @throw BufferError if it is no type of whole bytes.
+[[nodiscard]] ElementType element_type_of(dlpack::DataType type);
+
+/// Elements of which only the size is known.
+[[nodiscard]] ElementType opaque_elements(std::size_t size);
+
+/// The numpy.dtype, for which NumPy is imported.
+[[nodiscard]] pybind11::object numpy_dtype(const ElementType& type);
 
 }  // namespace cudacore::bindings

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "bindings/collector.hpp"
-#include "bindings/dtype.hpp"
+#include "bindings/element_type.hpp"
 #include "bindings/exported_array.hpp"
 
 namespace cudacore::bindings {

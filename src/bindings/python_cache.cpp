@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/program_cache.hpp"
+#include "bindings/python_cache.hpp"
 
 #include <array>
 #include <utility>
