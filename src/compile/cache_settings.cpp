@@ -56,6 +56,13 @@ fs::path default_folder(std::string& problem) {
   return base / "cudacore";
 }
 
+/// The folder that the environment names. No shell may have replaced its "~".
+fs::path named_folder(const std::string& name) {
+  const std::string home = variable("HOME");
+  const bool is_in_home = name.starts_with("~/") && home.starts_with('/');
+  return cache_folder_at(is_in_home ? home + name.substr(1) : name);
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> parse_size(std::string_view text) noexcept {
@@ -88,9 +95,15 @@ fs::path cache_folder_at(const fs::path& path) {
 
 CacheSettings settings_of_environment() {
   CacheSettings settings;
-  settings.is_enabled = !is_one_of(variable(switch_name), {"0", "off", "false", "no"});
+  if (const std::string text = variable(switch_name); !text.empty()) {
+    settings.is_enabled = !is_one_of(text, {"0", "off", "false", "no"});
+    if (settings.is_enabled && !is_one_of(text, {"1", "on", "true", "yes"})) {
+      settings.problem =
+          std::string(switch_name) + "=" + text + " is neither on nor off; the cache is on";
+    }
+  }
   if (const std::string folder = variable(folder_name); !folder.empty()) {
-    settings.folder = cache_folder_at(folder);
+    settings.folder = named_folder(folder);
   } else {
     settings.folder = default_folder(settings.problem);
   }

@@ -422,7 +422,18 @@ TEST_F(Cache, FollowsTheEnvironment) {
     EXPECT_FALSE(with("CUDACORE_CACHE", off).is_enabled);
   }
   EXPECT_TRUE(with("CUDACORE_CACHE", "1").is_enabled);
+  EXPECT_EQ(with("CUDACORE_CACHE", "On").problem, "");
+  const CacheSettings unclear = with("CUDACORE_CACHE", "maybe");
+  EXPECT_TRUE(unclear.is_enabled);
+  EXPECT_EQ(unclear.problem, "CUDACORE_CACHE=maybe is neither on nor off; the cache is on");
   EXPECT_EQ(with("CUDACORE_CACHE_DIR", "/x/y//").folder, "/x/y");
+  const char* const home = std::getenv("HOME");
+  const std::string saved = home == nullptr ? "/" : home;
+  ::setenv("HOME", "/home/u", 1);
+  EXPECT_EQ(with("CUDACORE_CACHE_DIR", "~/kernels").folder, "/home/u/kernels");
+  EXPECT_TRUE(
+      with("CUDACORE_CACHE_DIR", "~other/kernels").folder.string().ends_with("/~other/kernels"));
+  ::setenv("HOME", saved.c_str(), 1);
   EXPECT_EQ(with("CUDACORE_CACHE_MAX_SIZE", "2G").max_size, std::uint64_t{2} << 30U);
   const CacheSettings wrong = with("CUDACORE_CACHE_MAX_SIZE", "much");
   EXPECT_EQ(wrong.max_size, std::uint64_t{1} << 30U);
