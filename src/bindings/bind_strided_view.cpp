@@ -83,6 +83,19 @@ py::object with_type(const ObjectOf<StridedView>& self, py::handle layout, py::h
   return py::cast(std::move(view));
 }
 
+/// Without this, NumPy would make an array of one view for each element.
+py::object to_numpy(const ObjectOf<StridedView>& self, py::handle dtype, py::handle copy) {
+  const StridedView& view = self.value();
+  require_open(view);
+  if (view.device.type == dlpack::DeviceType::cuda) {
+    throw py::type_error(
+        "the memory of this StridedMemoryView is on device " + std::to_string(view.device_id) +
+        ", where NumPy can't read it; numpy.from_dlpack(view, device=\"cpu\") copies it");
+  }
+  const py::module_ numpy = py::module_::import("numpy");
+  return numpy.attr("array")(numpy.attr("from_dlpack")(self), dtype, py::arg("copy") = copy);
+}
+
 py::tuple to_tuple(const std::vector<std::int64_t>& lengths) {
   py::tuple made(lengths.size());
   for (std::size_t i = 0; i < lengths.size(); ++i) made[i] = lengths[i];
@@ -161,6 +174,8 @@ void bind_strided_view(py::module_& module) {
              }
              return self.layout.shape()[0];
            })
+      .def("__array__", in_parts, py::arg("dtype") = py::none(), py::arg("copy") = py::none(),
+           &to_numpy)
       .def("copy_from", in_parts, py::arg("other"), py::arg("stream") = py::none(),
            py::arg("allocator") = py::none(), py::arg("blocking") = py::none(),
            [](const StridedView& self, const StridedView& other, py::handle chosen, py::handle,

@@ -39,6 +39,17 @@ class TestShape:
         assert (view.device_id, view.is_device_accessible) == (device.device_id, True)
         assert view.__dlpack_device__() == (2, device.device_id)
 
+    def test_numpy_takes_host_memory_alone(self, device: Device, numbers: Buffer) -> None:
+        view = numbers.view("f4", (4, 6))
+        array = np.asarray(view)
+        assert array.ctypes.data == numbers.handle
+        assert array.tolist() == np.arange(24).reshape(4, 6).tolist()
+        assert np.asarray(view[1], "i8").tolist() == [6, 7, 8, 9, 10, 11]
+        assert np.array(view, copy=True).ctypes.data != numbers.handle
+        on_device = device.allocate(64).view("f4")
+        with pytest.raises(TypeError, match=r"on device 0, .*from_dlpack\(view, device="):
+            np.asarray(on_device)
+
     @pytest.mark.parametrize(
         ("shape", "strides", "expected"),
         [((3, 4), (4, 1), None), ((4, 3), (1, 4), [0, 4, 8]), ((2, 2), (12, 6), [0, 6]),
