@@ -1309,7 +1309,7 @@ class StridedMemoryView:
         """A part: ``view[0]``, ``view[:, ::2]``, ``view[..., None]``. A view without dimensions is
         one element."""
     def __len__(self) -> int: ...
-    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         """A NumPy array that shares memory that the host can reach, as ``numpy.asarray(view)`` asks
         for it.
 
