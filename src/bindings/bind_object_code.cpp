@@ -218,6 +218,11 @@ ObjectCode load_file(const py::object& path, const py::object& name,
   ObjectCode::Details details;
   details.name = to_name(name, "name");
   details.symbol_mapping = to_symbol_mapping(symbol_mapping);
+  if (PyObject_CheckBuffer(path.ptr()) != 0) {
+    throw py::type_error(
+        "ObjectCode.load reads a file; for code in memory, call ObjectCode.from_cubin, from_ptx, "
+        "from_fatbin, from_ltoir, from_object or from_library");
+  }
   const bool has_path =
       PyUnicode_Check(path.ptr()) != 0 || !attribute_or_none(path, "__fspath__").is_none();
   if (!has_path && !attribute_or_none(path, "read_bytes").is_none()) {

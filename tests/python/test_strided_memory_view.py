@@ -329,9 +329,11 @@ class TestDecorator:
         assert shapes.__name__ == "shapes"
 
     def test_wrong_indices(self) -> None:
-        for indices in (("0",), (True,)):
+        for indices in (("0",), (True,), 0):
             with pytest.raises(TypeError, match="tuple of int"):
                 args_viewable_as_strided_memory(indices)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match=r"write @args_viewable_as_strided_memory\(\(0,\)\)"):
+            args_viewable_as_strided_memory(lambda x: x)  # type: ignore[arg-type]
 
     def test_argument_that_is_not_given(self) -> None:
         @args_viewable_as_strided_memory((1,))

@@ -2,7 +2,7 @@
 """Functions that take arrays of any library, as views."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from cudacore._core import StridedMemoryView
@@ -49,9 +49,10 @@ def args_viewable_as_strided_memory(
     >>> shape_of(np.zeros((2, 3)))
     (2, 3)
     """
-    indices = tuple(arg_indices)
-    if not all(isinstance(index, int) and not isinstance(index, bool) for index in indices):
-        raise TypeError(f"arg_indices must be a tuple of int, not {arg_indices!r}")
+    indices = tuple(arg_indices) if isinstance(arg_indices, Iterable) else None
+    if indices is None or any(type(index) is not int for index in indices):
+        hint = "; write @args_viewable_as_strided_memory((0,))" if callable(arg_indices) else ""
+        raise TypeError(f"arg_indices must be a tuple of int, not {arg_indices!r}{hint}")
 
     def decorate(function: Callable[..., _Result]) -> Callable[..., _Result]:
         @functools.wraps(function)
