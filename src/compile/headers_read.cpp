@@ -8,15 +8,18 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <system_error>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include "compile/header_mentions.hpp"
+#include "compile/macro_definitions.hpp"
 #include "compile/provided_headers.hpp"
 #include "driver/descriptor.hpp"
 #include "signature/cxx_text.hpp"
@@ -160,9 +163,11 @@ class HeaderSearch {
       if (!may_search()) return;
       const std::vector<std::string> wanted(words.begin(), words.end());
       for (const Text& text : texts_) {
-        for (auto& [name, body] : bodies_in(wanted, text.content)) {
+        for (const MacroDefinition& macro : definitions_in(wanted, text.content)) {
+          if (macro.has_parameters()) continue;
+          std::string body = macro.body();
           add_words(body);
-          bodies[name].insert(std::move(body));
+          bodies[std::string(macro.name)].insert(std::move(body));
         }
       }
     }
@@ -206,35 +211,42 @@ class HeaderSearch {
   /// Looks for what the macros that are included may stand for. A word that no text defines is
   /// prose, in a comment.
   void follow_macros() {
-    std::set<MacroInclude> waiting = macros_;
     std::set<MacroInclude> done;
-    while (!waiting.empty() && trouble_.empty()) {
-      const MacroInclude include = *waiting.begin();
-      waiting.erase(waiting.begin());
-      if (!done.insert(include).second) continue;
-      const auto& [macro, folder] = include;
-      if (macro.starts_with("__FILE") || macro.starts_with("__BASE")) {
-        return trouble("the text includes " + macro);
+    for (std::set<MacroInclude> waiting = macros_; !waiting.empty();) {
+      std::set<std::string> names;
+      for (const auto& [macro, folder] : waiting) {
+        if (macro.starts_with("__FILE") || macro.starts_with("__BASE")) {
+          return trouble("the text includes " + macro);
+        }
+        names.insert(macro);
       }
-      for (const MacroBody& body : definitions(macro)) {
-        if (body.header) {
-          look_for(*body.header, folder);
-        } else if (!body.macro.empty()) {
-          waiting.emplace(body.macro, folder);
-        } else {
-          return trouble("the text includes what the macro " + macro + " makes");
+      const auto meanings = meanings_of({names.begin(), names.end()});
+      done.merge(std::exchange(waiting, {}));
+      for (const auto& [macro, folder] : done) {
+        const auto [first, last] = meanings.equal_range(macro);
+        for (const auto& [name, meaning] : std::ranges::subrange(first, last)) {
+          if (meaning.header) {
+            look_for(*meaning.header, folder);
+          } else if (meaning.macro.empty()) {
+            return trouble("the text includes what the macro " + macro + " makes");
+          } else if (!done.contains({meaning.macro, folder})) {
+            waiting.emplace(meaning.macro, folder);
+          }
         }
       }
     }
   }
 
-  [[nodiscard]] std::vector<MacroBody> definitions(const std::string& macro) {
-    std::vector<MacroBody> all;
-    if (!may_search()) return all;
+  [[nodiscard]] std::multimap<std::string, MacroMeaning> meanings_of(
+      const std::vector<std::string>& names) {
+    std::multimap<std::string, MacroMeaning> meanings;
+    if (!may_search()) return meanings;
     for (const Text& text : texts_) {
-      for (MacroBody& body : definitions_of(macro, text.content)) all.push_back(std::move(body));
+      for (const MacroDefinition& macro : definitions_in(names, text.content)) {
+        meanings.emplace(macro.name, meaning_of(macro));
+      }
     }
-    return all;
+    return meanings;
   }
 
   void look_for(const HeaderMention& header, const std::string& folder) {

@@ -8,14 +8,19 @@
 
 #include "compile/array_view.hpp"
 #include "compile/flag_effects.hpp"
+#include "compile/macro_definitions.hpp"
 #include "compile/provided_headers.hpp"
 
 namespace cudacore::compile {
 namespace {
 
+std::string joined(std::string_view text) { return joined_lines(text).value_or(std::string(text)); }
+
+HeaderMentions mentions_in(std::string_view text) { return header_mentions(joined(text)); }
+
 std::vector<std::string> names_in(std::string_view text) {
   std::vector<std::string> names;
-  for (const HeaderMention& header : header_mentions(text).headers) {
+  for (const HeaderMention& header : mentions_in(text).headers) {
     names.push_back(header.is_quoted ? '"' + header.name + '"' : '<' + header.name + '>');
   }
   return names;
@@ -51,7 +56,7 @@ TEST(HeaderMentions, FindsEverySpellingThatNvrtcTakes) {
            "\xef\xbb\xbf#include \"a.h\"",
        }) {
     EXPECT_EQ(names_in(text), Names{"\"a.h\""}) << text;
-    EXPECT_EQ(header_mentions(text).trouble, "") << text;
+    EXPECT_EQ(mentions_in(text).trouble, "") << text;
   }
   EXPECT_EQ(names_in("#include<a.h>\n#include <b/c.h>\n"), (Names{"<a.h>", "<b/c.h>"}));
   // Behind a NUL byte, the text goes on.
@@ -67,14 +72,14 @@ TEST(HeaderMentions, FindsNothingElse) {
         "int x; \\\n#include \"a.h\"", "my__has_include(<a.h>)",
         "#if __has_attribute(x)\n#endif"}) {
     EXPECT_EQ(names_in(text), Names{}) << text;
-    EXPECT_EQ(header_mentions(text).trouble, "") << text;
+    EXPECT_EQ(mentions_in(text).trouble, "") << text;
   }
 }
 
 TEST(HeaderMentions, FindsMacros) {
-  EXPECT_EQ(header_mentions("#include HEADER\n#include OTHER(x)\n").macros,
+  EXPECT_EQ(mentions_in("#include HEADER\n#include OTHER(x)\n").macros,
             (std::vector<std::string>{"HEADER", "OTHER"}));
-  EXPECT_TRUE(header_mentions("#include <a.h>").macros.empty());
+  EXPECT_TRUE(mentions_in("#include <a.h>").macros.empty());
 }
 
 TEST(HeaderMentions, SaysWhatCannotBeKnown) {
@@ -107,7 +112,7 @@ TEST(HeaderMentions, SaysWhatCannotBeKnown) {
            "#define CAT(a, b) a##b\n#if CAT(__has_, include)(\"a.h\")\n#endif",
            "#define CAT(a, b) a##b\n#if CAT(_, _has_include)(\"a.h\")\n#endif",
        }) {
-    EXPECT_NE(header_mentions(text).trouble, "") << text;
+    EXPECT_NE(mentions_in(text).trouble, "") << text;
   }
 }
 
@@ -119,28 +124,28 @@ TEST(HeaderMentions, FindsMacrosThatStandForQueries) {
            "#define HAS(...) __has_include(__VA_ARGS__)",
            "/* */ #define /* a\n */ HAS(x) __has_include(x)",
        }) {
-    EXPECT_EQ(header_mentions(text).queries, Names{"HAS"}) << text;
-    EXPECT_EQ(header_mentions(text).trouble, "") << text;
+    EXPECT_EQ(mentions_in(text).queries, Names{"HAS"}) << text;
+    EXPECT_EQ(mentions_in(text).trouble, "") << text;
     EXPECT_EQ(names_in(text), Names{}) << text;
   }
   for (const std::string_view text :
        {"#define __has_include(x) 0\n", "#undef __has_include", "#define NO(...) 0"}) {
-    EXPECT_EQ(header_mentions(text).queries, Names{}) << text;
-    EXPECT_EQ(header_mentions(text).trouble, "") << text;
+    EXPECT_EQ(mentions_in(text).queries, Names{}) << text;
+    EXPECT_EQ(mentions_in(text).trouble, "") << text;
   }
-  const HeaderMentions constant = header_mentions("#define HAS(y) __has_include(<x/z.h>)\n");
+  const HeaderMentions constant = mentions_in("#define HAS(y) __has_include(<x/z.h>)\n");
   ASSERT_EQ(constant.headers.size(), 1U);
   EXPECT_TRUE(constant.headers[0].is_expanded);
-  EXPECT_FALSE(header_mentions("#if __has_include(<x/z.h>)\n").headers[0].is_expanded);
+  EXPECT_FALSE(mentions_in("#if __has_include(<x/z.h>)\n").headers[0].is_expanded);
 }
 
 TEST(HeaderMentions, FollowsMacrosThatStandForQueries) {
-  const HeaderMentions uses = mentions_by("MY_HAS",
-                                          "#define MY_HAS(x) __has_include(x)\n#undef MY_HAS\n"
-                                          "#if MY_HAS(<a.h>) || MY_HAS( \"b.h\" )\n#endif\n"
-                                          "#if MY_\\\nHAS(<c.h>)\n#endif\n// MY_HAS() tells\n"
-                                          "#ifdef MY_HAS\n#define MINE(x) MY_HAS(x)\n#endif\n"
-                                          "MY_HASH(x); NOT_MY_HAS(x); MY;");
+  const HeaderMentions uses =
+      mentions_by("MY_HAS", joined("#define MY_HAS(x) __has_include(x)\n#undef MY_HAS\n"
+                                   "#if MY_HAS(<a.h>) || MY_HAS( \"b.h\" )\n#endif\n"
+                                   "#if MY_\\\nHAS(<c.h>)\n#endif\n// MY_HAS() tells\n"
+                                   "#ifdef MY_HAS\n#define MINE(x) MY_HAS(x)\n#endif\n"
+                                   "MY_HASH(x); NOT_MY_HAS(x); MY;"));
   EXPECT_EQ(uses.trouble, "");
   ASSERT_EQ(uses.headers.size(), 3U);
   EXPECT_EQ(uses.headers[0].name, "a.h");
@@ -161,26 +166,41 @@ TEST(HeaderNames, HaveWordsThatMayBeMacros) {
   for (const std::string_view name : {"a b", "a//b", "linux/a.h", "__NAME__.h", "a*", "x(y)"}) {
     EXPECT_FALSE(replaceable_words(name)) << name;
   }
+}
+
+TEST(MacroDefinitions, HaveBodies) {
   const Names names = {"a", "c"};
-  EXPECT_EQ(
-      bodies_in(names,
-                "#define a  b/c // why\n#define a(x) x\n#define b d\n"
-                "# define c x\\\ny\n#define a"),
-      (std::vector<std::pair<std::string, std::string>>{{"a", "b/c"}, {"c", "xy"}, {"a", ""}}));
+  const std::string text = joined(
+      "#define a  b/c // why\n#define a(x) x\n#define b d\n"
+      "# define c x\\\ny\n#define a");
+  const auto found = definitions_in(names, text);
+  ASSERT_EQ(found.size(), 4U);
+  EXPECT_EQ(found[0].body(), "b/c");
+  EXPECT_TRUE(found[1].has_parameters());
+  EXPECT_EQ(found[2].name, "c");
+  EXPECT_EQ(found[2].body(), "xy");
+  EXPECT_EQ(found[3].body(), "");
+}
+
+TEST(JoinedLines, AreJoinedOnce) {
+  EXPECT_FALSE(joined_lines("a \\ b"));
+  EXPECT_EQ(joined("a\\\nb\\\r\nc"), "abc");
+  // The second backslash was no continuation before the first was taken away.
+  EXPECT_EQ(joined("// a\\\\\n\n#include"), "// a\\\n#include");
 }
 
 TEST(MacroDefinitions, StandForAHeaderOrAMacro) {
-  const auto bodies = definitions_of("H",
-                                     "#define H \"a.h\" // x\n#define H <b.h>\n# define H K\n"
-                                     "#define H(x) #x\n#define H a b\n#define HH \"c.h\"\n");
-  ASSERT_EQ(bodies.size(), 5U);
-  EXPECT_EQ(bodies[0].header->name, "a.h");
-  EXPECT_TRUE(bodies[0].header->is_quoted);
-  EXPECT_EQ(bodies[1].header->name, "b.h");
-  EXPECT_EQ(bodies[2].macro, "K");
+  const auto found = definitions_in(Names{"H"},
+                                    "#define H \"a.h\" // x\n#define H <b.h>\n# define H K\n"
+                                    "#define H(x) #x\n#define H a b\n#define HH \"c.h\"\n");
+  ASSERT_EQ(found.size(), 5U);
+  EXPECT_EQ(meaning_of(found[0]).header->name, "a.h");
+  EXPECT_TRUE(meaning_of(found[0]).header->is_quoted);
+  EXPECT_EQ(meaning_of(found[1]).header->name, "b.h");
+  EXPECT_EQ(meaning_of(found[2]).macro, "K");
   for (const std::size_t other : {3U, 4U}) {
-    EXPECT_FALSE(bodies[other].header);
-    EXPECT_EQ(bodies[other].macro, "");
+    EXPECT_FALSE(meaning_of(found[other]).header);
+    EXPECT_EQ(meaning_of(found[other]).macro, "");
   }
 }
 

@@ -180,6 +180,36 @@ def test_headers_that_include_each_other_by_dots(tmp_path: Path) -> None:
     assert done('#include "v.h"\n' + VALUE, include_path=[tmp_path]) == "hits"
 
 
+@pytest.mark.parametrize(
+    "before",
+    ["// a\\\\\n\n", "// a\\\\\r\n\r\n", "#define A 1 \\\\\n\n", "/* \\\\\n\n*/\n"],
+    ids=repr,
+)
+def test_what_looks_like_a_continuation_when_lines_are_joined(tmp_path: Path, before: str) -> None:
+    source = before + '#include "v.h"\n' + VALUE
+    for value in (1, 2):
+        (tmp_path / "v.h").write_text(f"#define VALUE {value}\n")
+        assert value_of(compile_ptx(source, include_path=[tmp_path])) == value
+
+
+def test_pragma_once_and_several_names_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "a.h").write_text(
+        "#pragma once\n#ifdef VALUE\n#define SEEN_TWICE\n#else\n#define VALUE 1\n#endif\n"
+    )
+    os.link(tmp_path / "a.h", tmp_path / "b.h")
+    source = (
+        '#include "a.h"\n#include "b.h"\n#ifdef SEEN_TWICE\n#undef VALUE\n#define VALUE 2\n#endif\n'
+        + VALUE
+    )
+    linked = value_of(compile_ptx(source, include_path=[tmp_path]))
+    content = (tmp_path / "b.h").read_text()
+    (tmp_path / "b.h").unlink()
+    (tmp_path / "b.h").write_text(content)
+    how, made = outcome(lambda: compile_ptx(source, include_path=[tmp_path]))
+    assert how == "misses"
+    assert (linked, value_of(made)) == (1, 2)
+
+
 def test_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for value in (1, 2):
         (tmp_path / str(value)).mkdir()

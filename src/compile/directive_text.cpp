@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile/directive_text.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include "signature/cxx_text.hpp"
+
+namespace cudacore::compile {
+
+using signature::is_word_char;
+
+namespace {
+
+/// The size of the line continuation at `i`; 0 if there is none.
+std::size_t continuation(std::string_view text, std::size_t i) noexcept {
+  if (text.substr(i, 2) == "\\\n") return 2;
+  return text.substr(i, 3) == "\\\r\n" ? 3 : 0;
+}
+
+}  // namespace
+
+std::optional<std::string> joined_lines(std::string_view text) {
+  std::string joined;
+  std::size_t copied = 0;
+  bool is_any = false;
+  for (std::size_t i = text.find('\\'); i != std::string_view::npos; i = text.find('\\', i + 1)) {
+    const std::size_t size = continuation(text, i);
+    if (size == 0) continue;
+    is_any = true;
+    joined.append(text, copied, i - copied);
+    copied = i + size;
+  }
+  if (!is_any) return std::nullopt;
+  return joined.append(text, copied);
+}
+
+std::size_t index_of(std::string_view text, std::string_view wanted, std::size_t i) noexcept {
+#if defined(__SSE2__)
+  // 16 places at once, by the first and the last character.
+  const __m128i first = _mm_set1_epi8(wanted.front());
+  const __m128i last = _mm_set1_epi8(wanted.back());
+  const std::size_t length = wanted.size();
+  for (; i + length + sizeof(__m128i) <= text.size(); i += sizeof(__m128i)) {
+    const char* const place = text.data() + i;
+    const auto load = [](const char* from) {
+      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+    };
+    const __m128i match = _mm_and_si128(_mm_cmpeq_epi8(first, load(place)),
+                                        _mm_cmpeq_epi8(last, load(place + length - 1)));
+    for (auto found = static_cast<unsigned>(_mm_movemask_epi8(match)); found != 0;
+         found &= found - 1) {
+      const auto at = static_cast<std::size_t>(std::countr_zero(found));
+      if (std::memcmp(place + at, wanted.data(), length) == 0) return i + at;
+    }
+  }
+#endif
+  return text.find(wanted, i);
+}
+
+std::size_t skip_blanks(std::string_view text, std::size_t i, CommentEnds& ends) noexcept {
+  while (i < text.size()) {
+    if (text[i] != '\n' && signature::is_space(text[i])) {
+      ++i;
+    } else if (text.substr(i, 2) == "/*") {
+      i = ends.behind(i);
+    } else {
+      break;
+    }
+  }
+  return i;
+}
+
+std::size_t skip_blanks(std::string_view text, std::size_t i) noexcept {
+  CommentEnds ends(text);
+  return skip_blanks(text, i, ends);
+}
+
+std::string_view take_word(std::string_view text, std::size_t& i) noexcept {
+  const std::size_t begin = i;
+  while (i < text.size() && is_word_char(text[i])) ++i;
+  return text.substr(begin, i - begin);
+}
+
+std::optional<HeaderMention> take_header(std::string_view text, std::size_t& i) {
+  const bool is_quoted = text.substr(i, 1) == "\"";
+  if (!is_quoted && text.substr(i, 1) != "<") return std::nullopt;
+  const std::size_t end = text.find_first_of(is_quoted ? "\"\n" : ">\n", i + 1);
+  if (end == std::string_view::npos || text[end] == '\n') return std::nullopt;
+  const std::string_view name = text.substr(i + 1, end - i - 1);
+  i = end + 1;
+  return HeaderMention{std::string(name), is_quoted};
+}
+
+}  // namespace cudacore::compile
