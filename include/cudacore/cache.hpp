@@ -33,8 +33,9 @@ struct Info {
   std::filesystem::path folder;  ///< empty if none is known
   std::uint64_t max_size = 0;    ///< bytes
   Counts counts;
-  std::string problem;      ///< what is wrong with the folder or the settings, or was at last
-  std::string uncacheable;  ///< why the last uncacheable program was so
+  std::string problem;             ///< what is wrong with the folder, or was at last
+  std::string settings_problem;    ///< what is wrong with the environment variables
+  std::string uncacheable_reason;  ///< why the last uncacheable program was so
 };
 
 /// What lies in the folder.

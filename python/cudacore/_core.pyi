@@ -1839,7 +1839,7 @@ class Program:
     def compile(
         self,
         target_type: _CompileTarget | None = None,
-        name_expressions: Sequence[str] = (),
+        name_expressions: str | Sequence[str | bytes] = (),
         logs: object = None,
         *,
         cache: bool | ProgramCacheResource | None = None,
@@ -1854,8 +1854,8 @@ class Program:
         target_type : {"cubin", "ptx", "ltoir"}, optional
             What to make; if None, what the current device runs best. A cubin made from C++ also
             keeps its PTX.
-        name_expressions : sequence of str, default ()
-            Templates to instantiate, and names to keep: ``"axpy<float>"``.
+        name_expressions : str or sequence of str or bytes, default ()
+            Templates to instantiate, and names to keep: ``"axpy<float>"``. A str is one name.
         logs : object, optional
             Its ``write()`` is called with the compiler's log, if there is any.
         cache : bool or utils.ProgramCacheResource, optional
@@ -2865,11 +2865,36 @@ def driver_library() -> tuple[tuple[int, int], str]:
         There is no driver; the message lists every place searched.
     """
 
-def cache_info() -> tuple[bool, str, int, int, int, int, int, int, str, str]:
+def cache_info() -> tuple[bool, str, int, int, int, int, int, int, str, str, str]:
     """The fields of :class:`cudacore.cache.Info`, in their order."""
 
 def cache_usage() -> tuple[int, int]:
     """The fields of :class:`cudacore.cache.Usage`."""
+
+def cache_check(entries: int, size: int) -> tuple[int, list[str]]:
+    """Reads the entries that were used last: at most so many, and so many bytes.
+
+    Returns
+    -------
+    tuple
+        How many were read, and what is wrong with each of them that can't be used.
+    """
+
+def cache_default_folder() -> tuple[str, str]:
+    """The user's folder for what cudacore caches; empty if there is none, and why."""
+
+def header_mentions(
+    text: bytes,
+) -> tuple[list[tuple[bytes, bool]], list[bytes], list[bytes], str]:
+    """What a C++ text says about headers, even in groups that the preprocessor skips.
+
+    Returns
+    -------
+    tuple
+        ``(headers, macros, queries, trouble)``: the names of headers that it may include or ask
+        for, and whether each is quoted; macros that it includes; macros of its own that ask for
+        headers; and why what it includes cannot be known, or its meaning changes.
+    """
 
 def cache_clear() -> int:
     """What :func:`cudacore.cache.clear` does."""

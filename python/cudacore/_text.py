@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How sizes are written."""
+"""How sizes and counts are written."""
 
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 
@@ -16,3 +16,8 @@ def size_text(size: int, digits: str = ".1f") -> str:
     """
     power = min(max(size.bit_length() - 1, 0) // 10, len(UNITS) - 1)
     return f"{size / 2 ** (10 * power):{digits if power else '.0f'}} {UNITS[power]}"
+
+
+def count_text(count: int, one: str, many: str) -> str:
+    """Write a number of things: ``1 entry``, ``2 entries``."""
+    return f"{count} {one if count == 1 else many}"

@@ -30,6 +30,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 @dataclass(frozen=True)
 class Info:
     """The cache's settings, and what this process has asked of it so far.
@@ -53,7 +57,10 @@ class Info:
     failures : int
         Entries that could not be read or written, or were damaged.
     problem : str
-        What is wrong with the folder or the settings, or was at last; empty if nothing is.
+        What is wrong with the folder, or was at last; empty if nothing is.
+    settings_problem : str
+        Which of the environment variables can't be understood, and what is done instead; empty if
+        none.
     uncacheable_reason : str
         Why the last uncacheable one was so; empty if there was none.
     """
@@ -67,6 +74,7 @@ class Info:
     uncacheable: int
     failures: int
     problem: str
+    settings_problem: str
     uncacheable_reason: str
 
 

@@ -13,6 +13,11 @@ __all__ = [
     "get_user_mode_driver_version",
 ]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 _KERNEL_DRIVER = "/proc/driver/nvidia/version"
 
 

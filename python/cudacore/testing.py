@@ -17,6 +17,10 @@ import cudacore
 __all__ = ["simulated_device"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 @pytest.fixture
 def simulated_device() -> Iterator[cudacore.Device]:
     """Return the first simulated device, made current; reset the simulator after the test.

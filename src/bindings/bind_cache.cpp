@@ -1,8 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/code_objects.hpp"
 #include "bindings/conversions.hpp"
+#include "compile/cache_settings.hpp"
+#include "compile/header_mentions.hpp"
+#include "compile/program_cache.hpp"
 
 namespace cudacore::bindings {
+namespace {
+
+/// (headers, macros, queries, trouble); the names are bytes, as the text is.
+py::tuple to_tuple(const compile::HeaderMentions& mentions) {
+  py::list headers;
+  for (const compile::HeaderMention& header : mentions.headers) {
+    headers.append(py::make_tuple(py::bytes(header.name), header.is_quoted));
+  }
+  const auto names = [](const std::vector<std::string>& from) {
+    py::list to;
+    for (const std::string& name : from) to.append(py::bytes(name));
+    return to;
+  };
+  return py::make_tuple(headers, names(mentions.macros), names(mentions.queries),
+                        foreign_text(mentions.trouble));
+}
+
+}  // namespace
 
 cache::Use to_cache_use(py::handle object) {
   if (object.is_none() || object.is(py::bool_(true))) return cache::Use::yes;
@@ -17,11 +38,33 @@ void bind_cache(py::module_& plain) {
     const cache::Counts& counts = info.counts;
     return py::make_tuple(info.is_enabled, to_str(info.folder), info.max_size, counts.hits,
                           counts.misses, counts.stored, counts.uncacheable, counts.failures,
-                          foreign_text(info.problem), foreign_text(info.uncacheable));
+                          foreign_text(info.problem), foreign_text(info.settings_problem),
+                          foreign_text(info.uncacheable_reason));
   });
   module.def("cache_usage", in_parts, [] {
     const cache::Usage usage = without_gil(&cache::usage);
     return py::make_tuple(usage.entries, usage.size);
+  });
+  module.def("cache_check", py::arg("entries"), py::arg("size"), in_parts,
+             [](std::size_t entries, std::uint64_t size) {
+               const compile::CheckedEntries found =
+                   without_gil([=] { return compile::check_entries(entries, size); });
+               py::list problems;
+               for (const std::string& problem : found.problems) {
+                 problems.append(foreign_text(problem));
+               }
+               return py::make_tuple(found.checked, problems);
+             });
+  module.def("cache_default_folder", quick, [] {
+    const compile::DefaultFolder folder = compile::default_cache_folder();
+    return py::make_tuple(to_str(folder.path), foreign_text(folder.problem));
+  });
+  module.def("header_mentions", py::arg("text"), in_parts, [](const py::bytes& text) {
+    const std::string_view given = text;
+    return to_tuple(without_gil([given] {
+      const std::optional<std::string> joined = compile::joined_lines(given);
+      return compile::header_mentions(joined ? *joined : given);
+    }));
   });
   module.def("cache_clear", [] { return cache::clear(); });
   module.def("cache_enable", py::arg("enabled"), [](bool enabled) { cache::enable(enabled); });

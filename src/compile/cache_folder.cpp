@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile/cache_folder.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -32,6 +33,18 @@ struct FileName {
   std::string shard;
   std::string file;
 };
+
+/// Makes the parents of a folder. They need not be private, except for the one that the default
+/// cache may be put into later.
+void make_parents(const fs::path& folder) {
+  const fs::path parent = folder.parent_path();
+  std::error_code error;
+  if (parent.empty() || parent == folder || fs::exists(parent, error)) return;
+  make_parents(parent);
+  constexpr ::mode_t any_folder = 0777;
+  // If this fails, so does what is done next.
+  ::mkdir(parent.c_str(), parent.filename() == "cudacore" ? private_folder : any_folder);
+}
 
 bool is_note(std::string_view name) { return name.find('/') != std::string_view::npos; }
 
@@ -101,7 +114,9 @@ Descriptor CacheFolder::open_folder(int parent, const std::string& name, Missing
   const bool is_link =
       ::fstatat(parent, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode);
   if (is_link) {
-    problem_ = (path_ / name).string() + " is a symbolic link, which may lead anywhere";
+    problem_ = (path_ / name).string() +
+               " is a symbolic link, which may lead anywhere: name "
+               "the folder itself";
   } else if (error != ENOENT || missing == Missing::create) {
     fail(name, error);
   }
@@ -109,11 +124,7 @@ Descriptor CacheFolder::open_folder(int parent, const std::string& name, Missing
 }
 
 CacheFolder::CacheFolder(const fs::path& folder, Missing missing) : path_(folder) {
-  if (missing == Missing::create) {
-    // A private folder's parents need not be private.
-    std::error_code error;
-    fs::create_directories(folder.parent_path(), error);
-  }
+  if (missing == Missing::create) make_parents(folder);
   const Descriptor root = open_folder(AT_FDCWD, folder.string(), missing);
   if (root) files_ = open_folder(root.get(), files_folder, missing);
   path_ /= files_folder;
@@ -123,7 +134,7 @@ Descriptor CacheFolder::open_shard(const std::string& shard, Missing missing) {
   return open_folder(files_.get(), shard, missing);
 }
 
-std::optional<std::string> CacheFolder::read(const std::string& name) {
+std::optional<std::string> CacheFolder::read(const std::string& name, Purpose purpose) {
   problem_.clear();
   const auto [shard, file_name] = split(name);
   const Descriptor folder = open_shard(shard, Missing::leave);
@@ -147,7 +158,7 @@ std::optional<std::string> CacheFolder::read(const std::string& name) {
     fail(path, EIO);
     return std::nullopt;
   }
-  touch(file.get(), status);
+  if (purpose == Purpose::use) touch(file.get(), status);
   return content;
 }
 
@@ -228,12 +239,29 @@ CacheFolder::Usage CacheFolder::usage() {
   return usage;
 }
 
+std::vector<std::string> CacheFolder::last_used(std::size_t files, std::uint64_t bytes) {
+  std::vector<CachedFile> all;
+  for_each_file(files_.get(), [&](const CachedFile& file) {
+    if (!file.is_draft()) all.push_back(file);
+  });
+  std::sort(all.begin(), all.end(),
+            [](const CachedFile& a, const CachedFile& b) { return a.used > b.used; });
+  std::vector<std::string> names;
+  for (const CachedFile& file : all) {
+    const std::uint64_t size = file.blocks * block_size;
+    if (names.size() == files || size > bytes) break;
+    bytes -= size;
+    names.push_back(file.shard + file.name);
+  }
+  return names;
+}
+
 std::uint64_t CacheFolder::clear() {
   problem_.clear();
   std::uint64_t removed = 0;
   const auto remove = [&](const CachedFile& file) {
     const bool is_removed = ::unlinkat(file.folder, file.name.c_str(), 0) == 0;
-    if (!is_removed && errno != ENOENT) fail(file.name, errno);
+    if (!is_removed && errno != ENOENT) fail(file.shard + "/" + file.name, errno);
     return is_removed;
   };
   for_each_file(files_.get(), [&](const CachedFile& file) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "driver/descriptor.hpp"
 
@@ -24,6 +25,7 @@ class CacheFolder {
     std::uint64_t bytes = 0;  ///< on the disk, in blocks of 4 KiB
   };
   enum class Missing : std::uint8_t { create, leave };
+  enum class Purpose : std::uint8_t { use, check };
 
   /// Opens the cache below a folder, which is refused if others can write to it: if it belongs to
   /// another user, is a link, or its mode lets them.
@@ -33,13 +35,16 @@ class CacheFolder {
   /// Why the last call failed; empty if a folder or file simply isn't there.
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
 
-  /// The content of a file, which counts as used now.
-  [[nodiscard]] std::optional<std::string> read(const std::string& name);
+  /// The content of a file, which counts as used now unless it is only checked.
+  [[nodiscard]] std::optional<std::string> read(const std::string& name,
+                                                Purpose purpose = Purpose::use);
   /// Writes a file as a whole, and removes the least recently used ones if all together are larger
   /// than `limit`.
   bool write(const std::string& name, std::string_view content, std::uint64_t limit);
   void remove(const std::string& name);
   [[nodiscard]] Usage usage();
+  /// The names of the files that were used last: at most so many, and so many bytes.
+  [[nodiscard]] std::vector<std::string> last_used(std::size_t files, std::uint64_t bytes);
   /// Removes all files, and the notes; returns how many files.
   std::uint64_t clear();
 

@@ -34,28 +34,6 @@ bool is_one_of(std::string text, std::initializer_list<std::string_view> words) 
   return std::find(words.begin(), words.end(), text) != words.end();
 }
 
-/// The user's folder for caches, unless it is another user's: after sudo, root would otherwise
-/// leave files there that their owner cannot use.
-fs::path default_folder(std::string& problem) {
-  const std::string cache = variable("XDG_CACHE_HOME");
-  const std::string home = variable("HOME");
-  const bool has_cache = cache.starts_with('/');
-  if (!has_cache && !home.starts_with('/')) {
-    problem = std::string("no folder for the cache: neither XDG_CACHE_HOME nor HOME is set; set ") +
-              folder_name;
-    return {};
-  }
-  const fs::path base = has_cache ? fs::path(cache) : fs::path(home) / ".cache";
-  const std::string owned = has_cache ? cache : home;
-  struct stat status {};
-  if (::stat(owned.c_str(), &status) == 0 && status.st_uid != ::geteuid()) {
-    problem = owned + " belongs to another user (" + std::to_string(status.st_uid) + "); set " +
-              folder_name;
-    return {};
-  }
-  return base / "cudacore";
-}
-
 /// The folder that the environment names. No shell may have replaced its "~".
 fs::path named_folder(const std::string& name) {
   const std::string home = variable("HOME");
@@ -85,6 +63,23 @@ std::optional<std::uint64_t> parse_size(std::string_view text) noexcept {
   return number << shift;
 }
 
+DefaultFolder default_cache_folder() {
+  const std::string cache = variable("XDG_CACHE_HOME");
+  const std::string home = variable("HOME");
+  const bool has_cache = cache.starts_with('/');
+  if (!has_cache && !home.starts_with('/')) {
+    return {{}, "no folder for the cache: neither XDG_CACHE_HOME nor HOME is set"};
+  }
+  const fs::path base = has_cache ? fs::path(cache) : fs::path(home) / ".cache";
+  const std::string owned = has_cache ? cache : home;
+  struct stat status {};
+  // After sudo, root would otherwise leave files there that their owner cannot use.
+  if (::stat(owned.c_str(), &status) == 0 && status.st_uid != ::geteuid()) {
+    return {{}, owned + " belongs to another user (" + std::to_string(status.st_uid) + ")"};
+  }
+  return {base / "cudacore", {}};
+}
+
 fs::path cache_folder_at(const fs::path& path) {
   std::error_code error;
   std::string folder = fs::absolute(path, error).string();
@@ -105,14 +100,17 @@ CacheSettings settings_of_environment() {
   if (const std::string folder = variable(folder_name); !folder.empty()) {
     settings.folder = named_folder(folder);
   } else {
-    settings.folder = default_folder(settings.problem);
+    const auto [path, problem] = default_cache_folder();
+    settings.folder = path;
+    if (!problem.empty()) settings.folder_problem = problem + "; set " + folder_name;
   }
   if (const std::string text = variable(size_name); !text.empty()) {
     if (const auto size = parse_size(text)) {
       settings.max_size = *size;
     } else {
-      settings.problem = std::string(size_name) + "=" + text +
-                         " is no size, such as 500M or 4G; the default holds";
+      if (!settings.problem.empty()) settings.problem += "; ";
+      settings.problem += std::string(size_name) + "=" + text +
+                          " is not a size such as 500M or 4G; the default is used";
     }
   }
   return settings;

@@ -13,8 +13,17 @@ struct CacheSettings {
   bool is_enabled = true;
   std::filesystem::path folder;  ///< empty if none is known
   std::uint64_t max_size = std::uint64_t{1} << 30U;
-  std::string problem;  ///< with what the environment says
+  std::string folder_problem;  ///< why no folder is known
+  std::string problem;         ///< with the other variables
 };
+
+/// The user's folder for what cudacore caches; empty if there is none, or it isn't this user's.
+struct DefaultFolder {
+  std::filesystem::path path;
+  std::string problem;
+};
+
+[[nodiscard]] DefaultFolder default_cache_folder();
 
 [[nodiscard]] CacheSettings settings_of_environment();
 

@@ -65,7 +65,8 @@ void CachedRun::store(const CacheEntry& entry) {
   if (!is_wanted_) return;
   const Key now = key(compiler_);
   if (!now.trouble.empty() || now.digest != key_.digest || now.files != key_.files) {
-    count_uncacheable("a header changed during the compilation");
+    count_uncacheable(now.trouble.empty() ? "an input changed during the compilation"
+                                          : now.trouble);
     return;
   }
   if (!store_in_cache(key_.digest, entry)) return;

@@ -2,6 +2,7 @@
 #include "compile/program_cache.hpp"
 
 #include <atomic>
+#include <charconv>
 #include <mutex>
 #include <stdexcept>
 
@@ -19,7 +20,7 @@ struct State {
   std::mutex mutex;  ///< guards everything but the counts
   CacheSettings settings = settings_of_environment();
   std::string problem;  ///< the last
-  std::string uncacheable;
+  std::string uncacheable_reason;
 
   std::atomic<std::uint64_t> hits{0};
   std::atomic<std::uint64_t> misses{0};
@@ -46,7 +47,7 @@ void count_failure(const std::string& problem) {
 std::optional<CacheFolder> open_folder(const CacheSettings& settings,
                                        CacheFolder::Missing missing) {
   if (settings.folder.empty()) {
-    count_failure(settings.problem);
+    count_failure(settings.folder_problem);
     return std::nullopt;
   }
   CacheFolder folder(settings.folder, missing);
@@ -84,6 +85,21 @@ bool store_file(const std::string& name, const std::string& content) {
 
 std::string path_of_note(const std::string& name) { return std::string(note_folder) + "/" + name; }
 
+/// The key of an entry; unset if its file isn't called like one.
+std::optional<Digest> key_of_entry(std::string_view name) {
+  Digest key{};
+  if (name.size() != 2 * key.size()) return std::nullopt;
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    const char* const end = name.data() + 2 * i + 2;
+    constexpr int hexadecimal = 16;
+    unsigned byte = 0;
+    const auto [rest, error] = std::from_chars(end - 2, end, byte, hexadecimal);
+    if (error != std::errc() || rest != end) return std::nullopt;
+    key[i] = static_cast<std::byte>(byte);
+  }
+  return key;
+}
+
 Digest key_of_note(const std::string& name) {
   FieldHash hash;
   hash.add(name);
@@ -117,6 +133,28 @@ void store_note(const std::string& name, const FieldWriter& fields) {
   store_file(path_of_note(name), fields.sealed(key_of_note(name)));
 }
 
+CheckedEntries check_entries(std::size_t entries, std::uint64_t bytes) {
+  const CacheSettings settings = current_settings();
+  CheckedEntries result;
+  if (settings.folder.empty()) return result;
+  CacheFolder folder(settings.folder, CacheFolder::Missing::leave);
+  if (!folder.is_open()) return result;
+  for (const std::string& name : folder.last_used(entries, bytes)) {
+    const std::optional<Digest> key = key_of_entry(name);
+    if (!key) continue;
+    const auto content = folder.read(name, CacheFolder::Purpose::check);
+    // Another process may have removed it.
+    if (!content && folder.problem().empty()) continue;
+    ++result.checked;
+    if (!content) {
+      result.problems.push_back(folder.problem());
+    } else if (!read_entry(*key, *content)) {
+      result.problems.push_back("the entry " + name + " is damaged");
+    }
+  }
+  return result;
+}
+
 void count_hit() noexcept { state().hits.fetch_add(1); }
 void count_miss() noexcept { state().misses.fetch_add(1); }
 void count_stored() noexcept { state().stored.fetch_add(1); }
@@ -124,7 +162,7 @@ void count_stored() noexcept { state().stored.fetch_add(1); }
 void count_uncacheable(std::string why) {
   state().uncacheable_count.fetch_add(1);
   const std::lock_guard lock(state().mutex);
-  state().uncacheable = std::move(why);
+  state().uncacheable_reason = std::move(why);
 }
 
 }  // namespace cudacore::compile
@@ -140,12 +178,13 @@ Info info() {
   info.is_enabled = settings.is_enabled;
   info.folder = settings.folder;
   info.max_size = settings.max_size;
+  info.settings_problem = settings.problem;
   info.counts = {state().hits.load(), state().misses.load(), state().stored.load(),
                  state().uncacheable_count.load(), state().failures.load()};
   {
     const std::lock_guard lock(state().mutex);
-    info.problem = settings.problem.empty() ? state().problem : settings.problem;
-    info.uncacheable = state().uncacheable;
+    info.problem = settings.folder.empty() ? settings.folder_problem : state().problem;
+    info.uncacheable_reason = state().uncacheable_reason;
   }
   if (info.problem.empty() && !settings.folder.empty()) {
     info.problem = CacheFolder(settings.folder, CacheFolder::Missing::leave).problem();
@@ -164,8 +203,9 @@ Usage usage() {
 
 std::uint64_t clear() {
   const compile::CacheSettings settings = compile::current_settings();
-  if (settings.folder.empty())
-    throw Error("cannot clear the cache: " + settings.problem, 0, {}, {});
+  if (settings.folder.empty()) {
+    throw Error("cannot clear the cache: " + settings.folder_problem, 0, {}, {});
+  }
   CacheFolder folder(settings.folder, CacheFolder::Missing::leave);
   const std::uint64_t removed = folder.is_open() ? folder.clear() : 0;
   if (!folder.problem().empty()) {
@@ -183,7 +223,7 @@ void set_folder(const std::filesystem::path& folder) {
   if (folder.empty()) throw std::invalid_argument("the cache's folder is empty");
   const std::lock_guard lock(state().mutex);
   state().settings.folder = compile::cache_folder_at(folder);
-  state().settings.problem.clear();
+  state().settings.folder_problem.clear();
   state().problem.clear();
 }
 

@@ -62,9 +62,7 @@ std::string add_program(KeyHash& key, const ProgramInputs& inputs, const Compile
   try {
     ProgramOptions others = options;
     others.arch.reset();
-    const std::vector<std::string> command_line = others.nvrtc_flags(type);
-    flags = effects_of(command_line);
-    add(hash, command_line);
+    flags = effects_of(others.nvrtc_flags(type));
   } catch (const NotSupportedError&) {
     return "an option is not supported";  // and the compilation will say which
   }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -122,6 +123,19 @@ TEST_F(Cache, IsPrivate) {
             fs::perms::owner_read | fs::perms::owner_write);
 }
 
+TEST_F(Cache, MakesParentsPrivateIfTheDefaultCacheMayBeThere) {
+  const ::mode_t before = ::umask(0002);
+  cache::set_folder(scratch_ / "plain" / "cudacore" / "kernels");
+  const bool is_stored = store_in_cache(key_of(1), entry_of(1));
+  ::umask(before);
+  EXPECT_TRUE(is_stored) << cache::info().problem;
+  cache::set_folder(scratch_ / "plain" / "cudacore");
+  EXPECT_TRUE(store_in_cache(key_of(1), entry_of(1))) << cache::info().problem;
+  EXPECT_EQ(fs::status(scratch_ / "plain").permissions(),
+            fs::perms::owner_all | fs::perms::group_all | fs::perms::others_read |
+                fs::perms::others_exec);
+}
+
 TEST_F(Cache, RefusesEachFlippedBit) {
   ASSERT_TRUE(store_in_cache(key_of(1), entry_of(1, 20)));
   const std::string content = content_of(file_of(key_of(1)));
@@ -168,6 +182,40 @@ TEST_F(Cache, RemovesADamagedEntry) {
   EXPECT_FALSE(fs::exists(file_of(key_of(1))));
 }
 
+TEST_F(Cache, ChecksTheEntriesThatWereUsedLast) {
+  EXPECT_EQ(check_entries(10, no_limit).checked, 0U);
+  for (unsigned number = 1; number <= 3; ++number) {
+    ASSERT_TRUE(store_in_cache(key_of(number), entry_of(number)));
+    const fs::path file = file_of(key_of(number));
+    fs::last_write_time(file, fs::last_write_time(file) - std::chrono::hours(10 - number));
+  }
+  write_file(file_of(key_of(1)).parent_path() / "other", "not an entry");
+  const CheckedEntries healthy = check_entries(10, no_limit);
+  EXPECT_EQ(healthy.checked, 3U);
+  EXPECT_TRUE(healthy.problems.empty());
+
+  std::string content = content_of(file_of(key_of(1)));
+  content[content.size() / 2] ^= 1;
+  const auto used = fs::last_write_time(file_of(key_of(1)));
+  write_file(file_of(key_of(1)), content);
+  fs::last_write_time(file_of(key_of(1)), used);
+  fs::permissions(file_of(key_of(2)), fs::perms::others_write, fs::perm_options::add);
+  const CheckedEntries damaged = check_entries(10, no_limit);
+  EXPECT_EQ(damaged.checked, 3U);
+  ASSERT_EQ(damaged.problems.size(), 2U);
+  EXPECT_TRUE(contains(damaged.problems[0], "can be written to by other users"));
+  EXPECT_EQ(damaged.problems[1], "the entry " + to_hex(key_of(1)) + " is damaged");
+  // It changes nothing.
+  EXPECT_EQ(content_of(file_of(key_of(1))), content);
+  EXPECT_EQ(fs::last_write_time(file_of(key_of(1))), used);
+
+  fs::remove(file_of(key_of(1)).parent_path() / "other");
+  EXPECT_EQ(check_entries(2, no_limit).problems.size(), 1U);
+  EXPECT_EQ(check_entries(1, no_limit).checked, 1U);
+  EXPECT_EQ(check_entries(10, 2 * block_size).checked, 2U);
+  EXPECT_EQ(check_entries(10, 0).checked, 0U);
+}
+
 TEST_F(Cache, RefusesTheEntryOfAnotherKey) {
   ASSERT_TRUE(store_in_cache(key_of(1), entry_of(1)));
   fs::create_directories(file_of(key_of(2)).parent_path());
@@ -193,7 +241,7 @@ TEST_F(Cache, RefusesLinks) {
   fs::create_directory_symlink(scratch_ / "moved", folder_);
   EXPECT_FALSE(find_in_cache(key_of(1)));
   EXPECT_FALSE(store_in_cache(key_of(2), entry_of(2)));
-  EXPECT_TRUE(contains(cache::info().problem, "symbolic link")) << cache::info().problem;
+  EXPECT_TRUE(contains(cache::info().problem, "name the folder itself")) << cache::info().problem;
   EXPECT_TRUE(contains(message_of<Error>([] { cache::clear(); }), "symbolic link"));
 }
 
@@ -272,10 +320,13 @@ TEST_F(Cache, WorksReadOnly) {
     const bool is_stored = store_in_cache(key_of(1), entry_of(2));
     const bool is_other_stored = store_in_cache(key_of(2), entry_of(2));
     const bool is_explained = cache::info().problem.find("Permission denied") != std::string::npos;
+    const std::string entry = to_hex(key_of(1));
+    const std::string path = "programs-1/" + entry.substr(0, 2) + "/" + entry.substr(2) + ": Perm";
+    const bool is_named = contains(message_of<Error>([] { cache::clear(); }), path);
     for (const fs::path& folder : {folder_, shard.parent_path(), shard}) {
       fs::permissions(folder, fs::perms::owner_all);
     }
-    return is_found && !is_stored && !is_other_stored && is_explained;
+    return is_found && !is_stored && !is_other_stored && is_explained && is_named;
   }));
 }
 
@@ -437,7 +488,16 @@ TEST_F(Cache, FollowsTheEnvironment) {
   EXPECT_EQ(with("CUDACORE_CACHE_MAX_SIZE", "2G").max_size, std::uint64_t{2} << 30U);
   const CacheSettings wrong = with("CUDACORE_CACHE_MAX_SIZE", "much");
   EXPECT_EQ(wrong.max_size, std::uint64_t{1} << 30U);
-  EXPECT_TRUE(contains(wrong.problem, "CUDACORE_CACHE_MAX_SIZE=much"));
+  EXPECT_EQ(wrong.problem,
+            "CUDACORE_CACHE_MAX_SIZE=much is not a size such as 500M or 4G; the default is used");
+  EXPECT_EQ(wrong.folder_problem, "");
+  ::setenv("HOME", "relative", 1);
+  const CacheSettings homeless = with("XDG_CACHE_HOME", "relative");
+  ::setenv("HOME", saved.c_str(), 1);
+  EXPECT_EQ(homeless.folder_problem,
+            "no folder for the cache: neither XDG_CACHE_HOME nor HOME is set; set "
+            "CUDACORE_CACHE_DIR");
+  EXPECT_EQ(homeless.problem, "");
   EXPECT_THROW(cache::set_folder(""), std::invalid_argument);
 }
 

@@ -228,6 +228,11 @@ def test_damaged_entries_are_made_again(folder: Path) -> None:
     assert done(SOURCE) == "hits"
 
 
+def test_module_lists_its_names() -> None:
+    for module in (cache, cudacore.system):
+        assert set(dir(module)) == set(module.__all__)
+
+
 def test_the_users_own_cache_is_left_alone() -> None:
     """What these tests write goes elsewhere."""
     assert "CUDACORE_CACHE_DIR" in os.environ

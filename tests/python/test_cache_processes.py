@@ -134,9 +134,40 @@ def test_the_command_says_what_is_wrong(folder: Path) -> None:
     assert cleared.returncode == 1
     assert "cannot clear the cache" in cleared.stderr
     assert "Traceback" not in cleared.stderr
-    size = command(env=variables(folder, CUDACORE_CACHE_MAX_SIZE="lots"))
-    assert "CUDACORE_CACHE_MAX_SIZE=lots is no size" in size.stdout
     assert command("burn", env=variables(folder)).returncode == 2
-    off = command(env=variables(folder.parent / "other", CUDACORE_CACHE="off"))
-    assert "switched off" in off.stdout
-    assert off.returncode == 0
+    for unused in (folder, folder.parent / "other"):
+        off = command(env=variables(unused, CUDACORE_CACHE="off"))
+        assert "switched off" in off.stdout
+        assert off.returncode == 0
+
+
+def test_the_command_tells_settings_from_the_folder(folder: Path) -> None:
+    for name, value, said in (
+        (
+            "CUDACORE_CACHE_MAX_SIZE",
+            "lots",
+            "is not a size such as 500M or 4G; the default is used",
+        ),
+        ("CUDACORE_CACHE", "maybe", "is neither on nor off; the cache is on"),
+    ):
+        shown = command(env=variables(folder, **{name: value}))
+        assert f"settings  {name}={value} {said}" in shown.stdout
+        assert "problem" not in shown.stdout
+        assert shown.returncode == 0
+    both = variables(folder, CUDACORE_CACHE="maybe", CUDACORE_CACHE_MAX_SIZE="lots")
+    found = json.loads(command("--json", env=both).stdout)
+    assert found["problem"] == ""
+    assert found["settings_problem"].count("CUDACORE_CACHE") == 2
+    nothing = command(env=variables(folder, CUDACORE_CACHE_MAX_SIZE="0"))
+    assert "it keeps nothing" in nothing.stdout
+    assert nothing.returncode == 0
+
+
+def test_the_command_tries_to_make_the_folder(tmp_path: Path) -> None:
+    for impossible in (Path("/proc/cudacore/cache"), Path("/proc/cudacore")):
+        shown = command(env=variables(impossible))
+        assert f"problem   {impossible} cannot be made: " in shown.stdout
+        assert shown.returncode == 1
+    below = tmp_path / "a" / "b"
+    assert command(env=variables(below)).returncode == 0
+    assert list(tmp_path.iterdir()) == []

@@ -13,7 +13,7 @@ import cudacore
 import pytest
 from cudacore import _core
 from cudacore._doctor import probe
-from harness import build_library, copy_package, environment, hide, run
+from harness import ARCH, build_library, copy_package, environment, hide, run, run_cleanly
 
 #: A libcuda that has every function, each of which returns cuInit's code.
 DRIVER = """
@@ -272,6 +272,59 @@ def test_shows_the_program_cache(tmp_path: Path) -> None:
     _, report = examine(env=env)
     assert report["cache"]["folder"].startswith(str(tmp_path / "cache"))
     assert (report["cache"]["entries"], report["cache"]["problem"]) == (0, "")
+
+
+def test_damaged_entries_are_found(tmp_path: Path) -> None:
+    env = {"CUDACORE_CACHE_DIR": str(tmp_path / "cache")}
+    script = f"""
+        import cudacore
+        for i in range(3):
+            source = f"__global__ void f{{i}}() {{{{}}}}"
+            cudacore.Program(source, "c++", {{"arch": "{ARCH}"}}).compile("ptx")
+    """
+    run_cleanly(script, env=env)
+    assert "cache-damaged" not in ids(examine(env=env)[1])
+    entry = next(path for path in tmp_path.rglob("*") if len(path.name) == 62)
+    content = bytearray(entry.read_bytes())
+    content[len(content) // 2] ^= 4
+    entry.write_bytes(content)
+    before = entry.stat()
+    _, report = examine(env=env)
+    found = ids(report)["cache-damaged"]
+    assert "1 of the 3 entries" in found["text"]
+    assert f"the entry {entry.parent.name}{entry.name} is damaged" in found["text"]
+    assert "python -m cudacore cache clear" in found["cure"]
+    assert report["cache"]["checked"] == 3
+    assert entry.read_bytes() == content  # it is only looked at
+    assert entry.stat().st_mtime_ns == before.st_mtime_ns
+    assert "1 entry," not in call(env=env).stdout
+    assert "cache-damaged" not in ids(examine(env={**env, "CUDACORE_CACHE": "0"})[1])
+
+
+def test_settings_of_the_cache(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    folder = {"CUDACORE_CACHE_DIR": str(tmp_path / "cache")}
+    for value in ({"CUDACORE_CACHE_MAX_SIZE": "abc"}, {"CUDACORE_CACHE": "maybe"}):
+        found = ids(examine(env={**folder, **value})[1])
+        assert next(iter(value)) in found["cache-settings"]["text"]
+        assert "cache-unusable" not in found
+    found = ids(examine(env={**folder, "CUDACORE_CACHE_MAX_SIZE": "0"})[1])
+    assert "0 bytes" in found["cache-keeps-nothing"]["text"]
+    off = {"CUDACORE_CACHE_DIR": str(tmp_path / "file"), "CUDACORE_CACHE": "0"}
+    assert not [id_ for id_ in ids(examine(env=off)[1]) if id_.startswith("cache")]
+
+
+def test_cache_that_cannot_be_made() -> None:
+    found = ids(examine(env={"CUDACORE_CACHE_DIR": "/proc/cudacore"})[1])
+    assert "/proc/cudacore cannot be made" in found["cache-unusable"]["text"]
+
+
+def test_hiding_devices_by_a_wrong_number() -> None:
+    env = {"CUDACORE_DRIVER": "simulator", "CUDA_VISIBLE_DEVICES": "5"}
+    _, report = examine(env=env)
+    [problem] = [one for one in report["findings"] if one["severity"] == "problem"]
+    assert problem["id"] == "devices-hidden"
+    assert problem["cure"] == "unset it, or name a simulated device, counted from 0"
 
 
 def test_cache_that_is_no_folder(tmp_path: Path) -> None:

@@ -316,6 +316,21 @@ CASES: dict[str, tuple[str, str, Facts, str]] = {
     "a cache that can't be written": (
         "cache-read-only", "note", facts(cache=CacheFacts("/c", is_writable=False)), "/c",
     ),
+    "wrong settings of the cache": (
+        "cache-settings", "warning", facts(cache=CacheFacts("/c", settings_problem="X=y is odd")),
+        "X=y is odd",
+    ),
+    "a cache that is too small": (
+        "cache-keeps-nothing", "note", facts(cache=CacheFacts("/c", max_size_bytes=4095)), "1G",
+    ),
+    "a damaged cache": (
+        "cache-damaged", "warning", facts(cache=CacheFacts("/c", checked=9, damaged=("x is",))),
+        "1 of the 9 entries",
+    ),
+    "an NVRTC that fails": (
+        "nvrtc-fails", "problem",
+        facts(compilers=some_compilers(failure=Failure("out of luck"), headers=())), "out of luck",
+    ),
     "something that could not be found out": (
         "not-found-out", "problem", facts(failures={"the machine": "no reason"}), "no reason",
     ),
@@ -336,6 +351,16 @@ def test_case(name: str) -> None:
 
 def test_simulated_device_is_not_compared_with_compilers() -> None:
     assert set(found(facts(driver=a_driver(12, 0, simulated=True)))) == {"simulator-chosen"}
+
+
+def test_cache_that_is_off_has_no_findings() -> None:
+    off = CacheFacts("/c", is_enabled=False, is_writable=False, problem="?", damaged=("x",))
+    assert found(facts(cache=off)) == {}
+
+
+def test_one_is_not_several() -> None:
+    assert str(CacheFacts("/c", entries=1, size_bytes=4096)) == "/c, 1 entry, 4.0 KiB"
+    assert str(CacheFacts("/c", entries=2)) == "/c, 2 entries, 0 bytes"
 
 
 def test_settings_of_zero_are_off() -> None:

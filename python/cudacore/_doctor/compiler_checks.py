@@ -56,13 +56,13 @@ def missing(facts: Facts) -> Iterator[Finding]:
         if library.failure is None:
             continue
         severity, wheel, effect = _LIBRARIES[library.name]
-        why = "" if library.failure.kind == "LibraryNotFoundError" else f": {library.failure.text}"
+        is_missing = library.failure.kind == "LibraryNotFoundError"
         yield Finding(
             f"no-{library.name.lower()}",
             severity,
-            f"{library.name} was not found{why}: {effect}"
-            if not why
-            else f"{library.name} cannot be used{why}",
+            f"{library.name} was not found: {effect}"
+            if is_missing
+            else f"{library.name} cannot be used: {library.failure.text}",
             f"pip install {_wheel(wheel, _major(facts))}",
         )
 
@@ -178,9 +178,18 @@ def against_devices(facts: Facts) -> Iterator[Finding]:
 
 
 def headers(facts: Facts) -> Iterator[Finding]:
-    """Find out whether CUDA's headers are missing, or of another version than NVRTC."""
+    """Find headers that are missing, or of another version than NVRTC."""
     nvrtc = facts.compilers.nvrtc.used
     if nvrtc is None or nvrtc.version is None:
+        return
+    if facts.compilers.failure is not None:
+        yield Finding(
+            "nvrtc-fails",
+            "problem",
+            f"NVRTC {_text(nvrtc.version)} can be opened, but not used: "
+            f"{facts.compilers.failure.text}",
+            f"pip install --force-reinstall {_wheel('nvidia-cuda-nvrtc', nvrtc.version[0])}",
+        )
         return
     wheel = _wheel("nvidia-cuda-runtime", nvrtc.version[0])
     used = next((one for one in facts.compilers.headers if one.used), None)

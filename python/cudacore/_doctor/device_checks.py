@@ -91,7 +91,7 @@ def folders(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             "no-such-folder",
             "warning",
-            f"{name} is {facts.environment[name]!r}, which is no folder",
+            f"{name} is {facts.environment[name]!r}, which is not a folder",
             f"unset {name}, or set it to an installed toolkit",
         )
     path, home = (facts.environment.get(name, "") for name in ("CUDA_PATH", "CUDA_HOME"))

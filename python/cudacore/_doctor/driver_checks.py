@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 _SIMULATE = "set CUDACORE_DRIVER=simulator to run on the CPU instead"
 
+#: How the driver's message begins if it starts but shows no device.
+NO_DEVICE = "cuInit found no device"
+
 #: What NVML's nvmlInit returns if the module and the library have different versions.
 _NVML_MISMATCH = "18"
 
@@ -74,6 +77,8 @@ def missing(facts: Facts) -> Iterator[Finding]:
     failure = facts.driver.library.failure
     if failure is None or failure.kind != "DriverNotFoundError" or failure.name:
         return
+    if failure.text.startswith(NO_DEVICE):  # see hidden()
+        return
     if "CUDACORE_DRIVER" in failure.text.partition(";")[0]:  # see choice()
         return
     if "simulated device" in failure.text.partition("\n")[0]:
@@ -86,8 +91,6 @@ def missing(facts: Facts) -> Iterator[Finding]:
             failure.text.partition(": ")[0],
             "take its folder out of LD_LIBRARY_PATH, and install the driver",
         )
-        return
-    if "cuInit found no device" in failure.text:  # see hidden()
         return
     yield from _reason(facts)
 
@@ -152,7 +155,7 @@ def initialization(facts: Facts) -> Iterator[Finding]:
 def hidden(facts: Facts) -> Iterator[Finding]:
     """Explain why the driver shows no device."""
     failure = facts.driver.library.failure
-    if failure is None or not failure.text.startswith("cuInit found no device"):
+    if failure is None or not failure.text.startswith(NO_DEVICE):
         return
     visible = facts.environment.get("CUDA_VISIBLE_DEVICES")
     there = facts.management.devices
@@ -161,7 +164,9 @@ def hidden(facts: Facts) -> Iterator[Finding]:
             "devices-hidden", "problem",
             f"CUDA_VISIBLE_DEVICES is {visible!r}, which hides every device"
             + (f"; NVML shows {there}" if there else ""),
-            "unset it, or name a device that `nvidia-smi -L` lists",
+            "unset it, or name a simulated device, counted from 0"
+            if facts.environment.get("CUDACORE_DRIVER") == "simulator"
+            else "unset it, or name a device that `nvidia-smi -L` lists",
         )  # fmt: skip
     elif facts.management.mig_devices and not facts.management.mig_instances:
         yield Finding(
@@ -215,7 +220,7 @@ def stubs(facts: Facts) -> Iterator[Finding]:
             yield Finding(
                 "stubs-in-path", "warning",
                 f"LD_LIBRARY_PATH has {folder}, which has libraries that only a linker can use",
-                "take it out: it belongs into LIBRARY_PATH, if anywhere",
+                "take it out: it belongs in LIBRARY_PATH, if anywhere",
             )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from cudacore._text import size_text
+from cudacore._text import count_text, size_text
 
 Version: TypeAlias = tuple[int, int]
 
@@ -58,6 +58,7 @@ class Compilers:
     nvfatbin: Library = Library("nvFatbin")
     architectures: tuple[int, ...] = ()  # that NVRTC compiles for
     headers: tuple[Headers, ...] = ()
+    failure: Failure | None = None  # of an NVRTC that can be opened
 
 
 @dataclass(frozen=True)
@@ -112,11 +113,21 @@ class CacheFacts:
     is_writable: bool = True
     entries: int = 0
     size_bytes: int = 0
+    max_size_bytes: int = 2**30
     problem: str = ""  # why it can't be used
+    settings_problem: str = ""  # what is wrong with the variables
+    checked: int = 0  # how many entries were read
+    damaged: tuple[str, ...] = ()  # what is wrong with each of them that can't be used
+
+    @property
+    def keeps_nothing(self) -> bool:
+        """Whether the largest size is less than one block, which the smallest entry takes."""
+        return self.max_size_bytes < 4096  # noqa: PLR2004
 
     def __str__(self) -> str:
         state = "" if self.is_enabled else ", switched off"
-        return f"{self.folder}, {self.entries} entries, {size_text(self.size_bytes)}{state}"
+        entries = count_text(self.entries, "entry", "entries")
+        return f"{self.folder or 'no folder'}, {entries}, {size_text(self.size_bytes)}{state}"
 
 
 @dataclass(frozen=True)

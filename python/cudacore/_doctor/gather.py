@@ -8,10 +8,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cudacore import _core, cache
-from cudacore._doctor import machine
+from cudacore import _core
+from cudacore._doctor import cache_folder, machine
 from cudacore._doctor.facts import (
-    CacheFacts,
     Compilers,
     Copy,
     DeviceFacts,
@@ -59,7 +58,7 @@ def gather() -> Facts:
         "compilers": attempt("the compilers", _compilers, Compilers()),
         "management": attempt("NVML", _management, Management()),
         "machine": attempt("the machine", machine.look, Machine()),
-        "cache": attempt("the program cache", _cache, None),
+        "cache": attempt("the program cache", lambda: cache_folder.look(check_entries=True), None),
         "simulator": attempt("the simulated device", _simulator, Library("simulated device")),
     }
     return Facts(
@@ -115,6 +114,7 @@ def _compilers() -> Compilers:
         nvfatbin=_library("nvFatbin", found["nvFatbin"]),
         architectures=tuple(found.get("architectures", ())),
         headers=tuple(_headers(found)),
+        failure=_failure(found),
     )
 
 
@@ -187,19 +187,6 @@ def _management() -> Management:
         devices=found.get("devices", 0),
         mig_devices=found.get("mig_devices", 0),
         mig_instances=found.get("mig_instances", 0),
-    )
-
-
-def _cache() -> CacheFacts:
-    usage, info = cache.usage(), cache.info()  # info says what went wrong when looking
-    folder = info.folder
-    return CacheFacts(
-        folder=str(folder or ""),
-        is_enabled=info.is_enabled,
-        is_writable=folder is None or not folder.exists() or os.access(folder, os.W_OK | os.X_OK),
-        entries=usage.entries,
-        size_bytes=usage.size,
-        problem=info.problem,
     )
 
 

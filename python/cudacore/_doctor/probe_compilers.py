@@ -22,7 +22,7 @@ def answer() -> dict[str, Any]:
         found["include_directories"] = _core.include_directories()
         found["header_places"] = _core.header_places()
     except _core.CUDAError as error:
-        found["headers_failure"] = failure(error)
+        found["failure"] = failure(error)
     return found
 
 

@@ -21,7 +21,6 @@ def answer() -> dict[str, Any]:
         text = nvml.nvmlErrorString(result).decode(errors="replace")
         found["failure"] = {"text": f"nvmlInit: {text}", "name": str(result), "kind": "NVML"}
         return found
-    found["version"] = _text(nvml.nvmlSystemGetNVMLVersion)
     found["driver_version"] = _text(nvml.nvmlSystemGetDriverVersion)
     found["devices"] = _number(nvml.nvmlDeviceGetCount_v2)
     found["mig_devices"] = found["mig_instances"] = 0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cudacore import _core
 from cudacore._doctor.diagnosis import SEVERITIES, is_healthy
-from cudacore._text import size_text
+from cudacore._text import count_text, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -121,7 +121,7 @@ def _findings(findings: Sequence[Finding]) -> Iterator[str]:
         yield f"{finding.severity}: {finding.text}"
         yield f"    cure: {finding.cure}"
     counts = [
-        f"{count} {severity}{'' if count == 1 else 's'}"
+        count_text(count, severity, severity + "s")
         for severity in SEVERITIES
         if (count := sum(finding.severity == severity for finding in findings))
     ]

@@ -5,15 +5,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from copy import copy
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from cudacore import _core
 from cudacore.typing import SourceCodeType
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+BytesLike: TypeAlias = "bytes | bytearray | memoryview"
 
 # Part of each key. Changed if a key would otherwise mean something else than it did.
 SCHEMA = b"cudacore program 1"
@@ -42,14 +43,6 @@ READING_FLAGS = ("-I", "--include-path", "-include", "--pre-include", "-pch", "-
 WRITE_FILES = ("create_pch", "time", "fdevice_time_trace")
 WRITING_FLAGS = ("-create-pch", "--create-pch", "-time", "--time", "--fdevice-time-trace")
 
-# Where a directive or a query names a header, and the line with that name.
-_NAMES_HEADER = re.compile(
-    r"(?:(?:\#|%:)(?:\s|/\*.*?\*/)*(?:include|include_next|import|embed)"
-    r"|__has_(?:include|include_next|embed)\s*\()(?![\w$])",
-    re.DOTALL,
-)
-_NAME = re.compile(r"(?:\s|/\*.*?\*/)*([^\n]*)", re.DOTALL)
-
 
 def make_program_cache_key(
     *,
@@ -57,8 +50,8 @@ def make_program_cache_key(
     code_type: str,
     options: _core.ProgramOptions,
     target_type: str,
-    name_expressions: Sequence[str | bytes] = (),
-    extra_digest: bytes | None = None,
+    name_expressions: str | Sequence[str | bytes] = (),
+    extra_digest: BytesLike | None = None,
 ) -> bytes:
     """Make the key of what a compilation makes.
 
@@ -66,6 +59,7 @@ def make_program_cache_key(
     headers in memory and name expressions, and the same compiler, with the same folders of CUDA's
     headers. Files that the source includes are not observed: give a digest of them. Only CUDA's own
     headers, included as `<name>`, and `headers` in memory need none.
+    What the source includes is found as for :mod:`cudacore.cache`, without evaluating ``#if``.
     :meth:`cudacore.Program.compile` makes the key by itself if you hand it a cache.
 
     Parameters
@@ -76,10 +70,10 @@ def make_program_cache_key(
     options : ProgramOptions
         If it has no `arch`, that of the current device counts.
     target_type : {"ptx", "cubin", "ltoir"}
-    name_expressions : sequence of str or bytes
-        For C++ only; in any order.
-    extra_digest : bytes, optional
-        A digest of what the source reads besides: headers, precompiled headers.
+    name_expressions : str or sequence of str or bytes
+        For C++ only; in any order. A str is one name.
+    extra_digest : bytes, bytearray or memoryview, optional
+        A digest of what the result depends on besides: headers, precompiled headers, the time.
 
     Returns
     -------
@@ -89,9 +83,9 @@ def make_program_cache_key(
     Raises
     ------
     ValueError
-        The types don't fit each other; an option reads files, or the source includes one that may
-        lie in the current folder, and there is no `extra_digest`; an option writes files, which a
-        compilation that is skipped wouldn't.
+        The types don't fit each other. There is no `extra_digest`, and an option reads files, the
+        source may include one that isn't CUDA's, or it uses ``__TIME__`` or the like. An option
+        writes files, which a compilation that is skipped wouldn't.
     TypeError
         An argument has the wrong type.
     NotSupportedError
@@ -114,12 +108,12 @@ def make_program_cache_key(
     >>> ObjectCode.from_cubin(cache[key]).kernels
     ('f',)
     """
-    code_type, target_type = code_type.lower(), target_type.lower()
-    _check_types(code_type, target_type)
+    code_type, target_type = _checked_types(code_type, target_type)
     if not isinstance(options, _core.ProgramOptions):
         raise TypeError(f"options must be ProgramOptions, not {type(options).__name__}")
     if options.extra_sources:
         raise ValueError(f"extra_sources are NVVM IR, not {code_type}: leave them out")
+    extra = _digest_bytes(extra_digest)
     digest = hashlib.sha256()
 
     def add(label: str, *parts: bytes) -> None:
@@ -127,28 +121,36 @@ def make_program_cache_key(
             digest.update(len(part).to_bytes(8, "big") + part)
 
     is_cxx = code_type == "c++"
+    source = _encoded(code, code_type)
+    names = _expressions(name_expressions) if is_cxx else []
+    headers = _headers(options)
     if is_cxx:
-        _check_files(options, extra_digest)
-        if extra_digest is None:
-            _check_includes(code, options)
-    add("schema", SCHEMA)
-    add("code", code_type.encode(), target_type.encode(), _encoded(code, code_type))
+        _check_files(options, extra)
     if options.arch is None:
         options = copy(options)
         options.arch = f"sm_{_core.Device().arch}"
+    flags = _flags(options, target_type, is_cxx)
+    if is_cxx and extra is None:
+        _check_includes((source, *headers.values(), *names, *flags), headers)
+    add("schema", SCHEMA)
+    add("code", code_type.encode(), target_type.encode(), source)
     add("name", (options.name or "").encode(), str(options.arch).encode())
-    add("flags", *_flags(options, target_type, is_cxx))
+    add("flags", *flags)
     add("compiler", *_compiler(_core.nvrtc_library if is_cxx else _core.nvjitlink_library))
     if is_cxx:
-        add("expressions", *_expressions(name_expressions))
-        add("headers", *(text.encode() for header in _headers(options) for text in header))
+        add("expressions", *names)
+        add("headers", *(text for header in sorted(headers.items()) for text in header))
         add("bundled", repr(options.use_bundled_headers).encode(), *_folders())
-    if extra_digest is not None:
-        add("extra", bytes(extra_digest))
+    if extra is not None:
+        add("extra", extra)
     return digest.digest()
 
 
-def _check_types(code_type: str, target_type: str) -> None:
+def _checked_types(code_type: str, target_type: str) -> tuple[str, str]:
+    for name, given in (("code_type", code_type), ("target_type", target_type)):
+        if not isinstance(given, str):
+            raise TypeError(f"{name} must be str, not {type(given).__name__}")
+    code_type, target_type = code_type.lower(), target_type.lower()
     if code_type == "nvvm":
         raise _core.NotSupportedError(
             "NVVM IR needs libNVVM, which cudacore does not call; give it C++, PTX or LTO IR"
@@ -163,6 +165,7 @@ def _check_types(code_type: str, target_type: str) -> None:
             f"target_type {target_type!r} is not valid for code_type {code_type!r}, which "
             f"compiles to {' or '.join(known)}"
         )
+    return code_type, target_type
 
 
 def _encoded(code: str | bytes, code_type: str) -> bytes:
@@ -172,6 +175,12 @@ def _encoded(code: str | bytes, code_type: str) -> bytes:
         return bytes(code)
     wanted = "bytes" if code_type == "ltoir" else "str"
     raise TypeError(f"code must be {wanted} for code_type={code_type!r}, not {type(code).__name__}")
+
+
+def _digest_bytes(digest: BytesLike | None) -> bytes | None:
+    if isinstance(digest, bytes | bytearray | memoryview | None):
+        return None if digest is None else bytes(digest)
+    raise TypeError(f"extra_digest must be bytes-like, not {type(digest).__name__}")
 
 
 def _check_files(options: _core.ProgramOptions, extra_digest: bytes | None) -> None:
@@ -198,21 +207,33 @@ def _check_files(options: _core.ProgramOptions, extra_digest: bytes | None) -> N
         )
 
 
-def _check_includes(code: str | bytes, options: _core.ProgramOptions) -> None:
-    """Refuse what NVRTC also looks for in the current folder: everything but <name>."""
-    known = options.headers or {}
-    for text in (code, *known.values()):
-        joined = re.sub(r"\\[ \t]*\r?\n", "", text) if isinstance(text, str) else ""
-        for found in _NAMES_HEADER.finditer(joined):
-            line = cast("re.Match[str]", _NAME.match(joined, found.end()))[1]
-            quoted = re.match(r'"([^"]*)"', line)
-            if line.startswith("<") or (quoted and quoted[1] in known):
-                continue
+def _check_includes(texts: Iterable[bytes], known: Mapping[bytes, bytes]) -> None:
+    """Refuse texts that may read other files than CUDA's headers and those in memory."""
+    for text in texts:
+        headers, macros, queries, trouble = _core.header_mentions(text)
+        if trouble:
             raise ValueError(
-                f"no key for {' '.join(found[0].split())} {line.strip()} without an extra_digest: "
-                "NVRTC also looks in the current folder. Give a digest of the file, write <name> "
-                "if it is one of CUDA's, or hand it over in the option headers"
+                f"no key without an extra_digest: the program {trouble}. Give a digest of the "
+                "files that it reads, or of what else it depends on"
             )
+        for name in (*macros, *queries):
+            raise ValueError(
+                f"no key without an extra_digest: the macro {_text(name)} may stand for any "
+                "header. Give a digest of the files, or write their names"
+            )
+        for name, is_quoted in headers:
+            if name in known or (not is_quoted and not name.startswith(b"/")):
+                continue
+            shown = f'"{_text(name)}"' if is_quoted else f"<{_text(name)}>"
+            raise ValueError(
+                f"no key for {shown} without an extra_digest: NVRTC also looks in the current "
+                "folder. Give a digest of the file, write <name> if it is one of CUDA's, or hand "
+                "it over in the option headers"
+            )
+
+
+def _text(name: bytes) -> str:
+    return name.decode(errors="replace")
 
 
 def _is_set(value: object) -> bool:
@@ -241,21 +262,21 @@ def _compiler(find: Callable[[], tuple[tuple[int, int], str]]) -> tuple[bytes, .
     return (f"{major}.{minor}".encode(),)
 
 
-def _expressions(names: Iterable[str | bytes]) -> list[bytes]:
-    """Return the name expressions in order; a str is another key of symbol_mapping than bytes."""
-    tagged = []
-    for name in names:
+def _expressions(names: str | Iterable[str | bytes]) -> list[bytes]:
+    """Return the name expressions in order."""
+    found = []
+    for name in [names] if isinstance(names, str) else names:
         if not isinstance(name, str | bytes):
             raise TypeError(
                 f"each of name_expressions must be str or bytes, not {type(name).__name__}"
             )
-        tagged.append(b"b:" + name if isinstance(name, bytes) else b"s:" + name.encode())
-    return sorted(tagged)
+        found.append(name.encode() if isinstance(name, str) else name)
+    return sorted(found)
 
 
-def _headers(options: _core.ProgramOptions) -> list[tuple[str, str]]:
-    """Return the headers in memory, in order."""
-    return sorted((options.headers or {}).items())
+def _headers(options: _core.ProgramOptions) -> dict[bytes, bytes]:
+    """Return the headers in memory."""
+    return {name.encode(): text.encode() for name, text in (options.headers or {}).items()}
 
 
 def _folders() -> Iterator[bytes]:

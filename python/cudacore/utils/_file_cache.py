@@ -14,6 +14,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING, NamedTuple
 
+from cudacore import _core
 from cudacore._paths import user_folder
 from cudacore.utils._program_cache import (
     Key,
@@ -30,15 +31,40 @@ if TYPE_CHECKING:
 # A temporary file older than this was left behind by a process that died.
 STALE_SECONDS = 3600
 
+# The mode of folders that nobody else may use.
+PRIVATE = 0o700
+
 # What entries are called, and drafts: nothing else is ever removed.
 _DIGIT = "[0-9a-f]"
 _FOLDERS, _ENTRIES, _DRAFTS = _DIGIT * 2, _DIGIT * 62, "entry-*"
 
 
 def default_folder() -> Path:
-    """Return the folder for caches that name none, in the user's caches."""
-    root = os.environ.get("XDG_CACHE_HOME")
-    return (Path(root) if root else Path.home() / ".cache") / "cudacore" / "program-cache"
+    """Return the folder for caches that name none, beside the default program cache."""
+    base, problem = _core.cache_default_folder()
+    if problem:
+        raise FileNotFoundError(errno.ENOENT, f"FileStreamProgramCache(): {problem}; give a path")
+    return Path(base) / "program-cache"
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder of this user alone, and its parents, which need not be.
+
+    One named cudacore must be: the default program cache uses no other.
+    """
+    try:
+        folder.mkdir(PRIVATE, exist_ok=True)
+    except FileNotFoundError:
+        make_parents(folder)
+        folder.mkdir(PRIVATE, exist_ok=True)
+
+
+def make_parents(folder: Path) -> None:
+    """Make those parents of a folder that don't exist."""
+    parent = folder.parent
+    if parent != folder and not parent.exists():
+        make_parents(parent)
+        parent.mkdir(PRIVATE if parent.name == "cudacore" else 0o777, exist_ok=True)
 
 
 class File(NamedTuple):
@@ -75,9 +101,9 @@ class FileStreamProgramCache(ProgramCacheResource):
     Parameters
     ----------
     path : str or os.PathLike, optional
-        The folder, which is made if there is none; ``~`` is the user's home. By default,
-        ``$XDG_CACHE_HOME/cudacore/program-cache``, where ``XDG_CACHE_HOME`` is ``~/.cache`` if it
-        is not set.
+        The folder, which is made for this user alone if there is none; ``~`` is the user's home. By
+        default, ``$XDG_CACHE_HOME/cudacore/program-cache``, or ``~/.cache/cudacore/program-cache``
+        if ``XDG_CACHE_HOME`` is not an absolute path.
     max_size_bytes : int, optional
         The most that all files may take; beyond it, those that were read least recently are
         removed. Processes that write at the same time may exceed it for a while. By default,
@@ -89,8 +115,8 @@ class FileStreamProgramCache(ProgramCacheResource):
         The bound is not an int, or not positive. The path is empty, or begins with ``~`` and
         something that is no user's name.
     OSError
-        The folder can't be made, or a folder in it is a link. Storing raises it, too, if a file
-        can't be written.
+        The folder can't be made, or a folder in it is a link. There is no default folder, or the
+        user's home belongs to another user. Storing raises it, too, if a file can't be written.
 
     Examples
     --------
@@ -116,7 +142,7 @@ class FileStreamProgramCache(ProgramCacheResource):
         self._drafts = root / "tmp"
         self._max_size = bound
         self._lock = threading.Lock()
-        root.mkdir(parents=True, exist_ok=True)
+        make_folder(root)
         self._make_folders()
         self._remove_stale_drafts()
         # What the files take, as far as this object knows: it is counted again before eviction.
@@ -142,7 +168,7 @@ class FileStreamProgramCache(ProgramCacheResource):
         """
         path, data = self._path_for_key(key), value_bytes(value)
         self._make_folders()
-        path.parent.mkdir(exist_ok=True)
+        make_folder(path.parent)
         _refuse_links(path.parent)
         number, draft = tempfile.mkstemp(prefix="entry-", dir=self._drafts)
         try:
@@ -188,8 +214,8 @@ class FileStreamProgramCache(ProgramCacheResource):
 
     def _make_folders(self) -> None:
         """Make the folders, which somebody may have removed."""
-        self._entries.mkdir(parents=True, exist_ok=True)
-        self._drafts.mkdir(exist_ok=True)
+        make_folder(self._entries)
+        make_folder(self._drafts)
         _refuse_links(self._entries, self._drafts)
 
     def _size_of(self, path: Path) -> int:

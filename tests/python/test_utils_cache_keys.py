@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The keys of programs in the caches of cudacore.utils."""
 
+from pathlib import Path
 from typing import Any
 
 import cudacore
 import pytest
 from cache_keys import SOURCE, key, options
-from cudacore import Device, ProgramOptions
+from cudacore import Device, Program, ProgramOptions
+from cudacore.utils import InMemoryProgramCache
 from harness import ARCH, run_cleanly
 
 #: Keys, and what they were made of.
@@ -41,7 +43,8 @@ class TestKey:
             {"options": options(use_bundled_headers=False)},
             {"options": options(options="-w")},
             {"name_expressions": ("f",)},
-            {"name_expressions": (b"f",)},
+            {"name_expressions": "ab<int>"},
+            {"name_expressions": "ba<int>"},
             {"name_expressions": ("f", "g")},
             {"extra_digest": b"1"},
             {"extra_digest": b"2"},
@@ -75,6 +78,20 @@ class TestKey:
 
     def test_order_of_names_does_not_matter(self) -> None:
         assert key(name_expressions=("f", "g")) == key(name_expressions=["g", "f"])
+
+    def test_names_are_those_that_compile_takes(self) -> None:
+        assert key(name_expressions="f<int>") == key(name_expressions=["f<int>"])
+        assert key(name_expressions=[b"f<int>"]) == key(name_expressions=["f<int>"])
+        program = Program("template <class T> __global__ void f(T) {}", "c++", options())
+        mappings = [
+            program.compile("ptx", names).symbol_mapping
+            for names in ("f<int>", ["f<int>"], [b"f<int>"])
+        ]
+        assert mappings == [{"f<int>": mappings[0]["f<int>"]}] * 3
+
+    @pytest.mark.parametrize("digest", [b"\1\2", bytearray(b"\1\2"), memoryview(b"\1\2")])
+    def test_digest_is_bytes_like(self, digest: Any) -> None:
+        assert key(extra_digest=digest) == key(extra_digest=b"\1\2")
 
     def test_ptx_has_the_flags_of_the_linker_alone(self) -> None:
         plain = key(code_type="ptx")
@@ -110,8 +127,8 @@ class TestKey:
         "line",
         [
             '#include "x.h"', '  #  include/* c */"x.h"', '#incl\\\nude "x.h"', '%:include "x.h"',
-            "#include HEADER", "#include \\u00c9", '#if __has_include("x.h")\n#endif',
-            '#include <cuda_fp16.h>\n#include "x.h"',
+            '#if __has_include("x.h")\n#endif', '#include <cuda_fp16.h>\n#include "x.h"',
+            "#include </x.h>", "#if __has_include(</x.h>)\n#endif",
         ],
     )  # fmt: skip
     def test_headers_in_the_current_folder_need_a_digest(self, line: str) -> None:
@@ -122,6 +139,52 @@ class TestKey:
             key(options=options(headers={"y.h": line}))
         assert key(code=code, extra_digest=b"x")
         assert key(code=code, code_type="ptx")
+
+    @pytest.mark.parametrize(
+        ("line", "why"),
+        [
+            ("#include HEADER", "the macro HEADER may stand for any header"),
+            ("#define ASK(x) __has_include(x)", "the macro ASK may stand for any header"),
+            ("#include \\u00c9", "includes what the cache cannot read"),
+            ('?\x3f=include "x.h"', "contains trigraphs"),
+            ("#define ASK(a) __has_##a", "may make __has_include out of __has_"),
+            ("const char* made = __DATE__;", "uses __DATE__"),
+        ],
+    )
+    def test_what_cannot_be_known_needs_a_digest(self, line: str, why: str) -> None:
+        code = f"{line}\n{SOURCE}"
+        with pytest.raises(ValueError, match=f"no key without an extra_digest.*{why}"):
+            key(code=code)
+        with pytest.raises(ValueError, match=why):
+            key(options=options(headers={"y.h": line}))
+        assert key(code=code, extra_digest=b"x")
+
+    def test_definitions_and_names_count(self) -> None:
+        with pytest.raises(ValueError, match="__has_include"):
+            key(options=options(define_macro=("ASK(x)", "__has_include(x)")))
+        with pytest.raises(ValueError, match="__has_include"):
+            key(options=options(options=["-DASK(x)=__has_include(x)"]))
+        with pytest.raises(ValueError, match="uses __TIME__"):
+            key(name_expressions="f<__TIME__[0]>")
+        assert key(options=options(define_macro=("H", '"x.h"')))
+
+    @pytest.mark.parametrize(
+        ("source", "fields"),
+        [
+            ('?\x3f=include "x.h"', {"std": "c++14"}),
+            ('#define ASK(a) __has_##a\n#if ASK(include)("x.h")\n#include "x.h"\n#endif', {}),
+        ],
+    )
+    def test_code_is_never_stale(
+        self, source: str, fields: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        program = Program(f"{source}\n__global__ void f() {{}}", "c++", options(**fields))
+        cache = InMemoryProgramCache()
+        for _ in range(2):
+            with pytest.raises(ValueError, match="without an extra_digest"):
+                program.compile("ptx", cache=cache)
+        assert len(cache) == 0
 
     @pytest.mark.parametrize(
         "line",
@@ -146,6 +209,11 @@ class TestKey:
             ({"code_type": "fortran"}, ValueError, "fortran"),
             ({"code_type": "nvvm"}, cudacore.NotSupportedError, "libNVVM"),
             ({"target_type": "exe"}, ValueError, "target_type must be one of"),
+            ({"code_type": 3}, TypeError, "code_type must be str, not int"),
+            ({"target_type": None}, TypeError, "target_type must be str, not NoneType"),
+            ({"extra_digest": 5}, TypeError, "extra_digest must be bytes-like, not int"),
+            ({"extra_digest": "5"}, TypeError, "extra_digest must be bytes-like, not str"),
+            ({"extra_digest": [5]}, TypeError, "extra_digest must be bytes-like, not list"),
             ({"code_type": "ptx", "target_type": "ltoir"}, ValueError, "not valid for code_type"),
             ({"code": 5}, TypeError, "code must be str"),
             ({"code": b"x"}, TypeError, "code must be str for code_type"),
@@ -153,6 +221,7 @@ class TestKey:
             ({"options": {"arch": ARCH}}, TypeError, "options must be ProgramOptions"),
             ({"name_expressions": ("f", 5)}, TypeError, "each of name_expressions"),
             ({"name_expressions": (bytearray(b"f"),)}, TypeError, "not bytearray"),
+            ({"name_expressions": b"f"}, TypeError, "each of name_expressions .* not int"),
             ({"options": options(extra_sources=[("a", "b")])}, ValueError, "extra_sources"),
         ],
     )

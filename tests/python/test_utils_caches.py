@@ -18,7 +18,7 @@ from cudacore.utils import (
     InMemoryProgramCache,
     ProgramCacheResource,
 )
-from harness import cubin, run_cleanly
+from harness import ARCH, cubin, run_cleanly
 
 Make = Callable[..., ProgramCacheResource]
 
@@ -167,6 +167,47 @@ class TestFiles:
         monkeypatch.setenv("HOME", str(tmp_path))
         FileStreamProgramCache()["a"] = b"1"
         assert len(FileStreamProgramCache(tmp_path / ".cache" / "cudacore" / "program-cache")) == 1
+
+    def test_default_folder_is_that_of_the_program_cache(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("HOME", str(tmp_path / "home"))
+        monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+        FileStreamProgramCache()["a"] = b"1"
+        assert [path.name for path in tmp_path.iterdir()] == ["home"]
+        for home in ("", "relative"):
+            monkeypatch.setenv("HOME", home)
+            with pytest.raises(
+                OSError, match="neither XDG_CACHE_HOME nor HOME is set; give a path"
+            ):
+                FileStreamProgramCache()
+        if os.geteuid() == 0:
+            (tmp_path / "other").mkdir()
+            os.chown(tmp_path / "other", 65534, -1)
+            monkeypatch.setenv("HOME", str(tmp_path / "other"))
+            with pytest.raises(OSError, match=r"other belongs to another user \(65534\)"):
+                FileStreamProgramCache()
+            assert list((tmp_path / "other").iterdir()) == []
+
+    def test_folders_are_private_and_leave_the_program_cache_usable(self, tmp_path: Path) -> None:
+        script = f"""
+            import os
+            os.umask(0o002)
+            import cudacore
+            from cudacore.utils import FileStreamProgramCache
+            FileStreamProgramCache()["a"] = b"1"
+            program = cudacore.Program("__global__ void f() {{}}", "c++", {{"arch": "{ARCH}"}})
+            program.compile("ptx"), program.compile("ptx")
+            info = cudacore.cache.info()
+            print(info.folder, info.hits, info.problem)
+        """
+        env = {"CUDACORE_CACHE_DIR": None, "XDG_CACHE_HOME": None, "HOME": str(tmp_path)}
+        base = tmp_path / ".cache" / "cudacore"
+        assert run_cleanly(script, env=env) == f"{base} 1 \n"
+        for folder in (base, *(path for path in base.rglob("*") if path.is_dir())):
+            assert folder.stat().st_mode & 0o777 == 0o700, folder
+        assert base.parent.stat().st_mode & 0o777 == 0o775
 
     def test_files_are_the_users_and_hold_the_code_alone(self, tmp_path: Path) -> None:
         code = cubin(SOURCE)
