@@ -44,7 +44,7 @@ auto naming(const Place& place, const Body& body) {
   } catch (py::error_already_set& raised) {
     if (!raised.matches(PyExc_Exception) || raised.matches(PyExc_MemoryError)) throw;
     const std::string message = mismatch_message(place.kernel, place.index, given(place.object)) +
-                                ": it raised " + raised.what();
+                                ": it raised " + exception_text(raised);
     py::raise_from(raised, PyExc_TypeError, message.c_str());
     throw py::error_already_set();
   }
@@ -91,6 +91,12 @@ void require_device(const Place& place, const ForeignArray& array, int device) {
                "; convert it, or view it as an array of the right type");
 }
 
+[[noreturn]] void refuse_part_of_vector(const Place& place, const Param& param,
+                                        const ForeignArray& array) {
+  place.refuse("its " + std::to_string(array.count * array.item_size) + " bytes are not a whole " +
+               "number of " + std::string(pointee_text(param)));
+}
+
 /// A kernel that loads from an address that isn't aligned takes the whole context down.
 void require_alignment(const Place& place, const Param& param, std::uint64_t address) {
   const std::size_t alignment = pointee_alignment(param);
@@ -105,6 +111,7 @@ void require_pointee(const Place& place, const Param& param, const ForeignArray&
   if (!takes_elements(param, array.tensor.type)) [[unlikely]] {
     if (place.slot.view != 0) refuse_elements(place, param, array);
     if (!takes_as_vectors(param, array.tensor.type, array.count * array.item_size)) {
+      if (takes_as_vectors(param, array.tensor.type, 0)) refuse_part_of_vector(place, param, array);
       refuse_elements(place, param, array);
     }
   }
@@ -157,14 +164,6 @@ void require_open_view(const Place& place) {
   }
 }
 
-void pack_by(const Place& place, const dlpack::ExchangeApi& api, LaunchArrays& arrays,
-             unsigned char* destination) {
-  require_open_view(place);
-  ForeignArray array;
-  read_by(api, place.object, Sharing::borrow, array);
-  pack_checked(place, array, arrays, destination);
-}
-
 }  // namespace
 
 bool pack_exchanged_array(const KernelBox& kernel, std::size_t index, const Slot& slot,
@@ -175,8 +174,10 @@ bool pack_exchanged_array(const KernelBox& kernel, std::size_t index, const Slot
     const ExchangeLookup found = find_exchange_api(object);
     may_have_run_python |= found.may_have_run_python;
     if (found.api == nullptr) return false;
-    may_have_run_python |= !can_borrow(*found.api);
-    pack_by(place, *found.api, arrays, destination);
+    require_open_view(place);
+    ForeignArray array;
+    may_have_run_python |= read_checked_by(*found.api, object, Sharing::borrow, array);
+    pack_checked(place, array, arrays, destination);
     return true;
   });
 }
@@ -192,7 +193,12 @@ void pack_borrowed_array(const KernelBox& kernel, std::size_t index, const Slot&
                          PyObject* object, const dlpack::ExchangeApi& api, LaunchArrays& arrays,
                          unsigned char* destination) {
   const Place place{kernel, index, slot, object};
-  naming(place, [&] { pack_by(place, api, arrays, destination); });
+  naming(place, [&] {
+    require_open_view(place);
+    ForeignArray array;
+    read_by(api, object, Sharing::borrow, array);
+    pack_checked(place, array, arrays, destination);
+  });
 }
 
 bool pack_array(const KernelBox& kernel, std::size_t index, const Slot& slot, PyObject* object,

@@ -9,8 +9,9 @@ namespace {
 
 /// What __array__ returns; null if the object does not have it.
 py::object host_array_of(py::handle object, const char* what) {
-  const py::object method = attribute_or_none(object, "__array__");
-  if (method.is_none() || PyType_Check(object.ptr()) != 0) return {};
+  static PyObject* const name = interned("__array__");
+  const py::object method = optional_attribute(object.ptr(), name);
+  if (!method || method.is_none() || PyType_Check(object.ptr()) != 0) return {};
   py::object array = method();
   if (PyObject_CheckBuffer(array.ptr()) == 0) {
     throw py::type_error(std::string(what) + ": __array__() of a " + type_name(object) +
@@ -21,8 +22,10 @@ py::object host_array_of(py::handle object, const char* what) {
 
 /// CuPy's arrays have the buffer protocol, and refuse to show the memory of a device by it.
 bool is_host_object(py::handle object) {
-  return PyObject_CheckBuffer(object.ptr()) != 0 &&
-         attribute_or_none(object, "__cuda_array_interface__").is_none();
+  if (PyObject_CheckBuffer(object.ptr()) == 0) return false;
+  static PyObject* const name = interned("__cuda_array_interface__");
+  const py::object description = optional_attribute(object.ptr(), name);
+  return !description || description.is_none();
 }
 
 }  // namespace

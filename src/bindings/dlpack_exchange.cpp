@@ -38,6 +38,7 @@ dlpack::Tensor tensor_of_bytes(const Buffer& given) {
   static std::int64_t stride = 1;
   const Buffer buffer = given;  // a share: a resource may be written in Python
   const ExportedArray array = exported(buffer);
+  if (given.is_closed()) throw py::value_error("the Buffer was closed meanwhile");
   dlpack::Tensor tensor = tensor_of(array);
   tensor.shape = reinterpret_cast<std::int64_t*>(&buffer.box()->size);
   tensor.strides = &stride;
@@ -119,7 +120,7 @@ int allocate(dlpack::Tensor* prototype, ManagedTensorVersioned** made, void* con
   const int status = status_of([&] { *made = make_managed_tensor(new_array_like(*prototype)); });
   if (status == 0) return 0;
   const py::error_already_set raised;
-  set_error(context, kind_of(raised), raised.what());
+  set_error(context, kind_of(raised), exception_message(raised).c_str());
   return -1;
 }
 

@@ -86,13 +86,15 @@ void take_capsule(const py::object& capsule, ForeignArray& array) {
       take_from<ManagedTensor>(capsule.ptr(), array)) {
     return;
   }
+  constexpr std::size_t most_letters = 100;
   const char* name = PyCapsule_GetName(capsule.ptr());
-  const std::string_view text = name == nullptr ? "" : name;
+  const std::string text =
+      foreign_text(std::string_view(name == nullptr ? "" : name).substr(0, most_letters));
   const bool is_used =
       text == ManagedTensor::used_name || text == ManagedTensorVersioned::used_name;
   throw ForeignArrayError(std::string(dlpack_name) +
                           (is_used ? " returned a capsule that was consumed before"
-                                   : " returned a capsule named '" + std::string(text) +
+                                   : " returned a capsule named '" + text +
                                          "', not 'dltensor_versioned' or 'dltensor'"));
 }
 
@@ -128,6 +130,35 @@ py::object call_dlpack(const py::object& method, const py::object& stream) {
     if (!raised.matches(PyExc_TypeError)) throw;
   }
   return method(py::arg("stream") = stream);
+}
+
+bool may_be_conjugated(const ForeignArray& array) noexcept {
+  return array.api != nullptr && array.tensor.type.code == dlpack::TypeCode::complex;
+}
+
+/// The imaginary part of a conjugated tensor, whose elements have gaps unless there is one only.
+bool may_be_negated(const ForeignArray& array) noexcept {
+  return array.api != nullptr && array.tensor.type.code == dlpack::TypeCode::real &&
+         (array.count == 1 || !array.is_c_contiguous);
+}
+
+/// Refuses a tensor of PyTorch whose bytes are not yet what it says.
+void refuse_lazy(PyObject* object) {
+  static PyObject* const is_conjugated = interned("is_conj");
+  static PyObject* const is_negated = interned("is_neg");
+  const auto answers_yes = [&](PyObject* name) {
+    const py::object method = optional_attribute(object, name);
+    if (!method) return false;
+    const int answer = PyObject_IsTrue(checked(PyObject_CallNoArgs(method.ptr())).ptr());
+    if (answer < 0) throw py::error_already_set();
+    return answer != 0;
+  };
+  if (answers_yes(is_conjugated)) {
+    throw ForeignArrayError("its memory is not conjugated yet; pass x.resolve_conj()");
+  }
+  if (answers_yes(is_negated)) {
+    throw ForeignArrayError("its memory is not negated yet; pass x.resolve_neg()");
+  }
 }
 
 }  // namespace
@@ -167,10 +198,20 @@ void read_by(const ExchangeApi& api, PyObject* object, Sharing sharing, ForeignA
   array.check(exchange_name);
 }
 
+bool read_checked_by(const ExchangeApi& api, PyObject* object, Sharing sharing,
+                     ForeignArray& array) {
+  read_by(api, object, sharing, array);
+  const bool runs_python = sharing == Sharing::share || !can_borrow(api);
+  if (!may_be_conjugated(array) && !may_be_negated(array)) return runs_python;
+  refuse_lazy(object);
+  read_by(api, object, sharing, array);  // a subclass of a tensor may have changed it
+  return true;
+}
+
 bool read_exchange_api(PyObject* object, Sharing sharing, ForeignArray& array) {
   const ExchangeApi* api = find_exchange_api(object).api;
   if (api == nullptr) return false;
-  read_by(*api, object, sharing, array);
+  static_cast<void>(read_checked_by(*api, object, sharing, array));
   return true;
 }
 

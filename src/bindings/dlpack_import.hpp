@@ -24,7 +24,14 @@ struct ExchangeLookup {
 void read_by(const dlpack::ExchangeApi& api, PyObject* object, Sharing sharing,
              ForeignArray& array);
 
-/// Both in one.
+/// Like read_by(), and refuses a tensor of PyTorch that is conjugated or negated only when PyTorch
+/// reads it, which the API doesn't say.
+/// @return whether Python code may have run.
+/// @throw ForeignArrayError; what the library raises.
+[[nodiscard]] bool read_checked_by(const dlpack::ExchangeApi& api, PyObject* object,
+                                   Sharing sharing, ForeignArray& array);
+
+/// Finds the API, and reads by it with that check.
 /// @return false if the type has no such API.
 [[nodiscard]] bool read_exchange_api(PyObject* object, Sharing sharing, ForeignArray& array);
 

@@ -117,6 +117,20 @@ void raise_as_both(PyObject* ours, PyObject* theirs, const std::string& message)
   throw std::logic_error("no error is of both these classes: " + message);
 }
 
+std::string exception_message(const py::error_already_set& raised) {
+  const auto text = py::reinterpret_steal<py::object>(PyObject_Str(raised.value().ptr()));
+  const char* said = text ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
+  PyErr_Clear();  // what its __str__ raised
+  const std::string_view message = said == nullptr ? "" : said;
+  return std::string(message.substr(0, message.find('\n')));
+}
+
+std::string exception_text(const py::error_already_set& raised) {
+  const std::string message = exception_message(raised);
+  const auto type = py::str(raised.type().attr("__name__")).cast<std::string>();
+  return message.empty() ? type : type + ": " + message;
+}
+
 void set_python_error() noexcept {
   try {
     try {

@@ -50,6 +50,11 @@ decltype(auto) runtime_error_too(Body&& body) {
   }
 }
 
+/// The first line of an exception's message; a library written in C++ may append a stack trace.
+[[nodiscard]] std::string exception_message(const py::error_already_set& raised);
+/// "ValueError: the message"
+[[nodiscard]] std::string exception_text(const py::error_already_set& raised);
+
 /// The new reference that a CPython function returned.
 /// @throw pybind11::error_already_set if it is null.
 template <typename T = py::object>

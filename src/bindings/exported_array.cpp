@@ -114,8 +114,7 @@ py::dict cuda_array_interface(const ExportedArray& array) {
   }
   const StridedLayout& layout = array.layout;
   const bool is_empty = layout.count() == 0;
-  const auto item_size =
-      static_cast<std::int64_t>(std::stoul(array.type_string.substr(2)));  // "<f4"
+  const auto item_size = static_cast<std::int64_t>(array.item_size);
   py::tuple shape(layout.rank());
   py::tuple strides(layout.rank());
   for (std::size_t i = 0; i < layout.rank(); ++i) {

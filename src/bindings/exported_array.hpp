@@ -26,6 +26,7 @@ struct ExportedArray {
   bool is_device_accessible = false;
   std::optional<dlpack::DataType> type{};  ///< unset if DLPack has no such type
   std::string type_string{};               ///< empty if the array interfaces have no such type
+  std::size_t item_size = 1;               ///< bytes of an element
   StridedLayout layout{{}};
   bool is_read_only = false;
   bool is_copied = false;  ///< whether nothing else uses the memory

@@ -63,10 +63,11 @@ void ForeignArray::check(const char* protocol) {
     refuse(protocol, "has dimensions, but no shape");
   }
   const unsigned bits = unsigned{tensor.type.bits} * tensor.type.lanes;
-  if (bits == 0) [[unlikely]] {
-    refuse(protocol, "has elements of 0 bits");
+  if (bits == 0 || bits % 8 != 0) [[unlikely]] {
+    refuse(protocol, "has elements of " + std::to_string(bits) +
+                         " bits, not of whole bytes; view them as bytes");
   }
-  item_size = (bits + 7) / 8;
+  item_size = bits / 8;
   std::uint64_t elements = 1;
   bool in_order = true;
   bool overflows = false;

@@ -35,7 +35,7 @@ struct ForeignArray : driver::NotCopied {
   /// first element, null only if there is none; byte_offset is 0. `shape` and `strides` belong to
   /// the array, to `owner` or to `extents`.
   dlpack::Tensor tensor{};
-  std::size_t item_size = 0;  ///< bytes of an element, rounded up
+  std::size_t item_size = 0;  ///< bytes of an element
   std::size_t count = 0;      ///< elements
   bool is_c_contiguous = false;
   bool read_only = false;

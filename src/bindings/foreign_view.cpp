@@ -4,6 +4,7 @@
 #include "bindings/array_interface.hpp"
 #include "bindings/conversions.hpp"
 #include "bindings/dlpack_import.hpp"
+#include "driver/driver_api.hpp"
 
 namespace cudacore::bindings {
 namespace {
@@ -35,6 +36,15 @@ std::shared_ptr<const void> share(ForeignArray::Owner owner) {
           }};
 }
 
+/// Of a view of one of our own views, the exporter is that of the first: closing its Buffer is
+/// noticed, and views of views make no chain.
+void take_over_exporter(StridedView& view) {
+  const auto* inner = get_if<StridedView>(view.exporter.ptr());
+  if (inner == nullptr) return;
+  if (view.memory == nullptr) view.memory = inner->memory;
+  view.exporter = py::object(inner->exporter);
+}
+
 StridedView to_view(py::object exporter, ForeignArray& array) {
   const dlpack::Tensor& tensor = array.tensor;
   if (!is_known(tensor.device.type)) {
@@ -52,6 +62,7 @@ StridedView to_view(py::object exporter, ForeignArray& array) {
   view.is_read_only = array.read_only;
   view.device = tensor.device;
   view.device_id = tensor.device.type == DeviceType::cpu ? -1 : tensor.device.ordinal;
+  take_over_exporter(view);
   return view;
 }
 
@@ -81,6 +92,7 @@ bool read_host_interface(PyObject* object, CUstream /*consumer*/, ForeignArray& 
 
 StridedView view_array(const py::object& object, py::handle stream,
                        std::initializer_list<ArrayReader> readers) {
+  driver::throw_if_forked();
   const std::optional<Stream> consumer = to_consumer(stream);
   const CUstream handle = consumer ? consumer->handle() : nullptr;
   return buffer_error_too([&] {

@@ -44,7 +44,9 @@ void require_any_view(py::handle object) {
 
 HostBuffer::HostBuffer(py::handle object, bool writable, const char* what) {
   if (PyObject_CheckBuffer(object.ptr()) == 0) {
-    refuse_type(what, "a Buffer or a host object with the buffer protocol", object);
+    const bool is_list = PyList_Check(object.ptr()) != 0 || PyTuple_Check(object.ptr()) != 0;
+    refuse_type(what, "a Buffer, an array, or an object with the buffer protocol, such as bytes",
+                object, is_list ? "; numpy.array(...) makes an array of it" : "");
   }
   const int flags = writable ? PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE : PyBUF_C_CONTIGUOUS;
   if (PyObject_GetBuffer(object.ptr(), &view_, flags) != 0) {
@@ -53,7 +55,7 @@ HostBuffer::HostBuffer(py::handle object, bool writable, const char* what) {
                             raised.matches(PyExc_TypeError);
     if (!is_refusal) throw raised;
     require_any_view(object);
-    const bool is_array = !attribute_or_none(object, "__array_interface__").is_none();
+    const bool is_array = PyObject_HasAttrString(object.ptr(), "__array_interface__") != 0;
     const std::string array_advice =
         writable ? "; copy to a fresh array, and assign that to this one: a[...] = fresh"
                  : "; np.ascontiguousarray(...) makes one that is";

@@ -17,9 +17,14 @@ bool is_default(CUstream stream) noexcept {
 
 void LaunchArrays::add(ForeignArray& array) {
   if (array.owner) owners_.push_back(std::move(array.owner));
-  if (array.api != nullptr && array.api == asked_) return;
+  const dlpack::Device place = array.tensor.device;
+  const bool is_asked = array.api != nullptr && has_streams(place.type);
+  if (is_asked && array.api == asked_ && place == asked_for_) return;
   const CUstream stream = producer_stream(array);
-  asked_ = array.api;
+  if (is_asked) {
+    asked_ = array.api;
+    asked_for_ = place;
+  }
   if (stream == nullptr || is_own(stream)) return;
   const auto& primary = error::primary_context(device());
   const bool is_known =

@@ -42,6 +42,7 @@ class LaunchArrays : driver::NotCopied {
   const owner::StreamBox* stream_;
   const std::shared_ptr<error::ContextBox>* context_;
   const dlpack::ExchangeApi* asked_ = nullptr;  ///< the library that was asked for its stream last
+  dlpack::Device asked_for_{};                  ///< and for which device
   std::vector<Stream> producers_;
   std::vector<ForeignArray::Owner> owners_;
 };

@@ -43,8 +43,13 @@ Memory allocate(std::size_t size, dlpack::Device device, std::shared_ptr<MemoryR
 }
 
 std::size_t byte_count(dlpack::DataType type, std::int64_t elements) {
+  const std::int64_t bits = std::int64_t{type.bits} * type.lanes;
+  if (bits == 0 || bits % 8 != 0) {
+    throw py::buffer_error("an array can't have elements of " + std::to_string(bits) +
+                           " bits, only of whole bytes");
+  }
   std::int64_t bytes = 0;
-  if (__builtin_mul_overflow(elements, (std::int64_t{type.bits} * type.lanes + 7) / 8, &bytes)) {
+  if (__builtin_mul_overflow(elements, bits / 8, &bytes)) {
     throw py::value_error("an array of " + std::to_string(elements) +
                           " elements has more bytes than 64 bits count");
   }

@@ -112,11 +112,25 @@ void pack_arguments(const KernelBox& kernel, PyObject* const* objects, LaunchArr
   const std::span<const Slot> slots = packed.slots();
   void** const places = packed.places();
   bool may_have_run_python = false;
+  bool has_arrays = false;
+  const auto pack = [&](std::size_t i) {
+    auto* place = static_cast<unsigned char*>(places[i]);
+    may_have_run_python |= pack_argument(kernel, i, slots[i], objects[i], arrays, place);
+  };
   for (std::size_t i = 0; i < slots.size(); ++i) {
     auto* place = static_cast<unsigned char*>(places[i]);
-    if (!pack_fast(slots[i], objects[i], device, place)) [[unlikely]] {
-      may_have_run_python |= pack_argument(kernel, i, slots[i], objects[i], arrays, place);
+    if (pack_fast(slots[i], objects[i], device, place)) [[likely]]
+      continue;
+    if (takes_array(slots[i])) {
+      has_arrays = true;
+    } else {
+      pack(i);
     }
+  }
+  // Arrays last: the Python code of a number must not free what an array has shown before.
+  for (std::size_t i = 0; has_arrays && i < slots.size(); ++i) {
+    auto* place = static_cast<unsigned char*>(places[i]);
+    if (takes_array(slots[i]) && !pack_fast(slots[i], objects[i], device, place)) pack(i);
   }
   if (may_have_run_python) [[unlikely]] {
     pack_memory_again(kernel, objects, arrays, packed);

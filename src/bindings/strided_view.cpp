@@ -82,6 +82,7 @@ ExportedArray exported(const StridedView& view) {
   array.address = view.address;
   array.type = view.element.dlpack;
   array.type_string = view.is_typed ? view.element.type_string : "";
+  array.item_size = view.element.size;
   array.layout = view.layout;
   array.is_read_only = view.is_read_only;
   return array;

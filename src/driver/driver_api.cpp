@@ -205,7 +205,7 @@ std::unique_ptr<DriverApi> load(const std::optional<SimulatorConfiguration>& con
 }
 
 const DriverApi& load_once() {
-  if (is_forked_child()) throw_forked();
+  throw_if_forked();
   const BlockingScope blocking;
   auto& [mutex, simulator, failure] = choice();
   const std::scoped_lock lock(mutex);
@@ -227,6 +227,10 @@ const DriverApi& load_once() {
 
 std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+void throw_if_forked() {
+  if (is_forked_child()) throw_forked();
 }
 
 const DriverApi& api() {

@@ -33,6 +33,10 @@ struct DriverApi {
 /// Error if cuInit fails. A failure is remembered, and loading is not tried again.
 [[nodiscard]] const DriverApi& api();
 
+/// For what needs no driver, but nothing of which works in a forked child either.
+/// @throw ForkedProcessError in a child that was forked after the driver was initialized.
+void throw_if_forked();
+
 /// How to configure the simulated device; values of 0 come from the environment.
 struct SimulatorConfiguration {
   unsigned devices = 1;

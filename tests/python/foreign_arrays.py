@@ -287,12 +287,12 @@ def floats(buffer: Buffer) -> list[float]:
     return np.frombuffer(host_bytes(buffer), np.float32).tolist()
 
 
-def refused(scale: Kernel, array: Any, *, position: int = 2) -> str:
+def refused(scale: Kernel, array: Any, *, position: int = 2, count: Any = 1) -> str:
     """The message of the TypeError for an array in place of x; nothing may be launched."""
     out = [0, 0]
     out[position - 1] = array
     with pytest.raises(TypeError) as caught:
-        scale[1, 1](*out, 1.0, 1)
+        scale[1, 1](*out, 1.0, count)
     message = str(caught.value)
     name = {1: "'y' (float*)", 2: "'x' (float const*)"}[position]
     assert message.startswith(f"scale: argument {position} {name} cannot take a "), message

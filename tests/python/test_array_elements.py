@@ -122,7 +122,7 @@ class TestElements:
         self, code: ObjectCode, block: Buffer, shape: Any, offset: int
     ) -> None:
         array = ExchangeArray(block.handle + offset, shape)
-        message = "must be aligned to 16" if offset else "its elements are float32, not float4"
+        message = "must be aligned to 16" if offset else "its 24 bytes are not a whole number of"
         with pytest.raises(TypeError, match=message):
             code.get_kernel("take<float4*>")[1, 1](0, array)
 

@@ -178,10 +178,8 @@ class TestLies:
         x = array(block.handle, (16,))
         scale[1, 1](block, x, 1.0, 16)
         assert (x.released, len(x.streams)) == (1, 1)
-        with pytest.raises(TypeError, match="argument 4"):
-            scale[1, 1](block, x, 1.0, "n")
         with pytest.raises(TypeError, match="float64"):
-            scale[1, 1](block, y := array(block.handle, (16,), np.float64), 1.0, 16)
+            scale[1, 1](x, y := array(block.handle, (16,), np.float64), 1.0, 16)
         assert (x.released, y.released) == (2, 1)
 
 
@@ -198,6 +196,47 @@ class TestHostilePython:
         with pytest.raises(TypeError, match="argument 2 'x'.*Liar: it raised .*boom") as caught:
             scale[1, 1](0, liar, 1.0, 16)
         assert caught.value.__cause__ is error
+
+    @pytest.mark.parametrize(
+        ("error", "text"),
+        [
+            (KeyError("mine"), "it raised KeyError: 'mine'"),
+            (RuntimeError(), "it raised RuntimeError"),
+            (RuntimeError("broken\nException raised from f at a.cpp:1"), "RuntimeError: broken"),
+        ],
+        ids=repr,
+    )
+    def test_message_has_no_more_than_what_was_raised(
+        self, scale: Kernel, error: Exception, text: str
+    ) -> None:
+        class Liar:
+            @property
+            def __cuda_array_interface__(self) -> Any:
+                raise error
+
+        assert refused(scale, Liar()).endswith(text)
+
+    @pytest.mark.parametrize("name", [b"\xff\xfe", b"x" * 100_000])
+    def test_capsule_with_an_odd_name(self, scale: Kernel, block: Buffer, name: bytes) -> None:
+        message = refused(scale, CapsuleArray(block.handle, (4,), capsule=name))
+        assert "returned a capsule named " in message
+        assert len(message) < 600
+
+    def test_number_frees_what_an_array_has_shown(self, device: Device, scale: Kernel) -> None:
+        buffer = device.allocate(64)
+        view = buffer.view("float32")
+
+        class Shown:
+            @property
+            def __cuda_array_interface__(self) -> Any:
+                return view.__cuda_array_interface__
+
+        class Number:
+            def __index__(self) -> int:
+                buffer.close()
+                return 0
+
+        assert "closed" in refused(scale, Shown(), count=Number())
 
     @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, MemoryError])
     def test_what_ends_a_program_goes_through(self, scale: Kernel, error: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from cudacore import Buffer, Device, Kernel, Stream
 from foreign_arrays import (
+    CPU,
     CUDA_HOST,
     CapsuleArray,
     CudaArray,
@@ -42,6 +43,20 @@ class TestStreams:
         producer = self.held(gate, Device(0))
         array = self.arrays(block.handle, producer)[protocol]
         scale[1, 1, stream](block, array, 1.0, 16)
+        launched = stream.record()
+        assert not launched.is_done
+        gate.open()
+        launched.sync()
+        producer.sync()
+
+    @pytest.mark.parametrize("first", [CPU, CUDA_HOST])
+    def test_memory_of_the_host_before_that_of_the_device(
+        self, scale: Kernel, memory: Buffer, block: Buffer, gate: Any, first: int
+    ) -> None:
+        producer, stream = self.held(gate, Device(0)), Device(0).create_stream()
+        ExchangeArray.current_stream = int(producer.handle)
+        table = ExchangeArray(memory.handle, (16,), device=(first, 0))
+        scale[1, 1, stream](table, ExchangeArray(block.handle, (16,)), 1.0, 0)
         launched = stream.record()
         assert not launched.is_done
         gate.open()

@@ -179,6 +179,17 @@ class TestExchangeApi:
         assert said == kind
         assert message
 
+    @pytest.mark.parametrize(("bits", "lanes"), [(0, 1), (32, 0), (4, 1)])
+    def test_elements_of_no_whole_bytes(self, device: Device, bits: int, lanes: int) -> None:
+        errors: list[Any] = []
+        set_error = SetError(lambda _context, *error: errors.append(error))
+        like = prototype((4,), (CUDA, 0))
+        like.bits, like.lanes = bits, lanes
+        assert TABLE.allocate(like, ctypes.c_void_p(1), None, set_error) == -1
+        ((kind, message),) = errors
+        assert kind == b"BufferError"
+        assert b"whole bytes" in message
+
     @pytest.mark.parametrize("dimensions", [-1, 65, 2])
     def test_wrong_dimensions(self, dimensions: int) -> None:
         """The last has no shape."""

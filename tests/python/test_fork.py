@@ -46,6 +46,7 @@ USES = {
     "device": "device.mem_info",
     "load": 'Program("__global__ void j() {}", "c++", {"arch": "sm_90"}).compile("cubin").handle',
     "with": "stream.__enter__().record()",
+    "view": "cudacore.utils.StridedMemoryView.from_any_interface(memoryview(b'')[:0], -1)",
 }
 
 

@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 from cudacore import Buffer, Device, Kernel, NotSupportedError, ObjectCode, Stream
 from cudacore.utils import StridedMemoryView
-from foreign_arrays import ExchangeArray, FromObject, exchange_api, exchange_capsule
+from foreign_arrays import (
+    CUDA_HOST,
+    CapsuleArray,
+    ExchangeArray,
+    FromObject,
+    exchange_api,
+    exchange_capsule,
+)
 from harness import build, host_bytes
 
 SOURCE = "__global__ void write(int* p, float* q, float* r) { *p = 7; }"
@@ -125,6 +132,14 @@ def test_copy_touches_no_other_elements(
     with expected:
         from_.copy_to(to, stream=stream)
     assert not any(host_bytes(target))
+
+
+def test_packed_elements_are_not_copied_as_bytes(device: Device, block: Buffer) -> None:
+    packed = CapsuleArray(block.handle, (64,), device=(CUDA_HOST, 0), code=17, bits=4)
+    with pytest.raises(TypeError, match="elements of 4 bits, not of whole bytes"):
+        device.to_device(packed)
+    with pytest.raises(TypeError, match="elements of 4 bits"):
+        block.copy_from(packed)
 
 
 def test_views_without_elements_lead_nowhere(device: Device) -> None:

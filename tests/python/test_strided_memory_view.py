@@ -34,6 +34,18 @@ def memory(device: Device) -> Buffer:
     return device.allocate(256)
 
 
+@pytest.mark.parametrize("read", ["from_dlpack", "from_cuda_array_interface"])
+def test_view_of_a_view_knows_the_buffer(device: Device, read: str) -> None:
+    buffer = device.allocate(64)
+    view = buffer.view("float32")
+    for _ in range(3):
+        view = getattr(StridedMemoryView, read)(view, -1)
+    assert view.exporting_obj is buffer
+    buffer.close()
+    with pytest.raises(ValueError, match="closed"):
+        view.__dlpack__()
+
+
 @pytest.mark.parametrize("kind", READERS, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("read", ["its own", "any"])
 def test_reads_each_protocol(device: Device, memory: Buffer, kind: Any, read: str) -> None:
@@ -226,7 +238,7 @@ class TestBadArrays:
             ({"capsule": b"used_dltensor_versioned"}, "consumed before"),
             ({"capsule": b"nonsense"}, "named 'nonsense'"), ({"version": (2, 0)}, "version 2"),
             ({"dimensions": -1}, "-1 dimensions"), ({"bits": 0}, "0 bits"),
-            ({"bits": 4, "code": 17}, "whole number of bytes"),
+            ({"bits": 4, "code": 17}, "elements of 4 bits, not of whole bytes"),
             ({"dlpack_device": 3}, "must return"),
         ],
         ids=str,
