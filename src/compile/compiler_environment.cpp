@@ -11,14 +11,14 @@
 namespace cudacore::compile {
 namespace {
 
+constexpr std::string_view folder = "PWD=";
+
 constinit thread_local const std::vector<std::string>* held = nullptr;
 
-}  // namespace
-
-std::vector<std::string> compiler_environment() {
-  if (held != nullptr) return *held;
+std::vector<std::string> read_environment() {
   constexpr auto prefixes = std::to_array<std::string_view>(
-      {"NVRTC_", "NVVM_", "NVJITLINK_", "EDG_", "LLVM_", "PTXAS_", "NVPTX_"});
+      {folder, "NVRTC_", "NVVM_", "NV_NVVM_", "LIBNVVM_", "NVJITLINK_", "EDG_", "LLVM_", "PTXAS_",
+       "NVPTX_", "FINALIZER_", "CAN_FINALIZE_", "AS_SECURE_"});
   std::vector<std::string> variables;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
@@ -31,8 +31,19 @@ std::vector<std::string> compiler_environment() {
   return variables;
 }
 
+}  // namespace
+
+std::vector<std::string> compiler_environment(bool with_folder) {
+  std::vector<std::string> variables = held != nullptr ? *held : read_environment();
+  if (!with_folder) {
+    std::erase_if(variables, [](const std::string& entry) { return entry.starts_with(folder); });
+  }
+  return variables;
+}
+
 HeldEnvironment::HeldEnvironment()
-    : variables_(compiler_environment()), outer_(std::exchange(held, &variables_)) {}
+    : variables_(held != nullptr ? *held : read_environment()),
+      outer_(std::exchange(held, &variables_)) {}
 
 HeldEnvironment::~HeldEnvironment() { held = outer_; }
 

@@ -10,7 +10,8 @@ namespace cudacore::compile {
 
 /// The environment variables that a compiler may read, as "NAME=VALUE", sorted: those that the
 /// calling thread holds, or else those of the moment.
-[[nodiscard]] std::vector<std::string> compiler_environment();
+/// @param with_folder also PWD, by which the compiler names the current folder in debug information
+[[nodiscard]] std::vector<std::string> compiler_environment(bool with_folder = false);
 
 /// Holds these variables, as they were when it was made, for what the calling thread compiles.
 ///

@@ -9,11 +9,7 @@
 #include <emmintrin.h>
 #endif
 
-#include "signature/cxx_text.hpp"
-
 namespace cudacore::compile {
-
-using signature::is_word_char;
 
 namespace {
 
@@ -83,17 +79,20 @@ std::size_t skip_blanks(std::string_view text, std::size_t i) noexcept {
 
 std::string_view take_word(std::string_view text, std::size_t& i) noexcept {
   const std::size_t begin = i;
-  while (i < text.size() && is_word_char(text[i])) ++i;
+  while (i < text.size() && is_identifier_char(text[i])) ++i;
   return text.substr(begin, i - begin);
 }
 
 std::optional<HeaderMention> take_header(std::string_view text, std::size_t& i) {
   const bool is_quoted = text.substr(i, 1) == "\"";
   if (!is_quoted && text.substr(i, 1) != "<") return std::nullopt;
-  const std::size_t end = text.find_first_of(is_quoted ? "\"\n" : ">\n", i + 1);
-  if (end == std::string_view::npos || text[end] == '\n') return std::nullopt;
-  const std::string_view name = text.substr(i + 1, end - i - 1);
-  i = end + 1;
+  // No system can open a longer path.
+  constexpr std::size_t longest = 4096;
+  const std::string_view rest = text.substr(i + 1, longest);
+  const std::size_t size = rest.find_first_of(is_quoted ? "\"\n" : ">\n");
+  if (size == std::string_view::npos || rest[size] == '\n') return std::nullopt;
+  const std::string_view name = rest.substr(0, size);
+  i += size + 2;
   return HeaderMention{std::string(name), is_quoted};
 }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "signature/cxx_text.hpp"
+
 // What a preprocessor sees in a C++ text: words, blanks and comments, the `#` of directives, and
 // the names of headers. Everything but joined_lines() takes texts without line continuations.
 
@@ -15,6 +17,11 @@ namespace cudacore::compile {
 /// The text without line continuations; unset if it has none. To be called once for a text, as the
 /// compiler does: what is left may look like a continuation again.
 [[nodiscard]] std::optional<std::string> joined_lines(std::string_view text);
+
+/// Whether NVRTC takes a character as part of an identifier; not so a dollar sign.
+[[nodiscard]] constexpr bool is_identifier_char(char c) noexcept {
+  return c != '$' && signature::is_word_char(c);
+}
 
 /// Like std::string_view::find(), which is slow for more than a character.
 [[nodiscard]] std::size_t index_of(std::string_view text, std::string_view wanted,

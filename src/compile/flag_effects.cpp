@@ -212,10 +212,8 @@ bool is_macro(std::string_view definition) noexcept {
 
 /// Whether NVRTC uses a path as it is, without trimming or splitting it.
 bool is_plain_path(std::string_view path) noexcept {
-  constexpr std::string_view blanks = " \t";
   return !path.empty() && path.find_first_of(",\"") == std::string_view::npos &&
-         blanks.find(path.front()) == std::string_view::npos &&
-         blanks.find(path.back()) == std::string_view::npos;
+         !signature::is_space(path.front()) && !signature::is_space(path.back());
 }
 
 }  // namespace

@@ -11,9 +11,8 @@
 namespace cudacore::compile {
 namespace {
 
-using signature::is_word_char;
-
 constexpr std::size_t npos = std::string_view::npos;
+constexpr std::size_t most_headers = 10'000;  // of one text
 constexpr std::string_view has_include = "__has_include";
 constexpr std::array<std::string_view, 3> built_in = {has_include, "__has_include_next",
                                                       "__has_embed"};
@@ -64,10 +63,16 @@ class Comments {
   }
 
   [[nodiscard]] bool is_after_digit(std::size_t i) const noexcept {
-    return i > 0 && is_word_char(text_[i - 1]) && i + 1 < text_.size() &&
-           is_word_char(text_[i + 1]) && text_.substr(i + 2, 1) != "'";
+    return i > 0 && is_identifier_char(text_[i - 1]) && i + 1 < text_.size() &&
+           is_identifier_char(text_[i + 1]) && text_.substr(i + 2, 1) != "'";
   }
-  [[nodiscard]] bool is_raw(std::size_t i) const noexcept { return i > 0 && text_[i - 1] == 'R'; }
+  /// Whether a quotation mark stands behind R, u8R, uR, UR or LR.
+  [[nodiscard]] bool is_raw(std::size_t i) const noexcept {
+    std::size_t begin = i;
+    while (begin > 0 && i - begin < 4 && is_identifier_char(text_[begin - 1])) --begin;
+    const std::string_view prefix = text_.substr(begin, i - begin);
+    return prefix == "R" || prefix == "u8R" || prefix == "uR" || prefix == "UR" || prefix == "LR";
+  }
 
   [[nodiscard]] std::size_t behind_raw_literal(std::size_t begin) const {
     const std::size_t open = text_.find('(', begin);
@@ -136,6 +141,7 @@ class Reader {
       i = skip_blanks(text_, i, ends);
       if (auto header = take_header(text_, i)) {
         found_.headers.push_back(*std::move(header));
+        if (found_.headers.size() > most_headers) return trouble("includes too many headers");
         continue;
       }
       const std::string_view macro = take_word(text_, i);
@@ -169,7 +175,7 @@ class Reader {
     std::size_t i = index_of(text_, part, 0);
     while (i != npos && found_.trouble.empty()) {
       std::size_t begin = i;
-      while (begin > 0 && is_word_char(text_[begin - 1])) --begin;
+      while (begin > 0 && is_identifier_char(text_[begin - 1])) --begin;
       std::size_t end = begin;
       const std::string_view word = take_word(text_, end);
       work(begin, end, word);
@@ -185,74 +191,90 @@ class Reader {
   }
 
   void read_query(std::string_view query, std::size_t begin, std::size_t i) {
-    if (is_tested(begin) || is_defined(begin) || comments_.contain(begin)) return;
     const std::optional<EnclosingMacro> macro = macro_around(text_, begin, allowed_);
     if (allowed_ == 0) return trouble("asks for headers in too many ways");
-    i = skip_blanks(text_, i);
-    if (text_.substr(i, 1) == "(") {
-      i = skip_blanks(text_, i + 1);
-      if (auto header = take_header(text_, i)) {
-        header->is_expanded = macro || !is_built_in(query);
-        if (!header->is_expanded || is_whole(*header, macro, i)) {
-          found_.headers.push_back(*std::move(header));
-          return;
-        }
-      } else if (macro && macro->parameters.size() == 1 &&
-                 take_word(text_, i) == macro->parameters.front() && is_closed(i)) {
-        found_.queries.push_back(macro->name);
+    i = skip_blanks(text_, i, ends_);
+    const bool is_call = text_.substr(i, 1) == "(";
+    if (is_call) {
+      i = skip_blanks(text_, i + 1, ends_);
+      std::size_t end = i;
+      auto header = take_header(text_, end);
+      if (header && is_closed(end) && is_whole(*header, macro, begin)) {
+        header->is_expanded = true;  // if a macro is given the query as its argument
+        found_.headers.push_back(*std::move(header));
+        if (found_.headers.size() > most_headers) trouble("asks for too many headers");
         return;
       }
     }
-    trouble("asks for a header by a macro with " + std::string(query));
+    if (is_tested(begin) || is_defined(begin) || comments_.contain(begin)) return;
+    const bool is_forwarded = is_call && macro && macro->parameters.size() == 1 &&
+                              take_word(text_, i) == macro->parameters.front() && is_closed(i);
+    if (!is_forwarded) return trouble("asks for a header by a macro with " + std::string(query));
+    found_.queries.push_back(macro->name);
   }
 
   static bool is_built_in(std::string_view word) noexcept {
     return std::find(built_in.begin(), built_in.end(), word) != built_in.end();
   }
 
-  [[nodiscard]] bool is_closed(std::size_t i) const noexcept {
-    return text_.substr(skip_blanks(text_, i), 1) == ")";
+  [[nodiscard]] bool is_closed(std::size_t i) noexcept {
+    return text_.substr(skip_blanks(text_, i, ends_), 1) == ")";
   }
 
-  /// Whether a header that ends before `i` is all that is asked for, whatever a macro is given.
+  /// Whether a header is all that the query at `begin` asks for, whatever a macro around it is
+  /// given.
   [[nodiscard]] bool is_whole(const HeaderMention& header,
-                              const std::optional<EnclosingMacro>& macro, std::size_t i) const {
-    if (!is_closed(i)) return false;
-    if (header.is_quoted || !macro) return true;
+                              const std::optional<EnclosingMacro>& macro, std::size_t begin) const {
+    if (header.is_quoted) return true;
+    if (!macro) {
+      // A definition may stand behind a comment that began on a line before.
+      const std::string_view before = text_.substr(0, begin);
+      const std::size_t newline = before.rfind('\n');
+      return before.substr(newline == npos ? 0 : newline + 1).find("*/") == npos;
+    }
     const auto words = replaceable_words(header.name);
     return words && std::none_of(words->begin(), words->end(),
                                  [&](std::string_view word) { return macro->has_parameter(word); });
   }
 
-  /// Whether a text ends with a whole word, and blanks.
-  static bool ends_with_word(std::string_view text, std::string_view word) noexcept {
-    text = signature::trim(text);
-    if (!text.ends_with(word)) return false;
-    text.remove_suffix(word.size());
-    return text.empty() || (!is_word_char(text.back()) && (text.back() & 0x80) == 0);
+  static std::string_view without_blanks_behind(std::string_view text) noexcept {
+    while (!text.empty() && signature::is_space(text.back())) text.remove_suffix(1);
+    return text;
+  }
+
+  /// Takes a whole word from a text's end, with the blanks around it.
+  static bool drop_word(std::string_view& text, std::string_view word) noexcept {
+    std::string_view rest = without_blanks_behind(text);
+    if (!rest.ends_with(word)) return false;
+    rest.remove_suffix(word.size());
+    if (!rest.empty() && (is_identifier_char(rest.back()) || (rest.back() & 0x80) != 0)) {
+      return false;
+    }
+    text = without_blanks_behind(rest);
+    return true;
+  }
+
+  static bool ends_with_hash(std::string_view text) noexcept {
+    return text.ends_with('#') || text.ends_with("%:");
   }
 
   /// Whether the word at `begin` is the name of a macro that begins or ends there.
   [[nodiscard]] bool is_defined(std::size_t begin) const noexcept {
-    std::string_view before = signature::trim(text_.substr(0, begin));
-    for (const std::string_view word : {"define", "undef"}) {
-      if (!ends_with_word(before, word)) continue;
-      before = signature::trim(before.substr(0, before.size() - word.size()));
-      return before.ends_with('#') || before.ends_with("%:");
-    }
-    return false;
+    std::string_view before = text_.substr(0, begin);
+    return (drop_word(before, "define") || drop_word(before, "undef")) && ends_with_hash(before);
   }
 
   /// Whether the word at `begin` only is asked whether it exists: `defined(__has_include)`.
   [[nodiscard]] bool is_tested(std::size_t begin) const noexcept {
-    std::string_view before = signature::trim(text_.substr(0, begin));
-    if (before.ends_with('(')) before = signature::trim(before.substr(0, before.size() - 1));
-    return ends_with_word(before, "defined") || ends_with_word(before, "ifdef") ||
-           ends_with_word(before, "ifndef");
+    std::string_view before = without_blanks_behind(text_.substr(0, begin));
+    if (drop_word(before, "ifdef") || drop_word(before, "ifndef")) return ends_with_hash(before);
+    if (before.ends_with('(')) before.remove_suffix(1);
+    return drop_word(before, "defined");
   }
 
   std::string_view text_;
   Comments comments_{text_};
+  CommentEnds ends_{text_};
   std::size_t allowed_ = std::size_t{64} << 20U;  ///< characters to read again
   HeaderMentions found_;
 };

@@ -158,8 +158,11 @@ class HeaderSearch {
     };
     for (const std::string& name : expanded_) add_words(name);
     Bodies bodies;
+    constexpr std::size_t most_passes = 32;
+    std::size_t passes = 0;
     for (std::size_t known = 0; known != words.size() && trouble_.empty();) {
       known = words.size();
+      if (++passes > most_passes) trouble("the names of headers are made by too many macros");
       if (!may_search()) return;
       const std::vector<std::string> wanted(words.begin(), words.end());
       for (const Text& text : texts_) {
@@ -171,20 +174,29 @@ class HeaderSearch {
         }
       }
     }
+    for (const std::string& word : words) {
+      if (!bodies.contains(word) && may_be_predefined(word)) {
+        return trouble("a header's name contains " + word + ", which may be a macro of NVRTC");
+      }
+    }
+    std::set<std::string> within;
     for (const std::string& name : expanded_) {
-      for (std::string& replaced : replacements(name, bodies, {})) {
+      for (std::string& replaced : replacements(name, bodies, within)) {
         look_for({std::move(replaced), false}, "");
       }
     }
   }
 
   /// What a name becomes with each of the macros' bodies, or without.
+  /// @param within the macros that are being replaced
   std::vector<std::string> replacements(const std::string& name, const Bodies& bodies,
-                                        std::set<std::string> within) {
+                                        std::set<std::string>& within) {
+    constexpr std::size_t deepest = 32;
+    if (within.size() > deepest) trouble("the name of a header is made by too many macros");
     std::vector<std::string> all = {""};
     for (std::size_t i = 0; i < name.size() && trouble_.empty();) {
       std::size_t end = i;
-      while (end < name.size() && signature::is_word_char(name[end])) ++end;
+      while (end < name.size() && is_identifier_char(name[end])) ++end;
       if (end == i) ++end;
       const std::string word = name.substr(i, end - i);
       i = end;
@@ -198,12 +210,13 @@ class HeaderSearch {
         }
         within.erase(word);
       }
+      if (all.size() * parts.size() > most_names) trouble("a header may have too many names");
+      if (!trouble_.empty()) break;
       std::vector<std::string> longer;
       for (const std::string& start : all) {
         for (const std::string& part : parts) longer.push_back(start + part);
       }
       all = std::move(longer);
-      if (all.size() > most_names) trouble("the header " + name + " may have too many names");
     }
     return all;
   }
@@ -224,6 +237,9 @@ class HeaderSearch {
       done.merge(std::exchange(waiting, {}));
       for (const auto& [macro, folder] : done) {
         const auto [first, last] = meanings.equal_range(macro);
+        if (first == last && names.contains(macro) && may_be_predefined(macro)) {
+          return trouble("the text includes " + macro + ", which no text defines");
+        }
         for (const auto& [name, meaning] : std::ranges::subrange(first, last)) {
           if (meaning.header) {
             look_for(*meaning.header, folder);
@@ -253,13 +269,21 @@ class HeaderSearch {
     const std::string& name = header.name;
     if (name.empty() || name.find('\0') != std::string::npos) return;
     if (header.is_expanded && !header.is_quoted) expanded_.insert(name);
+    if (looked_for_.size() > most_texts) return trouble("it may include too many headers");
     if (!looked_for_.insert((header.is_quoted ? folder : "<") + '\n' + name).second) return;
     hash_.add(name);
     if (const auto text = provided_header(name); text && provided_.insert(name).second) {
       add(*text, "");
     }
+    search(name, header.is_quoted, folder);
+    // NVRTC's own suffix, for names without one.
+    const bool has_suffix = name.find('.', name.rfind('/') + 1) != std::string::npos;
+    if (!has_suffix) search(name + ".stdh", header.is_quoted, folder);
+  }
+
+  void search(const std::string& name, bool is_quoted, const std::string& folder) {
     if (name.starts_with('/')) return read("", name);
-    if (header.is_quoted) read(folder, name);
+    if (is_quoted) read(folder, name);
     read(source_folder_, name);
     for (const std::string& place : flags_.folders) read(place, name);
     if (!cuda_) {
@@ -287,11 +311,38 @@ class HeaderSearch {
   void read(const std::string& folder, const std::string& name) {
     constexpr std::uint64_t nothing = 0;
     if (!trouble_.empty()) return;
-    if (!has_first_folder(folder, name)) return hash_.add_number(nothing);
+    if (!has_first_folder(folder, name)) {
+      watch(folder);
+      return hash_.add_number(nothing);
+    }
     const std::string path = in_folder(folder, name);
     const auto [seen, is_new] = paths_.emplace(path, nothing);
-    if (is_new) seen->second = open_header(path);
+    if (is_new) {
+      seen->second = open_header(path);
+      if (seen->second == nothing) watch(folder_of(path));
+    }
     hash_.add_number(seen->second);
+  }
+
+  /// Notes when files last appeared in or vanished from a folder, where a header was looked for in
+  /// vain: the compiler may have seen one that was there only meanwhile.
+  void watch(const std::string& folder) {
+    for (std::string place = folder.empty() ? "." : folder; watched_.insert(place).second;) {
+      struct stat status {};
+      if (::stat(place.c_str(), &status) == 0) return add_times(status);
+      const std::size_t slash = place.find_last_not_of('/') == std::string::npos
+                                    ? std::string::npos
+                                    : place.rfind('/', place.find_last_not_of('/'));
+      place = slash == std::string::npos ? "." : place.substr(0, slash + 1);
+    }
+  }
+
+  void add_times(const struct stat& status) {
+    for (const timespec& time : {status.st_mtim, status.st_ctim}) {
+      file_hash_.add_number(static_cast<std::uint64_t>(time.tv_sec));
+      file_hash_.add_number(static_cast<std::uint64_t>(time.tv_nsec));
+    }
+    file_hash_.add_number(status.st_ino);
   }
 
   /// A number for what is at a path; adds a header's content to the hash the first time.
@@ -328,11 +379,7 @@ class HeaderSearch {
     // Of several names for a file, #pragma once reads the first.
     hash_.add_number(
         same_files_.emplace(std::pair(status.st_dev, status.st_ino), known->second).first->second);
-    for (const timespec& time : {status.st_mtim, status.st_ctim}) {
-      file_hash_.add_number(static_cast<std::uint64_t>(time.tv_sec));
-      file_hash_.add_number(static_cast<std::uint64_t>(time.tv_nsec));
-    }
-    file_hash_.add_number(status.st_ino);
+    add_times(status);
     add(keep(std::move(content)), folder_of(canonical));
     return known->second;
   }
@@ -373,6 +420,7 @@ class HeaderSearch {
   std::set<std::string> expanded_;  ///< names in which macros are replaced
   std::unordered_set<std::string> looked_for_;
   std::unordered_set<std::string> provided_;
+  std::unordered_set<std::string> watched_;
   std::unordered_map<std::string, bool> is_there_;
   std::unordered_map<std::string, std::uint64_t> paths_;
   std::unordered_map<std::string, std::uint64_t> files_;

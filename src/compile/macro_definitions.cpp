@@ -2,14 +2,15 @@
 #include "compile/macro_definitions.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "signature/cxx_text.hpp"
 
 namespace cudacore::compile {
 
-using signature::is_word_char;
-
 namespace {
+
+bool is_upper(char c) noexcept { return c >= 'A' && c <= 'Z'; }
 
 bool is_at_end_of_line(std::string_view text, std::size_t i) noexcept {
   return i >= text.size() || text[i] == '\n' || text.substr(i, 2) == "//";
@@ -72,11 +73,9 @@ std::optional<std::vector<std::string>> replaceable_words(std::string_view name)
   std::vector<std::string> words;
   if (name.find("//") != std::string_view::npos) return std::nullopt;
   for (std::size_t i = 0; i < name.size();) {
-    if (is_word_char(name[i])) {
+    if (is_identifier_char(name[i])) {
       const std::string_view word = take_word(name, i);
-      // Compilers define such macros themselves.
-      const bool is_reserved = word.starts_with("__") && word.ends_with("__");
-      if (is_reserved || word == "linux" || word == "unix") return std::nullopt;
+      if (is_predefined(word)) return std::nullopt;
       words.emplace_back(word);
     } else if (name[i] == '.' || name[i] == '/' || name[i] == '-' || name[i] == '+') {
       ++i;
@@ -85,6 +84,23 @@ std::optional<std::vector<std::string>> replaceable_words(std::string_view name)
     }
   }
   return words;
+}
+
+bool is_predefined(std::string_view word) noexcept {
+  constexpr std::array<std::string_view, 8> others = {
+      "linux", "unix", "i386", "NULL", "__cplusplus", "__cdecl", "__dv", "__local_warpSize"};
+  const bool is_runtime_name =
+      word.starts_with("cuda") && word.size() > 4 && is_upper(word[4]);  // cudaArrayDefault
+  return is_runtime_name || word.starts_with("CUDA") || word.starts_with("__cuda") ||
+         word.starts_with("__specialization") || (word.starts_with("__") && word.ends_with("__")) ||
+         std::find(others.begin(), others.end(), word) != others.end();
+}
+
+bool may_be_predefined(std::string_view word) noexcept {
+  const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
+  const bool is_capital = std::any_of(word.begin(), word.end(), is_upper) &&
+                          std::none_of(word.begin(), word.end(), is_lower);
+  return is_capital || is_predefined(word);
 }
 
 bool EnclosingMacro::has_parameter(std::string_view word) const noexcept {
@@ -102,7 +118,7 @@ std::optional<EnclosingMacro> macro_around(std::string_view text, std::size_t pl
   EnclosingMacro macro{std::string(take_word(text, i)), {}};
   if (i < place && text[i] == '(') {
     for (++i; i < place && text[i] != ')';) {
-      if (is_word_char(text[i])) {
+      if (is_identifier_char(text[i])) {
         macro.parameters.emplace_back(take_word(text, i));
       } else if (text.substr(i, 3) == "...") {
         macro.parameters.emplace_back("__VA_ARGS__");

@@ -38,6 +38,11 @@ struct MacroMeaning {
 
 [[nodiscard]] MacroMeaning meaning_of(const MacroDefinition& definition);
 
+/// Whether NVRTC defines a macro of this name itself, in no text that can be read.
+[[nodiscard]] bool is_predefined(std::string_view word) noexcept;
+/// Whether a name that no text defines may be such a macro.
+[[nodiscard]] bool may_be_predefined(std::string_view word) noexcept;
+
 /// The words in a header's name, or in a part of it, which the preprocessor replaces if they are
 /// macros; unset if it may change the name in other ways.
 [[nodiscard]] std::optional<std::vector<std::string>> replaceable_words(std::string_view name);

@@ -84,11 +84,13 @@ std::string add_program(KeyHash& key, const ProgramInputs& inputs, const Compile
 #include "cudacore/program_options.def"
 #undef CUDACORE_PROGRAM_OPTION
   add_each(hash, inputs.name_expressions);
-  add(hash, compiler_environment());
-  if (flags.shows_current_folder) {
+  // LTO IR contains the current folder, too.
+  const bool shows_folder = flags.shows_current_folder || type == CodeType::ltoir;
+  add(hash, compiler_environment(shows_folder));
+  if (shows_folder) {
     std::error_code error;
     hash.add(std::filesystem::current_path(error).string());
-    if (error) return "the current folder is unknown, and debug information contains it";
+    if (error) return "the current folder is unknown, and the code contains it";
   }
   const std::string name = options.name.value_or("default_program");
   return hash_headers(key, {inputs.code, name, options.headers, inputs.name_expressions}, flags,

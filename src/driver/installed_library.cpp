@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <span>
@@ -13,6 +12,8 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+
+#include "driver/loader_cache.hpp"
 
 namespace cudacore::driver {
 
@@ -98,31 +99,43 @@ bool has_soname(const fs::path& path, const std::string& soname) {
   return name.starts_with(soname) && (name.size() == soname.size() || name[soname.size()] == '.');
 }
 
-/// The folders that the system loader searches, as far as they are known.
-std::vector<fs::path> loader_folders() {
-  std::vector<fs::path> folders;
-  const char* const variable = std::getenv("LD_LIBRARY_PATH");
-  std::string_view rest = variable != nullptr ? variable : "";
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find_first_of(":;"), rest.size());
-    if (end != 0) folders.emplace_back(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+/// LD_LIBRARY_PATH as it was when the process began: the loader doesn't look at later changes.
+std::string library_path() {
+  constexpr std::string_view name = "LD_LIBRARY_PATH=";
+  std::ifstream file("/proc/self/environ", std::ios::binary);
+  std::string entry;
+  while (std::getline(file, entry, '\0')) {
+    if (entry.starts_with(name)) return entry.substr(name.size());
   }
+  return {};
+}
+
+/// The files that the system loader may open for a name, in its order.
+std::vector<fs::path> files_of_loader(const std::string& name) {
+  std::vector<fs::path> files;
+  const std::string variable = library_path();
+  for (std::size_t begin = 0; !variable.empty() && begin <= variable.size();) {
+    const std::size_t end = std::min(variable.find_first_of(":;", begin), variable.size());
+    const std::string folder = variable.substr(begin, end - begin);
+    files.push_back(fs::path(folder.empty() ? "." : folder) / name);
+    begin = end + 1;
+  }
+  if (auto cached = find_in_loader_cache(name)) files.push_back(*std::move(cached));
 #if defined(__aarch64__)
-  folders.emplace_back("/usr/lib/aarch64-linux-gnu");
+  constexpr const char* own = "/usr/lib/aarch64-linux-gnu";
 #else
-  folders.emplace_back("/usr/lib/x86_64-linux-gnu");
+  constexpr const char* own = "/usr/lib/x86_64-linux-gnu";
 #endif
-  folders.insert(folders.end(), {"/usr/lib64", "/usr/lib"});
-  return folders;
+  for (const char* const folder : {own, "/usr/lib64", "/usr/lib"}) {
+    files.push_back(fs::path(folder) / name);
+  }
+  return files;
 }
 
 /// The files that open_library() would find in a place.
 std::vector<fs::path> files_at(const LibraryPlace& place) {
-  if (place.kind != PlaceKind::loader) return {place.name};
-  std::vector<fs::path> files = loader_folders();
-  for (fs::path& file : files) file /= place.name;
-  return files;
+  return place.kind == PlaceKind::loader ? files_of_loader(place.name)
+                                         : std::vector<fs::path>{place.name};
 }
 
 /// The build ID of the library that another loads from its own folder.
@@ -187,10 +200,10 @@ std::optional<InstalledLibrary> find_library(const LibraryPlaces& places,
     for (const fs::path& file : files_at(place)) {
       std::error_code error;
       if (!fs::exists(file, error)) continue;
-      // The loader passes over a file that is no library as well.
       if (const std::string id = build_id_of_file(file); !id.empty()) {
         return describe(file, id, companion);
       }
+      break;  // the loader gives up at a file that is not a library
     }
   }
   return std::nullopt;

@@ -2,15 +2,21 @@
 """The program cache and headers: whatever may be read counts."""
 
 import os
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import cudacore
 import pytest
 from cached_programs import SOURCE, VALUE, compile_ptx, done, folder, outcome, value_of
-from cudacore import CompileError, cache
+from cudacore import CompileError, Program, cache
+from harness import ARCH
 
 __all__ = ["folder"]  # a fixture
+
+
+CHARS = "__device__ const char*"
 
 
 def test_an_edited_header(tmp_path: Path) -> None:
@@ -190,6 +196,86 @@ def test_what_looks_like_a_continuation_when_lines_are_joined(tmp_path: Path, be
     for value in (1, 2):
         (tmp_path / "v.h").write_text(f"#define VALUE {value}\n")
         assert value_of(compile_ptx(source, include_path=[tmp_path])) == value
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("#include <config>", "config.stdh"),
+        ("#define W x\n#define ID(a) a\n#if ID(__has_include(<W.h>))", "x.h"),
+        ("#define H <v/__cplusplus/x.h>\n#include H", "v/201703L/x.h"),
+        ('#include CUDARTAPI "x.h"', "x.h"),
+        ("#define W x\n#define H <a$W.h>\n#include H", "a$x.h"),
+        ("#define W x\n/* 1\n 2 /* 3\n 4 */ #define HAS __has_include(<W.h>)\n#if HAS", "x.h"),
+        ('#define ifdef\n#if ifdef __has_include("x.h")', "x.h"),
+        (f'#define BAR\n{CHARS} a = BAR"(x";\n{CHARS} b = "/*";\n#if __has_include("x.h")', "x.h"),
+    ],
+    ids=repr,
+)
+def test_odd_ways_to_name_a_header(tmp_path: Path, source: str, name: str) -> None:
+    """Never stale; what can't be known isn't cached."""
+    if "#if" in source:
+        source += "\n#define VALUE 2\n#else\n#define VALUE 1\n#endif"
+    header = tmp_path / name
+    header.parent.mkdir(parents=True, exist_ok=True)
+    for value in (1, 2):
+        if value == 2 or "#if" not in source:
+            header.write_text("#pragma once\n" if "#if" in source else f"#define VALUE {value}\n")
+        options = {"include_path": [tmp_path], "std": "c++17"}
+        assert value_of(compile_ptx(f"{source}\n{VALUE}", **options)) == value
+
+
+def test_header_that_is_there_only_while_the_compiler_runs(tmp_path: Path) -> None:
+    """What was compiled with it isn't kept."""
+    header = tmp_path / "x.h"
+    source = (
+        '#if __has_include("x.h")\n#define VALUE 2\n#else\n#define VALUE 1\n#endif\n'
+        "template<int N> __device__ int f(int a) { return f<N - 1>(a * N) + N; }\n"
+        "template<> __device__ int f<0>(int a) { return a; }\n"
+        "__device__ int use(int a) { return f<150>(a); }\n" + VALUE
+    )
+    thread = threading.Thread(target=compile_ptx, args=(source,), kwargs={"include_path": tmp_path})
+    thread.start()
+    for _ in range(50):
+        header.touch()
+        header.unlink(missing_ok=True)
+    header.touch()
+    time.sleep(0.02)
+    header.unlink()
+    thread.join()
+    assert value_of(compile_ptx(source, include_path=tmp_path)) == 1
+
+
+@pytest.mark.parametrize("blank", ["\n", "\r\n", "\v"])
+def test_folder_that_ends_with_a_blank(tmp_path: Path, blank: str) -> None:
+    for value in (1, 2):
+        (tmp_path / "v.h").write_text(f"#define VALUE {value}\n")
+        made = compile_ptx('#include "v.h"\n' + VALUE, include_path=[f"{tmp_path}{blank}"])
+        assert value_of(made) == value
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "// " + "*/#include <" * 20_000,
+        "#if 0\n" + "__has_include(<" * 1000 + "a" * 1_000_000 + ">)\n#endif",
+        "#if 0\n#define H <foo/v0.h>\n#include H\n"
+        + "".join(f"#define v{i} v{i + 1}\n" for i in range(5000))
+        + "#endif",
+        " " * 200_000 + "\n#if 0\n" + "#define __has_include(x) 0\n" * 5000 + "#endif",
+        "#if 0\n" + "\n" * 100_000 + "defined(__has_include)\n" * 5000 + "#endif",
+        "#if 0\n" + '"__has_include/*"\n' * 10_000 + '*/("x.h")\n#endif',
+    ],
+    ids=lambda text: text[:30],
+)
+def test_time_of_odd_texts(source: str) -> None:
+    program = Program(source + "\n__global__ void f() {}", "c++", {"arch": ARCH})
+    before = time.perf_counter()
+    program.compile("ptx", cache=False)
+    alone = time.perf_counter() - before
+    before = time.perf_counter()
+    program.compile("ptx")
+    assert time.perf_counter() - before < 5 * alone + 2
 
 
 def test_pragma_once_and_several_names_of_a_file(tmp_path: Path) -> None:

@@ -160,3 +160,25 @@ def test_a_cache_without_its_tally_stays_small(folder: Path) -> None:
     assert cache.usage().size <= 200_000
     assert cache.info().failures > failures
     assert "tally" in cache.info().problem
+
+
+@pytest.mark.parametrize("name", ["NV_NVVM_VERSION", "FINALIZER_USE_LEGACY_ELF_BUILDER", "NVVM_X"])
+def test_variables_that_compilers_read(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    source = "__global__ void f() {}"
+    assert (done(source), done(source)) == ("misses", "hits")
+    monkeypatch.setenv(name, "0")
+    assert done(source) == "misses"
+
+
+def test_folder_that_the_code_contains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    program = Program("__global__ void f(int* p) { *p = 1; }", "c++", {"arch": ARCH})
+    for place in (tmp_path, tmp_path / "real"):
+        monkeypatch.chdir(place)
+        made = [program.compile("ltoir", cache=use).code for use in (True, False)]
+        assert made[0] == made[1]
+    for name in ("real", "link"):
+        monkeypatch.setenv("PWD", str(tmp_path / name))
+        debug = Program("__global__ void f() {}", "c++", {"arch": ARCH, "debug": True})
+        assert str(tmp_path / name).encode() in debug.compile("ptx").code
