@@ -86,13 +86,21 @@ bool is_out_of_memory(const std::exception& error) {
   return raised->matches(PyExc_MemoryError);
 }
 
+std::string text_of(const std::exception& error) {
+  const auto* raised = dynamic_cast<const py::error_already_set*>(&error);
+  if (raised == nullptr) return error.what();
+  if (!may_take_gil()) return "a Python exception";
+  const AcquireGil acquire;
+  return exception_text(*raised);
+}
+
 void* allocate_from_slot(std::size_t number, ssize_t size, int device, CUstream stream) {
   const Slot& slot = driver::leaked_across_forks<Slots>().slots.at(number);
   try {
     return allocate(slot, static_cast<std::size_t>(size), device, stream);
   } catch (const std::exception& error) {
     // The text of a Python exception is read here, not in PyTorch.
-    const std::string text = error.what();
+    const std::string text = text_of(error);
     if (slot.when_short == WhenShort::throw_error) throw std::runtime_error(text);
     if (!is_out_of_memory(error)) {
       error::report_unraisable(("PyTorch's allocator: " + text).c_str());
@@ -139,7 +147,7 @@ void reported(const Call& call) noexcept {
   try {
     call();
   } catch (const std::exception& error) {
-    error::report_unraisable(("PyTorch's allocator: " + std::string(error.what())).c_str());
+    error::report_unraisable(("PyTorch's allocator: " + text_of(error)).c_str());
   }
 }
 
