@@ -525,7 +525,8 @@ class Device:
     @property
     def memory_resource(self) -> MemoryResource:
         """MemoryResource: What `allocate` uses, for this thread. By default the device's current
-        memory pool, or cuMemAlloc on a device without pools.
+        memory pool, or cuMemAlloc on a device without pools. A closed one can't be set
+        (ValueError).
         """
     @memory_resource.setter
     def memory_resource(self, mr: MemoryResource) -> None: ...

@@ -167,6 +167,14 @@ void bind_properties(py::module_& module) {
       .def("__str__", quick, &all_properties);
 }
 
+std::shared_ptr<MemoryResource> to_open_memory_resource(py::handle object) {
+  std::shared_ptr<MemoryResource> resource = to_memory_resource(object);
+  if (attribute_or_none(object, "is_closed").is(py::bool_(true))) {
+    throw py::value_error("Device.memory_resource: " + shown(object) + " is closed");
+  }
+  return resource;
+}
+
 }  // namespace
 
 const std::shared_ptr<MemoryResource>& resource_of(PyDevice& device) {
@@ -221,7 +229,7 @@ void bind_device(py::module_& module) {
       .property("memory_resource", in_parts, &resource_of)
       .setter("memory_resource", in_parts,
               [](PyDevice& self, py::handle resource) {
-                std::shared_ptr<MemoryResource> chosen = to_memory_resource(resource);
+                std::shared_ptr<MemoryResource> chosen = to_open_memory_resource(resource);
                 self.memory_resource.swap(chosen);
               })
       .property("default_stream", quick,

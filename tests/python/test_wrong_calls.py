@@ -214,13 +214,18 @@ def test_streams(device: Device) -> None:
 
 def test_closed_pool(device: Device) -> None:
     pool = DeviceMemoryResource(device, {})
+    device.memory_resource = pool
     pool.close()
     cure = "device.memory_resource = DeviceMemoryResource(device)"
     assert cure in message(lambda: pool.allocate(8), ValueError)
-    device.memory_resource = pool
     with pytest.raises(ValueError, match="is closed; allocate from another"):
         device.allocate(8)
     device.memory_resource = DeviceMemoryResource(device)
+    before = device.memory_resource
+    assert message(lambda: setattr(device, "memory_resource", pool), ValueError) == (
+        f"Device.memory_resource: <DeviceMemoryResource of device {device.device_id}> is closed"
+    )
+    assert device.memory_resource is before
     assert device.allocate(8).size == 8
 
 
