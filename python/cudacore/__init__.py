@@ -91,7 +91,7 @@ if TYPE_CHECKING:
     from cudacore import typing as typing
     from cudacore import utils as utils
     from cudacore._benchmark import BenchmarkComparison, BenchmarkResult, benchmark
-    from cudacore._torch_op import torch_op as torch_op
+    from cudacore._torch_op import torch_op
 
 __all__ = [
     "LEGACY_DEFAULT_STREAM",
@@ -154,8 +154,26 @@ __all__ = [
     "nvjitlink_library",
     "nvrtc_architectures",
     "nvrtc_library",
+    "torch_op",
     "unraisable_errors",
 ]
+
+# Classes say so themselves.
+for _function in (
+    current_stream,
+    driver_library,
+    include_directories,
+    launch,
+    make_fatbin,
+    num_devices,
+    nvfatbin_library,
+    nvjitlink_library,
+    nvrtc_architectures,
+    nvrtc_library,
+    unraisable_errors,
+):
+    _function.__module__ = __name__
+del _function
 
 _missing.add_members(_core)
 
@@ -211,4 +229,4 @@ def unload_ipython_extension(shell: InteractiveShell) -> None:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, *_LATER, "simulator", "system"]
+    return sorted({*__all__, *_LATER, "simulator", "system"})

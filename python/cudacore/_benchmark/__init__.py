@@ -13,6 +13,7 @@ from cudacore._benchmark.notes import includes_waiting, notes
 from cudacore._benchmark.result import BenchmarkResult
 from cudacore._benchmark.times import Times
 from cudacore._benchmark.timing import Candidate, Plan, Timer
+from cudacore._public import public
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,6 +56,7 @@ def benchmark(
     bytes: float | None = ...,
     flops: float | None = ...,
 ) -> BenchmarkComparison: ...
+@public("cudacore")
 def benchmark(
     fn: object,
     args: Sequence[Any] = (),
@@ -224,7 +226,3 @@ def _peak_bandwidth(device: Device) -> float | None:
     properties = device.properties
     kilohertz, bits = properties.memory_clock_rate, properties.global_memory_bus_width
     return 2e3 * kilohertz * bits / 8 or None
-
-
-for _public in (BenchmarkComparison, BenchmarkResult, benchmark):
-    _public.__module__ = "cudacore"

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cudacore._core import Kernel
+from cudacore._integers import is_int
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,9 +125,9 @@ def read_count(name: str, value: object, least: int, most: int | None = None) ->
     """Return a number of runs or calls; None means that it is chosen."""
     if value is None:
         return None
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    if not is_int(value):
         raise TypeError(f"benchmark: {name}={value!r}: give an int")
-    count = int(value.__index__())
+    count = value.__index__()
     if count < least or (most is not None and count > most):
         bounds = f"at least {least}" if most is None else f"from {least} to {most}"
         raise ValueError(f"benchmark: {name}={count}: give {bounds}")

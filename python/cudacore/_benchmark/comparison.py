@@ -9,8 +9,10 @@ from typing import Any
 
 from cudacore._benchmark import text
 from cudacore._benchmark.result import BenchmarkResult
+from cudacore._public import public
 
 
+@public("cudacore")
 class BenchmarkComparison(Mapping[str, BenchmarkResult]):
     """Functions that were timed in turns: a mapping of their names to their results.
 

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cudacore._benchmark import text
+from cudacore._public import public
 
 if TYPE_CHECKING:
     from cudacore._benchmark.clocks import Clocks
     from cudacore._benchmark.times import Times
 
 
+@public("cudacore")
 @dataclass(frozen=True, repr=False)
 class BenchmarkResult:
     """What calling a function took; `cudacore.benchmark` returns it.

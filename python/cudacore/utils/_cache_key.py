@@ -9,6 +9,7 @@ from copy import copy
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from cudacore import _core
+from cudacore._public import public
 from cudacore.typing import SourceCodeType
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ WRITE_FILES = ("create_pch", "time", "fdevice_time_trace")
 WRITING_FLAGS = ("-create-pch", "--create-pch", "-time", "--time", "--fdevice-time-trace")
 
 
+@public("cudacore.utils")
 def make_program_cache_key(
     *,
     code: str | bytes,

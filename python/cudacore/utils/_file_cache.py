@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cudacore import _core
 from cudacore._paths import user_folder
+from cudacore._public import public
 from cudacore.utils._program_cache import (
     Key,
     ProgramCacheResource,
@@ -87,6 +88,7 @@ class File(NamedTuple):
         )
 
 
+@public("cudacore.utils")
 class FileStreamProgramCache(ProgramCacheResource):
     """A program cache in a folder, which processes may share.
 

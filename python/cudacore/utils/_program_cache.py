@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from cudacore._core import ObjectCode
+from cudacore._integers import is_int
+from cudacore._public import public
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -40,7 +42,7 @@ def read_max_size(max_size_bytes: int | None) -> int | None:
     """Return the bound; refuse one under which nothing could be stored."""
     if max_size_bytes is None:
         return None
-    if isinstance(max_size_bytes, bool) or not hasattr(max_size_bytes, "__index__"):
+    if not is_int(max_size_bytes):
         raise TypeError(f"max_size_bytes must be an int or None, not {max_size_bytes!r}")
     size = max_size_bytes.__index__()
     if size <= 0:
@@ -48,6 +50,7 @@ def read_max_size(max_size_bytes: int | None) -> int | None:
     return size
 
 
+@public("cudacore.utils")
 class ProgramCacheResource(abc.ABC):
     """The interface of program caches: compiled code, as bytes, by a key.
 
@@ -133,6 +136,7 @@ class ProgramCacheResource(abc.ABC):
         self.close()
 
 
+@public("cudacore.utils")
 class InMemoryProgramCache(ProgramCacheResource):
     """A program cache that lives as long as the object. Threads may share it.
 

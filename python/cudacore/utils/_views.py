@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from cudacore._core import StridedMemoryView
+from cudacore._public import public
 
 __all__ = ["StridedMemoryView", "args_viewable_as_strided_memory"]
 
@@ -23,6 +24,7 @@ class _Viewable:
         return StridedMemoryView.from_any_interface(self.obj, stream_ptr)
 
 
+@public("cudacore.utils")
 def args_viewable_as_strided_memory(
     arg_indices: tuple[int, ...],
 ) -> Callable[[Callable[..., _Result]], Callable[..., _Result]]:
