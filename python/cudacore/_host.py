@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The NumPy arrays that `Buffer.to_host` copies into, and dtypes; imported when first needed."""
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
 from cudacore._core import NotSupportedError
+from cudacore._other_library import import_if_installed, import_library
 
 if TYPE_CHECKING:
     import numpy as np
@@ -13,22 +13,16 @@ if TYPE_CHECKING:
 
 def element_type(name: str) -> "np.dtype[Any]":
     """Return the dtype for a name of NumPy's or of ml_dtypes."""
-    try:
-        import numpy as np  # noqa: PLC0415
-    except ImportError as error:
-        raise ImportError(
-            f"StridedMemoryView.dtype is a NumPy dtype, and NumPy cannot be imported ({error}). "
-            "Install it with pip install numpy; itemsize needs none"
-        ) from error
-    if not name.startswith(("bfloat", "float8")):
-        return np.dtype(name)
-    try:
-        element = getattr(importlib.import_module("ml_dtypes"), name)
-    except ImportError as error:
-        raise NotSupportedError(
-            f"StridedMemoryView.dtype: NumPy has no {name}; pip install ml_dtypes adds it"
-        ) from error
-    dtype: np.dtype[Any] = np.dtype(element)
+    numpy = _numpy("StridedMemoryView.dtype", "itemsize needs none")
+    element: Any = name
+    if name.startswith(("bfloat", "float8")):
+        ml_dtypes = import_if_installed("ml_dtypes")
+        if ml_dtypes is None:
+            raise NotSupportedError(
+                f"StridedMemoryView.dtype: NumPy has no {name}; pip install ml_dtypes adds it"
+            )
+        element = getattr(ml_dtypes, name)
+    dtype: np.dtype[Any] = numpy.dtype(element)
     return dtype
 
 
@@ -36,14 +30,8 @@ def make_array(
     size: int, dtype: "DTypeLike", shape: Any
 ) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]":
     """Allocate memory, and make an array that shows it with the requested type and shape."""
-    try:
-        import numpy as np  # noqa: PLC0415
-    except ImportError as error:
-        raise ImportError(
-            "Buffer.to_host makes a NumPy array, and NumPy cannot be imported "
-            f"({error}). Install it with pip install numpy, or copy into memory of your own: "
-            "buf.copy_to(bytearray(len(buf)))"
-        ) from error
+    instead = "or copy into memory of your own: buf.copy_to(bytearray(len(buf)))"
+    np = _numpy("Buffer.to_host", instead)
     element = np.dtype(np.uint8 if dtype is None else dtype)
     if element.hasobject:
         raise TypeError(f"Buffer.to_host: dtype {element} holds Python objects, not bytes")
@@ -67,3 +55,7 @@ def make_array(
                 f"{element} in a buffer of {size} bytes"
             ) from None
     return memory, array
+
+
+def _numpy(user: str, instead: str) -> Any:
+    return import_library("numpy", user, "NumPy", "numpy", instead)

@@ -7,20 +7,35 @@ import importlib
 import re
 from typing import Any
 
-#: The oldest PyTorch that is tested. Older ones lack DLPack's C exchange API, and by the other
-#: protocols, a kernel can't take a tensor that requires a gradient.
+#: The oldest PyTorch that is tested. DLPack's C exchange API, without which a kernel can't take a
+#: tensor that requires a gradient, is as old as PyTorch 2.10.
 OLDEST = (2, 11)
 
 
-def import_library(module: str, user: str, library: str, package: str) -> Any:
-    """Import a library that cudacore doesn't depend on; say what to install if it is missing."""
+def import_if_installed(module: str) -> Any:
+    """Import a module; return None if its library is not installed.
+
+    Whatever else goes wrong in an installed library is raised as it is.
+    """
+    library = module.partition(".")[0]
     try:
-        return importlib.import_module(module)
+        importlib.import_module(library)
     except ModuleNotFoundError as error:
-        root = module.partition(".")[0]
-        if error.name != root:
+        if error.name != library:
             raise
-        raise ImportError(f"{user} needs {library}: pip install {package}", name=root) from None
+        return None
+    return importlib.import_module(module)
+
+
+def import_library(module: str, user: str, library: str, package: str, instead: str = "") -> Any:
+    """Import a library; say what to install if it is missing, or what to do instead."""
+    found = import_if_installed(module)
+    if found is None:
+        raise ImportError(
+            f"{user} needs {library}: pip install {package}" + (instead and f"; {instead}"),
+            name=module.partition(".")[0],
+        )
+    return found
 
 
 def import_torch(user: str) -> Any:

@@ -185,8 +185,7 @@ def test_plots_with_matplotlib() -> None:
 
 
 def test_plot_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("matplotlib", "matplotlib.pyplot"):
-        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = made_up_result(1e-6)
     with pytest.raises(ImportError, match="pip install matplotlib") as caught:
         result.plot()

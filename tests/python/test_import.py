@@ -2,10 +2,15 @@
 """What `import cudacore` costs and what it must not touch."""
 
 import importlib.metadata
+import pickle
 import re
 import sys
+from pathlib import Path
+from types import ModuleType
 
 import cudacore
+import cudacore.allocators
+import cudacore.utils
 import pytest
 from harness import run_cleanly
 
@@ -85,10 +90,82 @@ def test_all_is_sorted_and_complete() -> None:
     assert public <= set(cudacore.__all__)
 
 
-@pytest.mark.parametrize("name", cudacore.__all__)
-def test_public_name_says_it_is_of_cudacore(name: str) -> None:
-    module = getattr(getattr(cudacore, name), "__module__", "cudacore")
-    assert module == "cudacore" or not isinstance(getattr(cudacore, name), type)
+def test_dir_names_everything_once() -> None:
+    names = cudacore.__dir__()
+    assert len(set(names)) == len(names)
+    assert {"torch_op", "benchmark", "allocators", "system", *cudacore.__all__} <= set(names)
+
+
+def test_importing_all_names_imports_no_library() -> None:
+    script = """
+        import sys
+        from cudacore import *
+        print(benchmark.__name__, torch_op.__name__, {"numpy", "torch"} & set(sys.modules))
+    """
+    assert run_cleanly(script) == "benchmark torch_op set()\n"
+
+
+PUBLIC = [
+    (module, name)
+    for module in (cudacore, cudacore.allocators, cudacore.utils)
+    for name in module.__all__
+    if callable(getattr(module, name))
+]
+
+
+@pytest.mark.parametrize(
+    ("module", "name"), PUBLIC, ids=[f"{module.__name__}.{name}" for module, name in PUBLIC]
+)
+def test_public_name_says_where_it_is(module: ModuleType, name: str) -> None:
+    value = getattr(module, name)
+    assert value.__module__ == module.__name__
+    assert pickle.loads(pickle.dumps(value)) is value
+
+
+def test_pickled_names_are_imported_when_they_are_needed() -> None:
+    from cudacore.allocators import TorchMemoryResource
+    from cudacore.utils import make_program_cache_key
+
+    names = (TorchMemoryResource, make_program_cache_key, cudacore.torch_op, cudacore.make_fatbin)
+    script = """
+        import pickle, sys
+        print([value.__name__ for value in pickle.loads(bytes.fromhex(sys.argv[1]))])
+    """
+    assert run_cleanly(script, pickle.dumps(names).hex()) == (
+        "['TorchMemoryResource', 'make_program_cache_key', 'torch_op', 'make_fatbin']\n"
+    )
+
+
+USES = {
+    "numpy": "_host.element_type('float32')",
+    "numpy ": "_host.make_array(4, None, None)",
+    "ml_dtypes": "_host.element_type('bfloat16')",
+    "matplotlib": "plot.histogram(None, None)",
+    "torch": "cudacore.torch_op('a::b')",
+    "cupy": "cudacore.allocators.CupyMemoryResource()",
+    "rmm": "cudacore.allocators.RmmMemoryResource()",
+}
+
+
+@pytest.mark.parametrize("library", USES)
+@pytest.mark.parametrize("error", ["ImportError('lib.so')", "ModuleNotFoundError('x', name='x')"])
+def test_error_of_a_broken_library_comes_through(library: str, error: str, tmp_path: Path) -> None:
+    package = tmp_path / library.strip()
+    package.mkdir()
+    (package / "__init__.py").write_text(f"raise {error}")
+    script = f"""
+        import sys
+        sys.path.insert(0, sys.argv[1])
+        import cudacore
+        from cudacore import _host
+        from cudacore._benchmark import plot
+        try:
+            {USES[library]}
+        except ImportError as error:
+            print(repr(error))
+    """
+    said = run_cleanly(script, str(tmp_path)).strip()
+    assert said == repr(eval(error))
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="older ones cannot run code in another")

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from cudacore._other_library import import_library
 
 if TYPE_CHECKING:
     from cudacore._benchmark.comparison import BenchmarkComparison
@@ -16,14 +17,8 @@ _MICROSECONDS = "GPU time per call in µs"
 def _axes(ax: Any) -> Any:
     if ax is not None:
         return ax
-    try:
-        pyplot = import_module("matplotlib.pyplot")
-    except ImportError as error:
-        raise ImportError(
-            "plot() needs matplotlib: pip install matplotlib. The repr of a result has a histogram "
-            "that needs nothing",
-            name="matplotlib",
-        ) from error
+    instead = "the repr of a result has a histogram that needs nothing"
+    pyplot = import_library("matplotlib.pyplot", "plot()", "matplotlib", "matplotlib", instead)
     return pyplot.subplots()[1]
 
 
