@@ -25,10 +25,10 @@ def places_of_tensors(schema: Any) -> list[int]:
 
 
 def place_of_device(schema: Any) -> int | None:
-    """Return which argument is the device."""
+    """Return which argument is the device; None unless every call has it in its place."""
     for at, argument in enumerate(schema.arguments):
         if argument.name == "device" and str(argument.type) == "Device":
-            return at
+            return None if argument.kwarg_only or argument.has_default_value() else at
     return None
 
 
@@ -72,16 +72,20 @@ def _device_finder(name: str, schema: Any) -> Callable[[tuple[Any, ...]], int]:
         # PyTorch leaves out the last arguments if they are the defaults.
         return _common_device(name, _tensors(args[at] for at in places if at < len(args)))
 
-    if any(str(schema.arguments[at].type) != "Tensor" for at in places):
+    tensors = [schema.arguments[at] for at in places]
+    if any(one.has_default_value() or str(one.type) != "Tensor" for one in tensors):
         return device_of_any
 
     first, *others = places
 
     def device_of_tensors(args: tuple[Any, ...]) -> int:
-        device: int = args[first].get_device()
-        for at in others:
-            if args[at].get_device() != device:
-                return device_of_any(args)
+        try:
+            device: int = args[first].get_device()
+            for at in others:
+                if args[at].get_device() != device:
+                    return device_of_any(args)
+        except AttributeError:  # PyTorch takes None for any tensor
+            return device_of_any(args)
         return device
 
     return device_of_tensors

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, overload
 
 from cudacore import _core
 from cudacore._other_library import import_torch
+from cudacore._public import public
 from cudacore._torch_device import on_device, place_of_device, places_of_tensors
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def torch_op(
     setup_context: Body | None = ...,
     schema: str | None = ...,
 ) -> Callable[[Body], torch.library.CustomOpDef]: ...
+@public("cudacore")
 def torch_op(
     name: str,
     function: Body | None = None,
@@ -71,6 +73,7 @@ def torch_op(
     backward: Body | None = None,
     setup_context: Body | None = None,
     schema: str | None = None,
+    **unknown: Any,
 ) -> torch.library.CustomOpDef | Callable[[Body], torch.library.CustomOpDef]:
     """Make a function that launches kernels an operator of PyTorch.
 
@@ -122,6 +125,9 @@ def torch_op(
     -----
     `torch.library.custom_op` registers the operator.
     """
+    for keyword in unknown:
+        hint = ": write mutates=" if keyword == "mutates_args" else ""
+        raise TypeError(f"torch_op has no parameter {keyword}{hint}")
     import_torch("cudacore.torch_op")
     check_name(name)
     writes = _names(name, mutates)
@@ -172,6 +178,8 @@ def _define(
     import torch  # noqa: PLC0415
 
     _check_callables(name, body, schema, given)
+    if schema is None:
+        _check_names(name, body, writes)
     # What can be wrong is found before PyTorch drops an earlier operator of this name.
     try:
         signature = inspect.signature(body)
@@ -220,6 +228,16 @@ def _check_callables(
         )
 
 
+def _check_names(name: str, body: Body, writes: Sequence[str]) -> None:
+    parameters = inspect.signature(body).parameters
+    for one in writes:
+        if one not in parameters:
+            raise ValueError(
+                f"torch_op {name}: mutates names {one}, which is not a parameter of "
+                f"{getattr(body, '__name__', body)}({', '.join(parameters)})"
+            )
+
+
 def _what_is_wrong(schema: Any, writes: set[str]) -> str | None:
     written = {a.name for a in schema.arguments if a.alias_info and a.alias_info.is_write}
     if written != writes:
@@ -237,7 +255,10 @@ def _what_is_wrong(schema: Any, writes: set[str]) -> str | None:
         if argument.kwarg_only:
             return f"{argument.name} is a tensor, so it can't be a keyword-only argument"
     if not places and place_of_device(schema) is None:
-        return "it takes no tensor, so it needs a parameter `device: torch.device`"
+        return (
+            "it takes no tensor, so it needs a parameter `device: torch.device`, which PyTorch "
+            "finds by its place: without a default, and not keyword-only"
+        )
     return None
 
 

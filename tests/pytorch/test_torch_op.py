@@ -223,6 +223,61 @@ def test_several_results_lists_and_optional_tensors(on_device):
     assert [(one.shape, one.device.type) for one in fakes] == [((1,), "cuda")] * 2
 
 
+def with_default(x: Tensor, y: Tensor = None) -> Tensor:
+    return scale(x if y is None else y, 2.0)
+
+
+def without_default(x: Tensor, y: Tensor) -> Tensor:
+    return scale(y if x is None else x, 2.0)
+
+
+def first_with_default(x: Tensor = None, y: Tensor = None) -> Tensor:
+    return scale(y if x is None else x, 2.0)
+
+
+def optional_list(x: Tensor, ys: list[Tensor] | None = None) -> Tensor:
+    return scale(ys[0] if ys else x, 2.0)
+
+
+def list_of_optional(xs: list[Tensor | None], k: int = 2) -> Tensor:
+    return scale(next(x for x in xs if x is not None), float(k))
+
+
+def number_by_keyword(x: Tensor, y: Tensor | None = None, *, k: int = 2) -> Tensor:
+    return scale(x if y is None else y, float(k))
+
+
+LIST = "(Tensor x, Tensor[]? ys=None) -> Tensor"
+
+
+@pytest.mark.parametrize("how", ["eager", "compiled"])
+@pytest.mark.parametrize(
+    ("function", "schema", "calls"),
+    [
+        (with_default, None, [lambda x: (x,), lambda x: (x, None), lambda x: (None, x)]),
+        (without_default, None, [lambda x: (x, None), lambda x: (None, x)]),
+        (first_with_default, None, [lambda x: (x,), lambda x: (None, x)]),
+        (optional_list, LIST, [lambda x: (x,), lambda x: (x, None), lambda x: (x, []),
+                               lambda x: (x, [x])]),
+        (list_of_optional, None, [lambda x: ([x],), lambda x: ([None, x],)]),
+        (number_by_keyword, None, [lambda x: (x,), lambda x: (x, None)]),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)  # fmt: skip
+def test_tensors_that_are_left_out_or_none(on_device, function, schema, calls, how):
+    op = cudacore.torch_op(f"cudacore_tests::{function.__name__}", function, schema=schema)
+    torch.compiler.reset()  # what was compiled for the others counts towards a limit
+    call = op if how == "eager" else torch.compile(op, fullgraph=True, backend="eager")
+    for arguments in calls:
+        assert call(*arguments(on_device([1, 2]))).tolist() == [2, 4]
+
+
+def test_keyword_with_a_default(on_device):
+    op = cudacore.torch_op("cudacore_tests::number_by_keyword", number_by_keyword)
+    assert op(on_device([1]), k=3).tolist() == [3]
+    assert op(on_device([1]), y=on_device([2]), k=3).tolist() == [6]
+
+
 def test_no_tensors_but_a_device(on_device):
     @cudacore.torch_op("cudacore_tests::filled")
     def filled(n: int, value: float, device: torch.device) -> Tensor:
