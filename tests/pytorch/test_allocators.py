@@ -130,7 +130,7 @@ def test_resource_that_raises(own, functions, capfd):
     own.error = LookupError("mine")
     assert functions.allocate(100, 0, None) is None
     own.error = None
-    assert "PyTorch's allocator: LookupError: mine" in capfd.readouterr().err
+    assert "PyTorch's allocator: LookupError: mine\n" in capfd.readouterr().err
     assert functions.allocate(100, 1, None) is None
     assert re.search("no resource|no device 1", capfd.readouterr().err)
     assert cudacore.unraisable_errors() == before + 2
@@ -191,6 +191,10 @@ def test_wrong_resources(make):
     with pytest.raises(TypeError, match=f"{make.__name__}: expected a MemoryResource, not int"):
         make(0)
     pool = small_pool()
+    closed = small_pool()
+    closed.close()
+    with pytest.raises(ValueError, match=f"{make.__name__}: <DeviceMemoryResource .*> is closed"):
+        make(closed)
     with pytest.raises(ValueError, match="several resources are for the same device"):
         make(pool, small_pool())
     host = Own()
@@ -201,6 +205,34 @@ def test_wrong_resources(make):
     anywhere.device_id = -1
     with pytest.raises(ValueError, match="several resources are for the same device"):
         make(pool, anywhere)
+
+
+@pytest.mark.parametrize("make", [allocators.torch_allocator, allocators.torch_pool])
+def test_pytorchs_memory_for_pytorch(make):
+    with pytest.raises(TypeError, match=f"{make.__name__}: <Torch.*> is PyTorch's own memory"):
+        make(allocators.TorchMemoryResource(0))
+
+
+def test_allocator_with_a_resource_that_raises():
+    """PyTorch raises what the resource raised, without its traceback."""
+    said = run_cleanly("""
+        import torch
+        from cudacore import MemoryResource, allocators
+
+        class Failing(MemoryResource):
+            is_device_accessible, is_host_accessible, device_id = True, False, 0
+
+            def allocate(self, size, *, stream=None):
+                raise LookupError("mine")
+
+        torch.cuda.memory.change_current_allocator(allocators.torch_allocator(Failing()))
+        try:
+            torch.empty(1000, device="cuda")
+        except RuntimeError as error:
+            print(str(error).partition("Exception raised from")[0])
+    """)
+    assert said.splitlines()[0] == "LookupError: mine"
+    assert "At:" not in said
 
 
 def test_pytorch_without_cuda(monkeypatch):
@@ -256,6 +288,7 @@ def test_importing_imports_no_library():
 def test_pytorchs_memory(stream):
     resource = allocators.TorchMemoryResource()
     before = torch.cuda.memory_allocated()
+    assert repr(resource) == "<TorchMemoryResource of device 0>"
     with resource.allocate(1000, stream=stream) as buffer:
         assert (buffer.size, buffer.device_id, buffer.memory_resource) == (1000, 0, resource)
         assert torch.cuda.memory_allocated() > before

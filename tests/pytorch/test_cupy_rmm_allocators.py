@@ -5,12 +5,19 @@ import gc
 
 import pytest
 from cudacore import OutOfMemoryError, allocators
-from resources import MIB, Own
+from resources import MIB, Own, small_pool
 
 
 def test_wrong_resource_for_rmm():
     with pytest.raises(TypeError, match="rmm_resource: expected a MemoryResource, not NoneType"):
         allocators.rmm_resource(None)
+
+
+def test_closed_resource_for_rmm():
+    pool = small_pool()
+    pool.close()
+    with pytest.raises(ValueError, match="rmm_resource: <DeviceMemoryResource .*> is closed"):
+        allocators.rmm_resource(pool)
 
 
 def test_rmm(stream):
@@ -30,6 +37,7 @@ def test_rmms_memory(device, stream, gate):
     pytest.importorskip("rmm")
     own = Own()
     resource = allocators.RmmMemoryResource(allocators.rmm_resource(own))
+    assert repr(resource) == "<RmmMemoryResource of device 0>"
     with resource.allocate(100, stream=stream) as buffer:
         assert buffer.handle in own.live
         buffer.fill(1, stream=stream)
@@ -82,6 +90,7 @@ class TestCupy:
         cupy = pytest.importorskip("cupy")
         pool = cupy.cuda.MemoryPool()
         resource = allocators.CupyMemoryResource(pool=pool)
+        assert repr(resource) == "<CupyMemoryResource of device 0>"
         with resource.allocate(1000, stream=stream) as buffer:
             assert pool.used_bytes() >= 1000
             buffer.fill(7, stream=stream)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from cudacore import Device, MemoryResource, OutOfMemoryError, Stream
 from cudacore._other_library import import_library
-from cudacore.allocators._foreign_resource import LEGACY, OtherLibrary, by_device_of
+from cudacore._public import public
+from cudacore.allocators._foreign_resource import LEGACY, ForeignMemoryResource
+from cudacore.allocators._own_resources import by_device_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     import cupy
 
 
+@public("cudacore.allocators")
 def cupy_allocator(*resources: MemoryResource) -> Callable[[int], cupy.cuda.MemoryPointer]:
     """Make memory resources CuPy's allocator.
 
@@ -35,7 +38,8 @@ def cupy_allocator(*resources: MemoryResource) -> Callable[[int], cupy.cuda.Memo
     ImportError
         CuPy is missing.
     TypeError, ValueError
-        There is no resource, two are for one device, or kernels can't reach the memory. When it is
+        There is no resource, two are for one device, one is closed, or kernels can't reach the
+        memory. When it is
         called: the current device has no resource.
     """
     by_device = by_device_of("cupy_allocator", resources)
@@ -58,7 +62,8 @@ def cupy_allocator(*resources: MemoryResource) -> Callable[[int], cupy.cuda.Memo
     return allocate
 
 
-class CupyMemoryResource(OtherLibrary):
+@public("cudacore.allocators")
+class CupyMemoryResource(ForeignMemoryResource):
     """A memory pool of CuPy as a memory resource, so that both use one pool.
 
     Parameters

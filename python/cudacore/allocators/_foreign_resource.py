@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cudacore import Buffer, Device, MemoryResource, _core
+from cudacore._integers import is_int
 
 if TYPE_CHECKING:
     from cudacore import Stream
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 LEGACY = 1
 
 
-class OtherLibrary(MemoryResource):
+class ForeignMemoryResource(MemoryResource):
     """Memory of another library, of one device."""
 
     is_device_accessible = True
@@ -26,13 +27,16 @@ class OtherLibrary(MemoryResource):
         self._device = Device() if device_id is None else Device(device_id)
         self._live: dict[int, tuple[Any, Stream]] = {}
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of device {self.device_id}>"
+
     @property
     def device_id(self) -> int:
         return self._device.device_id
 
     def allocate(self, size: int, *, stream: IsStreamType | None = None) -> Buffer:
         """Allocate memory, ordered on a stream; see `MemoryResource.allocate`."""
-        if isinstance(size, bool) or not hasattr(size, "__index__"):
+        if not is_int(size):
             raise TypeError(
                 f"MemoryResource.allocate: size must be an int, not {type(size).__name__}"
             )
@@ -85,20 +89,3 @@ class OtherLibrary(MemoryResource):
     def _give_back(self, memory: Any, size: int, stream: Stream) -> None:
         """Give back memory that nothing uses after the work on a stream."""
         raise NotImplementedError
-
-
-def by_device_of(user: str, resources: tuple[MemoryResource, ...]) -> dict[int, MemoryResource]:
-    """Return the resource of each device; -1 is any device."""
-    if not resources:
-        raise TypeError(f"{user} needs a MemoryResource, such as DeviceMemoryResource(0)")
-    found: dict[int, MemoryResource] = {}
-    for resource in resources:
-        if not isinstance(resource, MemoryResource):
-            raise TypeError(f"{user}: expected a MemoryResource, not {type(resource).__name__}")
-        if not resource.is_device_accessible:
-            raise ValueError(f"{user}: kernels can't reach the memory of {resource!r}")
-        device = resource.device_id
-        if found and (device in found or -1 in (device, *found)):
-            raise ValueError(f"{user}: several resources are for the same device")
-        found[device] = resource
-    return found

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from cudacore import Buffer, Device, MemoryResource, OutOfMemoryError
 from cudacore._other_library import import_library
-from cudacore.allocators._foreign_resource import OtherLibrary, by_device_of
+from cudacore._public import public
+from cudacore.allocators._foreign_resource import ForeignMemoryResource
+from cudacore.allocators._own_resources import by_device_of
 
 if TYPE_CHECKING:
     import rmm.mr
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from cudacore import Stream
 
 
+@public("cudacore.allocators")
 def rmm_resource(resource: MemoryResource) -> rmm.mr.CallbackMemoryResource:
     """Make a memory resource one of RMM, which cuDF, cuML and others allocate from.
 
@@ -34,7 +37,7 @@ def rmm_resource(resource: MemoryResource) -> rmm.mr.CallbackMemoryResource:
     ImportError
         RMM is missing.
     TypeError, ValueError
-        It is not a MemoryResource, or kernels can't reach its memory.
+        It is not a MemoryResource, is closed, or kernels can't reach its memory.
     """
     by_device_of("rmm_resource", (resource,))
     mr = _import("rmm_resource")
@@ -51,7 +54,8 @@ def rmm_resource(resource: MemoryResource) -> rmm.mr.CallbackMemoryResource:
     return mr.CallbackMemoryResource(allocate, deallocate)
 
 
-class RmmMemoryResource(OtherLibrary):
+@public("cudacore.allocators")
+class RmmMemoryResource(ForeignMemoryResource):
     """A memory resource of RMM as one of cudacore.
 
     Parameters

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from cudacore import Device, MemoryResource, OutOfMemoryError, _core
 from cudacore._other_library import import_torch
-from cudacore.allocators._foreign_resource import LEGACY, OtherLibrary, by_device_of
+from cudacore._public import public
+from cudacore.allocators._foreign_resource import LEGACY, ForeignMemoryResource
+from cudacore.allocators._own_resources import by_device_of
 
 if TYPE_CHECKING:
     import torch
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 _allocators: dict[int, torch.cuda.memory.CUDAPluggableAllocator] = {}
 
 
+@public("cudacore.allocators")
 def torch_allocator(*resources: MemoryResource) -> torch.cuda.memory.CUDAPluggableAllocator:
     """Make memory resources PyTorch's allocator, in place of its own.
 
@@ -39,7 +42,8 @@ def torch_allocator(*resources: MemoryResource) -> torch.cuda.memory.CUDAPluggab
     ImportError
         PyTorch is missing, is too old, or was built without CUDA.
     TypeError, ValueError
-        There is no resource, two are for one device, or kernels can't reach the memory.
+        There is no resource, two are for one device, one is closed or is PyTorch's own memory, or
+        kernels can't reach the memory.
 
     Notes
     -----
@@ -58,6 +62,7 @@ def torch_allocator(*resources: MemoryResource) -> torch.cuda.memory.CUDAPluggab
     return allocator
 
 
+@public("cudacore.allocators")
 def torch_pool(*resources: MemoryResource) -> torch.cuda.MemPool:
     """Make a pool of PyTorch's caching allocator that gets its memory from memory resources.
 
@@ -83,7 +88,8 @@ def torch_pool(*resources: MemoryResource) -> torch.cuda.MemPool:
     return torch.cuda.MemPool(allocator.allocator())
 
 
-class TorchMemoryResource(OtherLibrary):
+@public("cudacore.allocators")
+class TorchMemoryResource(ForeignMemoryResource):
     """PyTorch's caching allocator as a memory resource, so that both use one cache.
 
     Parameters
@@ -120,7 +126,11 @@ class TorchMemoryResource(OtherLibrary):
 def _torch_allocator(
     user: str, resources: tuple[MemoryResource, ...], *, throws: bool
 ) -> torch.cuda.memory.CUDAPluggableAllocator:
-    by_device_of(user, resources)
+    for resource in by_device_of(user, resources).values():
+        if isinstance(resource, TorchMemoryResource):
+            raise TypeError(
+                f"{user}: {resource!r} is PyTorch's own memory, which PyTorch would ask itself for"
+            )
     torch = _import_cuda_torch(user)
     slot = _core._torch_slot(list(resources), throws)  # noqa: SLF001
     if slot not in _allocators:
