@@ -105,6 +105,24 @@ class TestKey:
         assert key(code_type="ptx", name_expressions=(5,)) == plain
 
     @pytest.mark.parametrize(
+        ("fields", "target"),
+        [
+            ({"debug": True}, "cubin"),
+            ({"lineinfo": True}, "ptx"),
+            ({"options": ["-G"]}, "ptx"),
+            ({}, "ltoir"),
+        ],
+    )
+    def test_folder_that_the_code_contains(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fields: Any, target: str
+    ) -> None:
+        plain = key()
+        here = key(options=options(**fields), target_type=target)
+        monkeypatch.chdir(tmp_path)
+        assert key(options=options(**fields), target_type=target) != here
+        assert key() == plain
+
+    @pytest.mark.parametrize(
         ("fields", "name"),
         [
             ({"include_path": "a"}, "include_path"),
@@ -128,7 +146,8 @@ class TestKey:
         [
             '#include "x.h"', '  #  include/* c */"x.h"', '#incl\\\nude "x.h"', '%:include "x.h"',
             '#if __has_include("x.h")\n#endif', '#include <cuda_fp16.h>\n#include "x.h"',
-            "#include </x.h>", "#if __has_include(</x.h>)\n#endif",
+            "#include </x.h>", "#if __has_include(</x.h>)\n#endif", "#include <../x.h>",
+            "#include <a/../../x.h>",
         ],
     )  # fmt: skip
     def test_headers_in_the_current_folder_need_a_digest(self, line: str) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import os
 from copy import copy
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from cudacore import _core
@@ -19,6 +20,9 @@ BytesLike: TypeAlias = "bytes | bytearray | memoryview"
 
 # Part of each key. Changed if a key would otherwise mean something else than it did.
 SCHEMA = b"cudacore program 1"
+
+# Flags with which the code contains the current folder.
+_SHOWS_FOLDER = {b"device-debug", b"G", b"g", b"generate-line-info", b"lineinfo", b"numba-debug"}
 
 TARGETS = {"c++": ("ptx", "cubin", "ltoir"), "ptx": ("cubin", "ptx"), "ltoir": ("cubin", "ptx")}
 
@@ -134,7 +138,7 @@ def make_program_cache_key(
     flags = _flags(options, target_type, is_cxx)
     if is_cxx and extra is None:
         _check_includes((source, *headers.values(), *names, *flags), headers)
-    add("schema", SCHEMA)
+    add("schema", SCHEMA, _core.__version__.encode())
     add("code", code_type.encode(), target_type.encode(), source)
     add("name", (options.name or "").encode(), str(options.arch).encode())
     add("flags", *flags)
@@ -143,6 +147,7 @@ def make_program_cache_key(
         add("expressions", *names)
         add("headers", *(text for header in sorted(headers.items()) for text in header))
         add("bundled", repr(options.use_bundled_headers).encode(), *_folders())
+        add("folder", *_folder(flags, target_type))
     if extra is not None:
         add("extra", extra)
     return digest.digest()
@@ -224,7 +229,8 @@ def _check_includes(texts: Iterable[bytes], known: Mapping[bytes, bytes]) -> Non
                 "header. Give a digest of the files, or write their names"
             )
         for name, is_quoted in headers:
-            if name in known or (not is_quoted and not name.startswith(b"/")):
+            is_outside = name.startswith(b"/") or b".." in name.split(b"/")
+            if name in known or (not is_quoted and not is_outside):
                 continue
             shown = f'"{_text(name)}"' if is_quoted else f"<{_text(name)}>"
             raise ValueError(
@@ -256,12 +262,20 @@ def _among(flags: str | Sequence[str] | None, looked_for: tuple[str, ...]) -> li
 
 
 def _compiler(find: Callable[[], tuple[tuple[int, int], str]]) -> tuple[bytes, ...]:
-    """Return the compiler's version; without a compiler, what no version is equal to."""
+    """Return the compiler's version and size; without a compiler, what no version is equal to."""
     try:
-        (major, minor), _ = find()
-    except _core.CUDAError as error:
+        (major, minor), path = find()
+        size = Path(path).stat().st_size
+    except (_core.CUDAError, OSError) as error:
         return b"missing", type(error).__name__.encode()
-    return (f"{major}.{minor}".encode(),)
+    return f"{major}.{minor}".encode(), str(size).encode()
+
+
+def _folder(flags: Iterable[bytes], target_type: str) -> tuple[bytes, ...]:
+    """Return the current folder if the code contains it, as LTO IR does, too."""
+    if target_type != "ltoir" and not _SHOWS_FOLDER & {flag.lstrip(b"-") for flag in flags}:
+        return ()
+    return os.fsencode(Path.cwd()), os.environb.get(b"PWD", b"")
 
 
 def _expressions(names: str | Iterable[str | bytes]) -> list[bytes]:

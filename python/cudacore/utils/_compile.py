@@ -41,4 +41,4 @@ def look_up(
     data = cache.get(key)
     if data is not None and not isinstance(data, bytes | bytearray | memoryview):
         raise TypeError(f"{type(cache).__name__}.get() returned {type(data).__name__}, not bytes")
-    return key, None if data is None else bytes(data)
+    return key, bytes(data) if data else None  # an empty one is what a full disk leaves
