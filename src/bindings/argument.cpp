@@ -284,7 +284,9 @@ void pack_other(const KernelBox& kernel, std::size_t index, const Slot& slot, Py
     pack_long(kernel, index, slot, number.ptr(), destination);
     return;
   }
-  mismatch(kernel, index, object);
+  const bool is_pointer = slot.kind == ParamKind::pointer;
+  mismatch(kernel, index, object,
+           is_pointer ? "pass a Buffer, an array, None, or an int that is an address" : "");
 }
 
 }  // namespace

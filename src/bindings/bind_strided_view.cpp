@@ -31,10 +31,13 @@ PyObject* new_view(PyTypeObject* /*type*/, PyObject* args, PyObject* kwargs) {
   });
 }
 
-StridedView from_buffer(py::handle /*type*/, const ObjectOf<Buffer>& buffer, py::handle shape,
+StridedView from_buffer(py::handle /*type*/, const py::object& buffer, py::handle shape,
                         py::handle strides, py::handle itemsize, py::handle dtype,
                         bool is_readonly) {
   constexpr char what[] = "StridedMemoryView.from_buffer";
+  if (get_if<Buffer>(buffer.ptr()) == nullptr) {
+    refuse_type(std::string(what) + ": buffer", "a Buffer", buffer);
+  }
   if (itemsize.is_none() && dtype.is_none()) {
     throw py::value_error("StridedMemoryView.from_buffer: itemsize or dtype must be given");
   }
@@ -81,6 +84,15 @@ py::object with_type(const ObjectOf<StridedView>& self, py::handle layout, py::h
   view.element = std::move(element);
   view.is_typed = true;
   return py::cast(std::move(view));
+}
+
+StridedView to_view(py::handle object, const char* what) {
+  const auto* view = get_if<StridedView>(object.ptr());
+  if (view == nullptr) {
+    refuse_type(std::string(what) + ": other", "a StridedMemoryView", object,
+                "; StridedMemoryView.from_any_interface(array, -1) views an array");
+  }
+  return *view;
 }
 
 /// Without this, NumPy would make an array of one view for each element.
@@ -178,15 +190,17 @@ void bind_strided_view(py::module_& module) {
            &to_numpy)
       .def("copy_from", in_parts, py::arg("other"), py::arg("stream") = py::none(),
            py::arg("allocator") = py::none(), py::arg("blocking") = py::none(),
-           [](const StridedView& self, const StridedView& other, py::handle chosen, py::handle,
+           [](const StridedView& self, py::handle other, py::handle chosen, py::handle,
               py::handle blocking) {
-             copy_view(self, other, chosen, blocking, "StridedMemoryView.copy_from");
+             constexpr char what[] = "StridedMemoryView.copy_from";
+             copy_view(self, to_view(other, what), chosen, blocking, what);
            })
       .def("copy_to", in_parts, py::arg("other"), py::arg("stream") = py::none(),
            py::arg("allocator") = py::none(), py::arg("blocking") = py::none(),
-           [](const StridedView& self, const StridedView& other, py::handle chosen, py::handle,
+           [](const StridedView& self, py::handle other, py::handle chosen, py::handle,
               py::handle blocking) {
-             copy_view(other, self, chosen, blocking, "StridedMemoryView.copy_to");
+             constexpr char what[] = "StridedMemoryView.copy_to";
+             copy_view(to_view(other, what), self, chosen, blocking, what);
            })
       .property("ptr", quick,
                 [](const StridedView& self) {
