@@ -8,7 +8,7 @@ from typing import Any
 import cudacore
 import pytest
 from cached_programs import SOURCE, compile_ptx, done, folder, outcome
-from cudacore import CompileError, Linker, Program, cache
+from cudacore import CompileError, Linker, Program, cache, testing
 from harness import ARCH
 
 __all__ = ["folder"]  # a fixture
@@ -229,7 +229,7 @@ def test_damaged_entries_are_made_again(folder: Path) -> None:
 
 
 def test_module_lists_its_names() -> None:
-    for module in (cache, cudacore.system):
+    for module in (cache, cudacore.system, testing):
         assert set(dir(module)) == set(module.__all__)
 
 
