@@ -212,13 +212,21 @@ ObjectCode load_resource(const py::object& file, ObjectCode::Details details) {
   return ObjectCode::detect(copy_buffer(bytes), std::move(details));
 }
 
+/// Whether bytes can't be a path, as all code can't.
+bool is_code(const py::object& path) {
+  if (PyBytes_Check(path.ptr()) == 0) return false;
+  const std::string_view bytes(PyBytes_AS_STRING(path.ptr()),
+                               static_cast<std::size_t>(PyBytes_GET_SIZE(path.ptr())));
+  return bytes.find_first_of(std::string_view("\n\0", 2)) != std::string_view::npos;
+}
+
 /// load(path, *, name="", symbol_mapping=None)
 ObjectCode load_file(const py::object& path, const py::object& name,
                      const py::object& symbol_mapping) {
   ObjectCode::Details details;
   details.name = to_name(name, "name");
   details.symbol_mapping = to_symbol_mapping(symbol_mapping);
-  if (PyObject_CheckBuffer(path.ptr()) != 0) {
+  if (is_code(path)) {
     throw py::type_error(
         "ObjectCode.load reads a file; for code in memory, call ObjectCode.from_cubin, from_ptx, "
         "from_fatbin, from_ltoir, from_object or from_library");

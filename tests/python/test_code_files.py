@@ -110,7 +110,7 @@ def test_resource_without_a_path(codes: dict[str, ObjectCode], tmp_path: Path) -
     with pytest.raises(ValueError, match="f.txt is not PTX, a cubin"):
         ObjectCode.load(folder / "f.txt")
     with pytest.raises(TypeError, match="for code in memory, call ObjectCode.from_cubin"):
-        ObjectCode.load(b"\x7fELF")  # type: ignore[arg-type]
+        ObjectCode.load(b"\x7fELF\0")  # type: ignore[arg-type]
     with pytest.raises(FileNotFoundError):
         ObjectCode.load(folder / "missing")
 
