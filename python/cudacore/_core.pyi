@@ -3164,5 +3164,5 @@ def _trace_launches(on: bool) -> bool:
 def _traced_launcher(*args: Any) -> None:
     """What kernel[...] is while launches are left out; raises an error at any other time."""
 
-def _torch_slot(resources: list[MemoryResource], throws: bool) -> int:
+def _torch_slot(resources: list[MemoryResource], is_pool: bool) -> int:
     """Which of the exported functions cudacore_torch_allocate_<slot> takes memory from these."""

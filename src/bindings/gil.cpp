@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "bindings/keep_gil.hpp"
 #include "driver/blocking.hpp"
 #include "driver/process.hpp"
 
@@ -21,7 +22,11 @@ bool holds_gil() noexcept {
 
 namespace {
 
-void* release_if_held() noexcept { return holds_gil() ? PyEval_SaveThread() : nullptr; }
+thread_local int keepers = 0;  ///< how many KeepGil live
+
+void* release_if_held() noexcept {
+  return keepers == 0 && holds_gil() ? PyEval_SaveThread() : nullptr;
+}
 
 void take_if_released(void* state) noexcept {
   if (state == nullptr) return;
@@ -32,13 +37,15 @@ void take_if_released(void* state) noexcept {
   }
 }
 
-bool is_without_gil() noexcept { return !holds_gil(); }
+bool may_block() noexcept { return keepers != 0 || !holds_gil(); }
 
 }  // namespace
 
+KeepGil::KeepGil() noexcept { ++keepers; }
+KeepGil::~KeepGil() { --keepers; }
+
 void let_gil_go_where_blocking() noexcept {
-  static constexpr driver::BlockingHooks hooks{&release_if_held, &take_if_released,
-                                               &is_without_gil};
+  static constexpr driver::BlockingHooks hooks{&release_if_held, &take_if_released, &may_block};
   driver::set_blocking_hooks(hooks);
 }
 

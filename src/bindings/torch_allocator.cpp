@@ -12,12 +12,15 @@
 #include <utility>
 
 #include <cudacore/device.hpp>
+#include <cudacore/error.hpp>
 #include <sys/types.h>
 
 #include "bindings/errors.hpp"
+#include "bindings/keep_gil.hpp"
 #include "driver/blocking.hpp"
 #include "driver/driver_api.hpp"
 #include "driver/leaked.hpp"
+#include "error/sticky.hpp"
 #include "error/unraisable.hpp"
 
 namespace cudacore::bindings {
@@ -25,7 +28,7 @@ namespace {
 
 struct Slot {
   std::vector<std::pair<int, std::shared_ptr<MemoryResource>>> resources;  ///< by device; -1 is any
-  WhenShort when_short = WhenShort::throw_error;
+  TorchRole role = TorchRole::allocator;
 
   [[nodiscard]] MemoryResource& of(int device) const {
     for (const auto& [owner, resource] : resources) {
@@ -49,6 +52,28 @@ struct Allocation {
   Buffer buffer;
   Stream stream;              ///< orders its release
   std::vector<Stream> users;  ///< other streams that use it
+  TorchRole role;
+};
+
+/// Encloses what may block. In a pool, a thread that has the GIL keeps it while it waits. That
+/// stops the others, as PyTorch's own calls of cudaMalloc and cudaFree do there, but to let them
+/// run would be worse: they could take the GIL and wait for PyTorch's mutex forever. For the same
+/// reason, no wait there asks Python about Ctrl-C.
+class Blocking : driver::NotCopied {
+ public:
+  explicit Blocking(TorchRole role) noexcept {
+    if (role == TorchRole::pool) {
+      keep_.emplace();
+      no_interrupts_.emplace();
+    } else {
+      release_.emplace();
+    }
+  }
+
+ private:
+  std::optional<KeepGil> keep_;
+  std::optional<error::NobodyCatchesScope> no_interrupts_;
+  std::optional<driver::BlockingScope> release_;
 };
 
 struct Allocations {
@@ -63,11 +88,11 @@ Stream to_stream(int device, CUstream stream) {
 
 void* allocate(const Slot& slot, std::size_t size, int device, CUstream handle) {
   if (size == 0) return nullptr;
-  const driver::BlockingScope scope;
+  const Blocking scope(slot.role);
   const Stream stream = to_stream(device, handle);
   Buffer buffer = slot.of(device).allocate(size, stream);
   auto* const pointer = reinterpret_cast<void*>(static_cast<std::uintptr_t>(buffer.handle()));
-  Allocation allocation{std::move(buffer), stream, {}};
+  Allocation allocation{std::move(buffer), stream, {}, slot.role};
   auto& allocations = driver::leaked_across_forks<Allocations>();
   const std::scoped_lock lock(allocations.mutex);
   if (const auto [place, is_new] = allocations.all.try_emplace(pointer, std::move(allocation));
@@ -76,14 +101,6 @@ void* allocate(const Slot& slot, std::size_t size, int device, CUstream handle) 
               allocation);  // what PyTorch has forgotten is released without the lock
   }
   return pointer;
-}
-
-bool is_out_of_memory(const std::exception& error) {
-  if (dynamic_cast<const OutOfMemoryError*>(&error) != nullptr) return true;
-  const auto* raised = dynamic_cast<const py::error_already_set*>(&error);
-  if (raised == nullptr || !may_take_gil()) return false;
-  const AcquireGil acquire;
-  return raised->matches(PyExc_MemoryError);
 }
 
 std::string text_of(const std::exception& error) {
@@ -101,8 +118,8 @@ void* allocate_from_slot(std::size_t number, ssize_t size, int device, CUstream 
   } catch (const std::exception& error) {
     // The text of a Python exception is read here, not in PyTorch.
     const std::string text = text_of(error);
-    if (slot.when_short == WhenShort::throw_error) throw std::runtime_error(text);
-    if (!is_out_of_memory(error)) {
+    if (slot.role == TorchRole::allocator) throw std::runtime_error(text);
+    if (dynamic_cast<const OutOfMemoryError*>(&error) == nullptr) {
       error::report_unraisable(("PyTorch's allocator: " + text).c_str());
     }
     return nullptr;
@@ -111,14 +128,15 @@ void* allocate_from_slot(std::size_t number, ssize_t size, int device, CUstream 
 
 void give_back(void* pointer) {
   if (pointer == nullptr) return;
-  const driver::BlockingScope scope;
   auto& allocations = driver::leaked_across_forks<Allocations>();
-  const auto freed = [&] {
+  auto freed = [&] {
     const std::scoped_lock lock(allocations.mutex);
     return allocations.all.extract(pointer);
   }();  // the memory is released without the lock
   if (freed.empty()) throw std::invalid_argument("it freed memory that cudacore did not give it");
-  for (const Stream& user : freed.mapped().users) freed.mapped().stream.wait(user);
+  const Blocking scope(freed.mapped().role);
+  const Allocation allocation = std::move(freed.mapped());
+  for (const Stream& user : allocation.users) allocation.stream.wait(user);
 }
 
 void record_stream(void* pointer, CUstream handle) {
@@ -153,8 +171,8 @@ void reported(const Call& call) noexcept {
 
 }  // namespace
 
-int torch_slot(std::vector<std::shared_ptr<MemoryResource>> resources, WhenShort when_short) {
-  Slot wanted{{}, when_short};
+int torch_slot(std::vector<std::shared_ptr<MemoryResource>> resources, TorchRole role) {
+  Slot wanted{{}, role};
   for (auto& resource : resources) {
     const int device = resource->device_id();
     wanted.resources.emplace_back(device, std::move(resource));
@@ -163,7 +181,7 @@ int torch_slot(std::vector<std::shared_ptr<MemoryResource>> resources, WhenShort
   const std::scoped_lock lock(mutex);
   for (std::size_t i = 0; i < taken; ++i) {
     const Slot& slot = slots.at(i);
-    if (slot.resources == wanted.resources && slot.when_short == when_short) {
+    if (slot.resources == wanted.resources && slot.role == role) {
       return static_cast<int>(i);
     }
   }

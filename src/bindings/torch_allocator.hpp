@@ -17,15 +17,21 @@
 
 namespace cudacore::bindings {
 
-/// What to do about memory that cannot be had. A pool of PyTorch's caching allocator
-/// (torch.cuda.MemPool) expects null, frees what it has cached and tries again. Where the resource
-/// replaces the caching allocator, PyTorch takes what it gets without a look: only an exception
-/// stops it. It calls from C++, with no C in between.
-enum class WhenShort { return_null, throw_error };
+/// What PyTorch uses the functions for:
+///
+///   pool       A pool of its caching allocator (torch.cuda.MemPool). It calls with a mutex locked
+///              that any thread may wait for with the GIL held, such as one that frees a tensor. So
+///              a call neither takes nor releases the GIL. If memory is short, it expects null,
+///              frees what it has cached and tries again.
+///   allocator  They replace the caching allocator. It calls with no mutex locked. It takes what it
+///              gets without a look, so only an exception tells that memory is short. It calls
+///              from C++, with no C in between.
+enum class TorchRole { pool, allocator };
 
 /// The slot of these resources, one for each device that PyTorch may ask for; kept forever.
+/// For a pool, none of them may run Python code.
 /// @throw std::length_error if all slots are taken.
 [[nodiscard]] int torch_slot(std::vector<std::shared_ptr<MemoryResource>> resources,
-                             WhenShort when_short);
+                             TorchRole role);
 
 }  // namespace cudacore::bindings

@@ -23,8 +23,8 @@ def own() -> Own:
 class Functions:
     """What PyTorch calls, for one set of resources."""
 
-    def __init__(self, *resources, throws=False):
-        slot = cudacore._core._torch_slot(list(resources), throws)
+    def __init__(self, *resources, is_pool):
+        slot = cudacore._core._torch_slot(list(resources), is_pool)
         library = ctypes.CDLL(cudacore._core.__file__)
         self.allocate = library[f"cudacore_torch_allocate_{slot}"]
         self.allocate.restype = ctypes.c_void_p
@@ -39,7 +39,12 @@ class Functions:
 
 @pytest.fixture(scope="module")
 def functions(own: Own) -> Functions:
-    return Functions(own)
+    return Functions(own, is_pool=False)
+
+
+@pytest.fixture(scope="module")
+def functions_of_a_pool() -> Functions:
+    return Functions(small_pool(), is_pool=True)
 
 
 def test_allocator_of_pytorch():
@@ -89,51 +94,49 @@ def test_allocator_of_pytorch_on_two_devices():
     assert said.startswith("PyTorch asked for memory of device 1, for which its allocator has no")
 
 
-def test_pool_of_pytorch(own):
-    pool = allocators.torch_pool(own)
-    before = len(own.live)
+def test_pool_of_pytorch():
+    memory = small_pool()
+    pool = allocators.torch_pool(memory)
     with torch.cuda.use_mem_pool(pool):
         x = torch.empty(1000, device="cuda")
-    assert len(own.live) == before + 1
+    used = memory.attributes.used_mem_current
+    assert used >= 4000
     y = torch.empty(1000, device="cuda")
-    assert len(own.live) == before + 1
+    assert memory.attributes.used_mem_current == used
     assert y.copy_(x.copy_(torch.arange(1000.0))).cpu().tolist() == list(range(1000))
-    (segment,) = (memory for memory in own.live.values())
-    assert segment.handle <= x.data_ptr() < segment.handle + segment.size
     del x, pool
     gc.collect()
     torch.cuda.empty_cache()
-    assert len(own.live) == before
+    torch.cuda.synchronize()
+    assert memory.attributes.used_mem_current == 0
+
+
+def test_pool_of_pytorch_refuses_python(own):
+    with pytest.raises(TypeError, match="torch_pool: .*Own is written in Python"):
+        allocators.torch_pool(own)
 
 
 @pytest.mark.gpu_only(reason=PYTORCH_ASKS_NVML)
-def test_pool_of_pytorch_where_memory_is_short(own):
+def test_pool_of_pytorch_where_memory_is_short():
     with (
-        torch.cuda.use_mem_pool(allocators.torch_pool(own)),
+        torch.cuda.use_mem_pool(allocators.torch_pool(small_pool())),
         pytest.raises(torch.OutOfMemoryError),
     ):
         torch.empty(1 << 40, device="cuda")
 
 
-def test_pool_where_memory_is_short(own, functions):
+def test_pool_where_memory_is_short(functions_of_a_pool):
     """PyTorch frees what it has cached, and tries again: nothing is reported."""
     before = cudacore.unraisable_errors()
-    assert functions.allocate(1 << 40, 0, None) is None
-    own.error = MemoryError("no more")
-    assert functions.allocate(100, 0, None) is None
-    own.error = None
+    assert functions_of_a_pool.allocate(1 << 40, 0, None) is None
     assert cudacore.unraisable_errors() == before
 
 
-def test_resource_that_raises(own, functions, capfd):
+def test_pool_of_another_device(functions_of_a_pool, capfd):
     before = cudacore.unraisable_errors()
-    own.error = LookupError("mine")
-    assert functions.allocate(100, 0, None) is None
-    own.error = None
-    assert "PyTorch's allocator: LookupError: mine\n" in capfd.readouterr().err
-    assert functions.allocate(100, 1, None) is None
+    assert functions_of_a_pool.allocate(100, 1, None) is None
     assert re.search("no resource|no device 1", capfd.readouterr().err)
-    assert cudacore.unraisable_errors() == before + 2
+    assert cudacore.unraisable_errors() == before + 1
 
 
 def test_nothing_is_allocated_for_nothing(own, functions):

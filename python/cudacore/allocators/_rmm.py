@@ -44,11 +44,15 @@ def rmm_resource(resource: MemoryResource) -> rmm.mr.CallbackMemoryResource:
     live: dict[int, Buffer] = {}
 
     def allocate(size: int, stream: Any) -> int:
+        if size == 0:
+            return 0
         buffer = resource.allocate(size, stream=stream)
         live[buffer.handle] = buffer
         return buffer.handle
 
-    def deallocate(pointer: int, size: int, stream: Any) -> None:  # noqa: ARG001
+    def deallocate(pointer: int, size: int, stream: Any) -> None:
+        if size == 0:
+            return
         live.pop(pointer).close(stream)
 
     return mr.CallbackMemoryResource(allocate, deallocate)

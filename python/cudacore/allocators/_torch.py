@@ -54,7 +54,7 @@ def torch_allocator(*resources: MemoryResource) -> torch.cuda.memory.CUDAPluggab
     that it captures, memory can't come from a pool: use `torch_pool`, or
     `SynchronousMemoryResource`.
     """
-    allocator = _torch_allocator("torch_allocator", resources, throws=True)
+    allocator = _torch_allocator("torch_allocator", resources, is_pool=False)
     record = ctypes.cast(
         ctypes.CDLL(_core.__file__).cudacore_torch_record_stream, ctypes.c_void_p
     ).value
@@ -71,7 +71,7 @@ def torch_pool(*resources: MemoryResource) -> torch.cuda.MemPool:
     Parameters
     ----------
     *resources : MemoryResource
-        As for `torch_allocator`.
+        As for `torch_allocator`, but none that is written in Python.
 
     Returns
     -------
@@ -80,9 +80,14 @@ def torch_pool(*resources: MemoryResource) -> torch.cuda.MemPool:
     Raises
     ------
     ImportError, TypeError, ValueError
-        As for `torch_allocator`.
+        As for `torch_allocator`. TypeError, too, if a resource's class is written in Python.
+
+    Notes
+    -----
+    PyTorch calls the resource with its allocator's lock held. A thread that frees a tensor waits
+    for that lock with the GIL held, so Python code in the resource could wait for the GIL forever.
     """
-    allocator = _torch_allocator("torch_pool", resources, throws=False)
+    allocator = _torch_allocator("torch_pool", resources, is_pool=True)
     import torch  # noqa: PLC0415
 
     return torch.cuda.MemPool(allocator.allocator())
@@ -124,7 +129,7 @@ class TorchMemoryResource(ForeignMemoryResource):
 
 
 def _torch_allocator(
-    user: str, resources: tuple[MemoryResource, ...], *, throws: bool
+    user: str, resources: tuple[MemoryResource, ...], *, is_pool: bool
 ) -> torch.cuda.memory.CUDAPluggableAllocator:
     for resource in by_device_of(user, resources).values():
         if isinstance(resource, TorchMemoryResource):
@@ -132,7 +137,7 @@ def _torch_allocator(
                 f"{user}: {resource!r} is PyTorch's own memory, which PyTorch would ask itself for"
             )
     torch = _import_cuda_torch(user)
-    slot = _core._torch_slot(list(resources), throws)  # noqa: SLF001
+    slot = _core._torch_slot(list(resources), is_pool)  # noqa: SLF001
     if slot not in _allocators:
         _allocators[slot] = torch.cuda.memory.CUDAPluggableAllocator(
             _core.__file__, f"cudacore_torch_allocate_{slot}", "cudacore_torch_free"
