@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <ctime>
 #include <system_error>
@@ -51,20 +50,6 @@ bool is_note(std::string_view name) { return name.find('/') != std::string_view:
 FileName split(const std::string& name) {
   if (is_note(name)) return {name.substr(0, name.find('/')), name.substr(name.find('/') + 1)};
   return {name.substr(0, 2), name.substr(2)};
-}
-
-/// A name that no other process chooses, also not one in another container.
-std::string draft_name() {
-  static std::atomic<std::uint64_t> count{0};
-  std::uint64_t random = 0;
-  // If this fails, the name is less unlikely to exist, and is then not used.
-  static_cast<void>(::getentropy(&random, sizeof(random)));
-  std::string name(draft_prefix);
-  for (const std::uint64_t part :
-       {random, static_cast<std::uint64_t>(::getpid()), count.fetch_add(1)}) {
-    name += "-" + std::to_string(part);
-  }
-  return name;
 }
 
 /// Marks a file as used, at most once in a while.
@@ -174,7 +159,7 @@ bool CacheFolder::write(const std::string& name, std::string_view content, std::
   }
   const Descriptor folder = open_shard(shard, Missing::create);
   if (!folder) return false;
-  const std::string draft = draft_name();
+  const std::string draft = driver::draft_name();
   Descriptor file(::openat(folder.get(), draft.c_str(),
                            O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, private_file));
   if (!file) {

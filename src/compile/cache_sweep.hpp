@@ -7,10 +7,9 @@
 #include <string>
 #include <string_view>
 
-namespace cudacore::compile {
+#include "driver/descriptor.hpp"
 
-/// How the names of files begin that are not complete yet.
-inline constexpr std::string_view draft_prefix = ".draft";
+namespace cudacore::compile {
 
 inline constexpr std::uint64_t block_size = 4096;
 [[nodiscard]] constexpr std::uint64_t blocks_of(std::uint64_t bytes) noexcept {
@@ -25,7 +24,7 @@ struct CachedFile {
   std::uint64_t blocks = 0;
   std::time_t used = 0;  ///< last; the epoch if that is in the future, since a clock was wrong
 
-  [[nodiscard]] bool is_draft() const noexcept { return name.starts_with(draft_prefix); }
+  [[nodiscard]] bool is_draft() const noexcept { return name.starts_with(driver::draft_prefix); }
 };
 
 /// The folder of what the cache knows besides its entries.

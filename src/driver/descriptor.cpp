@@ -2,8 +2,10 @@
 #include "driver/descriptor.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <ctime>
 
 #include <unistd.h>
@@ -37,13 +39,8 @@ class WithoutFileSizeSignal {
   bool was_pending_ = false;
 };
 
-}  // namespace
-
-Descriptor::~Descriptor() {
-  if (number_ >= 0) ::close(number_);
-}
-
-bool read_all(int file, std::size_t expected, std::size_t limit, std::string& content) {
+template <typename Content>
+bool read_into(Content& content, int file, std::size_t expected, std::size_t limit) {
   if (expected > limit) return false;
   content.resize(expected + 1);  // one more, to see the end with the first read
   std::size_t size = 0;
@@ -58,6 +55,33 @@ bool read_all(int file, std::size_t expected, std::size_t limit, std::string& co
   }
   content.resize(size);
   return true;
+}
+
+}  // namespace
+
+Descriptor::~Descriptor() {
+  if (number_ >= 0) ::close(number_);
+}
+
+bool read_all(int file, std::size_t expected, std::size_t limit, std::string& content) {
+  return read_into(content, file, expected, limit);
+}
+
+bool read_all(int file, std::size_t expected, std::size_t limit, std::vector<std::byte>& content) {
+  return read_into(content, file, expected, limit);
+}
+
+std::string draft_name() {
+  static std::atomic<std::uint64_t> count{0};
+  std::uint64_t random = 0;
+  // If this fails, the name is less unlikely to exist, and is then not used.
+  static_cast<void>(::getentropy(&random, sizeof(random)));
+  std::string name(draft_prefix);
+  for (const std::uint64_t part :
+       {random, static_cast<std::uint64_t>(::getpid()), count.fetch_add(1)}) {
+    name += "-" + std::to_string(part);
+  }
+  return name;
 }
 
 int write_all(int file, std::span<const std::byte> bytes) noexcept {

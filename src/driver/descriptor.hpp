@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace cudacore::driver {
 
@@ -34,6 +36,16 @@ class Descriptor {
 /// @return whether it could be read, and was at most `limit` long.
 [[nodiscard]] bool read_all(int file, std::size_t expected, std::size_t limit,
                             std::string& content);
+/// The same into bytes. If it fails, errno tells why.
+[[nodiscard]] bool read_all(int file, std::size_t expected, std::size_t limit,
+                            std::vector<std::byte>& content);
+
+/// How the names of files begin that are not complete yet.
+inline constexpr std::string_view draft_prefix = ".draft";
+
+/// A name for a file until it is complete, which no other process chooses, also not one in another
+/// container.
+[[nodiscard]] std::string draft_name();
 
 /// Returns errno, or 0 once everything is written. The process survives a limit on the size of
 /// its files, which ends the write with EFBIG.

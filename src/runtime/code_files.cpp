@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
+#include <limits>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cudacore/object_code.hpp"
@@ -28,20 +28,15 @@ namespace fs = std::filesystem;
 
 std::vector<std::byte> read_file(const fs::path& path) {
   constexpr char failed[] = "cannot read object code";
-  // A directory can be opened like a file, and then has no end.
-  if (std::error_code error; fs::is_directory(path, error)) throw_file_error(failed, path, EISDIR);
-  errno = 0;
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const driver::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0) throw_file_error(failed, path, errno);
+  constexpr std::size_t pipe_size = std::size_t{1} << 16U;  // a pipe's own size is 0
+  const bool has_size = S_ISREG(status.st_mode) && status.st_size > 0;
+  const std::size_t expected = has_size ? static_cast<std::size_t>(status.st_size) : pipe_size;
+  constexpr std::size_t any = std::numeric_limits<std::size_t>::max();
   std::vector<std::byte> code;
-  if (file) {
-    const std::streamoff size = file.tellg();
-    if (size > 0) {
-      code.resize(static_cast<std::size_t>(size));
-      file.seekg(0);
-      file.read(reinterpret_cast<char*>(code.data()), size);
-    }
-  }
-  if (!file) throw_file_error(failed, path, errno != 0 ? errno : EIO);
+  if (!driver::read_all(file.get(), expected, any, code)) throw_file_error(failed, path, errno);
   return code;
 }
 
@@ -70,14 +65,6 @@ CodeType type_of(std::string_view text, const std::string& file) {
       "ObjectCode.load: " + file +
       " is not PTX, a cubin, a fat binary, LTO IR, a host object or a library; compile source text "
       "with Program");
-}
-
-/// Where a file is written before it is renamed: in the same folder, under a unique name.
-fs::path draft_of(const fs::path& path) {
-  static std::atomic<unsigned> count{0};
-  fs::path draft = path;
-  draft += "." + std::to_string(::getpid()) + "-" + std::to_string(count.fetch_add(1)) + ".tmp";
-  return draft;
 }
 
 /// The end of a chain of links; the last link may lead to a file that doesn't exist yet.
@@ -125,10 +112,11 @@ void ObjectCode::save(const fs::path& path) const {
   // The link of an open descriptor may name a file that was deleted or never had a name.
   const bool is_special = fs::exists(there) && !(is_file && fs::exists(target, unknown));
   if (is_special) target = path;
-  const fs::path draft = is_special ? path : draft_of(target);
+  // In the same folder, so that it can be renamed.
+  const fs::path draft = is_special ? path : target.parent_path() / driver::draft_name();
   const int creation = is_special ? (is_file ? O_TRUNC : 0) : O_CREAT | O_EXCL;
   driver::Descriptor file(::open(draft.c_str(), O_WRONLY | O_CLOEXEC | creation, readable));
-  if (!file) throw_file_error(failed, path, errno);
+  if (!file) throw_file_error(failed, errno == EEXIST ? draft : path, errno);
   int error = driver::write_all(file.get(), code());
   if (::close(file.release()) != 0 && error == 0) error = errno;
   if (!is_special) {

@@ -271,3 +271,60 @@ def test_open_descriptors_are_written_to(codes: dict[str, ObjectCode], tmp_path:
         code.save(f"/dev/fd/{file.fileno()}")
         assert file.read() == code.code
     assert list(tmp_path.iterdir()) == []
+
+
+def test_reads_pipes(codes: dict[str, ObjectCode], tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    data = codes["cubin"].code + bytes(1 << 20)
+    for load in (ObjectCode.load, ObjectCode.from_cubin):
+        writer = threading.Thread(target=lambda: pipe.write_bytes(data))
+        writer.start()
+        code = load(pipe)
+        writer.join()
+        assert code.code == data
+        assert (code.code_type, code.name) == ("cubin", "pipe")
+    output, input_ = os.pipe()
+    try:
+        os.write(input_, b".version 8.0\n")
+        os.close(input_)
+        assert ObjectCode.load(f"/dev/fd/{output}").code == b".version 8.0\n"
+    finally:
+        os.close(output)
+
+
+def test_saving_goes_on_after_a_process_with_the_same_number(
+    codes: dict[str, ObjectCode], tmp_path: Path
+) -> None:
+    """In containers, numbers repeat: what a killed process has left is in nobody's way."""
+    path = tmp_path / "code"
+    for count in range(2000):
+        Path(f"{path}.{os.getpid()}-{count}.tmp").touch()
+        Path(tmp_path / f".draft-{os.getpid()}-{count}").touch()
+    codes["ptx"].save(path)
+    assert path.read_bytes() == codes["ptx"].code
+
+
+def test_saves_under_the_longest_name(
+    codes: dict[str, ObjectCode], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for path in (tmp_path / ("a" * 255), Path("b" * 255)):
+        codes["ptx"].save(path)
+        assert ObjectCode.load(path).code == codes["ptx"].code
+    with pytest.raises(OSError, match="name too long") as caught:
+        codes["ptx"].save("c" * 256)
+    assert caught.value.filename == "c" * 256
+    assert sorted(path.name[0] for path in tmp_path.iterdir()) == ["a", "b"]
+
+
+def test_names_of_files_that_are_not_utf8(codes: dict[str, ObjectCode], tmp_path: Path) -> None:
+    path = os.fsencode(tmp_path) + b"/u\xff"
+    codes["ptx"].save(os.fsdecode(path))
+    code = ObjectCode.load(os.fsdecode(path))
+    assert code.name == "u\\xff"
+    assert repr(code) == "<ObjectCode 'u\\xff' ptx, 2 kernels>"
+    assert pickle.loads(pickle.dumps(code)).name == code.name
+    Path(os.fsdecode(path)).write_bytes(b"text")
+    with pytest.raises(ValueError, match=r"u\\xff is not PTX, a cubin"):
+        ObjectCode.load(os.fsdecode(path))
