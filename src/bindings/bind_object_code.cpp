@@ -122,7 +122,7 @@ py::tuple kernel_names(const ObjectCode& self) {
   return names;
 }
 
-std::string repr(const ObjectCode& self) {
+py::str repr(const ObjectCode& self) {
   std::string content = std::to_string(self.code().size()) + " bytes";
   try {
     const std::size_t count = read_kernels(self).size();
@@ -132,7 +132,8 @@ std::string repr(const ObjectCode& self) {
     content += ", unreadable";
   }
   const std::string name = self.name().empty() ? "" : "'" + self.name() + "' ";
-  return "<ObjectCode " + name + std::string(to_string(self.code_type())) + ", " + content + ">";
+  return foreign_text("<ObjectCode " + name + std::string(to_string(self.code_type())) + ", " +
+                      content + ">");
 }
 
 Kernel get_kernel(const ObjectCode& self, const py::object& name, const py::object& signature) {
@@ -169,8 +170,9 @@ py::tuple state_of(const ObjectCode& self) {
        has_source ? details.known_kernels : kernels_without_source(self)) {
     kernels.append(py::make_tuple(entry.symbol, entry.name, py::cast(Signature(entry.signature))));
   }
-  return py::make_tuple(to_bytes(self.code()), to_string(self.code_type()), details.name, mapping,
-                        details.ptx, has_source ? details.source : std::string(), kernels);
+  return py::make_tuple(to_bytes(self.code()), to_string(self.code_type()),
+                        foreign_text(details.name), mapping, py::bytes(details.ptx),
+                        py::bytes(has_source ? details.source : std::string()), kernels);
 }
 
 /// What pickles call; pickle finds only functions that belong to their module.
@@ -284,7 +286,7 @@ void bind_object_code(py::module_& module) {
       .property("code", quick, [](const ObjectCode& self) { return to_bytes(self.code()); })
       .property("code_type", quick,
                 [](const ObjectCode& self) { return to_string(self.code_type()); })
-      .property("name", quick, read<&ObjectCode::name>)
+      .property("name", quick, [](const ObjectCode& self) { return foreign_text(self.name()); })
       .property("symbol_mapping", quick,
                 [](const ObjectCode& self) {
                   py::dict mapping;
@@ -296,7 +298,7 @@ void bind_object_code(py::module_& module) {
       .property("ptx", quick,
                 [](const ObjectCode& self) {
                   const std::string_view ptx = self.ptx();
-                  return ptx.empty() ? py::object(py::none()) : py::object(py::str(ptx));
+                  return ptx.empty() ? py::object(py::none()) : py::object(foreign_text(ptx));
                 })
       .property("kernels", in_parts, &kernel_names)
       .property("handle", read<&ObjectCode::handle>)

@@ -99,6 +99,8 @@ void translate(std::exception_ptr pointer) {
     set_cast_error(error.what());
   } catch (const TypeMismatchError& error) {
     PyErr_SetString(PyExc_TypeError, error.what());
+  } catch (const std::invalid_argument& error) {
+    PyErr_SetObject(PyExc_ValueError, foreign_text(error.what()).ptr());
   } catch (const Error& error) {
     const py::object instance = to_python(error);
     PyErr_SetObject(py::type::of(instance).ptr(), instance.ptr());
@@ -148,8 +150,6 @@ void set_python_error() noexcept {
     PyErr_NoMemory();
   } catch (const std::overflow_error& error) {
     PyErr_SetString(PyExc_OverflowError, error.what());
-  } catch (const std::invalid_argument& error) {
-    PyErr_SetString(PyExc_ValueError, error.what());
   } catch (py::error_already_set& error) {
     error.restore();
   } catch (const std::exception& error) {

@@ -33,6 +33,24 @@ struct Record {
   throw std::invalid_argument("damaged cubin: the kernel '" + std::string(kernel) + "' " + what);
 }
 
+/// A name as every compiler makes them: in ASCII, without blanks.
+std::string checked_name(std::string_view name) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  bool is_right = true;
+  for (const char c : name) {
+    if (c > ' ' && c < '\x7f') {
+      text += c;
+      continue;
+    }
+    is_right = false;
+    const auto byte = static_cast<unsigned char>(c);
+    text += {'\\', 'x', digits[byte >> 4U], digits[byte & 0xfU]};
+  }
+  if (!is_right) throw_damaged(text, "has characters in its name that are not ASCII");
+  return text;
+}
+
 /// PTX's notation for bytes of an unknown type.
 std::string spell_bytes(std::size_t size) {
   const bool word = size == 1 || size == 2 || size == 4 || size == 8;
@@ -111,12 +129,12 @@ std::vector<KernelEntry> kernels_in_cubin(std::span<const std::byte> cubin) {
         !seen.insert(symbol.name).second) {
       continue;
     }
+    std::string name = checked_name(symbol.name);
     const auto info = infos.find(symbol.name);
     if (info == infos.end()) {
-      throw_damaged(symbol.name, "has no .nv.info section, which tells its parameters");
+      throw_damaged(name, "has no .nv.info section, which tells its parameters");
     }
-    kernels.push_back(
-        describe_kernel(std::string(symbol.name), signature_of(symbol.name, *info->second)));
+    kernels.push_back(describe_kernel(std::move(name), signature_of(symbol.name, *info->second)));
   }
   return kernels;
 }

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cudacore import NotSupportedError, ObjectCode, Signature
-from harness import cubin, ltoir, ptx, run_cleanly
+from cudacore import NotSupportedError, ObjectCode, Program, Signature
+from harness import ARCH, cubin, ltoir, ptx, run_cleanly
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -261,3 +261,35 @@ def test_paths_that_are_no_utf_8(tmp_path: Path) -> None:
         ObjectCode.from_cubin(Path(os.fsdecode(path)))
     Path(os.fsdecode(path)).write_bytes(WHOLE)
     assert ObjectCode.load(path).code == WHOLE
+
+
+def test_cubin_with_a_name_that_is_not_text() -> None:
+    data = cubin("__global__ void fill(int* p) { *p = 1; }").code
+    code = ObjectCode.from_cubin(data.replace(b"_Z4fillPi", b"_Z4fil\xffPi"))
+    message = r"damaged cubin: the kernel '_Z4fil\\xffPi' has characters in its name"
+    for ask in (
+        lambda: code.kernels,
+        lambda: code.signature("fill"),
+        lambda: code.get_kernel("fill"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ask()
+    assert "unreadable" in repr(code)
+    assert pickle.loads(pickle.dumps(code)).code == code.code
+
+
+def test_ptx_with_bytes_that_are_not_utf8() -> None:
+    code = ObjectCode.from_ptx(b"// caf\xe9\n" + ptx("__global__ void fill(int* p) {}").code)
+    assert code.kernels == ("fill",)
+    assert code.ptx is not None
+    assert code.ptx.startswith("// caf\\xe9\n")
+    assert ObjectCode.from_ptx(code.ptx).kernels == code.kernels
+
+
+def test_pickles_hold_a_source_that_is_not_utf8() -> None:
+    source = b'extern "C" __global__ void fill(int* caf) {} // caf\xe9'
+    code = Program(source, "c++", {"arch": ARCH}).compile("cubin")
+    code.pickle_source = True
+    copy = pickle.loads(pickle.dumps(code))
+    assert copy.ptx == code.ptx
+    assert str(copy.signature("fill")) == "fill(int* caf)"
