@@ -14,6 +14,7 @@
 #include "error/describe.hpp"
 #include "signature/bytes.hpp"
 #include "signature/elf_file.hpp"
+#include "signature/ptx_tokens.hpp"
 
 namespace cudacore {
 namespace {
@@ -36,15 +37,14 @@ std::string describe(const ObjectCode& input) {
 
 /// "90a": what a module of PTX is for; empty if it doesn't say.
 std::string target_of(std::string_view ptx) {
-  constexpr std::string_view directive = ".target";
-  for (std::size_t place = 0; (place = ptx.find(directive, place)) != std::string_view::npos;) {
-    const bool begins_line = place == 0 || ptx[place - 1] == '\n';
-    place += directive.size();
-    if (!begins_line) continue;
-    const std::string_view rest = ptx.substr(std::min(ptx.find("sm_", place), ptx.size()));
-    if (rest.empty()) return {};
-    const std::string_view digits = rest.substr(3);
-    return std::string(digits.substr(0, digits.find_first_not_of("0123456789af")));
+  constexpr std::string_view prefix = "sm_";
+  signature::PtxTokens tokens(ptx);
+  std::string_view token = tokens.next();
+  while (!token.empty() && token != ".target") token = tokens.next();
+  // A list, in which the architecture comes first as a rule: sm_90a, debug.
+  for (token = tokens.next(); token == "," || (!token.empty() && token.front() != '.');
+       token = tokens.next()) {
+    if (token.starts_with(prefix)) return std::string(token.substr(prefix.size()));
   }
   return {};
 }
@@ -59,7 +59,7 @@ std::string architecture_of(const ObjectCode& input) {
   }
   if (!target.empty()) return target;
   throw std::invalid_argument(describe(input) +
-                              " has no line .target sm_XX, which tells what it is for");
+                              " has no .target sm_XX, which tells what it is for");
 }
 
 /// One nvFatbinHandle.

@@ -111,7 +111,7 @@ def test_wrong_inputs(inputs: list[ObjectCode]) -> None:
         make_fatbin(ObjectCode.from_cubin(inputs[0].code[:500], name="cut"))
     with pytest.raises(ValueError, match="not a cubin"):
         make_fatbin(ObjectCode.from_cubin(b"garbage"))
-    with pytest.raises(ValueError, match='ptx "text" has no line .target'):
+    with pytest.raises(ValueError, match='ptx "text" has no .target'):
         make_fatbin(ObjectCode.from_ptx(b"// .target sm_90", name="text"))
     with pytest.raises(ValueError, match='compress_mode must be "none", .* not "zip"'):
         make_fatbin(*inputs, compress_mode="zip")  # type: ignore[arg-type]
@@ -150,3 +150,24 @@ def test_linker_takes_it(inputs: list[ObjectCode]) -> None:
         "extern __device__ int two(); __global__ void f(int* p) { *p = two(); }", **relocatable
     )
     assert Linker(fatbin, user, options={"arch": "sm_90"}).link().kernels == ("f",)
+
+
+def test_target_is_read_as_the_assembler_reads_it(inputs: list[ObjectCode]) -> None:
+    text = inputs[3].ptx
+    assert text is not None
+    assert ".target sm_80" in text
+    for other in (
+        "/*\n.target sm_50\n*/\n" + text,
+        "// .target sm_50\n" + text,
+        text.replace(".target sm_80", "  .target\t sm_80"),
+        text.replace(".target sm_80", ".target /* sm_50 */ sm_80, debug"),
+        text.replace(".target sm_80", ".target debug, sm_80"),
+    ):
+        made = make_fatbin(ObjectCode.from_ptx(other))
+        # The fat binary says for which architecture its PTX is.
+        with pytest.raises(ValueError, match=r"two inputs are ptx for sm_80;"):
+            make_fatbin(ObjectCode.from_ptx(other), inputs[3])
+        assert set(made.kernels) == set(inputs[3].kernels)
+    for wrong in (text.replace(".target sm_80", ""), "// .target sm_80\n.version 8.0\n"):
+        with pytest.raises(ValueError, match=r"has no \.target sm_XX"):
+            make_fatbin(ObjectCode.from_ptx(wrong))
