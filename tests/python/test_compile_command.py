@@ -5,6 +5,7 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import cudacore
@@ -332,3 +333,31 @@ def test_command_of_the_docs(folder: Path, capsys: pytest.CaptureFixture[str]) -
     assert main(shlex.split(command)[3:]) == 0
     assert "axpy<float>(" in capsys.readouterr().out
     assert ObjectCode.load("kernels.fatbin").code_type == "fatbin"
+
+
+@pytest.mark.parametrize("make", [Path.symlink_to, Path.hardlink_to])
+def test_output_that_is_the_source(
+    folder: Path, capsys: pytest.CaptureFixture[str], make: Callable[[Path, Path], None]
+) -> None:
+    make(Path("k.ptx"), Path("k.cu"))
+    for source, output in (("k.cu", "k.ptx"), ("k.ptx", "k.ptx"), ("k.ptx", "./k.ptx")):
+        arguments = [source, "--arch", "compute_90", "-o", output]
+        assert "k.ptx is the source, k." in usage_error(capsys, *arguments)
+    Path("k.fatbin").hardlink_to("k.cu")
+    assert "-o k.fatbin is the source" in usage_error(capsys, "k.fatbin", "--arch", "sm_90")
+    assert (folder / "k.cu").read_text() == SOURCE
+
+
+def test_names_that_are_not_utf8(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    source, header, output = (os.fsdecode(b"u\xff" + end) for end in (b".cu", b".h", b".fatbin"))
+    Path("k.cu").rename(source)
+    Path(header).write_text("#define NEARER\n")
+    command = ["compile", source, "--arch", "sm_90", "-include", header]
+    assert main(command) == 0
+    assert capfd.readouterr().out.startswith("u\\xff.fatbin: ")
+    assert set(ObjectCode.load(output).kernels) == {"fill"}
+    Path(source).write_text("#warning careful\n__device__ int x;\n")
+    assert main(command) == 1
+    said = capfd.readouterr().err
+    assert "u\\xff.cu(1): warning" in said
+    assert "error: u\\xff.cu: it defines no kernel" in said

@@ -111,7 +111,7 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     output = options.output or Path(options.source.with_suffix(".fatbin").name)
     architectures = [one for several in options.arch for one in several]
     _check_usage(parser, output, architectures)
-    output_file.check(parser, "-o", output)
+    output_file.check(parser, "-o", output, options.source)
     try:
         code = _compile(options, output.suffix, architectures)
         code.save(output)
@@ -121,10 +121,15 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
             print(error.log, file=sys.stderr)
         raise
     except ValueError as error:
-        print(f"error: {options.source}: {error}", file=sys.stderr)
+        print(f"error: {_shown(options.source)}: {error}", file=sys.stderr)
         return FAILED
     _report(output, architectures, code, options.names)
     return 0
+
+
+def _shown(path: Path | str) -> str:
+    """Return a path as text; its bytes need not be UTF-8."""
+    return os.fsencode(path).decode(errors="backslashreplace")
 
 
 def _architectures(text: str) -> list[Architecture]:
@@ -181,7 +186,7 @@ def _compile(
         )
     if suffix != ".fatbin":
         return codes[0]
-    name = options.source.name
+    name = _shown(options.source.name)
     return _core.make_fatbin(*codes, name=name, compress_mode=options.compress_mode)
 
 
@@ -189,7 +194,7 @@ def _program_options(
     options: argparse.Namespace, architecture: Architecture
 ) -> _core.ProgramOptions:
     return _core.ProgramOptions(
-        name=str(options.source),
+        name=_shown(options.source),
         arch=architecture.name,
         include_path=options.include_path,
         define_macro=options.define_macro,
@@ -212,7 +217,7 @@ def _report(
     """Say what was written, and under which names its kernels are found."""
     listed = ", ".join(architecture.name for architecture in architectures)
     data = code.code
-    print(f"{output}: {len(data)} bytes for {listed}")
+    print(f"{_shown(output)}: {len(data)} bytes for {listed}")
     kept: _core.ObjectCode = getattr(_core.ObjectCode, f"from_{code.code_type}")(data)
     try:
         for name in kept.kernels:
