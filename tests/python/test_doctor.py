@@ -3,6 +3,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -367,6 +368,26 @@ def test_probe_without_an_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/no/such/python")
     with pytest.raises(probe.ProbeError, match="no process could be started"):
         probe.run("probe_driver")
+
+
+def test_probe_that_prints_when_it_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import atexit\nprint('begin')\natexit.register(print, 'end')\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    assert probe.run("probe_copy", "NVRTC", "libm.so.6")["error"] == "it has no nvrtcVersion"
+
+
+@pytest.mark.parametrize(
+    ("number", "name"), [(signal.SIGKILL, "SIGKILL"), (signal.SIGRTMIN + 1, "signal 35")]
+)
+def test_probe_that_a_signal_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, name: str
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(f"import os; os.kill(os.getpid(), {int(number)})\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    with pytest.raises(probe.ProbeError, match=f"^the process crashed with {name}\\."):
+        probe.run("probe_copy", "NVRTC", "libm.so.6")
 
 
 def test_probe_of_something_that_is_no_compiler() -> None:

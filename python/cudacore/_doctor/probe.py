@@ -56,12 +56,20 @@ def run(module: str, *arguments: str, timeout: float = TIMEOUT_S) -> Any:
     except OSError as error:
         raise ProbeError(f"no process could be started: {error}") from None
     if done.returncode < 0:
-        name = signal.Signals(-done.returncode).name
+        name = _name_of(-done.returncode)
         raise ProbeError(f"the process crashed with {name}. {_last_line(done.stderr)}".strip())
     _, mark, answer = done.stdout.rpartition(_MARK)
     if done.returncode or not mark:
         raise ProbeError(_last_line(done.stderr) or f"the process ended with {done.returncode}")
-    return json.loads(answer)
+    # More may follow, which the end of the process printed.
+    return json.loads(answer.partition("\n")[0])
+
+
+def _name_of(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        return f"signal {number}"
 
 
 def _last_line(text: str) -> str:
