@@ -3,7 +3,7 @@
 
 import gc
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import cudacore
 import pytest
@@ -198,6 +198,24 @@ def test_comparison_of_real_runs(spin: Kernel, out: Buffer) -> None:
 def test_names_of_a_list(short: Launcher, out: Buffer) -> None:
     comparison = cudacore.benchmark([lambda: short(10, out), lambda: short(20, out)], **QUICK)
     assert list(comparison) == ["<lambda>", "<lambda> #2"]
+
+
+def test_names_of_a_list_are_all_different(short: Launcher, out: Buffer) -> None:
+    called = []
+
+    def make(number: int, name: str) -> Callable[[], None]:
+        def work() -> None:
+            called.append(number)
+            short(10, out)
+
+        work.__name__ = name
+        return work
+
+    names = ["f", "f", "f #2", "f #2", "f"]
+    functions = [make(number, name) for number, name in enumerate(names)]
+    comparison = cudacore.benchmark(functions, **QUICK)
+    assert list(comparison) == ["f", "f #2", "f #2 #2", "f #2 #3", "f #3"]
+    assert set(called) == set(range(len(names)))
 
 
 def test_rates(short: Launcher, out: Buffer) -> None:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 #: Calls between two events are queued while the device is busy, and its queue is finite.
 MOST_CALLS = 512
 
+#: Python refuses to write integers of some thousands of digits.
+_MOST_SHOWN = 10**40
+
 
 def read_candidates(fn: object) -> dict[str, Callable[..., object]]:
     """Return the functions to time, by name."""
@@ -29,9 +32,12 @@ def read_candidates(fn: object) -> dict[str, Callable[..., object]]:
     elif isinstance(fn, Sequence) and not isinstance(fn, str | bytes):
         found = {}
         for one in fn:
-            name = name_of(one)
-            number = 1 + sum(other.partition(" #")[0] == name for other in found)
-            found[name if number == 1 else f"{name} #{number}"] = one
+            name = free = name_of(one)
+            number = 1
+            while free in found:
+                number += 1
+                free = f"{name} #{number}"
+            found[free] = one
     else:
         return {name_of(fn): _checked(fn, "fn")}
     if not found:
@@ -130,7 +136,8 @@ def read_count(name: str, value: object, least: int, most: int | None = None) ->
     count = value.__index__()
     if count < least or (most is not None and count > most):
         bounds = f"at least {least}" if most is None else f"from {least} to {most}"
-        raise ValueError(f"benchmark: {name}={count}: give {bounds}")
+        said = f"{name}={count}" if abs(count) < _MOST_SHOWN else f"{name} has too many digits"
+        raise ValueError(f"benchmark: {said}: give {bounds}")
     return count
 
 
@@ -138,7 +145,12 @@ def read_positive(name: str, value: object) -> float:
     """Return a positive finite number."""
     if isinstance(value, bool) or not (hasattr(value, "__float__") or hasattr(value, "__index__")):
         raise TypeError(f"benchmark: {name}={value!r}: give a number")
-    number = float(value)  # type: ignore[arg-type]
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        raise ValueError(
+            f"benchmark: {name} doesn't fit into a float: give a positive, finite number"
+        ) from None
     if not (0 < number < math.inf):
         raise ValueError(f"benchmark: {name}={value!r}: give a positive, finite number")
     return number
