@@ -41,6 +41,15 @@ def test_kernels_become_python_names(notebook: Notebook) -> None:
     assert shown.stdout == "0.0 3.0 6.0 9.0\n"
 
 
+def test_names_are_spelled_as_python_does(notebook: Notebook) -> None:
+    notebook.works(
+        "%%cuda --name 'ﬁ=f<1>' --name 'ﬁrst=f<2>' --object ﬁle\n"
+        "template <int n> __global__ void f(int* p) { *p = n; }"
+    )
+    shown = notebook.works("print(fi.name, ﬁ.name, first.name, type(file).__name__)")
+    assert shown.stdout == "f<1> f<1> f<2> ObjectCode\n"
+
+
 def test_redefinition_replaces_the_kernel(notebook: Notebook) -> None:
     for number in (1, 2):
         notebook.works(f"%%cuda\n__global__ void twice(int* p) {{ *p = {number}; }}")

@@ -15,7 +15,7 @@ from traitlets import Bool
 
 from cudacore import _core
 from cudacore._notebook import diagnostics
-from cudacore._notebook.names import OBJECT, Named, check, identifier
+from cudacore._notebook.names import OBJECT, Named, check, identifier, in_python
 from cudacore._notebook.output import CaughtDescriptor, Descriptor
 from cudacore._notebook.progress import progress
 
@@ -140,7 +140,7 @@ class CudaMagics(Magics):
             )
         defined: list[tuple[Named, object]] = [*values]
         if options.object:
-            defined.append((Named(options.object, OBJECT), code))
+            defined.append((Named(in_python(options.object), OBJECT), code))
         check([named for named, _ in defined], self._shell.user_ns_hidden)
         if not options.quiet:
             sys.stdout.writelines(f"{_describe(*pair)}\n" for pair in values)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
+import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
 from IPython.core.error import UsageError
@@ -38,7 +39,7 @@ class Named(NamedTuple):
         expression = (chosen[2] if chosen else text).strip()
         if not expression:
             raise UsageError(f"{text!r} names nothing; write 'axpy<float>' or saxpy='axpy<float>'")
-        return cls(chosen[1] if chosen else identifier(expression), expression)
+        return cls(in_python(chosen[1]) if chosen else identifier(expression), expression)
 
     @property
     def is_variable(self) -> bool:
@@ -48,7 +49,12 @@ class Named(NamedTuple):
 
 def identifier(expression: str) -> str:
     """Make the name that says most about an expression: ``axpy_float`` for ``axpy<float>``."""
-    return re.sub(r"\W+", "_", re.sub(r"^\W+|\W+$", "", expression))
+    return in_python(re.sub(r"\W+", "_", re.sub(r"^\W+|\W+$", "", expression)))
+
+
+def in_python(name: str) -> str:
+    """Spell a name as Python's parser does: it takes the ligature ﬁ for the letters fi."""
+    return unicodedata.normalize("NFKC", name)
 
 
 def check(named: list[Named], taken: Container[str]) -> None:
