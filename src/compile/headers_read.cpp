@@ -8,7 +8,6 @@
 #include <list>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <set>
 #include <system_error>
 #include <unordered_map>
@@ -240,7 +239,8 @@ class HeaderSearch {
         if (first == last && names.contains(macro) && may_be_predefined(macro)) {
           return trouble("the text includes " + macro + ", which no text defines");
         }
-        for (const auto& [name, meaning] : std::ranges::subrange(first, last)) {
+        for (auto found = first; found != last; ++found) {
+          const MacroMeaning& meaning = found->second;
           if (meaning.header) {
             look_for(*meaning.header, folder);
           } else if (meaning.macro.empty()) {

@@ -62,11 +62,10 @@ struct Target {
 /// runs PTX for the newest architecture that it knows.
 Target choose_target(std::optional<CodeType> target, CodeType usual,
                      const Architecture& architecture, bool is_explicit) {
-  const Target chosen{target.value_or(usual), architecture};
-  if (compile::nvrtc_knows(chosen.architecture)) return chosen;
+  if (compile::nvrtc_knows(architecture)) return {target.value_or(usual), architecture};
   const bool may_be_ptx = !is_explicit && (!target || *target == CodeType::ptx);
-  if (!may_be_ptx) compile::throw_unknown_to_nvrtc(chosen.architecture);
-  return {CodeType::ptx, compile::newest_for(chosen.architecture)};
+  if (!may_be_ptx) compile::throw_unknown_to_nvrtc(architecture);
+  return {CodeType::ptx, compile::newest_for(architecture)};
 }
 
 /// The NVRTC command line for a target: the user's flags, then CUDA's own headers.
