@@ -11,14 +11,14 @@
 namespace cudacore::compile {
 namespace {
 
-constexpr std::string_view folder = "PWD=";
+constexpr std::string_view folder_variable = "PWD=";
 
 constinit thread_local const std::vector<std::string>* held = nullptr;
 
 std::vector<std::string> read_environment() {
   constexpr auto prefixes = std::to_array<std::string_view>(
-      {folder, "NVRTC_", "NVVM_", "NV_NVVM_", "LIBNVVM_", "NVJITLINK_", "EDG_", "LLVM_", "PTXAS_",
-       "NVPTX_", "FINALIZER_", "CAN_FINALIZE_", "AS_SECURE_"});
+      {folder_variable, "NVRTC_", "NVVM_", "NV_NVVM_", "LIBNVVM_", "NVJITLINK_", "EDG_", "LLVM_",
+       "PTXAS_", "NVPTX_", "FINALIZER_", "CAN_FINALIZE_", "AS_SECURE_"});
   std::vector<std::string> variables;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
@@ -36,7 +36,8 @@ std::vector<std::string> read_environment() {
 std::vector<std::string> compiler_environment(bool with_folder) {
   std::vector<std::string> variables = held != nullptr ? *held : read_environment();
   if (!with_folder) {
-    std::erase_if(variables, [](const std::string& entry) { return entry.starts_with(folder); });
+    std::erase_if(variables,
+                  [](const std::string& entry) { return entry.starts_with(folder_variable); });
   }
   return variables;
 }
