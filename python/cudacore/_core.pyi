@@ -1372,7 +1372,8 @@ class StridedMemoryView:
         """int: The address of the first element."""
     @property
     def device_id(self) -> int:
-        """int: The device that owns the memory; -1 for memory of the host."""
+        """int: The device that owns the memory. For memory of the host, -1, or the device that its
+        exporter named."""
     @property
     def is_device_accessible(self) -> bool:
         """bool: Whether a kernel can reach it."""
@@ -1387,7 +1388,8 @@ class StridedMemoryView:
         """tuple of int: The length of each dimension."""
     @property
     def strides(self) -> tuple[int, ...] | None:
-        """tuple of int or None: In elements, not bytes; None if it is in C order."""
+        """tuple of int or None: In elements, not bytes; None if it is in C order and its exporter
+        gave none."""
     @property
     def dtype(self) -> np.dtype[Any] | None:
         """numpy.dtype or None: The type of the elements; None if only their size is known. NumPy is
