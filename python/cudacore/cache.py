@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cudacore import _core, _paths
+from cudacore._integers import is_int
 
 if TYPE_CHECKING:
     import os
@@ -188,7 +189,7 @@ def set_max_size(size: int) -> None:
     ValueError
         It is negative, or too large for 64 bits.
     """
-    if isinstance(size, bool) or not hasattr(size, "__index__"):
+    if not is_int(size):
         raise TypeError(f"cache.set_max_size({size!r}): give an int, in bytes")
     bytes_ = size.__index__()
     if not 0 <= bytes_ < 2**64:

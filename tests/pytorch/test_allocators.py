@@ -214,6 +214,10 @@ def test_wrong_resources(make):
 def test_pytorchs_memory_for_pytorch(make):
     with pytest.raises(TypeError, match=f"{make.__name__}: <Torch.*> is PyTorch's own memory"):
         make(allocators.TorchMemoryResource(0))
+    behind = Own()
+    behind.upstream = allocators.TorchMemoryResource(0)
+    with pytest.raises(TypeError, match=f"{make.__name__}: <.*Own.*> is PyTorch's own memory"):
+        make(behind)
 
 
 def test_allocator_with_a_resource_that_raises():

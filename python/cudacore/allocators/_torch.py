@@ -132,7 +132,7 @@ def _torch_allocator(
     user: str, resources: tuple[MemoryResource, ...], *, is_pool: bool
 ) -> torch.cuda.memory.CUDAPluggableAllocator:
     for resource in by_device_of(user, resources).values():
-        if isinstance(resource, TorchMemoryResource):
+        if _is_pytorchs(resource):
             raise TypeError(
                 f"{user}: {resource!r} is PyTorch's own memory, which PyTorch would ask itself for"
             )
@@ -143,6 +143,15 @@ def _torch_allocator(
             _core.__file__, f"cudacore_torch_allocate_{slot}", "cudacore_torch_free"
         )
     return _allocators[slot]
+
+
+def _is_pytorchs(resource: object) -> bool:
+    """Tell whether memory is PyTorch's own, also behind resources that name their upstream."""
+    while isinstance(resource, MemoryResource):
+        if isinstance(resource, TorchMemoryResource):
+            return True
+        resource = getattr(resource, "upstream", None)
+    return False
 
 
 def _import_cuda_torch(user: str) -> Any:
