@@ -7,9 +7,9 @@ import importlib
 import re
 from typing import Any
 
-#: The oldest PyTorch that is tested. DLPack's C exchange API, without which a kernel can't take a
-#: tensor that requires a gradient, is as old as PyTorch 2.10.
-OLDEST = (2, 11)
+#: The oldest PyTorch with DLPack's C exchange API. By the other protocols, a kernel can't take a
+#: tensor that requires a gradient.
+OLDEST = (2, 10)
 
 
 def import_if_installed(module: str) -> Any:

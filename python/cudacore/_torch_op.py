@@ -116,7 +116,7 @@ def torch_op(
     Raises
     ------
     ImportError
-        PyTorch is missing, or older than 2.11.
+        PyTorch is missing, or older than 2.10.
     TypeError, ValueError
         An argument is wrong, an annotation is missing, or `mutates` names no parameter. Nothing is
         registered. When the operator is called: all tensors are on the CPU, or on several devices.
