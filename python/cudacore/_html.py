@@ -70,18 +70,47 @@ def _properties(properties: _core.DeviceProperties) -> str:
 def _buffer(buffer: _core.Buffer) -> str:
     if buffer.is_closed:
         return f"<div><code>{_escape(repr(buffer))}</code></div>"
-    places = []
-    if buffer.is_device_accessible:
-        places.append(f"device {buffer.device_id}" if buffer.device_id >= 0 else "devices")
-    if buffer.is_host_accessible:
-        places.append("the host")
     return _table(
         type(buffer).__name__,
         [
             ("size", _bytes(buffer.size)),
             ("address", f"{buffer.handle:#x}"),
-            ("reached by", " and ".join(places) or "unknown"),
+            ("reached by", _reached_by(buffer, host=buffer.is_host_accessible)),
             ("from", repr(buffer.memory_resource)),
+        ],
+    )
+
+
+def _reached_by(memory: _core.Buffer | _core.StridedMemoryView, *, host: bool) -> str:
+    places = []
+    if memory.is_device_accessible:
+        places.append(f"device {memory.device_id}" if memory.device_id >= 0 else "devices")
+    if host:
+        places.append("the host")
+    return " and ".join(places) or "unknown"
+
+
+def _view(view: _core.StridedMemoryView) -> str:
+    exporter = view.exporting_obj
+    if isinstance(exporter, _core.Buffer) and exporter.is_closed:
+        return f"<div><code>{_escape(repr(view))}</code></div>"
+    host = exporter.is_host_accessible if isinstance(exporter, _core.Buffer) else view.device_id < 0
+    try:
+        elements = str(view.dtype or f"{view.itemsize} bytes")
+    except (ImportError, _core.NotSupportedError):  # NumPy or ml_dtypes would name them
+        elements = f"{view.itemsize} bytes"
+    strides = view.strides
+    return _table(
+        type(view).__name__,
+        [
+            ("elements", elements),
+            ("shape", view.shape),
+            ("strides", "C order" if strides is None else f"{strides} elements"),
+            ("size", _bytes(view.nbytes)),
+            ("address", f"{view.ptr:#x}"),
+            ("reached by", _reached_by(view, host=host)),
+            ("access", "read-only" if view.readonly else "read and write"),
+            ("of", type(exporter).__name__),
         ],
     )
 
@@ -133,4 +162,5 @@ SHOWN: dict[type, Callable[..., str]] = {
     _core.LinkError: _compile_error,
     _core.ObjectCode: _object_code,
     _core.Signature: _signature,
+    _core.StridedMemoryView: _view,
 }

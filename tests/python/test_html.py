@@ -19,6 +19,7 @@ from cudacore import (
     Signature,
     make_fatbin,
 )
+from cudacore.utils import StridedMemoryView
 from harness import build, cubin, ltoir, run_cleanly
 
 SOURCE = """
@@ -145,6 +146,37 @@ def test_buffer_of_an_own_class() -> None:
         pass
 
     assert read(Mine.from_handle(0x1000, 4))[0] == ["Mine"]
+
+
+def test_view(device: Device) -> None:
+    numpy = pytest.importorskip("numpy")
+    with device.allocate(96) as buffer:
+        view = buffer.view("float32", (4, 6))
+        title, *rows = read(view)
+        assert title == ["StridedMemoryView"]
+        assert rows == [
+            ["elements", "float32"], ["shape", "(4, 6)"], ["strides", "C order"],
+            ["size", "96 bytes"], ["address", f"{buffer.handle:#x}"], ["reached by", "device 0"],
+            ["access", "read and write"], ["of", "Buffer"],
+        ]  # fmt: skip
+        assert ["strides", "(1, 6) elements"] in read(view.T)
+    assert read(view) == [[repr(view)]]
+    constant = numpy.zeros(3, "u1")
+    constant.flags.writeable = False
+    _, *rows = read(StridedMemoryView.from_any_interface(constant, -1))
+    assert ["reached by", "the host"] in rows
+    assert ["access", "read-only"] in rows
+    assert ["of", "ndarray"] in rows
+
+
+def test_view_without_numpy(device: Device) -> None:
+    said = run_cleanly("""
+        import sys, cudacore
+        view = cudacore.Device().allocate(4).view("float32")
+        sys.modules["numpy"] = None
+        print(view._repr_html_())
+    """)
+    assert "4 bytes" in said
 
 
 def test_compile_error() -> None:
