@@ -44,7 +44,7 @@ nitpick_ignore_regex = [
     ("cpp:identifier", r"std(::.*)?|cudacore(::[a-z_]+)?|CU.*"),
     ("cpp:identifier", r"(cache|error|launching|owner)(::.*)?"),  # not public
     ("py:obj", r"(importlib|sys)\..*|resource"),
-    ("py:class", r"Clocks|Path|Times|numpy\..*"),
+    ("py:class", r"Path|numpy\..*"),
     ("py:class", r".* .*|'.*'|mapping|such"),  # prose: a type such as "dict of str to str"
 ]
 

@@ -90,14 +90,22 @@ if TYPE_CHECKING:
     from cudacore import cache as cache
     from cudacore import typing as typing
     from cudacore import utils as utils
-    from cudacore._benchmark import BenchmarkComparison, BenchmarkResult, benchmark
+    from cudacore._benchmark import (
+        BenchmarkClocks,
+        BenchmarkComparison,
+        BenchmarkResult,
+        BenchmarkTimes,
+        benchmark,
+    )
     from cudacore._torch_op import torch_op
 
 __all__ = [
     "LEGACY_DEFAULT_STREAM",
     "PER_THREAD_DEFAULT_STREAM",
+    "BenchmarkClocks",
     "BenchmarkComparison",
     "BenchmarkResult",
+    "BenchmarkTimes",
     "Buffer",
     "CUDAError",
     "CompileError",
@@ -179,8 +187,10 @@ _missing.add_members(_core)
 
 # Names that most programs never use, and the modules that load when they are used first.
 _LATER = {
+    "BenchmarkClocks": "_benchmark",
     "BenchmarkComparison": "_benchmark",
     "BenchmarkResult": "_benchmark",
+    "BenchmarkTimes": "_benchmark",
     "allocators": "allocators",
     "benchmark": "_benchmark",
     "cache": "cache",
@@ -209,6 +219,7 @@ for _shown in (
     LinkError,
     ObjectCode,
     Signature,
+    _core.StridedMemoryView,
 ):
     setattr(_shown, "_repr_html_", _repr_html_)  # noqa: B010
 del _shown

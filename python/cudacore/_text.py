@@ -18,6 +18,6 @@ def size_text(size: int, digits: str = ".1f") -> str:
     return f"{size / 2 ** (10 * power):{digits if power else '.0f'}} {UNITS[power]}"
 
 
-def count_text(count: int, one: str, many: str) -> str:
-    """Write a number of things: ``1 entry``, ``2 entries``."""
-    return f"{count} {one if count == 1 else many}"
+def count_text(count: int, one: str, many: str = "") -> str:
+    """Write a count with its noun, whose plural has an s by default: ``1 run``, ``5 runs``."""
+    return f"{count} {one if count == 1 else many or one + 's'}"

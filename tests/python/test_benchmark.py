@@ -312,6 +312,18 @@ def test_work_on_another_stream_is_found_out(
     assert any("another stream" in note for note in result.notes)
 
 
+def test_a_busy_host_is_not_taken_for_another_stream(
+    short: Launcher, out: Buffer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits = iter([0.1, 1e-5] * 2)  # the device seems to be busy twice
+    monkeypatch.setattr(
+        "cudacore._benchmark.timing._seconds_of", lambda call: (call(), next(waits, 1e-5))[1]
+    )
+    result = cudacore.benchmark(short, (100, out), samples=3, calls=1)
+    assert next(waits, None) is None
+    assert not any("another stream" in note for note in result.notes)
+
+
 def test_collector_is_off_during_runs_and_on_afterwards() -> None:
     assert gc.isenabled()
     seen: list[bool] = []

@@ -8,19 +8,20 @@ from typing import Any
 
 import cudacore
 import pytest
-from cudacore._benchmark.clocks import Clocks, ClockWatch
+from cudacore import BenchmarkClocks, BenchmarkTimes
+from cudacore._benchmark.clocks import ClockWatch
 from cudacore._benchmark.histogram import histogram, text_bars
 from cudacore._benchmark.notes import notes
-from cudacore._benchmark.times import Times, rate_text, seconds_text
+from cudacore._benchmark.times import rate_text, seconds_text
 from cudacore._benchmark.timing import Candidate, Sample
 
 
 def test_statistics() -> None:
-    times = Times((1.0, 2.0, 3.0, 4.0, 100.0))
+    times = BenchmarkTimes((1.0, 2.0, 3.0, 4.0, 100.0))
     assert (times.median, times.mean, times.min, times.max) == (3.0, 22.0, 1.0, 100.0)
     assert times.quartiles == (2.0, 4.0)
     assert times.iqr == 2.0
-    assert Times((5.0,)).quartiles == (5.0, 5.0)
+    assert BenchmarkTimes((5.0,)).quartiles == (5.0, 5.0)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +41,7 @@ def test_rates_as_text() -> None:
 
 
 def test_histogram_keeps_outliers_apart() -> None:
-    bars = histogram(Times((*(1 + i * 0.001 for i in range(99)), 50.0)))
+    bars = histogram(BenchmarkTimes((*(1 + i * 0.001 for i in range(99)), 50.0)))
     assert bars.beyond == 1
     assert sum(bars.counts) == 99
     assert bars.high < 2
@@ -48,7 +49,7 @@ def test_histogram_keeps_outliers_apart() -> None:
 
 
 def test_histogram_of_equal_times() -> None:
-    bars = histogram(Times((1.0, 1.0, 1.0)))
+    bars = histogram(BenchmarkTimes((1.0, 1.0, 1.0)))
     assert (bars.counts, bars.beyond) == ([3], 0)
     assert text_bars([0, 1, 8]) == " ▁█"
 
@@ -57,7 +58,11 @@ def made_up(gpu: float, cpu: float, *, exposed: bool = False, **fields: Any) -> 
     return Candidate("f", lambda: None, [Sample(cpu, gpu, exposed)] * 20, **fields)
 
 
-def notes_on(one: Candidate, clocks: Clocks | None = None, why: str = "") -> str:
+def clocks(*slowed_by: str, high: int = 1000) -> BenchmarkClocks:
+    return BenchmarkClocks((1000, high), (2000, 2000), slowed_by)
+
+
+def notes_on(one: Candidate, clocks: BenchmarkClocks | None = None, why: str = "") -> str:
     return "\n".join(notes(one, simulated=False, flushed=True, clocks=clocks, why_unknown=why))
 
 
@@ -69,16 +74,16 @@ def notes_on(one: Candidate, clocks: Clocks | None = None, why: str = "") -> str
         (made_up(3e-6, 1e-6), None, "short for events"),
         (made_up(50e-6, 1e-6, is_stable=False), None, "did not settle"),
         (made_up(50e-6, 1e-6, escapes=True), None, "another stream"),
-        (made_up(50e-6, 1e-6), Clocks((1000, 1980), (2000, 2000), ()), "1000 to 1980 MHz"),
-        (made_up(50e-6, 1e-6), Clocks((1, 1), (1, 1), ("the power cap",)), "by the power cap"),
+        (made_up(50e-6, 1e-6), clocks(high=1980), "1000 to 1980 MHz"),
+        (made_up(50e-6, 1e-6), clocks("the power cap"), "by the power cap"),
     ],
 )
-def test_notes(one: Candidate, clocks: Clocks | None, said: str) -> None:
+def test_notes(one: Candidate, clocks: BenchmarkClocks | None, said: str) -> None:
     assert said in notes_on(one, clocks)
 
 
 def test_no_notes_if_nothing_is_wrong() -> None:
-    assert notes_on(made_up(50e-6, 1e-6), Clocks((1000, 1010), (2000, 2000), ())) == ""
+    assert notes_on(made_up(50e-6, 1e-6), clocks(high=1010)) == ""
     assert notes_on(made_up(50e-3, 1e-6, exposed=True)) == ""
 
 
@@ -100,7 +105,7 @@ def test_clock_watch_collects_readings(monkeypatch: pytest.MonkeyPatch) -> None:
     watch.look()
     watch.look()
     clocks = watch.result()
-    assert clocks == Clocks(
+    assert clocks == BenchmarkClocks(
         (1900, 1980), (2000, 2000), ("the power cap", "thermal slowdown (hardware)")
     )
     assert clocks.moved
@@ -123,8 +128,17 @@ def test_clock_watch_gives_up_once() -> None:
 
 def made_up_result(*gpu: float) -> cudacore.BenchmarkResult:
     fields: dict[str, Any] = dict.fromkeys(cudacore.BenchmarkResult.__dataclass_fields__)
-    known = {"gpu": Times(gpu), "cpu": Times((1e-6,)), "bytes": 5.0, "notes": ("mine",), "calls": 1}
+    times = {"gpu": BenchmarkTimes(gpu), "cpu": BenchmarkTimes((1e-6,))}
+    known = {**times, "bytes": 5.0, "notes": ("mine",), "calls": 1}
     return cudacore.BenchmarkResult(**{**fields, **known})
+
+
+@pytest.mark.parametrize(("gpu", "said"), [((1e-6,), ", 1 run"), ((1e-6, 2e-6), ", 2 runs")])
+def test_runs_are_counted(gpu: tuple[float, ...], said: str) -> None:
+    result = made_up_result(*gpu)
+    assert f"{said}\n" in repr(result)
+    assert f"{said}<" in result._repr_html_()
+    assert repr(result.gpu).endswith(f"{said}>")
 
 
 def test_comparison_refers_to_the_first() -> None:

@@ -54,6 +54,11 @@ def test_not_callable(fn: object) -> None:
         cudacore.benchmark(fn)
 
 
+def test_the_result_of_a_launch() -> None:
+    with pytest.raises(TypeError, match=r"benchmark\(kernel\[grid, block\], \(x, n\)\)"):
+        cudacore.benchmark(None)
+
+
 def test_not_callable_in_a_list_or_a_dict() -> None:
     with pytest.raises(TypeError, match=r"fn\['int'\] is 5"):
         cudacore.benchmark([nothing, 5])

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, overload
 
 from cudacore import _core
 from cudacore._benchmark import arguments
+from cudacore._benchmark.clocks import BenchmarkClocks
 from cudacore._benchmark.comparison import BenchmarkComparison
 from cudacore._benchmark.notes import includes_waiting, notes
 from cudacore._benchmark.result import BenchmarkResult
-from cudacore._benchmark.times import Times
+from cudacore._benchmark.times import BenchmarkTimes
 from cudacore._benchmark.timing import Candidate, Plan, Timer
 from cudacore._public import public
 
@@ -21,7 +22,13 @@ if TYPE_CHECKING:
     from cudacore._core import Device, Stream
     from cudacore.typing import IsStreamType
 
-__all__ = ["BenchmarkComparison", "BenchmarkResult", "benchmark"]
+__all__ = [
+    "BenchmarkClocks",
+    "BenchmarkComparison",
+    "BenchmarkResult",
+    "BenchmarkTimes",
+    "benchmark",
+]
 
 
 @overload
@@ -166,8 +173,8 @@ def benchmark(
     results = {
         one.name: BenchmarkResult(
             name=one.name,
-            gpu=Times(tuple(run.gpu for run in one.samples)),
-            cpu=Times(tuple(run.cpu for run in one.samples)),
+            gpu=BenchmarkTimes(tuple(run.gpu for run in one.samples)),
+            cpu=BenchmarkTimes(tuple(run.cpu for run in one.samples)),
             calls=one.calls,
             flushed_l2=timer.flushes,
             device=device.name,

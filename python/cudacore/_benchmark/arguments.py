@@ -62,7 +62,11 @@ def _checked(fn: Any, what: str) -> Callable[..., object]:
             "kernel[grid, block], and its arguments as args=(...)"
         )
     if not callable(fn):
-        raise TypeError(f"benchmark: {what} is {fn!r}, which cannot be called")
+        # Many write the launch itself, which returns None.
+        advice = "; give a launcher and its arguments: benchmark(kernel[grid, block], (x, n))"
+        raise TypeError(
+            f"benchmark: {what} is {fn!r}, which cannot be called{advice if fn is None else ''}"
+        )
     for one in (fn, getattr(fn, "__call__", None)):  # noqa: B004
         if inspect.iscoroutinefunction(one):
             raise TypeError(

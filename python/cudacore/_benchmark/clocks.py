@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cudacore import _core
+from cudacore._public import public
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cudacore._core import Device
 
-#: Clocks whose readings differ by more than this have moved.
+#: BenchmarkClocks whose readings differ by more than this have moved.
 MOVED = 0.02
 
 _INTERVAL_S = 0.02
@@ -29,8 +30,9 @@ REASONS = {
 }
 
 
+@public("cudacore")
 @dataclass(frozen=True)
-class Clocks:
+class BenchmarkClocks:
     """The clocks that were read during a benchmark.
 
     Parameters
@@ -100,7 +102,7 @@ class ClockWatch:
         self._readings.clear()
         self._next = 0.0
 
-    def result(self) -> Clocks | None:
+    def result(self) -> BenchmarkClocks | None:
         """Return what was read; None if nothing was."""
         if not self._readings:
             return None
@@ -108,7 +110,7 @@ class ClockWatch:
         bits = 0
         for one in reasons:
             bits |= one
-        return Clocks(
+        return BenchmarkClocks(
             (min(sm), max(sm)),
             (min(memory), max(memory)),
             tuple(text for bit, text in REASONS.items() if bits & bit),

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from cudacore._benchmark.times import Times
+    from cudacore._benchmark.times import BenchmarkTimes
 
 _BINS = 24
 _LEVELS = "▁▂▃▄▅▆▇█"
@@ -23,7 +23,7 @@ class Histogram(NamedTuple):
     beyond: int
 
 
-def histogram(times: Times) -> Histogram:
+def histogram(times: BenchmarkTimes) -> Histogram:
     """Count times; what lies far above the rest, as after an interruption, is beyond."""
     _, third = times.quartiles
     low, high = times.min, min(times.max, third + 3 * times.iqr)

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cudacore._benchmark.times import Times, seconds_text
+from cudacore._benchmark.times import BenchmarkTimes, seconds_text
 from cudacore._benchmark.timing import LITTLE, SHORT_S, Candidate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cudacore._benchmark.clocks import Clocks
+    from cudacore._benchmark.clocks import BenchmarkClocks
 
 _NOISY = 0.1
 
@@ -23,10 +23,15 @@ def includes_waiting(one: Candidate) -> bool:
 
 
 def notes(
-    one: Candidate, *, simulated: bool, flushed: bool, clocks: Clocks | None, why_unknown: str
+    one: Candidate,
+    *,
+    simulated: bool,
+    flushed: bool,
+    clocks: BenchmarkClocks | None,
+    why_unknown: str,
 ) -> Iterator[str]:
     """Yield the notes on one function."""
-    gpu = Times(tuple(run.gpu for run in one.samples))
+    gpu = BenchmarkTimes(tuple(run.gpu for run in one.samples))
     if simulated:
         yield "this is the simulated device: its times say nothing about a GPU"
     else:
@@ -45,8 +50,8 @@ def notes(
         yield f"noisy: the interquartile range is {100 * gpu.iqr / max(gpu.median, 1e-12):.0f} %"
 
 
-def _about_waiting(one: Candidate, gpu: Times, *, simulated: bool) -> Iterator[str]:
-    cpu = Times(tuple(run.cpu for run in one.samples))
+def _about_waiting(one: Candidate, gpu: BenchmarkTimes, *, simulated: bool) -> Iterator[str]:
+    cpu = BenchmarkTimes(tuple(run.cpu for run in one.samples))
     if one.escapes:
         yield (
             "the device was still busy after the stream was done: the function seems to use "
@@ -64,7 +69,7 @@ def _about_waiting(one: Candidate, gpu: Times, *, simulated: bool) -> Iterator[s
         )
 
 
-def _about_clocks(clocks: Clocks | None, why_unknown: str) -> Iterator[str]:
+def _about_clocks(clocks: BenchmarkClocks | None, why_unknown: str) -> Iterator[str]:
     if why_unknown:
         yield f"the clocks are unknown: {why_unknown}"
     if clocks is not None and clocks.moved:

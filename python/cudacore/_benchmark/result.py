@@ -11,8 +11,8 @@ from cudacore._benchmark import text
 from cudacore._public import public
 
 if TYPE_CHECKING:
-    from cudacore._benchmark.clocks import Clocks
-    from cudacore._benchmark.times import Times
+    from cudacore._benchmark.clocks import BenchmarkClocks
+    from cudacore._benchmark.times import BenchmarkTimes
 
 
 @public("cudacore")
@@ -26,9 +26,9 @@ class BenchmarkResult:
     ----------
     name : str
         The function's name.
-    gpu : Times
+    gpu : BenchmarkTimes
         What the device took, between two events.
-    cpu : Times
+    cpu : BenchmarkTimes
         What the host took to call the function, which usually means: to queue its work.
     calls : int
         The number of calls between two events.
@@ -45,15 +45,15 @@ class BenchmarkResult:
         What one call moves and computes, as it was given.
     peak_bandwidth : float or None
         What the device's memory can move at most, in bytes per second.
-    clocks : Clocks or None
+    clocks : BenchmarkClocks or None
         The device's clocks meanwhile; None if unknown.
     notes : tuple of str
         What one must know to understand the times.
     """
 
     name: str
-    gpu: Times
-    cpu: Times
+    gpu: BenchmarkTimes
+    cpu: BenchmarkTimes
     calls: int
     flushed_l2: bool
     device: str
@@ -62,7 +62,7 @@ class BenchmarkResult:
     bytes: float | None
     flops: float | None
     peak_bandwidth: float | None
-    clocks: Clocks | None
+    clocks: BenchmarkClocks | None
     notes: tuple[str, ...]
 
     @property

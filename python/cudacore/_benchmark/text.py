@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from cudacore._benchmark.histogram import histogram, svg_bars, text_bars
 from cudacore._benchmark.times import rate_text, seconds_text
+from cudacore._text import count_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from cudacore._benchmark.comparison import BenchmarkComparison
     from cudacore._benchmark.result import BenchmarkResult
-    from cudacore._benchmark.times import Times
+    from cudacore._benchmark.times import BenchmarkTimes
 
 
 def of_result(result: BenchmarkResult) -> str:
@@ -24,7 +25,7 @@ def of_result(result: BenchmarkResult) -> str:
     drawn = f"{seconds_text(bars.low)} {text_bars(bars.counts)} {seconds_text(bars.high)}{beyond}"
     lines = [
         f"{result.name} on {result.device}",
-        f"  GPU  {_times(result.gpu)}, {len(result.gpu)} runs",
+        f"  GPU  {_runs(result)}",
         f"       {drawn}",
         f"  CPU  {_times(result.cpu)}",
         *(f"  {line}" for line in (*_rates(result), _conditions(result))),
@@ -33,11 +34,15 @@ def of_result(result: BenchmarkResult) -> str:
     return "\n".join(lines)
 
 
-def _times(times: Times) -> str:
+def _times(times: BenchmarkTimes) -> str:
     first, third = times.quartiles
     return (
         f"{seconds_text(times.median)} (quartiles {seconds_text(first)} and {seconds_text(third)})"
     )
+
+
+def _runs(result: BenchmarkResult) -> str:
+    return f"{_times(result.gpu)}, {count_text(len(result.gpu), 'run')}"
 
 
 def _rates(result: BenchmarkResult) -> Iterable[str]:
@@ -62,8 +67,7 @@ def _conditions(result: BenchmarkResult) -> str:
         low, high = result.clocks.sm_mhz
         clocks = f"clock {low} MHz" if low == high else f"clock {low} to {high} MHz"
     cache = "L2 emptied before each run" if result.flushed_l2 else "L2 not emptied"
-    calls = "1 call" if result.calls == 1 else f"{result.calls} calls"
-    return f"{calls} per run; {cache}; {clocks}"
+    return f"{count_text(result.calls, 'call')} per run; {cache}; {clocks}"
 
 
 def of_comparison(comparison: BenchmarkComparison) -> str:
@@ -119,7 +123,7 @@ def html_of_result(result: BenchmarkResult) -> str:
     """Write a result as a table with a histogram."""
     bars = histogram(result.gpu)
     rows = [
-        ("GPU", _times(result.gpu) + f", {len(result.gpu)} runs"),
+        ("GPU", _runs(result)),
         ("CPU", _times(result.cpu)),
         *(("rate", line) for line in _rates(result)),
         ("how", _conditions(result)),

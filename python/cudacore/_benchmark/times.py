@@ -6,11 +6,15 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass
 
+from cudacore._public import public
+from cudacore._text import count_text
+
 _PREFIXES = (("", 1.0), ("m", 1e-3), ("µ", 1e-6), ("n", 1e-9))
 
 
+@public("cudacore")
 @dataclass(frozen=True)
-class Times:
+class BenchmarkTimes:
     """What each run took for one call, in seconds.
 
     Parameters
@@ -59,7 +63,8 @@ class Times:
         return len(self.samples)
 
     def __repr__(self) -> str:
-        return f"<{seconds_text(self.median)}, IQR {seconds_text(self.iqr)}, {len(self)} runs>"
+        runs = count_text(len(self), "run")
+        return f"<{seconds_text(self.median)}, IQR {seconds_text(self.iqr)}, {runs}>"
 
     def to_dict(self) -> dict[str, object]:
         """Return the statistics and the samples, for JSON."""

@@ -37,7 +37,10 @@ _LEAST_WARM_UP_S = 0.03  # clocks need some time to rise
 _WINDOW = 5
 _STABLE = 0.03
 
-_IDLE_S = 50e-6  # what waiting for an idle device takes at most
+# What waiting for an idle device takes at most, if the host has time.
+_IDLE_S = 50e-6
+_IDLE_SIMULATED_S = 1e-3
+_TRIES = 5
 
 
 class Sample(NamedTuple):
@@ -78,7 +81,7 @@ class Plan:
 
 
 class Timer:
-    """Times functions on a stream."""
+    """BenchmarkTimes functions on a stream."""
 
     def __init__(self, stream: Stream, plan: Plan, *, simulated: bool) -> None:
         self._stream = stream
@@ -140,15 +143,24 @@ class Timer:
             raise ValueError(f"benchmark: {one.name} closed the stream that it is timed on")
 
     def _escapes(self, one: Candidate) -> bool:
-        """Tell whether the device is still busy when the stream is idle."""
-        args = self._set_up()
+        """Tell whether the device is still busy whenever the stream is idle.
+
+        A host that is busy itself may wait as long, but not every time.
+        """
         device = self._stream.device
-        device.sync()
-        one.fn(*args, **self._plan.kwargs)
-        self._check_stream(one)
-        self._stream.sync()
-        busy = _seconds_of(device.sync)
-        return busy > _IDLE_S and busy > 3 * _seconds_of(device.sync)
+        limit = _IDLE_SIMULATED_S if self._simulated else _IDLE_S
+        busy = idle = math.inf
+        for _ in range(_TRIES):
+            args = self._set_up()
+            device.sync()
+            one.fn(*args, **self._plan.kwargs)
+            self._check_stream(one)
+            self._stream.sync()
+            busy = min(busy, _seconds_of(device.sync))
+            if busy < limit:
+                return False
+            idle = min(idle, _seconds_of(device.sync))
+        return busy > 3 * idle
 
     def _warm_up(self, one: Candidate) -> None:
         if self._plan.warmup == 0:

@@ -121,7 +121,7 @@ def _findings(findings: Sequence[Finding]) -> Iterator[str]:
         yield f"{finding.severity}: {finding.text}"
         yield f"    cure: {finding.cure}"
     counts = [
-        count_text(count, severity, severity + "s")
+        count_text(count, severity)
         for severity in SEVERITIES
         if (count := sum(finding.severity == severity for finding in findings))
     ]
