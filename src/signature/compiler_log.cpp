@@ -12,6 +12,9 @@
 namespace cudacore::signature {
 namespace {
 
+/// How NVRTC begins an error that has no line: `At end of source: error: expected a "}"`.
+constexpr std::string_view end_of_source = "At end of source: ";
+
 /// Whether `text` starts with "error   :" or "fatal   :".
 bool starts_with_severity(std::string_view text) {
   constexpr std::array<std::string_view, 2> words = {"error", "fatal"};
@@ -27,7 +30,7 @@ bool sums_up(std::string_view line) {
 
 /// Whether a line of a log reports an error: "k.cu(3): error: …", "Catastrophic error: …", "nvrtc:
 /// error: …", "ptxas fatal   : …", "ptxas application ptx input, line 4; fatal   : …", "error   :
-/// …", "unrecognized option: …".
+/// …", "At end of source: error: …", "unrecognized option: …".
 bool tells_of_error(std::string_view line) {
   if (line.starts_with(' ')) return false;
   for (const std::string_view start :
@@ -40,9 +43,12 @@ bool tells_of_error(std::string_view line) {
     if (starts_with_severity(line.substr(std::string_view("ptxas ").size()))) return true;
     if (place != std::string_view::npos) return starts_with_severity(line.substr(place + 2));
   }
-  const std::size_t place = line.find("): ");
-  if (place == std::string_view::npos) return false;
-  const std::string_view rest = line.substr(place + 3);
+  std::string_view rest;
+  if (line.starts_with(end_of_source)) {
+    rest = line.substr(end_of_source.size());
+  } else if (const std::size_t place = line.find("): "); place != std::string_view::npos) {
+    rest = line.substr(place + 3);
+  }
   return rest.starts_with("error:") || rest.starts_with("error #") ||
          rest.starts_with("catastrophic error:") || rest.starts_with("internal error:");
 }
@@ -123,7 +129,15 @@ FirstError first_error(std::string_view log) {
   if (!first) return error;
   error.text = lines[*first];
   read_place(lines[*first], error);
-  for (std::size_t i = *first + 1; i < lines.size() && i <= *first + 2; ++i) {
+  std::size_t begin = *first + 1;
+  std::size_t end = std::min(begin + 2, lines.size());
+  // At the end of the source there is nothing to show. A note may say what begins further up.
+  if (error.text.starts_with(end_of_source) && begin < lines.size() &&
+      lines[begin].find("): note") != std::string_view::npos) {
+    error.excerpt = lines[begin++];
+    end = std::min(begin + 2, lines.size());
+  }
+  for (std::size_t i = begin; i < end; ++i) {
     if (!lines[i].starts_with("  ")) break;
     error.excerpt += (error.excerpt.empty() ? "" : "\n") + std::string(lines[i]);
   }

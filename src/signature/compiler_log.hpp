@@ -14,7 +14,8 @@ struct FirstError {
   std::string file;      ///< empty if the error has no position in the source
   std::size_t line = 0;  ///< from 1; 0 if there is none
   std::string text;      ///< the complete line of the log
-  std::string excerpt;   ///< the source line and the caret below it, if the log has them
+  std::string excerpt;   ///< the source line and the caret below it, if the log has them; at the
+                         ///< end of the source, those of the note on it
   std::size_t more = 0;  ///< number of further errors
 
   /// "\n(and 2 more errors; see .log)"; empty if there are none.

@@ -53,6 +53,19 @@ TEST(FirstError, OfPtxasAndTheLinker) {
   EXPECT_EQ(linker.more, 0U);
 }
 
+TEST(FirstError, AtTheEndOfTheSource) {
+  const FirstError error = first_error(
+      "At end of source: error: expected a \"}\"\nk.cu(2): note #3196-D: to match this \"{\"\n"
+      "  if (x) {\n         ^\n\nAt end of source: error: expected a \"}\"\n"
+      "k.cu(1): note #3196-D: to match this \"{\"\n\n2 errors detected\n");
+  EXPECT_EQ(error.text, "At end of source: error: expected a \"}\"");
+  EXPECT_EQ(error.excerpt, "k.cu(2): note #3196-D: to match this \"{\"\n  if (x) {\n         ^");
+  EXPECT_EQ(error.line, 0U);
+  EXPECT_EQ(error.more, 1U);
+  EXPECT_EQ(first_error("k.cu(1): error: a\nAt end of source: error: b\n").more, 1U);
+  EXPECT_TRUE(first_error("At end of source: warning: c\n").text.empty());
+}
+
 TEST(FirstError, OfNothing) {
   EXPECT_TRUE(first_error("").text.empty());
   EXPECT_TRUE(first_error("ptxas info    : Used 8 registers\nno error here").text.empty());

@@ -279,8 +279,27 @@ def test_source_that_does_not_compile(
 def test_every_error_is_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "bad.cu").write_text("__global__ void f() {\n  a;\n  b;\n}")
     said = failure(capsys, "bad.cu", "--arch", "sm_90")
-    assert "bad.cu(2): error" in said
-    assert "bad.cu(3): error" in said
+    assert said.count('bad.cu(2): error: identifier "a"') == 1
+    assert said.count('bad.cu(3): error: identifier "b"') == 1
+    assert ".log" not in said
+
+
+def test_the_log_comes_first_and_then_what_it_lacks(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "bad.cu").write_text('#include "mine.h"\n')
+    said = failure(capsys, "bad.cu", "--arch", "sm_90").splitlines()
+    assert said[0] == 'bad.cu(1): catastrophic error: cannot open source file "mine.h"'
+    first = next(number for number, line in enumerate(said) if line.startswith("error: "))
+    assert said[first - 1] == ""
+    assert said[first].startswith('error: nvrtcCompileProgram failed on "bad.cu"')
+    assert said[first + 1] == "Searched for mine.h in: "
+    assert said[-1] == "Name the folder that it is in: -I FOLDER"
+
+
+def test_notes_are_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "bad.cu").write_text("__global__ void f() {\n")
+    assert 'to match this "{"' in failure(capsys, "bad.cu", "--arch", "sm_90")
 
 
 @pytest.mark.parametrize("name", ["axpy<nothing>", "nothing", "axpy<", "axpy<float"])

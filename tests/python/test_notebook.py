@@ -186,6 +186,27 @@ def test_a_missing_header_comes_with_advice(notebook: Notebook) -> None:
     assert "host's C++ standard library cannot be used" in shown.error
 
 
+def test_a_missing_header_of_ones_own_needs_an_option(notebook: Notebook) -> None:
+    shown = notebook('%%cuda\n#include "mine.cuh"\n__global__ void g() {}')
+    assert shown.error.rstrip().endswith("\nName the folder that it is in: -I FOLDER")
+    assert "include_path" not in shown.error
+
+
+def test_notes_follow_their_errors(notebook: Notebook) -> None:
+    shown = notebook(
+        "%%cuda\n__device__ void f(int*);\n__device__ void f(float*);\n"
+        "__global__ void g(char* p) {\n  f(p);\n"
+    )
+    heads = [line for line in shown.error.splitlines() if re.match(r"(line \d+|at the end)", line)]
+    assert [head.partition(" #")[0].partition(' "')[0] for head in heads] == [
+        "line 5: error: no instance of overloaded function",
+        "line 3: note",
+        "line 2: note",
+        "at the end of the cell: error: expected a",
+        "line 4: note",
+    ]
+
+
 def test_an_error_inside_a_template_says_where_it_was_instantiated(notebook: Notebook) -> None:
     shown = notebook(
         "%%cuda\n"
@@ -246,7 +267,7 @@ def test_an_empty_cell_and_a_line_are_refused(notebook: Notebook) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("--arch sm_1", 'ValueError: arch "sm_1" is no GPU architecture'),
+        ("--arch sm_1", 'ValueError: arch "sm_1" is not a GPU architecture'),
         ("--std c++99", "take c++17 or c++20"),
         ("--option=--nothing", "NotSupportedError: "),
         ("-D 1x", "CompileError: "),
@@ -265,6 +286,20 @@ def test_other_names_for_kernels_with_names_of_python(notebook: Notebook) -> Non
     shown = notebook.works("%%cuda --name show=print\n__global__ void print() {}")
     assert shown.stdout == "show = print()\n"
     assert notebook.works("print(show.name)").stdout == "print\n"
+
+
+def test_a_name_given_twice_counts_once(notebook: Notebook) -> None:
+    shown = notebook.works(
+        "%%cuda --name 'ft<float>' --name 'ft<float>'\n"
+        "template <typename T> __global__ void ft(T* p) {}"
+    )
+    assert shown.stdout == "ft_float = ft<float>(float* p)\n"
+
+
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_help_option_compiles_nothing(notebook: Notebook, option: str) -> None:
+    shown = notebook.works(f"%%cuda {option}\nnot C++")
+    assert "--name <[PYTHON=]EXPRESSION>" in shown.stdout
 
 
 def test_help(notebook: Notebook) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from cudacore import _core
+from cudacore._advice import advice
 from cudacore._commands import FAILED, output_file
 
 if TYPE_CHECKING:
@@ -112,14 +113,13 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     architectures = [one for several in options.arch for one in several]
     _check_usage(parser, output, architectures)
     output_file.check(parser, "-o", output, options.source)
+    source = options.source.read_bytes()
     try:
-        code = _compile(options, output.suffix, architectures)
+        code = _compile(options, source, output.suffix, architectures)
         code.save(output)
     except _core.CompileError as error:
-        # The message shows the first error alone.
-        if "see .log" in str(error):
-            print(error.log, file=sys.stderr)
-        raise
+        _report_error(error, source)
+        return FAILED
     except ValueError as error:
         print(f"error: {_shown(options.source)}: {error}", file=sys.stderr)
         return FAILED
@@ -130,6 +130,14 @@ def run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 def _shown(path: Path | str) -> str:
     """Return a path as text; its bytes need not be UTF-8."""
     return os.fsencode(path).decode(errors="backslashreplace")
+
+
+def _report_error(error: _core.CompileError, source: bytes) -> None:
+    """Show the log, which has all errors, and then what the message adds to it."""
+    message = str(error)
+    head = message.partition("\n")[0]
+    lines = advice(message, error.log, source.decode(errors="replace"))
+    print("\n".join([error.log.rstrip(), "", f"error: {head}", *lines]), file=sys.stderr)
 
 
 def _architectures(text: str) -> list[Architecture]:
@@ -164,13 +172,12 @@ def _check_usage(
 
 
 def _compile(
-    options: argparse.Namespace, suffix: str, architectures: list[Architecture]
+    options: argparse.Namespace, source: bytes, suffix: str, architectures: list[Architecture]
 ) -> _core.ObjectCode:
     """Compile for each architecture, several at a time."""
-    text = options.source.read_bytes()
 
     def compile_for(architecture: Architecture) -> tuple[_core.ObjectCode, str]:
-        program = _core.Program(text, "c++", _program_options(options, architecture))
+        program = _core.Program(source, "c++", _program_options(options, architecture))
         target = "ptx" if suffix == ".ptx" else architecture.target
         return program.compile(target, options.names), program.log
 

@@ -7,6 +7,9 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
+from cudacore._advice import advice
+from cudacore._text import count_text
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -25,7 +28,7 @@ _HEAD = re.compile(
 )
 _COUNTS = re.compile(
     r"\s*(and )?\d+ (catastrophic )?errors? .*|Compilation terminated\.|"
-    r"Remark: The warnings can .*|\(and \d+ more errors?; see \.log\)"
+    r"Remark: The warnings can .*"
 )
 _PRAGMA = "#pragma nv_mangled_name "
 
@@ -137,29 +140,30 @@ def render_error(message: str, log: str, source: str) -> list[str]:
         What was compiled.
     """
     entries, others = parse(log)
-    errors = [
-        entry
-        for entry in entries
-        if entry.is_error and not entry.text.startswith("Error in parsing name expression")
-    ]
+    errors = _errors(entries)
     if not errors:
         return f"{RED}CompileError{PLAIN}: {message}".split("\n")
-    count = f"{len(errors)} error{'s' if len(errors) > 1 else ''}"
-    lines = [f"{RED}CompileError{PLAIN}: {count}"]
-    for entry in errors[:MOST]:
-        lines += render(entry, source.split("\n"))
+    lines = [f"{RED}CompileError{PLAIN}: {count_text(len(errors), 'error')}"]
+    for error in errors[:MOST]:
+        for entry in error:
+            lines += render(entry, source.split("\n"))
     if len(errors) > MOST:
         lines.append(f"(and {len(errors) - MOST} more; sys.last_value.log has all of them)")
-    return lines + others + _advice(message, log, source)
+    return lines + others + advice(message, log, source)
 
 
-def _advice(message: str, log: str, source: str) -> list[str]:
-    """Return the lines of a message that come neither from the log nor from the source."""
-    known = {line.strip() for line in f"{log}\n{source}".split("\n")}
+def _errors(entries: Sequence[Entry]) -> list[list[Entry]]:
+    """Return the errors, each with the notes that follow it."""
+    groups: list[list[Entry]] = []
+    for entry in entries:
+        if entry.kind.startswith("note") and groups:
+            groups[-1].append(entry)
+        else:
+            groups.append([entry])
     return [
-        line
-        for line in message.split("\n")[2:]
-        if line.strip() not in known and not _COUNTS.fullmatch(line)
+        group
+        for group in groups
+        if group[0].is_error and not group[0].text.startswith("Error in parsing name expression")
     ]
 
 

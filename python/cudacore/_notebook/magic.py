@@ -45,6 +45,7 @@ class CudaMagics(Magics):
             self._descriptor = CaughtDescriptor(stdout)
 
     @magic_arguments()
+    @argument("--help", "-h", action="store_true", help="Show this, and compile nothing.")
     @argument(
         "--name",
         action="append",
@@ -81,6 +82,9 @@ class CudaMagics(Magics):
         Launch one by kernel[grid, block](...). Running the cell again replaces the kernels.
         """
         options = self._parse(line)
+        if options.help:
+            sys.stdout.write(self.cuda.parser.format_help())
+            return
         source = "\n" + cell  # lines are counted as the notebook does: the magic is on the first
         try:
             code = self._compile(options, source)
@@ -97,7 +101,7 @@ class CudaMagics(Magics):
             options: Namespace = self.cuda.parser.parse_args(shlex.split(line))
         except ValueError as error:
             raise UsageError(f"%%cuda: {error}: {line}") from None
-        options.name = [Named.from_option(text) for text in options.name]
+        options.name = list(dict.fromkeys(Named.from_option(text) for text in options.name))
         return options
 
     def _compile(self, options: Namespace, source: str) -> _core.ObjectCode:
