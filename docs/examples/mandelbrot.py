@@ -48,5 +48,6 @@ for _ in range(limit):
     re, im = np.where(inside, (re * re - im * im + c_re, 2 * re * im + c_im), (re, im))
 np.testing.assert_array_equal(result[rows], expected)
 
-print(f"{width} x {height} pixels: {np.mean(result == limit):.1%} are in the set")
+share = np.mean(result == limit)
+print(f"{width} x {height} pixels: {share:.1%} are in the set; {rows.size} rows agree with NumPy")
 imsave("mandelbrot.png", np.log(result) * (result < limit), cmap="twilight_shifted")

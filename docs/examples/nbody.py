@@ -68,7 +68,7 @@ for _ in range(steps):
     move(d_bodies, d_velocities, dt)
     pull(d_bodies, d_velocities, n, dt)
 x, y = d_bodies.to_host("float32", (n, 4)).T[:2]
-print(f"{n} bodies, {steps} steps: the centers are at {x[0]:.2f}, {y[0]:.2f}")
+print(f"{n} bodies, {steps} steps: {len(expected)} velocities after the first agree with NumPy")
 
 plt.figure(figsize=(6, 4), layout="constrained", facecolor="black")
 plt.scatter(x, y, s=100 / np.sqrt(n), c=np.arange(n) < n // 2, cmap="cool", linewidths=0)

@@ -49,4 +49,4 @@ sum_kernel[1, block](sums, blocks, total)  # the same kernel adds the blocks' su
 result = total.to_host("float32")[0]
 expected = values.sum(dtype="float64")
 np.testing.assert_allclose(result, expected, rtol=1e-5)
-print(f"{blocks} blocks: the sum of {n:,} elements is {result:.1f}; NumPy: {expected:.1f}")
+print(f"{blocks} blocks: the sum of {n:,} elements is {result:.1f}, which agrees with NumPy")

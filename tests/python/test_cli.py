@@ -78,7 +78,7 @@ def test_without_gpu_draws_on_the_simulated_device(tmp_path: Path, what: str) ->
     assert first.startswith("No GPU was found: this runs on the simulated device")
     assert "cudacore simulated device (sm_90)" in result.stdout
     assert "2000 of 2000 pixels" in result.stdout
-    assert (tmp_path / "mandelbrot.png").exists()
+    assert (tmp_path / "seahorse_valley.png").exists()
 
 
 def test_unknown_driver(tmp_path: Path) -> None:

@@ -16,19 +16,6 @@ ANYWHERE = [
     path for path in PROGRAMS if path.stem not in {"torch_operator", "cupy_comparison"}
 ]  # fmt: skip
 PICTURES = {"histogram", "mandelbrot", "nbody"}
-#: What a program prints last, if all is well.
-SAYS = {
-    "block_sort": "50 rows of 1024 keys are sorted",
-    "histogram": "2,000,000 values: the most frequent is",
-    "mandelbrot": "are in the set",
-    "matmul": "agrees with NumPy",
-    "nbody": "bodies, 150 steps",
-    "overlap": "2 streams:",
-    "printf_debugging": "corrected: agrees with NumPy",
-    "reduction": "the sum of 4,000,000 elements",
-    "saxpy": "1,000,003 elements agree with NumPy",
-    "templates": "transform<unsigned char, Clamp<unsigned char>",
-}
 
 
 def run_example(path: Path, folder: Path) -> str:
@@ -50,7 +37,7 @@ def test_example(path: Path, device: object, tmp_path: Path) -> None:
     if path.stem in PICTURES:
         pytest.importorskip("matplotlib")
     said = run_example(path, tmp_path)
-    assert SAYS[path.stem] in said.splitlines()[-1]
+    assert re.search(r"\bagrees? with NumPy", said.splitlines()[-1])
     if path.stem in PICTURES:
         assert (tmp_path / f"{path.stem}.png").read_bytes().startswith(b"\x89PNG")
 
@@ -65,7 +52,7 @@ def test_debugging_example_shows_the_fault_and_what_printf_wrote(tmp_path: Path)
 def test_example_with_cupy(device: object, tmp_path: Path) -> None:
     pytest.importorskip("cupy")
     said = run_example(FOLDER / "cupy_comparison.py", tmp_path)
-    assert re.search(r"CuPy(.|\n)*cudacore", said)
+    assert re.search(r"agree with NumPy(.|\n)*CuPy(.|\n)*cudacore", said)
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)

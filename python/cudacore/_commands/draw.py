@@ -69,7 +69,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     parser.add_argument(
         "--output",
         type=Path,
-        default=Path("mandelbrot.png"),
+        default=Path("seahorse_valley.png"),
         metavar="FILE",
         help="the image (default: %(default)s)",
     )
