@@ -16,7 +16,7 @@ writes to its own part of the output. In this text,
 import functools
 import re
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -170,7 +170,3 @@ def kernels_of(items: Sequence[Item], most: int = 24) -> list[Kernel]:
         kernel.places.append(kernel.output_size)
         kernel.output_size += (item.size + 31) // 16 * 16
     return kernels
-
-
-def names_of(items: Iterable[Item]) -> set[str]:
-    return {item.name for item in items}

@@ -26,7 +26,6 @@ _ELEMENTS = (
     "b1",
     "s32",
 )
-_ONE = {"f16": 0x3C00, "bf16": 0x3F80, "e4m3": 0x38, "e5m2": 0x3C}
 
 
 def knows(mnemonic: str, key: str) -> bool:
@@ -68,10 +67,6 @@ def elements_of(key: str) -> list[str]:
     if len(words) == 2:  # wmma with f16: only d and c.
         return [words[0], "f16", "f16", words[1]]
     return words
-
-
-def _exact(kind: str) -> str:
-    return f"exact_{kind}"
 
 
 def _selectors(key: str, element: str) -> range:

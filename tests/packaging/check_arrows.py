@@ -240,6 +240,7 @@ def main() -> int:
     errors = [
         *public_header_errors(ROOT),
         *public_errors(ROOT),
+        *unknown_rooms(ROOT),
         *room_errors(ROOT),
         *simulator_errors(ROOT),
     ]
