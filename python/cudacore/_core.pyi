@@ -1122,7 +1122,7 @@ class Buffer:
         Raises
         ------
         TypeError
-            `dtype` is no type of elements, or its elements are Python objects.
+            `dtype` is not an element type, or its elements are Python objects.
         ValueError
             The elements don't fit into the buffer, or are not aligned; the dtype is big-endian; or
             the buffer is closed.
@@ -2203,27 +2203,7 @@ class ObjectCode:
 
         A str that contains a line break is the PTX itself; any other str is a path.
 
-        Parameters
-        ----------
-        module : bytes, str or os.PathLike
-            The code, in bytes or another buffer, or the path of a file that holds it.
-        name : str, default ""
-            Its name in messages; if empty, the file's name.
-        symbol_mapping : mapping of str to str, optional
-            Other names for symbols: `get_kernel` and `get_global` look here first.
-
-        Returns
-        -------
-        ObjectCode
-
-        Raises
-        ------
-        OSError
-            The file cannot be read.
-        ValueError
-            It contains no code.
-        TypeError
-            An argument has the wrong type.
+        The arguments and errors are those of `from_cubin`.
         """
     @staticmethod
     def from_ltoir(
@@ -2231,27 +2211,7 @@ class ObjectCode:
     ) -> ObjectCode:
         """Wraps LTO IR made elsewhere, which only a Linker accepts.
 
-        Parameters
-        ----------
-        module : bytes, str or os.PathLike
-            The code, in bytes or another buffer, or the path of a file that holds it.
-        name : str, default ""
-            Its name in messages; if empty, the file's name.
-        symbol_mapping : mapping of str to str, optional
-            Other names for symbols: `get_kernel` and `get_global` look here first.
-
-        Returns
-        -------
-        ObjectCode
-
-        Raises
-        ------
-        OSError
-            The file cannot be read.
-        ValueError
-            It contains no code.
-        TypeError
-            An argument has the wrong type.
+        The arguments and errors are those of `from_cubin`.
         """
     @staticmethod
     def from_fatbin(
@@ -2259,27 +2219,7 @@ class ObjectCode:
     ) -> ObjectCode:
         """Wraps a fat binary made elsewhere.
 
-        Parameters
-        ----------
-        module : bytes, str or os.PathLike
-            The code, in bytes or another buffer, or the path of a file that holds it.
-        name : str, default ""
-            Its name in messages; if empty, the file's name.
-        symbol_mapping : mapping of str to str, optional
-            Other names for symbols: `get_kernel` and `get_global` look here first.
-
-        Returns
-        -------
-        ObjectCode
-
-        Raises
-        ------
-        OSError
-            The file cannot be read.
-        ValueError
-            It contains no code.
-        TypeError
-            An argument has the wrong type.
+        The arguments and errors are those of `from_cubin`.
         """
     @staticmethod
     def from_object(
@@ -2287,27 +2227,7 @@ class ObjectCode:
     ) -> ObjectCode:
         """Wraps a host object with device code made elsewhere, for a Linker.
 
-        Parameters
-        ----------
-        module : bytes, str or os.PathLike
-            The code, in bytes or another buffer, or the path of a file that holds it.
-        name : str, default ""
-            Its name in messages; if empty, the file's name.
-        symbol_mapping : mapping of str to str, optional
-            Other names for symbols: `get_kernel` and `get_global` look here first.
-
-        Returns
-        -------
-        ObjectCode
-
-        Raises
-        ------
-        OSError
-            The file cannot be read.
-        ValueError
-            It contains no code.
-        TypeError
-            An argument has the wrong type.
+        The arguments and errors are those of `from_cubin`.
         """
     @staticmethod
     def from_library(
@@ -2315,27 +2235,7 @@ class ObjectCode:
     ) -> ObjectCode:
         """Wraps a host library with device code made elsewhere, for a Linker.
 
-        Parameters
-        ----------
-        module : bytes, str or os.PathLike
-            The code, in bytes or another buffer, or the path of a file that holds it.
-        name : str, default ""
-            Its name in messages; if empty, the file's name.
-        symbol_mapping : mapping of str to str, optional
-            Other names for symbols: `get_kernel` and `get_global` look here first.
-
-        Returns
-        -------
-        ObjectCode
-
-        Raises
-        ------
-        OSError
-            The file cannot be read.
-        ValueError
-            It contains no code.
-        TypeError
-            An argument has the wrong type.
+        The arguments and errors are those of `from_cubin`.
         """
     @property
     def code(self) -> bytes:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The NumPy arrays that `Buffer.to_host` copies into, and dtypes; imported when first needed."""
+"""What buffers and views need NumPy for: arrays on the host, and dtypes."""
 
 from typing import TYPE_CHECKING, Any
 

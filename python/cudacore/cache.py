@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cudacore import _core, _paths
+from cudacore import _core
 from cudacore._integers import is_int
+from cudacore._user_folder import user_folder
 
 if TYPE_CHECKING:
     import os
@@ -168,9 +169,9 @@ def set_folder(folder: str | os.PathLike[str]) -> None:
     Raises
     ------
     ValueError
-        The path is empty, or begins with ``~`` and something that is no user's name.
+        The path is empty, or begins with ``~`` and something that is not a user's name.
     """
-    _core.cache_set_folder(_paths.user_folder(folder, "cache.set_folder"))
+    _core.cache_set_folder(user_folder(folder, "cache.set_folder"))
 
 
 def set_max_size(size: int) -> None:

@@ -15,8 +15,8 @@ from stat import S_ISREG
 from typing import TYPE_CHECKING, NamedTuple
 
 from cudacore import _core
-from cudacore._paths import user_folder
 from cudacore._public import public
+from cudacore._user_folder import user_folder
 from cudacore.utils._program_cache import (
     Key,
     ProgramCacheResource,
