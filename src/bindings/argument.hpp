@@ -39,7 +39,7 @@ void pack_arguments(const launching::KernelBox& kernel, PyObject* const* objects
 inline constexpr char host_advice[] =
     "it lives on the host; device.to_device(array) copies it into a Buffer";
 
-/// Advice on an array for a parameter that is no pointer.
+/// Advice on an array for a parameter that is not a pointer.
 inline constexpr char element_advice[] = "it is an array; pass one element, such as array.item()";
 
 /// How a message names an argument: "a Python int", "a numpy.ndarray".

@@ -249,7 +249,7 @@ bool read_cuda_array_interface(PyObject* object, ForeignArray& array) {
   array.stream = read_stream(from, version);
   array.can_name_stream = version >= 3;
   const auto address = reinterpret_cast<std::uint64_t>(array.tensor.data);
-  // No memory is no device's.
+  // An array without memory is on no device.
   array.tensor.device =
       array.count == 0 ? dlpack::Device{DeviceType::cuda_managed, 0} : locate(address);
   if (array.tensor.device.type == DeviceType::cpu) {

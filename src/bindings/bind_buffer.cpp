@@ -197,7 +197,7 @@ StridedView get_typed_view(const ObjectOf<Buffer>& self, py::handle dtype, py::h
   const std::size_t size = self.value().size();
   if (infers && size % element.size != 0) {
     throw py::value_error("Buffer.view: a buffer of " + std::to_string(size) +
-                          " bytes is no whole number of " + element.name + " elements of " +
+                          " bytes is not a whole number of " + element.name + " elements of " +
                           std::to_string(element.size) + " bytes; take a slice of it first");
   }
   infer_length(lengths, static_cast<std::int64_t>(size / element.size));

@@ -137,7 +137,7 @@ std::string name_of(py::handle object) {
     hint = did_you_mean(object.cast<std::string>(), names);
   }
   throw py::type_error(std::string(what) + " " + shown(object) +
-                       " is no type of elements: give a NumPy dtype, or a name such as 'float32', "
+                       " is not an element type: give a NumPy dtype, or a name such as 'float32', "
                        "'<f4' or 'bfloat16'" +
                        hint);
 }
@@ -171,7 +171,7 @@ ElementType element_type_of(dlpack::DataType type) {
   const unsigned bits = unsigned{type.bits} * type.lanes;
   if (bits == 0 || bits % 8 != 0) {
     throw py::buffer_error("elements of " + std::to_string(bits) +
-                           " bits are no whole number of bytes");
+                           " bits are not a whole number of bytes");
   }
   ElementType made = opaque_elements(bits / 8);
   if (type.code != TypeCode::opaque_handle) made.dlpack = type;

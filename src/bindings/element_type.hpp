@@ -31,7 +31,7 @@ struct ElementType {
 [[nodiscard]] ElementType to_element_type(pybind11::handle object, const char* what);
 
 /// What another library says of its array.
-/// @throw BufferError if it is no type of whole bytes.
+/// @throw BufferError if its size is not a whole number of bytes.
 [[nodiscard]] ElementType element_type_of(dlpack::DataType type);
 
 /// Elements of which only the size is known.

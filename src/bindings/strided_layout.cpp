@@ -202,7 +202,7 @@ StridedLayout StridedLayout::resized(std::int64_t from, std::int64_t to) const {
   made.strides_.back() = 1;
   if (!is_whole) {
     throw std::invalid_argument("the rows of shape " + shape_text(shape_) + " with " +
-                                std::to_string(from) + "-byte elements are no whole number of " +
+                                std::to_string(from) + "-byte elements are not a whole number of " +
                                 std::to_string(to) + "-byte elements");
   }
   made.recount();

@@ -55,7 +55,7 @@ class StridedLayout {
   /// @throw std::invalid_argument if the number of elements differs.
   [[nodiscard]] std::optional<StridedLayout> reshaped(std::vector<std::int64_t> shape) const;
   /// The same bytes as elements of another size; the last dimension must be contiguous.
-  /// @throw std::invalid_argument if it is not, or if its bytes are no whole number of elements.
+  /// @throw std::invalid_argument if it is not, or if its bytes are not a whole number of elements.
   [[nodiscard]] StridedLayout resized(std::int64_t from, std::int64_t to) const;
 
  private:

@@ -179,7 +179,7 @@ std::unique_ptr<DriverApi> load(const std::optional<SimulatorConfiguration>& con
       reinterpret_cast<GetProcAddress>(library.symbol("cuGetProcAddress_v2"));
   if (get_version == nullptr) {
     throw DriverNotFoundError(library.path.string() +
-                                  " is no CUDA driver: it has no "
+                                  " is not a CUDA driver: it has no "
                                   "cuDriverGetVersion",
                               {library.path.string()});
   }

@@ -256,7 +256,7 @@ void Buffer::fill(std::uint32_t value, std::size_t width, const Stream& stream) 
   if (box.size % width != 0) {
     throw std::invalid_argument("a buffer of " + std::to_string(box.size) +
                                 " bytes cannot be filled with a pattern of " +
-                                std::to_string(width) + ": its size is no multiple");
+                                std::to_string(width) + ": its size is not a multiple");
   }
   const StreamCall call(require_open(stream.box(), "Stream"));
   if (box.size == 0) return;

@@ -65,7 +65,7 @@ std::string_view ptx_of(const FatbinPart& part) {
 
 std::vector<FatbinPart> parts_of_fatbin(std::span<const std::byte> fatbin) {
   if (!text_of(fatbin).starts_with(fatbin_magic)) {
-    throw std::invalid_argument("these bytes are no fat binary: they do not begin like one");
+    throw std::invalid_argument("these bytes are not a fat binary: they do not begin like one");
   }
   const auto header = read<Header>(fatbin);
   if (header.header_size < sizeof(Header) || header.header_size > fatbin.size() ||

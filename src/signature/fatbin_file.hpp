@@ -20,7 +20,7 @@ struct FatbinPart {
 };
 
 /// The pieces of a fat binary, in order; they are parts of its bytes.
-/// @throw std::invalid_argument if the bytes are no fat binary, or a damaged one; never reads out
+/// @throw std::invalid_argument if the bytes are not a fat binary, or are a damaged one; never reads out
 /// of bounds.
 [[nodiscard]] std::vector<FatbinPart> parts_of_fatbin(std::span<const std::byte> fatbin);
 

@@ -44,7 +44,7 @@ std::size_t number(signature::PtxTokens& tokens, std::string_view what) {
   const auto [end, error] = std::from_chars(first, last, value, hex ? 16 : 10);
   // A kernel's parameters have at most 32764 bytes.
   if (error != std::errc{} || end != last || value > std::numeric_limits<std::uint16_t>::max()) {
-    tokens.fail("'" + std::string(token) + "' is no " + std::string(what));
+    tokens.fail("'" + std::string(token) + "' is not a " + std::string(what));
   }
   return value;
 }
@@ -81,7 +81,7 @@ Param parameter(signature::PtxTokens& tokens, std::string_view symbol) {
       const auto* const type = std::find_if(ptx_types.begin(), ptx_types.end(),
                                             [&](const PtxType& row) { return row.name == word; });
       if (type == ptx_types.end()) {
-        tokens.fail("'" + std::string(word) + "' is no type of a kernel's parameter");
+        tokens.fail("'" + std::string(word) + "' is not the type of a kernel's parameter");
       }
       param.kind = type->kind;
       param.size = type->size;

@@ -39,7 +39,7 @@ std::optional<std::uint64_t> to_number(std::string_view text) {
   return error == std::errc() && stopped == end ? std::optional(value) : std::nullopt;
 }
 
-/// Sets the type of the extents; false if it is no integer.
+/// Sets the type of the extents; false if it is not an integer.
 bool set_index(ViewLayout& layout, std::string_view type) {
   const NamedType named = named_type(type);
   const bool is_signed = named.kind == ParamKind::sint;

@@ -191,7 +191,7 @@ TEST(MacroDefinitions, HaveBodies) {
 TEST(JoinedLines, AreJoinedOnce) {
   EXPECT_FALSE(joined_lines("a \\ b"));
   EXPECT_EQ(joined("a\\\nb\\\r\nc"), "abc");
-  // The second backslash was no continuation before the first was taken away.
+  // The second backslash was not a continuation before the first was taken away.
   EXPECT_EQ(joined("// a\\\\\n\n#include"), "// a\\\n#include");
 }
 

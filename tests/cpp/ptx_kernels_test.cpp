@@ -127,7 +127,7 @@ TEST(PtxKernelsTest, NamesTheLine) {
     (void)kernels_in_ptx("\n.entry k(\n.param .q32 x\n)\n{}");
     FAIL();
   } catch (const std::invalid_argument& error) {
-    EXPECT_STREQ(error.what(), "PTX line 3: '.q32' is no type of a kernel's parameter");
+    EXPECT_STREQ(error.what(), "PTX line 3: '.q32' is not the type of a kernel's parameter");
   }
 }
 

@@ -90,8 +90,8 @@ def test_to_host_waits(device: Device, stream: Stream) -> None:
     ("dtype", "shape", "error", "said"),
     [
         (np.float64, (5,), ValueError, r"shape \(5,\) does not hold the 12 elements"),
-        ("V7", None, ValueError, "96 bytes is no whole number"),
-        ("V0", None, ValueError, "no whole number"),
+        ("V7", None, ValueError, "96 bytes is not a whole number"),
+        ("V0", None, ValueError, "not a whole number"),
         (object, None, TypeError, "Python objects"),
         ("nonsense", None, TypeError, "nonsense"),
         (None, "x", TypeError, "shape must be an int or a sequence of int, not 'x'"),

@@ -196,7 +196,7 @@ def test_code_of_wrong_type(kind: str, module: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "damaged", [b"", b"\x7fELF", b"garbage that is no ELF file", b"\x7fELF" + bytes(60)]
+    "damaged", [b"", b"\x7fELF", b"garbage that is not an ELF file", b"\x7fELF" + bytes(60)]
 )
 def test_corrupt_cubin_is_refused(damaged: bytes) -> None:
     with pytest.raises(ValueError, match=r"ELF|cubin|empty"):

@@ -112,7 +112,7 @@ def test_ltoir_source_becomes_a_cubin() -> None:
 
 def test_bad_ptx_source_says_why() -> None:
     with pytest.raises(CUDAError) as caught:
-        Program("this is no PTX", "ptx", {"arch": ARCH}).compile("cubin")
+        Program("this is not PTX", "ptx", {"arch": ARCH}).compile("cubin")
     assert caught.value.function.startswith("nvJitLink")
     assert caught.value.log
 

@@ -73,12 +73,14 @@ class TestDtype:
     @pytest.mark.parametrize(
         ("given", "message"),
         [
-            ("flot32", "did you mean 'float32'"), ("", "no type of elements"), ("f3", "'f3'"),
+            ("flot32", "did you mean 'float32'"), ("", "not an element type"), ("f3", "'f3'"),
             ("<", "'<'"), ("f4x", "'f4x'"), ("V0", "'V0'"), ("O", "'O'"), (None, "None"),
-            (3, "3 is no type"), (object, "object"), (np.dtype(object), "holds Python objects"),
+            (3, "3 is not an element type"), (object, "object"),
+            (np.dtype(object), "holds Python objects"),
             (np.dtype([("a", object)]), "holds Python objects"), (np.dtype("V0"), "has no bytes"),
-            ("float32, int8", "no type of elements"), (["f4"], "no type"),
-            (ctypes.c_char_p, "no type"), (str, "no type"), ("i99999999999999999999", "no type"),
+            ("float32, int8", "not an element type"), (["f4"], "not an element type"),
+            (ctypes.c_char_p, "not an element type"), (str, "not an element type"),
+            ("i99999999999999999999", "not an element type"),
         ],
         ids=str,
     )  # fmt: skip
@@ -139,7 +141,7 @@ class TestOtherType:
         ("index", "dtype", "error", "message"),
         [
             ((slice(None), slice(None, None, 2)), "u1", ValueError, "contiguous"),
-            ((slice(None), slice(3)), "f8", ValueError, "no whole number"),
+            ((slice(None), slice(3)), "f8", ValueError, "not a whole number"),
             ((slice(None), slice(1, 3)), "f8", ValueError, "aligned to 8"),
             ((0, 0), "f8", ValueError, "contiguous"),
             (..., "nonsense", TypeError, "StridedMemoryView.view: dtype"),

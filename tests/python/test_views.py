@@ -118,7 +118,7 @@ class TestShape:
             numbers.view("f4", 2**64)
 
     def test_size_that_is_no_whole_number(self, numbers: Buffer) -> None:
-        with pytest.raises(ValueError, match="10 bytes is no whole number of float32"):
+        with pytest.raises(ValueError, match="10 bytes is not a whole number of float32"):
             numbers[:10].view("f4")
         assert numbers[:10].view("f4", 2).shape == (2,)
 

@@ -66,7 +66,7 @@ CUresult find_peer(const Context& context, CUcontext handle, std::uint64_t& bit)
   const auto peer = find_context(handle, status);
   if (peer == nullptr) return status;
   if (&peer->device == &context.device) {
-    return refuse(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, "a device is no peer of itself");
+    return refuse(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, "a device is not a peer of itself");
   }
   bit = std::uint64_t{1} << static_cast<unsigned>(peer->device.ordinal);
   return CUDA_SUCCESS;

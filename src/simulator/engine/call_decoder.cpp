@@ -226,7 +226,7 @@ void Decoder::decode_call() {
       callee = reinterpret_cast<std::uint64_t>(program_.functions[symbol.index].get());
     } else {
       fail(LoadError::Kind::syntax, parts.target->position,
-           "'" + std::string(parts.target->name) + "' is no function");
+           "'" + std::string(parts.target->name) + "' is not a function");
     }
   } else {
     if (parts.prototype == nullptr || !parts.prototype->prototype) {

@@ -143,7 +143,7 @@ void ModuleLinker::add_aliases(std::uint32_t module) {
     if (target.kind != LinkedSymbol::Kind::function) {
       throw LoadError(LoadError::Kind::link, "alias " + quoted(alias.name) + " of " +
                                                  quoted(alias.target) +
-                                                 ", which is no function of the program");
+                                                 ", which is not a function of the program");
     }
     Candidate candidate;
     candidate.symbol = target;

@@ -34,7 +34,7 @@ std::uint64_t address_of(const ModuleLinker& linker, const LinkedVariable& varia
   if (target.source->space == ptx::Space::shared) {
     throw load_error(
         LoadError::Kind::link, variable.source->position,
-        "'" + std::string(relocation.symbol) + "' is shared memory: its address is no constant");
+        "'" + std::string(relocation.symbol) + "' is shared memory: its address is not a constant");
   }
   return target.address;
 }

@@ -204,7 +204,7 @@ void copy_bulk(Warp& warp, const Instruction& in) {
     const std::uint32_t size = warp.row<std::uint32_t>(in.op[2])[lane];
     if (size % 16 != 0) {
       warp.fault(in, FaultKind::illegal_instruction, lane,
-                 "copies " + std::to_string(size) + " bytes, which is no multiple of 16");
+                 "copies " + std::to_string(size) + " bytes, which is not a multiple of 16");
       return false;
     }
     if (size == 0) return true;

@@ -47,7 +47,7 @@ bool arrive(Warp& warp, const Instruction& in, unsigned number, std::uint32_t co
   }
   if (count % warp_size != 0) {
     warp.fault(in, FaultKind::illegal_instruction, lowest,
-               "expects " + std::to_string(count) + " threads, which is no multiple of 32");
+               "expects " + std::to_string(count) + " threads, which is not a multiple of 32");
     return false;
   }
   Barrier& barrier = block.barriers[number];

@@ -162,7 +162,7 @@ void call_indirect(Warp& warp, const Instruction& in) {
     const Function* const callee = image.function_at(pointer[lowest]);
     if (callee == nullptr || callee->is_entry) {
       warp.fault(in, FaultKind::invalid_pc, lowest,
-                 "calls " + std::to_string(pointer[lowest]) + ", which is no function");
+                 "calls " + std::to_string(pointer[lowest]) + ", which is not a function");
       return;
     }
     Frame* const frame = make_frame(warp, in, *callee, same);

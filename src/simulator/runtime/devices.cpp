@@ -177,7 +177,7 @@ cudaError_t cudaDeviceEnablePeerAccess(int device, unsigned flags) {
     int own = 0;
     const Result result = current_device(own);
     if (result.failed()) return result;
-    if (device == own) return refuse(cudaErrorInvalidDevice, "a device is no peer of itself");
+    if (device == own) return refuse(cudaErrorInvalidDevice, "a device is not a peer of itself");
     return with_peer(device, [&](CUcontext peer) { return cuCtxEnablePeerAccess(peer, flags); });
   });
 }

@@ -200,7 +200,7 @@ TEST(Execution, IndirectCallsGoByLane) {
 
 TEST(Execution, CallOfWhatIsNoFunction) {
   Kernel kernel(pointees, "mov.u32 %r6, 2;" + std::string(call_through_table));
-  expect_fault(kernel.run({1, 1, 1}, one_warp), FaultKind::invalid_pc, {"no function"});
+  expect_fault(kernel.run({1, 1, 1}, one_warp), FaultKind::invalid_pc, {"not a function"});
 }
 
 TEST(Execution, ExitWithinCalls) {
