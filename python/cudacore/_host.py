@@ -37,7 +37,7 @@ def make_array(
         raise TypeError(f"Buffer.to_host: dtype {element} holds Python objects, not bytes")
     if element.itemsize == 0 or size % element.itemsize:
         raise ValueError(
-            f"Buffer.to_host: a buffer of {size} bytes is no whole number of {element} elements "
+            f"Buffer.to_host: a buffer of {size} bytes is not a whole number of {element} elements "
             f"of {element.itemsize} bytes; take a slice of it first, or give another dtype"
         )
     memory = np.empty(size, np.uint8)

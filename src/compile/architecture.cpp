@@ -26,9 +26,10 @@ std::string list(const std::vector<int>& numbers) {
 }
 
 [[noreturn]] void throw_invalid(std::string_view text) {
-  std::string message = "arch " + std::string(text) +
-                        " is not a GPU architecture; write \"sm_90\", \"compute_90\", \"90\" or, for "
-                        "one chip or family, \"sm_90a\" or \"sm_100f\"";
+  std::string message =
+      "arch " + std::string(text) +
+      " is not a GPU architecture; write \"sm_90\", \"compute_90\", \"90\" or, for "
+      "one chip or family, \"sm_90a\" or \"sm_100f\"";
   try {
     message += "; NVRTC here compiles for " + list(known_architectures());
   } catch (const LibraryNotFoundError&) {

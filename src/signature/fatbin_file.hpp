@@ -20,8 +20,8 @@ struct FatbinPart {
 };
 
 /// The pieces of a fat binary, in order; they are parts of its bytes.
-/// @throw std::invalid_argument if the bytes are not a fat binary, or are a damaged one; never reads out
-/// of bounds.
+/// @throw std::invalid_argument if the bytes are not a fat binary, or are a damaged one; never
+/// reads out of bounds.
 [[nodiscard]] std::vector<FatbinPart> parts_of_fatbin(std::span<const std::byte> fatbin);
 
 /// The kernels of all pieces, each symbol once, with what PTX and machine code know about it;

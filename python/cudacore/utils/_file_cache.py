@@ -115,7 +115,7 @@ class FileStreamProgramCache(ProgramCacheResource):
     ------
     TypeError, ValueError
         The bound is not an int, or not positive. The path is empty, or begins with ``~`` and
-        something that is no user's name.
+        something that is not a user's name.
     OSError
         The folder can't be made, or a folder in it is a link. There is no default folder, or the
         user's home belongs to another user. Storing raises it, too, if a file can't be written.
