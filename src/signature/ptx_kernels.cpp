@@ -44,7 +44,7 @@ std::size_t number(signature::PtxTokens& tokens, std::string_view what) {
   const auto [end, error] = std::from_chars(first, last, value, hex ? 16 : 10);
   // A kernel's parameters have at most 32764 bytes.
   if (error != std::errc{} || end != last || value > std::numeric_limits<std::uint16_t>::max()) {
-    tokens.fail("'" + std::string(token) + "' is not a " + std::string(what));
+    tokens.fail("'" + std::string(token) + "' is not " + std::string(what));
   }
   return value;
 }
@@ -64,7 +64,7 @@ Param parameter(signature::PtxTokens& tokens, std::string_view symbol) {
   std::string_view word = tokens.next();
   for (; !word.empty() && word.front() == '.'; word = tokens.next()) {
     if (word == ".align") {
-      const std::size_t value = number(tokens, "alignment");
+      const std::size_t value = number(tokens, "an alignment");
       if (value == 0 || (value & (value - 1)) != 0) {
         tokens.fail("an alignment is a power of two, not " + std::to_string(value));
       }
@@ -105,7 +105,7 @@ Param parameter(signature::PtxTokens& tokens, std::string_view symbol) {
   }
   while (tokens.peek() == "[") {
     tokens.next();
-    const std::size_t count = number(tokens, "array size");
+    const std::size_t count = number(tokens, "an array size");
     tokens.expect("]", "after an array size");
     param.kind = ParamKind::structure;
     param.size *= count;
