@@ -164,6 +164,13 @@ void require_open_view(const Place& place) {
   }
 }
 
+const std::array<PyObject*, 4>& protocol_names() {
+  static const std::array<PyObject*, 4> names = {
+      interned("__dlpack_c_exchange_api__"), interned("__cuda_array_interface__"),
+      interned("__array_interface__"), interned("__dlpack__")};
+  return names;
+}
+
 }  // namespace
 
 bool pack_exchanged_array(const KernelBox& kernel, std::size_t index, const Slot& slot,
@@ -212,11 +219,17 @@ bool pack_array(const KernelBox& kernel, std::size_t index, const Slot& slot, Py
   });
 }
 
+bool has_array_type(PyObject* object) {
+  const auto& names = protocol_names();
+  return std::any_of(names.begin(), names.end(), [&](PyObject* name) {
+    return _PyType_Lookup(Py_TYPE(object), name) != nullptr;  // asks no metaclass
+  });
+}
+
 bool is_array(PyObject* object) {
-  constexpr std::array<const char*, 4> protocols = {
-      "__dlpack_c_exchange_api__", "__cuda_array_interface__", "__array_interface__", "__dlpack__"};
-  return std::any_of(protocols.begin(), protocols.end(), [&](const char* name) {
-    const py::object value = optional_attribute(object, py::str(name).ptr());
+  const auto& names = protocol_names();
+  return std::any_of(names.begin(), names.end(), [&](PyObject* name) {
+    const py::object value = optional_attribute(object, name);
     return value && !value.is_none();
   });
 }

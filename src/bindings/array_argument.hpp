@@ -53,6 +53,9 @@ void pack_borrowed_array(const launching::KernelBox& kernel, std::size_t index,
                               const launching::Slot& slot, PyObject* object, LaunchArrays& arrays,
                               unsigned char* destination);
 
+/// Whether an object's type has a protocol of arrays, or is a Buffer's or a view's. Asks no object.
+[[nodiscard]] bool has_array_type(PyObject* object);
+
 /// Whether an object has any protocol of arrays. Runs Python code.
 [[nodiscard]] bool is_array(PyObject* object);
 

@@ -137,12 +137,15 @@ bool may_be_conjugated(const ForeignArray& array) noexcept {
 }
 
 /// The imaginary part of a conjugated tensor, whose elements have gaps unless there is one only.
+/// What is contiguous has been made so by as_strided(), against the advice of PyTorch; asking each
+/// tensor would cost each launch more than reading it.
 bool may_be_negated(const ForeignArray& array) noexcept {
   return array.api != nullptr && array.tensor.type.code == dlpack::TypeCode::real &&
          (array.count == 1 || !array.is_c_contiguous);
 }
 
-/// Refuses a tensor of PyTorch whose bytes are not yet what it says.
+}  // namespace
+
 void refuse_lazy(PyObject* object) {
   static PyObject* const is_conjugated = interned("is_conj");
   static PyObject* const is_negated = interned("is_neg");
@@ -160,8 +163,6 @@ void refuse_lazy(PyObject* object) {
     throw ForeignArrayError("its memory is not negated yet; pass x.resolve_neg()");
   }
 }
-
-}  // namespace
 
 void read_managed_tensor(ManagedTensorVersioned* tensor, ForeignArray& array) {
   take(tensor, array);

@@ -24,6 +24,11 @@ struct ExchangeLookup {
 void read_by(const dlpack::ExchangeApi& api, PyObject* object, Sharing sharing,
              ForeignArray& array);
 
+/// Refuses a tensor of PyTorch that is conjugated or negated only when PyTorch reads it. Runs
+/// Python code.
+/// @throw ForeignArrayError; what the object raises.
+void refuse_lazy(PyObject* object);
+
 /// Like read_by(), and refuses a tensor of PyTorch that is conjugated or negated only when PyTorch
 /// reads it, which the API doesn't say.
 /// @return whether Python code may have run.

@@ -83,7 +83,10 @@ bool read_any_dlpack(PyObject* object, CUstream consumer, ForeignArray& array) {
 }
 
 bool read_cuda_interface(PyObject* object, CUstream /*consumer*/, ForeignArray& array) {
-  return read_cuda_array_interface(object, array);
+  if (!read_cuda_array_interface(object, array)) return false;
+  const dlpack::TypeCode code = array.tensor.type.code;
+  if (code == dlpack::TypeCode::complex || code == dlpack::TypeCode::real) refuse_lazy(object);
+  return true;
 }
 
 bool read_host_interface(PyObject* object, CUstream /*consumer*/, ForeignArray& array) {

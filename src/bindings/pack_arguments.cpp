@@ -128,9 +128,12 @@ void pack_arguments(const KernelBox& kernel, PyObject* const* objects, LaunchArr
     }
   }
   // Arrays last: the Python code of a number must not free what an array has shown before.
-  for (std::size_t i = 0; has_arrays && i < slots.size(); ++i) {
-    auto* place = static_cast<unsigned char*>(places[i]);
-    if (takes_array(slots[i]) && !pack_fast(slots[i], objects[i], device, place)) pack(i);
+  for (const bool packs_arrays : {false, true}) {
+    for (std::size_t i = 0; has_arrays && i < slots.size(); ++i) {
+      if (!takes_array(slots[i]) || has_array_type(objects[i]) != packs_arrays) continue;
+      auto* place = static_cast<unsigned char*>(places[i]);
+      if (!pack_fast(slots[i], objects[i], device, place)) pack(i);
+    }
   }
   if (may_have_run_python) [[unlikely]] {
     pack_memory_again(kernel, objects, arrays, packed);

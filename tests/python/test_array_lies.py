@@ -238,6 +238,25 @@ class TestHostilePython:
 
         assert "closed" in refused(scale, Shown(), count=Number())
 
+    def test_number_for_a_pointer_frees_what_an_array_has_shown(
+        self, device: Device, scale: Kernel
+    ) -> None:
+        buffer = device.allocate(64)
+        view = buffer.view("float32")
+
+        class Shown:
+            @property
+            def __cuda_array_interface__(self) -> Any:
+                return view.__cuda_array_interface__
+
+        class Address:
+            def __index__(self) -> int:
+                buffer.close()
+                return 0
+
+        with pytest.raises(TypeError, match="argument 1 'y'.*closed"):
+            scale[1, 1](Shown(), Address(), 1.0, 0)
+
     @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, MemoryError])
     def test_what_ends_a_program_goes_through(self, scale: Kernel, error: Any) -> None:
         class Liar:

@@ -47,7 +47,7 @@ def cupy_allocator(*resources: MemoryResource) -> Callable[[int], cupy.cuda.Memo
 
     def allocate(size: int) -> Any:
         device = cupy.cuda.runtime.getDevice()
-        resource = by_device.get(device) or by_device.get(-1)
+        resource = by_device.get(device, by_device.get(-1))
         if resource is None:
             raise ValueError(f"cupy_allocator: it has no resource for device {device}")
         # The stream must live until the memory is released on it.

@@ -43,6 +43,10 @@ class ForeignMemoryResource(MemoryResource):
         size = size.__index__()
         if size < 0:
             raise ValueError(f"MemoryResource.allocate: size must not be negative, but is {size}")
+        if size >= 1 << 63:
+            raise OverflowError(
+                f"MemoryResource.allocate: size is {size}, which is more bytes than any memory has"
+            )
         ordered_on = self._stream(_core.current_stream() if stream is None else stream)
         if size == 0:
             return Buffer.from_handle(0, 0, self, stream=ordered_on)

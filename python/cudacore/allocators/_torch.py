@@ -147,9 +147,11 @@ def _torch_allocator(
 
 def _is_pytorchs(resource: object) -> bool:
     """Tell whether memory is PyTorch's own, also behind resources that name their upstream."""
-    while isinstance(resource, MemoryResource):
+    seen: list[object] = []
+    while isinstance(resource, MemoryResource) and not any(resource is one for one in seen):
         if isinstance(resource, TorchMemoryResource):
             return True
+        seen.append(resource)
         resource = getattr(resource, "upstream", None)
     return False
 
