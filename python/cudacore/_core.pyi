@@ -2788,16 +2788,30 @@ def cache_default_folder() -> tuple[str, str]:
 
 def header_mentions(
     text: bytes,
-) -> tuple[list[tuple[bytes, bool]], list[bytes], list[bytes], str]:
+) -> tuple[list[tuple[bytes, bool, bool]], list[bytes], list[bytes], str]:
     """What a C++ text says about headers, even in groups that the preprocessor skips.
 
     Returns
     -------
     tuple
         ``(headers, macros, queries, trouble)``: the names of headers that it may include or ask
-        for, and whether each is quoted; macros that it includes; macros of its own that ask for
-        headers; and why what it includes cannot be known, or its meaning changes.
+        for, whether each is quoted, and whether macros in it are replaced; macros that it includes;
+        macros of its own that ask for headers; and why what it includes cannot be known, or its
+        meaning changes.
     """
+
+def flag_effects(flags: Sequence[str]) -> tuple[bool, bool, str]:
+    """What flags of NVRTC make the result depend on.
+
+    Returns
+    -------
+    tuple
+        Whether files are read; whether the code shows the current folder; and why it may depend on
+        more, or files are written, if that is so.
+    """
+
+def ptxas_trouble(flag: str) -> str:
+    """Why what a flag of ptxas does can't be known; empty if it can."""
 
 def cache_clear() -> int:
     """What :func:`cudacore.cache.clear` does."""

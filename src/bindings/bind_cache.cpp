@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <pybind11/stl.h>
+
 #include "bindings/code_objects.hpp"
 #include "bindings/conversions.hpp"
 #include "compile/cache_settings.hpp"
+#include "compile/flag_effects.hpp"
 #include "compile/header_mentions.hpp"
 #include "compile/program_cache.hpp"
 
@@ -12,7 +15,7 @@ namespace {
 py::tuple to_tuple(const compile::HeaderMentions& mentions) {
   py::list headers;
   for (const compile::HeaderMention& header : mentions.headers) {
-    headers.append(py::make_tuple(py::bytes(header.name), header.is_quoted));
+    headers.append(py::make_tuple(py::bytes(header.name), header.is_quoted, header.is_expanded));
   }
   const auto names = [](const std::vector<std::string>& from) {
     py::list to;
@@ -66,6 +69,13 @@ void bind_cache(py::module_& plain) {
       return compile::header_mentions(joined ? *joined : given);
     }));
   });
+  module.def("flag_effects", py::arg("flags"), in_parts, [](const std::vector<std::string>& flags) {
+    const compile::FlagEffects effects = compile::effects_of(flags);
+    const bool reads = !effects.folders.empty() || !effects.pre_includes.empty();
+    return py::make_tuple(reads, effects.shows_current_folder, foreign_text(effects.trouble));
+  });
+  module.def("ptxas_trouble", py::arg("flag"), in_parts,
+             [](const std::string& flag) { return foreign_text(compile::ptxas_trouble(flag)); });
   module.def("cache_clear", [] { return cache::clear(); });
   module.def("cache_enable", py::arg("enabled"), [](bool enabled) { cache::enable(enabled); });
   module.def("cache_set_folder", py::arg("folder"), [](const py::object& folder) {

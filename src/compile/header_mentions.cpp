@@ -62,9 +62,15 @@ class Comments {
     end_ = std::min(end_, text_.size());
   }
 
+  /// Whether an apostrophe stands in a number, as in 1'000.
   [[nodiscard]] bool is_after_digit(std::size_t i) const noexcept {
-    return i > 0 && is_identifier_char(text_[i - 1]) && i + 1 < text_.size() &&
-           is_identifier_char(text_[i + 1]) && text_.substr(i + 2, 1) != "'";
+    std::size_t begin = i;
+    while (begin > 0 && (is_identifier_char(text_[begin - 1]) || text_[begin - 1] == '\'' ||
+                         text_[begin - 1] == '.')) {
+      --begin;
+    }
+    if (begin < i && text_[begin] == '.') ++begin;
+    return begin < i && signature::is_digit(text_[begin]);
   }
   /// Whether a quotation mark stands behind R, u8R, uR, UR or LR.
   [[nodiscard]] bool is_raw(std::size_t i) const noexcept {
@@ -87,13 +93,15 @@ class Comments {
   bool is_comment_ = false;
 };
 
+constexpr std::array<std::string_view, 3> unstable = {"__DATE__", "__TIME__", "__TIMESTAMP__"};
+
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
 
   HeaderMentions read() && {
-    for (const std::string_view unstable : {"__DATE__", "__TIME__", "__TIMESTAMP__"}) {
-      if (index_of(text_, unstable, 0) != npos) trouble("uses " + std::string(unstable));
+    for (const std::string_view name : unstable) {
+      if (index_of(text_, name, 0) != npos) trouble("uses " + std::string(name));
     }
     if (index_of(text_, "?\?=", 0) != npos || index_of(text_, "?\?/", 0) != npos) {
       trouble("contains trigraphs");
@@ -131,6 +139,8 @@ class Reader {
     CommentEnds ends(text_);
     for (Hash hash = hashes.next(0); hash.place != npos; hash = hashes.next(hash.behind)) {
       std::size_t i = skip_blanks(text_, hash.behind, ends);
+      allowed_ -= std::min(allowed_, i - hash.behind);
+      if (allowed_ == 0) return trouble("has too many blanks");
       // Nearly all other directives end here.
       if (i >= text_.size() || (text_[i] != 'i' && text_[i] != 'e')) continue;
       if (!may_start_line(text_, hash.place)) continue;
@@ -153,18 +163,20 @@ class Reader {
     }
   }
 
-  /// Finds __has_include, which may be used anywhere, and what may become it by pasting.
+  /// Finds __has_include, which may be used anywhere, and what may become it, or the name of a
+  /// time, by pasting.
   void read_queries() {
-    // Of two words that make one of these names, one contains such a part.
-    constexpr std::string_view first = "has_";
-    for (const std::string_view part :
-         {first, std::string_view("_inc"), std::string_view("_emb")}) {
+    // Of two words that make one of these names, one contains such a part, and so does the first of
+    // more, unless it is one or two underscores.
+    constexpr std::array<std::string_view, 9> parts = {"has_", "_inc", "_emb", "__ha", "__TI",
+                                                       "__DA", "ME__", "TE__", "MP__"};
+    for (const std::string_view part : parts) {
       comments_ = Comments(text_);
       for_each_word_with(part, [&](std::size_t begin, std::size_t end, std::string_view word) {
         if (is_built_in(word)) {
-          if (part == first) read_query(word, begin, end);
+          if (part == parts[0]) read_query(word, begin, end);
         } else if (is_fragment(word)) {
-          trouble("may make " + std::string(has_include) + " out of " + std::string(word));
+          trouble("may make the name of a query or of a time out of " + std::string(word));
         }
       });
     }
@@ -184,10 +196,9 @@ class Reader {
   }
 
   static bool is_fragment(std::string_view word) noexcept {
-    constexpr std::size_t shortest = 6;  // of "__has_" and "_embed"
-    return word.size() >= shortest && std::any_of(built_in.begin(), built_in.end(), [&](auto name) {
-             return name.find(word) != npos;
-           });
+    const auto is_part_of = [&](std::string_view name) { return name.find(word) != npos; };
+    return std::any_of(built_in.begin(), built_in.end(), is_part_of) ||
+           std::any_of(unstable.begin(), unstable.end(), is_part_of);
   }
 
   void read_query(std::string_view query, std::size_t begin, std::size_t i) {
@@ -200,21 +211,53 @@ class Reader {
       std::size_t end = i;
       auto header = take_header(text_, end);
       if (header && is_closed(end) && is_whole(*header, macro, begin)) {
-        header->is_expanded = true;  // if a macro is given the query as its argument
+        header->is_expanded = !is_built_in(query) || !is_condition(begin);
         found_.headers.push_back(*std::move(header));
         if (found_.headers.size() > most_headers) trouble("asks for too many headers");
         return;
       }
     }
-    if (is_tested(begin) || is_defined(begin) || comments_.contain(begin)) return;
+    if (is_tested(begin) || is_defined(begin) || is_in_comment(begin)) return;
     const bool is_forwarded = is_call && macro && macro->parameters.size() == 1 &&
                               take_word(text_, i) == macro->parameters.front() && is_closed(i);
     if (!is_forwarded) return trouble("asks for a header by a macro with " + std::string(query));
     found_.queries.push_back(macro->name);
   }
 
+  /// In a text with raw strings, never: the lines in them should not have been joined.
+  [[nodiscard]] bool is_in_comment(std::size_t place) {
+    return !has_raw_strings_ && comments_.contain(place);
+  }
+
   static bool is_built_in(std::string_view word) noexcept {
     return std::find(built_in.begin(), built_in.end(), word) != built_in.end();
+  }
+
+  /// Whether a query stands in an `#if` itself, not in what a macro is given.
+  [[nodiscard]] bool is_condition(std::size_t begin) const noexcept {
+    const std::string_view before = text_.substr(0, begin);
+    const std::size_t newline = before.rfind('\n');
+    const std::string_view line = before.substr(newline == npos ? 0 : newline + 1);
+    if (line.find_first_of("\"'") != npos || line.find("/*") != npos || line.find("*/") != npos) {
+      return false;
+    }
+    std::size_t i = skip_blanks(line, 0);
+    if (line.substr(i, 1) != "#") return false;
+    i = skip_blanks(line, i + 1);
+    const std::string_view directive = take_word(line, i);
+    if (directive != "if" && directive != "elif") return false;
+    for (std::size_t open = line.find('(', i); open != npos; open = line.find('(', open + 1)) {
+      std::string_view caller = line.substr(i, open - i);
+      const bool is_call = !drop_word(caller, "defined") && ends_with_identifier(caller);
+      const std::size_t close = line.find(')', open);
+      if (is_call && close == npos) return false;
+    }
+    return true;
+  }
+
+  static bool ends_with_identifier(std::string_view text) noexcept {
+    text = without_blanks_behind(text);
+    return !text.empty() && is_identifier_char(text.back());
   }
 
   [[nodiscard]] bool is_closed(std::size_t i) noexcept {
@@ -275,6 +318,7 @@ class Reader {
   std::string_view text_;
   Comments comments_{text_};
   CommentEnds ends_{text_};
+  bool has_raw_strings_ = index_of(text_, "R\"", 0) != npos;
   std::size_t allowed_ = std::size_t{64} << 20U;  ///< characters to read again
   HeaderMentions found_;
 };

@@ -153,7 +153,10 @@ class HeaderSearch {
     const auto add_words = [&](const std::string& text) {
       const auto found = replaceable_words(text);
       if (found) words.insert(found->begin(), found->end());
-      if (!found) trouble("macros may change the name of a header in " + text);
+      constexpr std::size_t most_letters = 100;
+      if (!found) {
+        trouble("macros may change the name of a header in " + text.substr(0, most_letters));
+      }
     };
     for (const std::string& name : expanded_) add_words(name);
     Bodies bodies;
@@ -169,6 +172,7 @@ class HeaderSearch {
           if (macro.has_parameters()) continue;
           std::string body = macro.body();
           add_words(body);
+          if (!trouble_.empty()) return;
           bodies[std::string(macro.name)].insert(std::move(body));
         }
       }
@@ -324,8 +328,8 @@ class HeaderSearch {
     hash_.add_number(seen->second);
   }
 
-  /// Notes when files last appeared in or vanished from a folder, where a header was looked for in
-  /// vain: the compiler may have seen one that was there only meanwhile.
+  /// Notes when files last appeared in or vanished from a folder where a header was looked for: the
+  /// compiler may have seen one that was there only meanwhile.
   void watch(const std::string& folder) {
     for (std::string place = folder.empty() ? "." : folder; watched_.insert(place).second;) {
       struct stat status {};
@@ -334,6 +338,19 @@ class HeaderSearch {
                                     ? std::string::npos
                                     : place.rfind('/', place.find_last_not_of('/'));
       place = slash == std::string::npos ? "." : place.substr(0, slash + 1);
+    }
+  }
+
+  /// Notes the links on a path: one that leads elsewhere only meanwhile leaves no other trace.
+  void watch_links(const std::string& path) {
+    for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+      const std::string place = path.substr(0, end);
+      struct stat status {};
+      const bool is_new = links_.insert(place).second;
+      if (is_new && ::lstat(place.c_str(), &status) == 0 && S_ISLNK(status.st_mode)) {
+        add_times(status);
+      }
+      if (end == std::string::npos) return;
     }
   }
 
@@ -367,6 +384,8 @@ class HeaderSearch {
     const std::string canonical =
         in_folder(real_folder(folder_of(path)), path.substr(path.rfind('/') + 1));
     const auto [known, is_new] = files_.emplace(canonical, first_header + files_.size());
+    watch(folder_of(path));
+    watch_links(path);
     if (!is_new) return known->second;
     auto content = std::make_unique<std::string>();
     if (!driver::read_all(file.get(), static_cast<std::size_t>(status.st_size), largest_header,
@@ -421,6 +440,7 @@ class HeaderSearch {
   std::unordered_set<std::string> looked_for_;
   std::unordered_set<std::string> provided_;
   std::unordered_set<std::string> watched_;
+  std::unordered_set<std::string> links_;
   std::unordered_map<std::string, bool> is_there_;
   std::unordered_map<std::string, std::uint64_t> paths_;
   std::unordered_map<std::string, std::uint64_t> files_;

@@ -110,14 +110,20 @@ std::string library_path() {
   return {};
 }
 
-/// The files that the system loader may open for a name, in its order.
-std::vector<fs::path> files_of_loader(const std::string& name) {
+/// The files that the system loader may open for a name, in its order; unset if only the loader can
+/// tell.
+std::optional<std::vector<fs::path>> files_of_loader(const std::string& name) {
   std::vector<fs::path> files;
   const std::string variable = library_path();
   for (std::size_t begin = 0; !variable.empty() && begin <= variable.size();) {
     const std::size_t end = std::min(variable.find_first_of(":;", begin), variable.size());
-    const std::string folder = variable.substr(begin, end - begin);
-    files.push_back(fs::path(folder.empty() ? "." : folder) / name);
+    const std::string text = variable.substr(begin, end - begin);
+    const fs::path folder = text.empty() ? "." : text;
+    std::error_code error;
+    if (text.find('$') != std::string::npos || fs::exists(folder / "glibc-hwcaps", error)) {
+      return std::nullopt;
+    }
+    files.push_back(folder / name);
     begin = end + 1;
   }
   if (auto cached = find_in_loader_cache(name)) files.push_back(*std::move(cached));
@@ -132,10 +138,10 @@ std::vector<fs::path> files_of_loader(const std::string& name) {
   return files;
 }
 
-/// The files that open_library() would find in a place.
-std::vector<fs::path> files_at(const LibraryPlace& place) {
-  return place.kind == PlaceKind::loader ? files_of_loader(place.name)
-                                         : std::vector<fs::path>{place.name};
+bool is_elf(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, SELFMAG> begin{};
+  return file.read(begin.data(), begin.size()) && std::memcmp(begin.data(), ELFMAG, SELFMAG) == 0;
 }
 
 /// The build ID of the library that another loads from its own folder.
@@ -197,13 +203,19 @@ std::optional<InstalledLibrary> find_library(const LibraryPlaces& places,
       }
       continue;
     }
-    for (const fs::path& file : files_at(place)) {
+    const auto files = place.kind == PlaceKind::loader
+                           ? files_of_loader(place.name)
+                           : std::optional(std::vector<fs::path>{place.name});
+    if (!files) return InstalledLibrary{};
+    for (const fs::path& file : *files) {
       std::error_code error;
       if (!fs::exists(file, error)) continue;
       if (const std::string id = build_id_of_file(file); !id.empty()) {
         return describe(file, id, companion);
       }
-      break;  // the loader gives up at a file that is not a library
+      // The loader passes over a library for another machine, and gives up at any other file.
+      if (place.kind == PlaceKind::loader && is_elf(file)) return InstalledLibrary{};
+      break;
     }
   }
   return std::nullopt;

@@ -20,7 +20,8 @@ struct InstalledLibrary {
 };
 
 /// The library that open_library() has opened or would open, as far as can be told without opening
-/// it: of the system loader, LD_LIBRARY_PATH, its cache and the usual folders are known.
+/// it: of the system loader, LD_LIBRARY_PATH, its cache and the usual folders are known. One with
+/// neither a path nor an identity if only opening it tells.
 /// @param companion how the names of the other library begin that it loads from its own folder,
 /// such as "libnvrtc-builtins.so."; empty if it is alone.
 [[nodiscard]] std::optional<InstalledLibrary> find_library(const LibraryPlaces& places,

@@ -107,6 +107,11 @@ TEST(HeaderMentions, SaysWhatCannotBeKnown) {
            "R\"(/*)\"\n* __has_include(HEADER)",
            "BAR\"(x\";\nF()\"/*\";\n* __has_include(HEADER)",
            "#if ifdef __has_include(HEADER)\n#endif",
+           "#define C(a, b) a##b\nC(__TI, ME__)",
+           "#define C(a, b, c) a##b##c\n#if C(__has, _, include)(\"a.h\")",
+           "C(__, DATE__)",
+           "int z() { return'a/*'; }\n* __has_include(HEADER)",
+           "R\"x()x\" /* __has_include(HEADER) */",
            "/* one\n two /* three\n four */ #define HAS(x) __has_include(<x.h>)",
            "#if undefined(__has_include(HEADER))\n#endif",
            "#define CAT(a, b) a##b\n#if CAT(__h, as_include)(\"a.h\")\n#endif",
@@ -139,8 +144,15 @@ TEST(HeaderMentions, FindsMacrosThatStandForQueries) {
   const HeaderMentions constant = mentions_in("#define HAS(y) __has_include(<x/z.h>)\n");
   ASSERT_EQ(constant.headers.size(), 1U);
   EXPECT_TRUE(constant.headers[0].is_expanded);
-  // A macro may be given it as its argument.
-  EXPECT_TRUE(mentions_in("#if __has_include(<x/z.h>)\n").headers[0].is_expanded);
+  for (const std::string_view text :
+       {"#if __has_include(<x/z.h>)\n", "# elif (defined(A) && (1 || __has_include(<x/z.h>)))"}) {
+    EXPECT_FALSE(mentions_in(text).headers[0].is_expanded) << text;
+  }
+  // What a macro is given as its argument is expanded.
+  for (const std::string_view text :
+       {"#if ID(__has_include(<x/z.h>))\n", "int x = __has_include(<a>);"}) {
+    EXPECT_TRUE(mentions_in(text).headers[0].is_expanded) << text;
+  }
 }
 
 TEST(HeaderMentions, FollowsMacrosThatStandForQueries) {

@@ -202,6 +202,8 @@ def test_what_looks_like_a_continuation_when_lines_are_joined(tmp_path: Path, be
     ("source", "name"),
     [
         ("#include <config>", "config.stdh"),
+        ('#define C(a,b,c) a##b##c\n#if C(__has,_,include)("x.h")', "x.h"),
+        (f"{CHARS} z(){{return'a/*'?0:0;}}\n#define H \"x.h\"\n#if __has_include(H)// */", "x.h"),
         ("#define W x\n#define ID(a) a\n#if ID(__has_include(<W.h>))", "x.h"),
         ("#define H <v/__cplusplus/x.h>\n#include H", "v/201703L/x.h"),
         ('#include CUDARTAPI "x.h"', "x.h"),

@@ -160,13 +160,39 @@ class TestKey:
         assert key(code=code, code_type="ptx")
 
     @pytest.mark.parametrize(
+        ("fields", "code_type"),
+        [
+            ({"ptxas_options": "--options-file=opts"}, "c++"),
+            ({"ptxas_options": "--options-file=opts"}, "ptx"),
+            ({"options": ["-Xptxas=--options-file=opts"]}, "c++"),
+            ({"options": [" -Iinc"]}, "c++"),
+            ({"options": [" -include=inner.h"]}, "c++"),
+            ({"options": ["-lineinfo "]}, "c++"),
+            ({"options": ["--unheard-of"]}, "c++"),
+        ],
+        ids=str,
+    )
+    def test_flags_that_may_read_files(self, fields: Any, code_type: str) -> None:
+        with pytest.raises(ValueError, match="no key without an extra_digest"):
+            key(options=options(**fields), code_type=code_type)
+        assert key(options=options(**fields), code_type=code_type, extra_digest=b"x")
+
+    def test_names_of_headers_that_macros_change(self) -> None:
+        query = f"#define ID(x) x\n#if ID(__has_include(<sub/x.h>))\n#endif\n{SOURCE}"
+        assert key(code=query)
+        with pytest.raises(ValueError, match=r"no key for <sub/x.h>"):
+            key(code=f"#define sub /tmp\n{query}")
+        with pytest.raises(ValueError, match=r"no key for <sub/x.h>"):
+            key(code=query, options=options(define_macro=("sub", "/tmp")))
+
+    @pytest.mark.parametrize(
         ("line", "why"),
         [
             ("#include HEADER", "the macro HEADER may stand for any header"),
             ("#define ASK(x) __has_include(x)", "the macro ASK may stand for any header"),
             ("#include \\u00c9", "includes what the cache cannot read"),
             ('?\x3f=include "x.h"', "contains trigraphs"),
-            ("#define ASK(a) __has_##a", "may make __has_include out of __has_"),
+            ("#define ASK(a) __has_##a", "may make the name of a query or of a time out of __has_"),
             ("const char* made = __DATE__;", "uses __DATE__"),
         ],
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -21,8 +22,8 @@ BytesLike: TypeAlias = "bytes | bytearray | memoryview"
 # Part of each key. Changed if a key would otherwise mean something else than it did.
 SCHEMA = b"cudacore program 1"
 
-# Flags with which the code contains the current folder.
-_SHOWS_FOLDER = {b"device-debug", b"G", b"g", b"generate-line-info", b"lineinfo", b"numba-debug"}
+# What may define a macro: a directive, or a flag.
+_DEFINITION = re.compile(rb"(?:define\s+|-D\s*|define-macro=\s*)(\w+)")
 
 TARGETS = {"c++": ("ptx", "cubin", "ltoir"), "ptx": ("cubin", "ptx"), "ltoir": ("cubin", "ptx")}
 
@@ -136,8 +137,9 @@ def make_program_cache_key(
         options = copy(options)
         options.arch = f"sm_{_core.Device().arch}"
     flags = _flags(options, target_type, is_cxx)
-    if is_cxx and extra is None:
-        _check_includes((source, *headers.values(), *names, *flags), headers)
+    if extra is None:
+        _check_flags(flags, is_cxx)
+        _check_includes((source, *headers.values(), *names, *flags) if is_cxx else (), headers)
     add("schema", SCHEMA, _core.__version__.encode())
     add("code", code_type.encode(), target_type.encode(), source)
     add("name", (options.name or "").encode(), str(options.arch).encode())
@@ -216,6 +218,8 @@ def _check_files(options: _core.ProgramOptions, extra_digest: bytes | None) -> N
 
 def _check_includes(texts: Iterable[bytes], known: Mapping[bytes, bytes]) -> None:
     """Refuse texts that may read other files than CUDA's headers and those in memory."""
+    texts = list(texts)
+    defined = {name for text in texts for name in _DEFINITION.findall(text)}
     for text in texts:
         headers, macros, queries, trouble = _core.header_mentions(text)
         if trouble:
@@ -228,9 +232,10 @@ def _check_includes(texts: Iterable[bytes], known: Mapping[bytes, bytes]) -> Non
                 f"no key without an extra_digest: the macro {_text(name)} may stand for any "
                 "header. Give a digest of the files, or write their names"
             )
-        for name, is_quoted in headers:
+        for name, is_quoted, is_expanded in headers:
             is_outside = name.startswith(b"/") or b".." in name.split(b"/")
-            if name in known or (not is_quoted and not is_outside):
+            is_changed = is_expanded and not defined.isdisjoint(re.findall(rb"\w+", name))
+            if name in known or not (is_quoted or is_outside or is_changed):
                 continue
             shown = f'"{_text(name)}"' if is_quoted else f"<{_text(name)}>"
             raise ValueError(
@@ -273,9 +278,26 @@ def _compiler(find: Callable[[], tuple[tuple[int, int], str]]) -> tuple[bytes, .
 
 def _folder(flags: Iterable[bytes], target_type: str) -> tuple[bytes, ...]:
     """Return the current folder if the code contains it, as LTO IR does, too."""
-    if target_type != "ltoir" and not _SHOWS_FOLDER & {flag.lstrip(b"-") for flag in flags}:
+    _, shows_folder, _ = _core.flag_effects([os.fsdecode(flag) for flag in flags])
+    if target_type != "ltoir" and not shows_folder:
         return ()
     return os.fsencode(Path.cwd()), os.environb.get(b"PWD", b"")
+
+
+def _check_flags(flags: Iterable[bytes], is_cxx: bool) -> None:
+    """Refuse flags that may read files, or that the cache doesn't know."""
+    texts = [os.fsdecode(flag) for flag in flags]
+    reads, trouble = False, ""
+    if is_cxx:
+        reads, _, trouble = _core.flag_effects(texts)
+    else:
+        passed_on = [text.partition("=")[2] for text in texts if text.startswith("-Xptxas=")]
+        trouble = next(filter(None, map(_core.ptxas_trouble, passed_on)), "")
+    if reads or trouble:
+        raise ValueError(
+            f"no key without an extra_digest: {trouble or 'a flag reads files'}. Give a digest of "
+            "what the compilation reads besides its source"
+        )
 
 
 def _expressions(names: str | Iterable[str | bytes]) -> list[bytes]:
