@@ -167,21 +167,10 @@ __all__ = [
 ]
 
 # Classes say so themselves.
-for _function in (
-    current_stream,
-    driver_library,
-    include_directories,
-    launch,
-    make_fatbin,
-    num_devices,
-    nvfatbin_library,
-    nvjitlink_library,
-    nvrtc_architectures,
-    nvrtc_library,
-    unraisable_errors,
-):
-    _function.__module__ = __name__
-del _function
+for _name in __all__:
+    if isinstance(_function := globals().get(_name), type(launch)):
+        _function.__module__ = __name__
+del _name, _function
 
 _missing.add_members(_core)
 

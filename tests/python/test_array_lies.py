@@ -222,7 +222,8 @@ class TestHostilePython:
         assert "returned a capsule named " in message
         assert len(message) < 600
 
-    def test_number_frees_what_an_array_has_shown(self, device: Device, scale: Kernel) -> None:
+    def shown_and_number(self, device: Device) -> tuple[Any, Any]:
+        """An array, and a number that frees its memory when it is converted."""
         buffer = device.allocate(64)
         view = buffer.view("float32")
 
@@ -236,26 +237,18 @@ class TestHostilePython:
                 buffer.close()
                 return 0
 
-        assert "closed" in refused(scale, Shown(), count=Number())
+        return Shown(), Number()
+
+    def test_number_frees_what_an_array_has_shown(self, device: Device, scale: Kernel) -> None:
+        shown, number = self.shown_and_number(device)
+        assert "closed" in refused(scale, shown, count=number)
 
     def test_number_for_a_pointer_frees_what_an_array_has_shown(
         self, device: Device, scale: Kernel
     ) -> None:
-        buffer = device.allocate(64)
-        view = buffer.view("float32")
-
-        class Shown:
-            @property
-            def __cuda_array_interface__(self) -> Any:
-                return view.__cuda_array_interface__
-
-        class Address:
-            def __index__(self) -> int:
-                buffer.close()
-                return 0
-
+        shown, address = self.shown_and_number(device)
         with pytest.raises(TypeError, match="argument 1 'y'.*closed"):
-            scale[1, 1](Shown(), Address(), 1.0, 0)
+            scale[1, 1](shown, address, 1.0, 0)
 
     @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, MemoryError])
     def test_what_ends_a_program_goes_through(self, scale: Kernel, error: Any) -> None:
