@@ -21,7 +21,7 @@ CachedRun::Key CachedRun::key(const CompilerInfo& compiler) const {
     key.trouble = add_inputs_(hash, compiler);
   }
   key.digest = hash.content.finish();
-  key.files = hash.files.finish();
+  key.files = std::move(hash.files);
   return key;
 }
 
@@ -53,6 +53,7 @@ std::optional<CacheEntry> CachedRun::find() {
   if (entry) {
     count_hit();
   } else if (key_.trouble.empty()) {
+    files_before_ = key_.files.state();
     count_miss();
   } else {
     count_uncacheable(key_.trouble);
@@ -64,7 +65,7 @@ std::optional<CacheEntry> CachedRun::find() {
 void CachedRun::store(const CacheEntry& entry) {
   if (!is_wanted_) return;
   const Key now = key(compiler_);
-  if (!now.trouble.empty() || now.digest != key_.digest || now.files != key_.files) {
+  if (!now.trouble.empty() || now.digest != key_.digest || now.files.state() != files_before_) {
     count_uncacheable(now.trouble.empty() ? "an input changed during the compilation"
                                           : now.trouble);
     return;

@@ -7,6 +7,7 @@
 
 #include "compile/cache_entry.hpp"
 #include "compile/compilers.hpp"
+#include "compile/key_hash.hpp"
 
 namespace cudacore::compile {
 
@@ -30,7 +31,7 @@ class CachedRun {
   /// What is known of an entry's key.
   struct Key {
     Digest digest{};
-    Digest files{};
+    WatchedFiles files;
     std::string trouble;
   };
   [[nodiscard]] Key key(const CompilerInfo& compiler) const;
@@ -41,6 +42,7 @@ class CachedRun {
   bool is_wanted_;
   CompilerInfo compiler_;
   Key key_;
+  Digest files_before_{};
 };
 
 }  // namespace cudacore::compile

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -26,6 +28,11 @@ namespace cudacore::compile {
 /// Like std::string_view::find(), which is slow for more than a character.
 [[nodiscard]] std::size_t index_of(std::string_view text, std::string_view wanted,
                                    std::size_t i) noexcept;
+
+/// Which of at most 32 texts of two characters or more occur in a text, as bits. One pass, where
+/// index_of() would take one for each.
+[[nodiscard]] std::uint32_t occurring(std::string_view text,
+                                      std::span<const std::string_view> wanted) noexcept;
 
 /// Where comments of a text end. Asked again for one that began before, it need not search again.
 class CommentEnds {

@@ -269,7 +269,10 @@ FlagEffects effects_of(std::span<const std::string> flags) {
         effects.shows_current_folder = true;
         break;
       case Effect::passed_on:
-        if (std::string why = ptxas_trouble(value); !why.empty()) trouble(std::move(why));
+        if (std::string why = ptxas_trouble(value); !why.empty()) {
+          effects.ptxas_may_read_files = true;
+          trouble(std::move(why));
+        }
         break;
       case Effect::only_measures:
         trouble(text + " measures this compilation");
@@ -280,6 +283,11 @@ FlagEffects effects_of(std::span<const std::string> flags) {
     }
   }
   return effects;
+}
+
+const char* no_cache_flag(std::span<const std::string> flags, int major, int minor) {
+  const bool has_cache = major > 12 || (major == 12 && minor >= 9);
+  return has_cache && effects_of(flags).ptxas_may_read_files ? "-no-cache" : nullptr;
 }
 
 }  // namespace cudacore::compile

@@ -95,19 +95,34 @@ class Comments {
 
 constexpr std::array<std::string_view, 3> unstable = {"__DATE__", "__TIME__", "__TIMESTAMP__"};
 
+/// Of two words that make the name of a query or of a time, one contains such a part, and so does
+/// the first of more, unless it is one or two underscores.
+constexpr std::array<std::string_view, 9> parts = {"has_", "_inc", "_emb", "__ha", "__TI",
+                                                   "__DA", "ME__", "TE__", "MP__"};
+
+/// What few texts contain: how trigraphs begin, and the parts.
+constexpr auto rare = [] {
+  std::array<std::string_view, 1 + parts.size()> all = {"?\?"};
+  std::copy(parts.begin(), parts.end(), all.begin() + 1);
+  return all;
+}();
+
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
 
   HeaderMentions read() && {
+    const std::uint32_t found = occurring(text_, rare);
     for (const std::string_view name : unstable) {
-      if (index_of(text_, name, 0) != npos) trouble("uses " + std::string(name));
+      if (found != 0 && index_of(text_, name, 0) != npos) trouble("uses " + std::string(name));
     }
-    if (index_of(text_, "?\?=", 0) != npos || index_of(text_, "?\?/", 0) != npos) {
+    const bool may_have_trigraphs = (found & 1U) != 0;
+    if (may_have_trigraphs &&
+        (index_of(text_, "?\?=", 0) != npos || index_of(text_, "?\?/", 0) != npos)) {
       trouble("contains trigraphs");
     }
     read_directives();
-    read_queries();
+    read_queries(found >> 1U);
     return std::move(found_);
   }
 
@@ -165,12 +180,11 @@ class Reader {
 
   /// Finds __has_include, which may be used anywhere, and what may become it, or the name of a
   /// time, by pasting.
-  void read_queries() {
-    // Of two words that make one of these names, one contains such a part, and so does the first of
-    // more, unless it is one or two underscores.
-    constexpr std::array<std::string_view, 9> parts = {"has_", "_inc", "_emb", "__ha", "__TI",
-                                                       "__DA", "ME__", "TE__", "MP__"};
-    for (const std::string_view part : parts) {
+  /// @param found the parts that the text contains, as bits
+  void read_queries(std::uint32_t found) {
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if ((found >> i & 1U) == 0) continue;
+      const std::string_view part = parts.at(i);
       comments_ = Comments(text_);
       for_each_word_with(part, [&](std::size_t begin, std::size_t end, std::string_view word) {
         if (is_built_in(word)) {
@@ -226,7 +240,8 @@ class Reader {
 
   /// In a text with raw strings, never: the lines in them should not have been joined.
   [[nodiscard]] bool is_in_comment(std::size_t place) {
-    return !has_raw_strings_ && comments_.contain(place);
+    if (!has_raw_strings_) has_raw_strings_ = index_of(text_, "R\"", 0) != npos;
+    return !*has_raw_strings_ && comments_.contain(place);
   }
 
   static bool is_built_in(std::string_view word) noexcept {
@@ -318,7 +333,7 @@ class Reader {
   std::string_view text_;
   Comments comments_{text_};
   CommentEnds ends_{text_};
-  bool has_raw_strings_ = index_of(text_, "R\"", 0) != npos;
+  std::optional<bool> has_raw_strings_;           ///< if it was asked for
   std::size_t allowed_ = std::size_t{64} << 20U;  ///< characters to read again
   HeaderMentions found_;
 };

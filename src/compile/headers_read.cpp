@@ -2,6 +2,7 @@
 #include "compile/headers_read.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <deque>
@@ -16,6 +17,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "compile/header_mentions.hpp"
 #include "compile/macro_definitions.hpp"
@@ -58,7 +60,7 @@ class HeaderSearch {
   HeaderSearch(KeyHash& hash, const SourceTexts& given, const FlagEffects& flags,
                const std::function<std::vector<std::string>()>& cuda_folders)
       : hash_(hash.content),
-        file_hash_(hash.files),
+        files_watched_(hash.files),
         given_(given),
         flags_(flags),
         cuda_folders_(cuda_folders),
@@ -316,50 +318,16 @@ class HeaderSearch {
     constexpr std::uint64_t nothing = 0;
     if (!trouble_.empty()) return;
     if (!has_first_folder(folder, name)) {
-      watch(folder);
+      files_watched_.add_folder(folder);
       return hash_.add_number(nothing);
     }
     const std::string path = in_folder(folder, name);
     const auto [seen, is_new] = paths_.emplace(path, nothing);
     if (is_new) {
       seen->second = open_header(path);
-      if (seen->second == nothing) watch(folder_of(path));
+      if (seen->second == nothing) files_watched_.add_folder(folder_of(path));
     }
     hash_.add_number(seen->second);
-  }
-
-  /// Notes when files last appeared in or vanished from a folder where a header was looked for: the
-  /// compiler may have seen one that was there only meanwhile.
-  void watch(const std::string& folder) {
-    for (std::string place = folder.empty() ? "." : folder; watched_.insert(place).second;) {
-      struct stat status {};
-      if (::stat(place.c_str(), &status) == 0) return add_times(status);
-      const std::size_t slash = place.find_last_not_of('/') == std::string::npos
-                                    ? std::string::npos
-                                    : place.rfind('/', place.find_last_not_of('/'));
-      place = slash == std::string::npos ? "." : place.substr(0, slash + 1);
-    }
-  }
-
-  /// Notes the links on a path: one that leads elsewhere only meanwhile leaves no other trace.
-  void watch_links(const std::string& path) {
-    for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
-      const std::string place = path.substr(0, end);
-      struct stat status {};
-      const bool is_new = links_.insert(place).second;
-      if (is_new && ::lstat(place.c_str(), &status) == 0 && S_ISLNK(status.st_mode)) {
-        add_times(status);
-      }
-      if (end == std::string::npos) return;
-    }
-  }
-
-  void add_times(const struct stat& status) {
-    for (const timespec& time : {status.st_mtim, status.st_ctim}) {
-      file_hash_.add_number(static_cast<std::uint64_t>(time.tv_sec));
-      file_hash_.add_number(static_cast<std::uint64_t>(time.tv_nsec));
-    }
-    file_hash_.add_number(status.st_ino);
   }
 
   /// A number for what is at a path; adds a header's content to the hash the first time.
@@ -384,8 +352,8 @@ class HeaderSearch {
     const std::string canonical =
         in_folder(real_folder(folder_of(path)), path.substr(path.rfind('/') + 1));
     const auto [known, is_new] = files_.emplace(canonical, first_header + files_.size());
-    watch(folder_of(path));
-    watch_links(path);
+    files_watched_.add_folder(folder_of(path));
+    files_watched_.add_file(path);
     if (!is_new) return known->second;
     auto content = std::make_unique<std::string>();
     if (!driver::read_all(file.get(), static_cast<std::size_t>(status.st_size), largest_header,
@@ -398,7 +366,6 @@ class HeaderSearch {
     // Of several names for a file, #pragma once reads the first.
     hash_.add_number(
         same_files_.emplace(std::pair(status.st_dev, status.st_ino), known->second).first->second);
-    add_times(status);
     add(keep(std::move(content)), folder_of(canonical));
     return known->second;
   }
@@ -412,17 +379,29 @@ class HeaderSearch {
   /// longer paths.
   const std::string& real_folder(const std::string& folder) {
     const auto [known, is_new] = real_folders_.emplace(folder, "");
-    if (is_new) {
-      const std::unique_ptr<char, decltype(&std::free)> real(
-          ::realpath(folder.empty() ? "." : folder.c_str(), nullptr), &std::free);
-      if (real == nullptr) trouble("cannot follow the path " + folder);
-      known->second = real == nullptr ? folder : std::string(real.get()) + "/";
-    }
+    if (is_new) known->second = find_real_folder(folder);
     return known->second;
   }
 
+  std::string find_real_folder(const std::string& folder) {
+    // Most differ from their parents, which are known, by a plain name.
+    const std::string path = folder.substr(0, folder.size() - (folder.ends_with('/') ? 1 : 0));
+    const std::size_t slash = path.rfind('/');
+    const std::string name = path.substr(slash + 1);
+    const bool is_plain =
+        slash != std::string::npos && slash != 0 && !name.empty() && name != "." && name != "..";
+    std::array<char, 1> target{};
+    if (is_plain && ::readlink(path.c_str(), target.data(), target.size()) < 0 && errno == EINVAL) {
+      return real_folder(path.substr(0, slash + 1)) + name + "/";
+    }
+    const std::unique_ptr<char, decltype(&std::free)> real(
+        ::realpath(folder.empty() ? "." : folder.c_str(), nullptr), &std::free);
+    if (real == nullptr) trouble("cannot follow the path " + folder);
+    return real == nullptr ? folder : std::string(real.get()) + "/";
+  }
+
   FieldHash& hash_;
-  FieldHash& file_hash_;
+  WatchedFiles& files_watched_;
   const SourceTexts& given_;
   const FlagEffects& flags_;
   const std::function<std::vector<std::string>()>& cuda_folders_;
@@ -439,8 +418,6 @@ class HeaderSearch {
   std::set<std::string> expanded_;  ///< names in which macros are replaced
   std::unordered_set<std::string> looked_for_;
   std::unordered_set<std::string> provided_;
-  std::unordered_set<std::string> watched_;
-  std::unordered_set<std::string> links_;
   std::unordered_map<std::string, bool> is_there_;
   std::unordered_map<std::string, std::uint64_t> paths_;
   std::unordered_map<std::string, std::uint64_t> files_;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compile/flag_effects.hpp"
-#include "compile/sha256.hpp"
+#include "compile/key_hash.hpp"
 
 namespace cudacore::compile {
 

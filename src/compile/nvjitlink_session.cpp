@@ -4,6 +4,7 @@
 #include <array>
 #include <stdexcept>
 
+#include "compile/flag_effects.hpp"
 #include "compile/flags.hpp"
 #include "cudacore/error.hpp"
 #include "driver/pip_command.hpp"
@@ -89,6 +90,7 @@ NvJitLinkSession::NvJitLinkSession(std::string name, const Architecture& archite
                             0, {}, "nvJitLinkCreate");
   }
   std::vector<const char*> options = c_strings(flags);
+  if (const char* flag = no_cache_flag(flags, api_.major, api_.minor)) options.push_back(flag);
   const int result =
       api_.nvJitLinkCreate(&handle_, static_cast<unsigned>(options.size()), options.data());
   if (result == 0) return;

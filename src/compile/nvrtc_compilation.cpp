@@ -5,6 +5,7 @@
 #include <chrono>
 #include <thread>
 
+#include "compile/flag_effects.hpp"
 #include "compile/flags.hpp"
 #include "cudacore/error.hpp"
 #include "driver/pip_command.hpp"
@@ -92,7 +93,8 @@ void NvrtcCompilation::add_name_expression(const std::string& expression) {
 }
 
 int NvrtcCompilation::compile(std::span<const std::string> flags) {
-  const std::vector<const char*> options = c_strings(flags);
+  std::vector<const char*> options = c_strings(flags);
+  if (const char* flag = no_cache_flag(flags, api_.major, api_.minor)) options.push_back(flag);
   Interruption interruption;
   if (api_.nvrtcSetFlowCallback != nullptr && error::interrupt_hook() != nullptr) {
     check_nvrtc(api_, api_.nvrtcSetFlowCallback(program_, &Interruption::ask, &interruption),

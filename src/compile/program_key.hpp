@@ -7,7 +7,7 @@
 
 #include "compile/architecture.hpp"
 #include "compile/compilers.hpp"
-#include "compile/sha256.hpp"
+#include "compile/key_hash.hpp"
 #include "cudacore/linker.hpp"
 #include "cudacore/program.hpp"
 

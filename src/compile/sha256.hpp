@@ -51,14 +51,6 @@ class FieldHash {
   Sha256 hash_;
 };
 
-/// What a result depends on.
-struct KeyHash {
-  FieldHash content;
-  /// Of the files that were read, what tells whether somebody has written to them since. This is
-  /// no part of the key.
-  FieldHash files;
-};
-
 /// Compresses whole blocks in portable C++, for tests on machines that don't use it.
 void compress_portably(Sha256::State& state, std::span<const std::byte> blocks) noexcept;
 
