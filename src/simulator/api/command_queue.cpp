@@ -13,7 +13,7 @@ namespace cudacore::simulator {
 
 namespace {
 
-constexpr std::chrono::microseconds spin_time{20};
+constexpr std::chrono::microseconds wait_spin_time{20};
 
 /// The most work that a thread does for queues before it leaves the rest to the workers.
 constexpr std::size_t caller_budget = 128 << 10;  // bytes: for a thread of the program
@@ -298,7 +298,7 @@ CUresult Queue::synchronize() {
 
 void Queue::wait(std::uint64_t sequence) {
   if (passed(sequence)) return;
-  const auto end = std::chrono::steady_clock::now() + spin_time;
+  const auto end = std::chrono::steady_clock::now() + wait_spin_time;
   do {
     for (int i = 0; i < 16; ++i) spin_pause();
     if (passed(sequence)) return;

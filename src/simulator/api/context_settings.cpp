@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a context reports about itself, and what can be set in it.
+#include "simulator/api/capture.hpp"
 #include "simulator/api/contexts.hpp"
 #include "simulator/api/entry.hpp"
 #include "simulator/memory/round_up.hpp"
@@ -114,13 +115,18 @@ CUresult cuCtxSetFlags(unsigned flags) {
 }
 
 CUresult cuCtxSynchronize() {
-  return context_call([](Context& context) { return synchronize_context(context); });
+  return context_call([](Context& context) {
+    const CUresult status = check_context_capture(context);
+    return status == CUDA_SUCCESS ? synchronize_context(context) : status;
+  });
 }
 
 CUresult cuCtxSynchronize_v2(CUcontext handle) {
   return with_context(handle, [](Context& context) {
     const CUresult error = context.status();
-    return error == CUDA_SUCCESS ? synchronize_context(context) : error;
+    if (error != CUDA_SUCCESS) return error;
+    const CUresult status = check_context_capture(context);
+    return status == CUDA_SUCCESS ? synchronize_context(context) : status;
   });
 }
 

@@ -6,12 +6,30 @@
 #include <span>
 #include <utility>
 
+#include "simulator/api/capture.hpp"
 #include "simulator/api/contexts.hpp"
 #include "simulator/api/copy.hpp"
+#include "simulator/api/memory_actions.hpp"
 
 using namespace cudacore::simulator;
 
 namespace {
+
+/// Captures a copy of contiguous bytes.
+CUresult capture_row(const Stream& stream, std::uint64_t to, std::uint64_t from, std::size_t size) {
+  if (size == 0) return CUDA_SUCCESS;
+  CUDA_MEMCPY3D copy{};
+  copy.WidthInBytes = size;
+  copy.Height = 1;
+  copy.Depth = 1;
+  copy.dstMemoryType = memory_type_of(to);
+  copy.dstHost = reinterpret_cast<void*>(to);
+  copy.dstDevice = to;
+  copy.srcMemoryType = memory_type_of(from);
+  copy.srcHost = reinterpret_cast<const void*>(from);
+  copy.srcDevice = from;
+  return capture_copy(stream, copy);
+}
 
 std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
@@ -20,6 +38,9 @@ CUresult copy_row(const Stream& stream, std::uint64_t to, Side to_side, std::uin
   auto target = find_range(to, size, to_side);
   auto source = find_range(from, size, from_side);
   if (!target || !source) return CUDA_ERROR_INVALID_VALUE;
+  if (synchrony == Synchrony::asynchronous && stream.is_capturing()) {
+    return capture_row(stream, to, from, size);
+  }
   return copy(stream, std::move(*target), {}, std::move(*source), {}, {.width = size}, synchrony);
 }
 

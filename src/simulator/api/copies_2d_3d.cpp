@@ -4,8 +4,10 @@
 #include <memory>
 #include <utility>
 
+#include "simulator/api/capture.hpp"
 #include "simulator/api/contexts.hpp"
 #include "simulator/api/copy.hpp"
+#include "simulator/api/memory_actions.hpp"
 
 using namespace cudacore::simulator;
 
@@ -66,48 +68,89 @@ CUresult find_end(const End& end, const Box& box, Found& found) {
   return CUDA_SUCCESS;
 }
 
-CUresult copy_box(const Stream& stream, const End& to, const End& from, const Box& box,
-                  Synchrony synchrony) {
-  Found target;
-  Found source;
-  CUresult result = find_end(to, box, target);
-  if (result == CUDA_SUCCESS) result = find_end(from, box, source);
+/// Finds both ends of a copy. CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER both have these members.
+template <class Description>
+CUresult find_ends(const Description& copy, Box& box, Found& to, Found& from) {
+  if (copy.srcLOD != 0 || copy.dstLOD != 0) return CUDA_ERROR_INVALID_VALUE;
+  box = {.width = copy.WidthInBytes, .height = copy.Height, .depth = copy.Depth};
+  const CUresult result =
+      find_end({copy.dstMemoryType, reinterpret_cast<std::uintptr_t>(copy.dstHost), copy.dstDevice,
+                copy.dstXInBytes, copy.dstY, copy.dstZ, copy.dstPitch, copy.dstHeight},
+               box, to);
   if (result != CUDA_SUCCESS) return result;
-  return copy(stream, std::move(target.range), target.strides, std::move(source.range),
-              source.strides, box, synchrony);
+  return find_end(
+      {copy.srcMemoryType, reinterpret_cast<std::uintptr_t>(copy.srcHost), copy.srcDevice,
+       copy.srcXInBytes, copy.srcY, copy.srcZ, copy.srcPitch, copy.srcHeight},
+      box, from);
+}
+
+/// A copy as a node of a graph describes it.
+const CUDA_MEMCPY3D& for_graph(const CUDA_MEMCPY3D& copy) { return copy; }
+CUDA_MEMCPY3D for_graph(const CUDA_MEMCPY3D_PEER& copy) {
+  CUDA_MEMCPY3D plain{};
+  plain.srcXInBytes = copy.srcXInBytes;
+  plain.srcY = copy.srcY;
+  plain.srcZ = copy.srcZ;
+  plain.srcMemoryType = copy.srcMemoryType;
+  plain.srcHost = copy.srcHost;
+  plain.srcDevice = copy.srcDevice;
+  plain.srcPitch = copy.srcPitch;
+  plain.srcHeight = copy.srcHeight;
+  plain.dstXInBytes = copy.dstXInBytes;
+  plain.dstY = copy.dstY;
+  plain.dstZ = copy.dstZ;
+  plain.dstMemoryType = copy.dstMemoryType;
+  plain.dstHost = copy.dstHost;
+  plain.dstDevice = copy.dstDevice;
+  plain.dstPitch = copy.dstPitch;
+  plain.dstHeight = copy.dstHeight;
+  plain.WidthInBytes = copy.WidthInBytes;
+  plain.Height = copy.Height;
+  plain.Depth = copy.Depth;
+  return plain;
+}
+CUDA_MEMCPY3D box_of(const CUDA_MEMCPY2D& copy) {
+  CUDA_MEMCPY3D box{};
+  box.srcXInBytes = copy.srcXInBytes;
+  box.srcY = copy.srcY;
+  box.srcMemoryType = copy.srcMemoryType;
+  box.srcHost = copy.srcHost;
+  box.srcDevice = copy.srcDevice;
+  box.srcPitch = copy.srcPitch;
+  box.srcHeight = copy.srcY + copy.Height;
+  box.dstXInBytes = copy.dstXInBytes;
+  box.dstY = copy.dstY;
+  box.dstMemoryType = copy.dstMemoryType;
+  box.dstHost = copy.dstHost;
+  box.dstDevice = copy.dstDevice;
+  box.dstPitch = copy.dstPitch;
+  box.dstHeight = copy.dstY + copy.Height;
+  box.WidthInBytes = copy.WidthInBytes;
+  box.Height = copy.Height;
+  box.Depth = 1;
+  return box;
+}
+
+template <class Description>
+CUresult copy_3d_in(const Stream& stream, const Description& description, Synchrony synchrony) {
+  Box box;
+  Found to;
+  Found from;
+  const CUresult result = find_ends(description, box, to, from);
+  if (result != CUDA_SUCCESS) return result;
+  if (synchrony == Synchrony::asynchronous && stream.is_capturing()) {
+    const bool is_empty = box.width == 0 || box.height == 0 || box.depth == 0;
+    return is_empty ? CUDA_SUCCESS : capture_copy(stream, for_graph(description));
+  }
+  return copy(stream, std::move(to.range), to.strides, std::move(from.range), from.strides, box,
+              synchrony);
 }
 
 CUresult copy_2d(const CUDA_MEMCPY2D* copy, CUstream handle, Synchrony synchrony) {
   return stream_call(handle, [&](const std::shared_ptr<Stream>& stream) {
-    if (copy == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    const End to{copy->dstMemoryType, reinterpret_cast<std::uintptr_t>(copy->dstHost),
-                 copy->dstDevice,     copy->dstXInBytes,
-                 copy->dstY,          0,
-                 copy->dstPitch,      0};
-    const End from{copy->srcMemoryType, reinterpret_cast<std::uintptr_t>(copy->srcHost),
-                   copy->srcDevice,     copy->srcXInBytes,
-                   copy->srcY,          0,
-                   copy->srcPitch,      0};
-    return copy_box(*stream, to, from, {.width = copy->WidthInBytes, .height = copy->Height},
-                    synchrony);
+    return copy != nullptr ? copy_3d_in(*stream, box_of(*copy), synchrony)
+                           : CUDA_ERROR_INVALID_VALUE;
   });
-}
-
-/// CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER both have these members.
-template <class Description>
-CUresult copy_3d_in(const Stream& stream, const Description& copy, Synchrony synchrony) {
-  if (copy.srcLOD != 0 || copy.dstLOD != 0) return CUDA_ERROR_INVALID_VALUE;
-  const End to{copy.dstMemoryType, reinterpret_cast<std::uintptr_t>(copy.dstHost),
-               copy.dstDevice,     copy.dstXInBytes,
-               copy.dstY,          copy.dstZ,
-               copy.dstPitch,      copy.dstHeight};
-  const End from{copy.srcMemoryType, reinterpret_cast<std::uintptr_t>(copy.srcHost),
-                 copy.srcDevice,     copy.srcXInBytes,
-                 copy.srcY,          copy.srcZ,
-                 copy.srcPitch,      copy.srcHeight};
-  return copy_box(stream, to, from,
-                  {.width = copy.WidthInBytes, .height = copy.Height, .depth = copy.Depth},
-                  synchrony);
 }
 
 CUresult copy_3d(const CUDA_MEMCPY3D* copy, CUstream handle, Synchrony synchrony) {
@@ -128,6 +171,21 @@ CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER* copy, CUstream handle, Synchrony
 }
 
 }  // namespace
+
+namespace cudacore::simulator {
+
+CUresult find_copy(const CUDA_MEMCPY3D& copy, std::unique_ptr<Work>& work) {
+  Box box;
+  Found to;
+  Found from;
+  const CUresult result = find_ends(copy, box, to, from);
+  if (result != CUDA_SUCCESS) return result;
+  if (box.width == 0 || box.height == 0 || box.depth == 0) return CUDA_SUCCESS;
+  work = make_copy(box, std::move(to.range), to.strides, std::move(from.range), from.strides);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace cudacore::simulator
 
 extern "C" {
 

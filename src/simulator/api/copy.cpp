@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "simulator/api/memory_object.hpp"
+#include "simulator/api/virtual_memory.hpp"
 
 namespace cudacore::simulator {
 
@@ -126,6 +127,8 @@ bool is_mapped(std::uint64_t address) noexcept {
 
 /// Whether host memory exists at the address: checks its first and last byte.
 bool is_host_memory(std::uint64_t address, std::size_t size) noexcept {
+  const VirtualMemory& ranges = VirtualMemory::instance();
+  if (ranges.contains(address) || ranges.contains(address + size - 1)) return false;
   for (const auto& device : registry().devices) {
     if (device->memory.contains(address) || device->memory.contains(address + size - 1))
       return false;
@@ -141,7 +144,7 @@ CUresult enqueue_and_wait(const Stream& stream, std::unique_ptr<Work> work, bool
   return stream.check_context();
 }
 
-constexpr const char* freed = "no live allocation holds the address";
+constexpr const char* not_live = "no live allocation holds the address";
 
 std::optional<Range> miss(const char* why) {
   log_error(why);
@@ -160,24 +163,32 @@ std::optional<Range> find_range(std::uint64_t address, std::size_t size, Side si
     if (side == Side::any && is_host_memory(address, size)) {
       return Range{.bytes = reinterpret_cast<std::byte*>(address), .pageable = true};
     }
-    return miss(freed);
+    return miss(not_live);
   }
   Range range{.bytes = allocation->host + (address - allocation->address),
               .on_device = allocation->kind == MemoryKind::device};
+  const auto to_host = reinterpret_cast<std::uint64_t>(allocation->host) - allocation->address;
   const std::uint64_t last = address + (size - 1);
   while (true) {
     const std::shared_ptr<MemoryObject> object = find_object(*allocation);
-    if (object == nullptr && allocation->kind != MemoryKind::device) return miss(freed);
+    if (allocation->is_mapped && allocation->readers == 0 && !allocation->host_access) {
+      return miss("no device may access the memory mapped there (cuMemSetAccess)");
+    }
+    if (object == nullptr && allocation->kind != MemoryKind::device) return miss(not_live);
     if (object != nullptr && object->pages != nullptr) range.pages.push_back(object->pages);
     if (allocation->end() - 1 >= last) {
       range.sync = object != nullptr && object->sync_memops.load(std::memory_order_relaxed);
       return range;
     }
-    // Neighbors in the address space are also neighbors in the host's memory.
+    // Neighbors in the address space are also neighbors in the host's memory, except for ranges
+    // that were reserved one by one.
     const std::uint64_t next = allocation->end();
     const bool registered = allocation->kind == MemoryKind::registered;
     allocation = space.find(next);
-    if (allocation) continue;
+    if (allocation &&
+        reinterpret_cast<std::uint64_t>(allocation->host) - allocation->address == to_host) {
+      continue;
+    }
     if (registered && side == Side::any && is_host_memory(next, last - next + 1)) {
       range.pageable = true;
       return range;
@@ -221,12 +232,23 @@ CUresult copy(const Stream& stream, Range to, const Strides& to_strides, Range f
                           waits);
 }
 
+std::unique_ptr<Work> make_copy(const Box& box, Range to, const Strides& to_strides, Range from,
+                                const Strides& from_strides) {
+  return std::make_unique<Copy>(box, std::move(to), to_strides, std::move(from), from_strides,
+                                std::vector<std::byte>{});
+}
+
+std::unique_ptr<Work> make_fill(const Box& box, Range range, std::size_t pitch, std::uint32_t value,
+                                unsigned value_size) {
+  return std::make_unique<Fill>(box, std::move(range), pitch, value, value_size);
+}
+
 CUresult fill(const Stream& stream, Range range, std::size_t pitch, const Box& box,
               std::uint32_t value, unsigned value_size, Synchrony synchrony) {
   if (box.width == 0 || box.height == 0) return stream.check_context();
   const bool waits = range.sync || (synchrony == Synchrony::synchronous && !range.on_device);
-  return enqueue_and_wait(
-      stream, std::make_unique<Fill>(box, std::move(range), pitch, value, value_size), waits);
+  return enqueue_and_wait(stream, make_fill(box, std::move(range), pitch, value, value_size),
+                          waits);
 }
 
 }  // namespace cudacore::simulator

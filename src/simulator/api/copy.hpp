@@ -63,4 +63,14 @@ CUresult copy(const Stream& stream, Range to, const Strides& to_strides, Range f
 CUresult fill(const Stream& stream, Range range, std::size_t pitch, const Box& box,
               std::uint32_t value, unsigned value_size, Synchrony synchrony);
 
+/// The work of a copy or a fill. The box is not empty.
+std::unique_ptr<Work> make_copy(const Box& box, Range to, const Strides& to_strides, Range from,
+                                const Strides& from_strides);
+std::unique_ptr<Work> make_fill(const Box& box, Range range, std::size_t pitch, std::uint32_t value,
+                                unsigned value_size);
+
+/// Finds the bytes that a copy or a fill touches now, and makes the work; null if there are none.
+CUresult find_copy(const CUDA_MEMCPY3D& copy, std::unique_ptr<Work>& work);
+CUresult find_fill(const CUDA_MEMSET_NODE_PARAMS& fill, std::unique_ptr<Work>& work);
+
 }  // namespace cudacore::simulator

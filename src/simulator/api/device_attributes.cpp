@@ -18,7 +18,7 @@ constexpr int last_attribute = 147;
 
 /// The attributes that are the same for all devices; those that are neither here nor below are 0,
 /// "no".
-constexpr std::array<std::pair<int, int>, 83> same_for_all{{
+constexpr std::array<std::pair<int, int>, 87> same_for_all{{
     {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},
     {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 1024},
     {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, 1024},
@@ -93,6 +93,10 @@ constexpr std::array<std::pair<int, int>, 83> same_for_all{{
     {CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM, 1},
     {CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 1},
     {CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED, 1},
+    {CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 1},
+    {CU_DEVICE_ATTRIBUTE_HOST_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 1},
+    {CU_DEVICE_ATTRIBUTE_HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 1},
+    {CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, 1},
     {CU_DEVICE_ATTRIBUTE_DIRECT_MANAGED_MEM_ACCESS_FROM_HOST, 1},
     {CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED, 1},
     {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 1},
@@ -131,6 +135,8 @@ int computed_attribute(const Device& device, CUdevice_attribute attribute) noexc
       return static_cast<int>(p.reserved_shared_per_block);
     case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
       return p.clusters ? 1 : 0;
+    case CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED:
+      return p.major >= 9 ? 1 : 0;
     case CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT:
       return p.major >= 9 ? 4 : 1;
     case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:

@@ -18,6 +18,8 @@ struct Recording {
   std::atomic<std::int64_t> nanoseconds{0};  ///< on the steady clock, once the point has passed
 };
 
+struct CapturedPoint;  // capture.hpp
+
 /// Refers to its newest recording. Anything that waited for an older one still does.
 class Event {
  public:
@@ -26,6 +28,9 @@ class Event {
 
   const std::shared_ptr<Context> context;
   const unsigned flags;
+  /// Where it was last recorded, if that was in a capture: capture.cpp. Guarded by captures.
+  std::shared_ptr<const CapturedPoint> captured;
+  std::atomic<bool> is_captured{false};  ///< whether that is set
 
   /// Null if it was never recorded.
   [[nodiscard]] std::shared_ptr<Recording> recording() const {
@@ -34,10 +39,17 @@ class Event {
   }
   /// Puts a mark into the stream. Fails with the error that broke the context.
   CUresult record(const Stream& stream);
+  /// Replaces the newest recording.
+  void set(std::shared_ptr<Recording> recording);
 
  private:
   mutable std::mutex mutex_;
   std::shared_ptr<Recording> recording_;
 };
+
+/// Notes the time in a recording.
+std::unique_ptr<Work> make_mark(std::shared_ptr<Recording> recording);
+/// Does nothing: the place in a queue at which it waits for another queue's point.
+std::unique_ptr<Work> make_pass();
 
 }  // namespace cudacore::simulator

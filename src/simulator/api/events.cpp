@@ -3,8 +3,8 @@
 #include <memory>
 #include <utility>
 
-#include "simulator/api/event.hpp"
-#include "simulator/api/stream.hpp"
+#include "simulator/api/capture.hpp"
+#include "simulator/api/simple_actions.hpp"
 
 namespace cudacore::simulator {
 
@@ -24,7 +24,6 @@ class Mark final : public Work {
   std::shared_ptr<Recording> recording_;
 };
 
-/// The place in a stream at which it waits for another stream's point.
 class Pass final : public Work {
  public:
   Progress run(const Turn&) noexcept override { return Progress::done; }
@@ -45,6 +44,12 @@ CUresult event_call(CUevent handle, Body&& body) noexcept {
   });
 }
 
+/// For calls that query an event or wait for it.
+CUresult check_use(const Event& event) {
+  const CUresult status = check_captured_event(event);
+  return status == CUDA_SUCCESS ? check_unsafe_call() : status;
+}
+
 CUresult elapsed_time(float* milliseconds, CUevent start, CUevent end) {
   return event_call(start, [&](Event& first) {
     return event_call(end, [&](Event& second) {
@@ -60,6 +65,10 @@ CUresult elapsed_time(float* milliseconds, CUevent start, CUevent end) {
       if (from == nullptr || to == nullptr) {
         return refuse(CUDA_ERROR_INVALID_HANDLE, "an event was never recorded");
       }
+      for (const Event* event : {&first, &second}) {
+        const CUresult status = check_captured_event(*event);
+        if (status != CUDA_SUCCESS) return status;
+      }
       if (!from->point.passed() || !to->point.passed()) return CUDA_ERROR_NOT_READY;
       *milliseconds = static_cast<float>(
           static_cast<double>(to->nanoseconds.load(std::memory_order_acquire) -
@@ -73,15 +82,25 @@ CUresult elapsed_time(float* milliseconds, CUevent start, CUevent end) {
 }  // namespace
 
 CUresult Event::record(const Stream& stream) {
+  forget_captured(*this);
   auto recording = std::make_shared<Recording>();
-  auto mark = std::make_unique<Mark>(recording);
+  auto mark = make_mark(recording);
   recording->point.queue = stream.queue;
   const CUresult result = stream.enqueue(std::move(mark), {}, &recording->point.sequence);
-  if (result != CUDA_SUCCESS) return result;
+  if (result == CUDA_SUCCESS) set(std::move(recording));
+  return result;
+}
+
+void Event::set(std::shared_ptr<Recording> recording) {
   const std::scoped_lock lock(mutex_);
   recording_.swap(recording);
-  return CUDA_SUCCESS;
 }
+
+std::unique_ptr<Work> make_mark(std::shared_ptr<Recording> recording) {
+  return std::make_unique<Mark>(std::move(recording));
+}
+
+std::unique_ptr<Work> make_pass() { return std::make_unique<Pass>(); }
 
 }  // namespace cudacore::simulator
 
@@ -121,6 +140,7 @@ CUresult cuEventDestroy(CUevent handle) { return cuEventDestroy_v2(handle); }
 
 CUresult cuEventQuery(CUevent handle) {
   return event_call(handle, [](Event& event) {
+    if (const CUresult status = check_use(event); status != CUDA_SUCCESS) return status;
     const std::shared_ptr<Recording> recording = event.recording();
     if (recording != nullptr && !recording->point.passed()) return CUDA_ERROR_NOT_READY;
     return event.context->status();
@@ -129,6 +149,7 @@ CUresult cuEventQuery(CUevent handle) {
 
 CUresult cuEventSynchronize(CUevent handle) {
   return event_call(handle, [](Event& event) {
+    if (const CUresult status = check_use(event); status != CUDA_SUCCESS) return status;
     if (const std::shared_ptr<Recording> recording = event.recording()) {
       recording->point.wait();
       release_unused_memory(event.context->device);
@@ -149,7 +170,9 @@ CUresult cuEventRecordWithFlags(CUevent handle, CUstream stream, unsigned flags)
       if (&into->context != event.context.get()) {
         return refuse(CUDA_ERROR_INVALID_HANDLE, "the event is one of another context");
       }
-      return event.record(*into);
+      if (!into->is_capturing()) return event.record(*into);
+      if ((flags & CU_EVENT_RECORD_EXTERNAL) == 0) return capture_event(*into, event);
+      return capture(*into, make_record_action(handle, registry().events.find(handle)));
     });
   });
 }
@@ -167,9 +190,15 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent handle, unsigned flags) {
       return refuse(CUDA_ERROR_INVALID_VALUE, "unknown flags of cuStreamWaitEvent");
     }
     return stream_call(stream, [&](const std::shared_ptr<Stream>& waiting) {
+      if (waiting->is_capturing() && (flags & CU_EVENT_WAIT_EXTERNAL) != 0) {
+        return capture(*waiting, make_wait_action(handle, registry().events.find(handle)));
+      }
+      if (waiting->is_capturing() || event.is_captured.load(std::memory_order_relaxed)) {
+        return capture_wait(*waiting, event);
+      }
       const std::shared_ptr<Recording> recording = event.recording();
       if (recording == nullptr || recording->point.passed()) return CUDA_SUCCESS;
-      return waiting->enqueue(std::make_unique<Pass>(), {recording->point});
+      return waiting->enqueue(make_pass(), {recording->point});
     });
   });
 }

@@ -5,50 +5,86 @@
 #include <memory>
 #include <utility>
 
+#include "simulator/api/capture.hpp"
 #include "simulator/api/copy.hpp"
+#include "simulator/api/memory_actions.hpp"
 
 using namespace cudacore::simulator;
 
 namespace {
 
-template <class T>
-CUresult fill_rows(CUdeviceptr to, std::size_t pitch, T value, std::size_t width,
-                   std::size_t height, CUstream handle, Synchrony synchrony) {
+struct Rows {
+  Range range;
+  Box box;
+};
+
+CUresult find_rows(const CUDA_MEMSET_NODE_PARAMS& fill, Rows& rows) {
+  const std::size_t element = fill.elementSize;
+  if (fill.width == 0 || fill.height == 0) return CUDA_SUCCESS;
+  if (element != 1 && element != 2 && element != 4) {
+    return refuse(CUDA_ERROR_INVALID_VALUE, "elements have 1, 2 or 4 bytes");
+  }
+  if (fill.dst % element != 0 || (fill.height > 1 && fill.pitch % element != 0)) {
+    return refuse(CUDA_ERROR_INVALID_VALUE, "the address or the pitch is not aligned");
+  }
+  rows.box = {.height = fill.height};
+  if (__builtin_mul_overflow(fill.width, element, &rows.box.width) ||
+      (fill.height > 1 && fill.pitch < rows.box.width)) {
+    return refuse(CUDA_ERROR_INVALID_VALUE, "the pitch is less than a row");
+  }
+  const auto size = span_of(rows.box, {.row = fill.pitch});
+  if (!size) return CUDA_ERROR_INVALID_VALUE;
+  auto range = find_range(fill.dst, *size, Side::device);
+  if (!range) return CUDA_ERROR_INVALID_VALUE;
+  rows.range = std::move(*range);
+  return CUDA_SUCCESS;
+}
+
+CUresult fill_rows(const CUDA_MEMSET_NODE_PARAMS& what, CUstream handle, Synchrony synchrony) {
   return stream_call(handle, [&](const std::shared_ptr<Stream>& stream) {
-    if (width == 0 || height == 0) return stream->check_context();
-    if (to % sizeof(T) != 0 || (height > 1 && pitch % sizeof(T) != 0)) {
-      return refuse(CUDA_ERROR_INVALID_VALUE, "the address or the pitch is not aligned");
+    Rows rows;
+    const CUresult result = find_rows(what, rows);
+    if (result != CUDA_SUCCESS) return result;
+    if (synchrony == Synchrony::asynchronous && stream->is_capturing()) {
+      return rows.box.width == 0 ? CUDA_SUCCESS : capture_fill(*stream, what);
     }
-    Box box{.height = height};
-    if (__builtin_mul_overflow(width, sizeof(T), &box.width) || (height > 1 && pitch < box.width)) {
-      return refuse(CUDA_ERROR_INVALID_VALUE, "the pitch is less than a row");
-    }
-    const auto size = span_of(box, {.row = pitch});
-    if (!size) return CUDA_ERROR_INVALID_VALUE;
-    auto range = find_range(to, *size, Side::device);
-    if (!range) return CUDA_ERROR_INVALID_VALUE;
-    return fill(*stream, std::move(*range), pitch, box, value, sizeof(T), synchrony);
+    return fill(*stream, std::move(rows.range), what.pitch, rows.box, what.value, what.elementSize,
+                synchrony);
   });
 }
 
 }  // namespace
 
+namespace cudacore::simulator {
+
+CUresult find_fill(const CUDA_MEMSET_NODE_PARAMS& fill, std::unique_ptr<Work>& work) {
+  Rows rows;
+  const CUresult result = find_rows(fill, rows);
+  if (result != CUDA_SUCCESS || rows.box.width == 0) return result;
+  work = make_fill(rows.box, std::move(rows.range), fill.pitch, fill.value, fill.elementSize);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace cudacore::simulator
+
 /// The four fills with values of a width.
-#define CUDACORE_SIMULATOR_FILLS(bits, Value)                                                 \
-  CUresult cuMemsetD##bits##_v2(CUdeviceptr to, Value value, std::size_t count) {             \
-    return fill_rows(to, 0, value, count, 1, nullptr, Synchrony::synchronous);                \
-  }                                                                                           \
-  CUresult cuMemsetD##bits##Async(CUdeviceptr to, Value value, std::size_t count,             \
-                                  CUstream stream) {                                          \
-    return fill_rows(to, 0, value, count, 1, stream, Synchrony::asynchronous);                \
-  }                                                                                           \
-  CUresult cuMemsetD2D##bits##_v2(CUdeviceptr to, std::size_t pitch, Value value,             \
-                                  std::size_t width, std::size_t height) {                    \
-    return fill_rows(to, pitch, value, width, height, nullptr, Synchrony::synchronous);       \
-  }                                                                                           \
-  CUresult cuMemsetD2D##bits##Async(CUdeviceptr to, std::size_t pitch, Value value,           \
-                                    std::size_t width, std::size_t height, CUstream stream) { \
-    return fill_rows(to, pitch, value, width, height, stream, Synchrony::asynchronous);       \
+#define CUDACORE_SIMULATOR_FILLS(bits, Value)                                                   \
+  CUresult cuMemsetD##bits##_v2(CUdeviceptr to, Value value, std::size_t count) {               \
+    return fill_rows({to, 0, value, sizeof(Value), count, 1}, nullptr, Synchrony::synchronous); \
+  }                                                                                             \
+  CUresult cuMemsetD##bits##Async(CUdeviceptr to, Value value, std::size_t count,               \
+                                  CUstream stream) {                                            \
+    return fill_rows({to, 0, value, sizeof(Value), count, 1}, stream, Synchrony::asynchronous); \
+  }                                                                                             \
+  CUresult cuMemsetD2D##bits##_v2(CUdeviceptr to, std::size_t pitch, Value value,               \
+                                  std::size_t width, std::size_t height) {                      \
+    return fill_rows({to, pitch, value, sizeof(Value), width, height}, nullptr,                 \
+                     Synchrony::synchronous);                                                   \
+  }                                                                                             \
+  CUresult cuMemsetD2D##bits##Async(CUdeviceptr to, std::size_t pitch, Value value,             \
+                                    std::size_t width, std::size_t height, CUstream stream) {   \
+    return fill_rows({to, pitch, value, sizeof(Value), width, height}, stream,                  \
+                     Synchrony::asynchronous);                                                  \
   }
 
 extern "C" {

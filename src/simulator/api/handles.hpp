@@ -22,7 +22,7 @@ namespace cudacore::simulator {
 template <class Handle, class T>
 class HandleTable {
  public:
-  /// The tag is 1 to 9, and different for each type.
+  /// The tag is 1 to 19, and different for each type.
   explicit constexpr HandleTable(unsigned tag) noexcept : tag_(tag) {}
   HandleTable(const HandleTable&) = delete;
   HandleTable& operator=(const HandleTable&) = delete;
@@ -78,7 +78,7 @@ class HandleTable {
   static constexpr unsigned index_shift = 4;
   static constexpr unsigned index_bits = 22;
   static constexpr unsigned generation_shift = index_shift + index_bits;
-  static constexpr unsigned generation_bits = 17;
+  static constexpr unsigned generation_bits = 16;
   static constexpr unsigned tag_shift = generation_shift + generation_bits;
   static constexpr std::uint32_t generation_mask = (1U << generation_bits) - 1;
   static constexpr std::uint32_t chunk_slots = 1024;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "simulator/api/capture.hpp"
 #include "simulator/api/memory_object.hpp"
 #include "simulator/api/stream.hpp"
 
@@ -16,6 +17,7 @@ CUresult allocate_host(void** pointer, std::size_t size, unsigned flags) {
     constexpr unsigned known =
         CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
     if (pointer == nullptr || (flags & ~known) != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (const CUresult status = check_unsafe_call(); status != CUDA_SUCCESS) return status;
     if (size == 0) {
       *pointer = nullptr;
       return CUDA_SUCCESS;
@@ -39,6 +41,7 @@ CUresult release(void* pointer, Origin origin, CUresult otherwise, const char* w
     return status;
   }
   try {
+    if (const CUresult status = check_unsafe_call(); status != CUDA_SUCCESS) return status;
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
     const std::shared_ptr<MemoryObject> object = MemoryTable::instance().take(
         address, [&](const MemoryObject& candidate) { return candidate.origin == origin; });

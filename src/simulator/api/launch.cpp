@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "simulator/api/launch.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <span>
+#include <string>
 #include <utility>
-#include <vector>
 
-#include "simulator/api/entry.hpp"
 #include "simulator/api/introspection.hpp"
-#include "simulator/api/launch_shape.hpp"
+#include "simulator/api/kernel_action.hpp"
 #include "simulator/api/stream.hpp"
 #include "simulator/engine/grid.hpp"
 
@@ -40,31 +42,32 @@ CUresult result_of(FaultKind kind) noexcept {
   return CUDA_ERROR_LAUNCH_FAILED;
 }
 
-/// A kernel in a stream.
+/// A kernel in a queue.
 class Launch final : public Work {
  public:
-  Launch(std::shared_ptr<Stream> stream, LaunchRequest request)
-      : stream_(std::move(stream)), request_(std::move(request)) {}
+  Launch(std::shared_ptr<Context> context, LaunchRequest request)
+      : context_(std::move(context)), request_(std::move(request)) {}
 
   Progress run(const Turn& turn) noexcept override {
     // This launch may be gone as soon as the grid starts, so only copies are used from then on.
     const std::shared_ptr<Running> running = running_;
-    const std::shared_ptr<Stream> stream = stream_;
+    const std::shared_ptr<Context> context = context_;
+    const std::shared_ptr<Queue> queue = queue_ = turn.queue;
     const std::uint64_t sequence = sequence_ = turn.sequence;
     try {
       auto grid = Grid::start(std::move(request_), [this](const std::optional<Fault>& fault) {
         if (fault && fault->kind != FaultKind::cancelled) {
-          stream_->context.fail(result_of(fault->kind), fault->message);
+          context_->fail(result_of(fault->kind), fault->message);
         }
-        finish(std::shared_ptr(std::move(stream_)), sequence_);
+        finish(std::shared_ptr(std::move(context_)), std::shared_ptr(std::move(queue_)), sequence_);
       });
       const std::scoped_lock lock(running->mutex);
       if (running->is_cancelled) grid->cancel();
       running->grid = grid;
     } catch (const std::exception& error) {
-      stream->context.fail(CUDA_ERROR_OUT_OF_MEMORY,
-                           std::string("a kernel could not be started: ") + error.what());
-      finish(stream, sequence);
+      context->fail(CUDA_ERROR_OUT_OF_MEMORY,
+                    std::string("a kernel could not be started: ") + error.what());
+      finish(context, queue, sequence);
     }
     return Progress::later;
   }
@@ -83,14 +86,18 @@ class Launch final : public Work {
     std::weak_ptr<Grid> grid;
   };
 
-  /// Lets the stream continue, which destroys the launch.
-  static void finish(const std::shared_ptr<Stream>& stream, std::uint64_t sequence) noexcept {
+  /// Lets the queue continue, which destroys the launch.
+  static void finish(const std::shared_ptr<Context>& context, const std::shared_ptr<Queue>& queue,
+                     std::uint64_t sequence) noexcept {
     // This comes first: what follows must not start in a broken context.
-    static_cast<void>(stream->check_context());
-    stream->queue->finish(sequence);
+    if (const CUresult status = context->status(); status != CUDA_SUCCESS) {
+      queue->group().fail(status);
+    }
+    queue->finish(sequence);
   }
 
-  std::shared_ptr<Stream> stream_;
+  std::shared_ptr<Context> context_;
+  std::shared_ptr<Queue> queue_;
   std::uint64_t sequence_ = 0;
   LaunchRequest request_;
   std::shared_ptr<Running> running_ = std::make_shared<Running>();
@@ -143,8 +150,9 @@ CUresult pack(const Function& entry, void** values, void** extra, ParameterBytes
   return refuse(CUDA_ERROR_INVALID_VALUE, entry.name + " takes parameters, and none are given");
 }
 
-LaunchRequest make_request(const FunctionObject& function, const LaunchShape& shape,
-                           std::uint32_t resident_blocks) {
+LaunchRequest make_request(CheckedLaunch launch) {
+  const FunctionObject& function = *launch.function;
+  const LaunchShape& shape = launch.shape;
   Context& context = *function.module->context;
   LaunchRequest request;
   request.image = function.module->image;
@@ -153,11 +161,12 @@ LaunchRequest make_request(const FunctionObject& function, const LaunchShape& sh
   request.block = shape.block;
   request.cluster = shape.cluster.value_or(Dim3{1, 1, 1});
   request.dynamic_shared = shape.dynamic_shared;
+  request.parameters = std::move(launch.parameters);
   request.cooperative = shape.cooperative;
   request.device = context.device.ordinal;
   request.readable_devices = context.readable_devices.load(std::memory_order_relaxed);
   request.multiprocessors = context.device.properties.multiprocessors;
-  request.resident_blocks = resident_blocks;
+  request.resident_blocks = launch.resident_blocks;
   request.stack_bytes = static_cast<std::uint32_t>(context.limits[CU_LIMIT_STACK_SIZE].load());
   request.heap = &context.device.memory;
   request.thread_instructions = instruction_counter();
@@ -167,26 +176,25 @@ LaunchRequest make_request(const FunctionObject& function, const LaunchShape& sh
   return request;
 }
 
-CUresult launch(LaunchShape shape, CUfunction handle, void** values, void** extra) {
+CUresult launch(const LaunchShape& shape, std::span<const CUlaunchAttribute> attributes,
+                CUfunction handle, void** values, void** extra) {
   return driver_call([&] {
     CUresult status = CUDA_SUCCESS;
     const auto stream = find_stream(shape.stream, status);
     if (stream == nullptr) return status;
     Context& context = context_of(*stream);
-    const auto function = find_function(handle, context, status);
-    if (function == nullptr) return status;
-    if (function->module->context.get() != &context) {
-      return refuse(CUDA_ERROR_INVALID_HANDLE, function->entry->name +
+    CheckedLaunch checked{find_function(handle, context, status), shape, 0, {}};
+    if (checked.function == nullptr) return status;
+    const FunctionObject& function = *checked.function;
+    if (function.module->context.get() != &context) {
+      return refuse(CUDA_ERROR_INVALID_HANDLE, function.entry->name +
                                                    ": the function and the stream belong to "
                                                    "different contexts");
     }
-    std::uint32_t resident_blocks = 0;
-    status = check_shape(on_device(*function), shape, resident_blocks);
+    status = check_launch(checked, values, extra);
     if (status != CUDA_SUCCESS) return status;
-    LaunchRequest request = make_request(*function, shape, resident_blocks);
-    status = pack(*function->entry, values, extra, request.parameters);
-    if (status != CUDA_SUCCESS) return status;
-    status = stream->enqueue(std::make_unique<Launch>(stream, std::move(request)));
+    status = stream->is_capturing() ? capture_launch(*stream, shape, std::move(checked), attributes)
+                                    : stream->enqueue(make_launch(std::move(checked)));
     if (status != CUDA_SUCCESS || shape.event == nullptr) return status;
     return cuEventRecordWithFlags(shape.event, shape.stream, shape.event_flags);
   });
@@ -197,11 +205,23 @@ CUresult launch(const CUlaunchConfig* config, CUfunction function, void** values
     if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
     LaunchShape shape;
     const CUresult result = read_shape(*config, shape);
-    return result == CUDA_SUCCESS ? launch(shape, function, values, extra) : result;
+    if (result != CUDA_SUCCESS) return result;
+    return launch(shape, {config->attrs, config->numAttrs}, function, values, extra);
   });
 }
 
 }  // namespace
+
+CUresult check_launch(CheckedLaunch& launch, void** values, void** extra) {
+  const FunctionObject& function = *launch.function;
+  const CUresult status = check_shape(on_device(function), launch.shape, launch.resident_blocks);
+  return status == CUDA_SUCCESS ? pack(*function.entry, values, extra, launch.parameters) : status;
+}
+
+std::unique_ptr<Work> make_launch(CheckedLaunch launch) {
+  std::shared_ptr<Context> context = launch.function->module->context;
+  return std::make_unique<Launch>(std::move(context), make_request(std::move(launch)));
+}
 
 }  // namespace cudacore::simulator
 
@@ -214,7 +234,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
                         CUstream stream, void** values, void** extra) {
   LaunchShape shape{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, {}, shared};
   shape.stream = stream;
-  return launch(shape, function, values, extra);
+  return launch(shape, {}, function, values, extra);
 }
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** values,
@@ -228,7 +248,9 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigne
                                    void** values) {
   LaunchShape shape{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, {}, shared, true};
   shape.stream = stream;
-  return launch(shape, function, values, nullptr);
+  const CUlaunchAttribute attribute{
+      .id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .pad = {}, .value = {.cooperative = 1}};
+  return launch(shape, {&attribute, 1}, function, values, nullptr);
 }
 
 }  // extern "C"

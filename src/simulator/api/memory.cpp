@@ -7,6 +7,8 @@
 #include <memory>
 #include <utility>
 
+#include "simulator/api/capture.hpp"
+#include "simulator/api/graph_memory.hpp"
 #include "simulator/api/memory_object.hpp"
 #include "simulator/api/memory_pool.hpp"
 #include "simulator/api/stream.hpp"
@@ -31,6 +33,7 @@ CUresult file(std::shared_ptr<MemoryObject> object, Origin origin, unsigned flag
 
 CUresult allocate(Context& context, CUdeviceptr* pointer, std::size_t size) {
   if (pointer == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult status = check_unsafe_call(); status != CUDA_SUCCESS) return status;
   *pointer = 0;
   if (size == 0) return refuse(CUDA_ERROR_INVALID_VALUE, "an allocation of no bytes");
   std::uint64_t address = 0;
@@ -56,12 +59,14 @@ CUresult free_memory(CUdeviceptr pointer) {
     return status;
   }
   try {
+    if (const CUresult status = check_unsafe_call(); status != CUDA_SUCCESS) return status;
     const std::shared_ptr<MemoryObject> object =
         MemoryTable::instance().take(pointer, [](const MemoryObject& candidate) {
           return candidate.origin == Origin::device || candidate.origin == Origin::pool ||
                  candidate.origin == Origin::managed;
         });
     if (object == nullptr) {
+      if (const auto memory = free_graph_memory(pointer)) return synchronize_context(*context);
       return refuse(CUDA_ERROR_INVALID_VALUE,
                     "no memory that cuMemFree frees begins at the address");
     }
@@ -156,6 +161,7 @@ CUresult cuMemAllocManaged(CUdeviceptr* pointer, std::size_t size, unsigned flag
   return context_call([&](Context& context) {
     const bool is_one = flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST;
     if (pointer == nullptr || size == 0 || !is_one) return CUDA_ERROR_INVALID_VALUE;
+    if (const CUresult status = check_unsafe_call(); status != CUDA_SUCCESS) return status;
     std::uint64_t address = 0;
     const CUresult result = file(make_host_memory(MemoryKind::managed, size, &context),
                                  Origin::managed, flags, address);

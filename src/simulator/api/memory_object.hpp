@@ -36,7 +36,16 @@ class HostPages {
 };
 
 /// What made an allocation, and therefore what may free it.
-enum class Origin : std::uint8_t { device, pool, host, registered, managed, variable };
+enum class Origin : std::uint8_t {
+  device,
+  pool,
+  host,
+  registered,
+  managed,
+  variable,
+  graph,
+  mapped
+};
 
 /// What cuMemAdvise and cuMemPrefetchAsync set for a part of managed memory.
 struct Advice {
@@ -54,7 +63,8 @@ struct MemoryObject {
   Device* device = nullptr;          ///< owner; for host memory, the device of the context
   std::shared_ptr<MemoryPool> pool;
   std::shared_ptr<const HostPages> pages;  ///< null for device memory; queued work shares them
-  unsigned flags = 0;                      ///< as passed to the call that made it
+  /// As passed to the call that made it; for mapped memory, the types of handles it may have.
+  unsigned flags = 0;
   std::atomic<bool> sync_memops{false};
 
   std::mutex mutex;                        ///< guards everything below

@@ -29,13 +29,17 @@ namespace cudacore::simulator {
 class Context;
 class ContextStreams;   // stream.hpp: the streams of a context
 class Event;            // event.hpp
+class ExecutableGraph;  // executable_graph.hpp
+class Graph;            // graph.hpp
 class Linker;           // linker.cpp
 class MemoryPool;       // memory_pool.hpp
 class Module;           // module.hpp
 class Library;          // module.hpp
 class Stream;           // stream.hpp
+class UserObject;       // user_object.hpp
 struct KernelObject;    // module.hpp
 struct FunctionObject;  // module.hpp
+struct GraphNode;       // graph.hpp
 
 /// What a device of a compute capability has, according to NVIDIA's tables.
 struct DeviceProperties {
@@ -123,6 +127,10 @@ struct Registry {
   HandleTable<CUkernel, KernelObject> kernels{7};
   HandleTable<CUlibrary, Library> libraries{8};
   HandleTable<CUlinkState, Linker> linkers{9};
+  HandleTable<CUgraph, Graph> graphs{15};
+  HandleTable<CUgraphNode, GraphNode> graph_nodes{16};
+  HandleTable<CUgraphExec, ExecutableGraph> executable_graphs{17};
+  HandleTable<CUuserObject, UserObject> user_objects{18};
   std::vector<std::unique_ptr<Device>> devices;  ///< constant after cuInit
 };
 Registry& registry() noexcept;

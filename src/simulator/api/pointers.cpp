@@ -49,11 +49,13 @@ CUresult give_access_flags(void* data, const Subject& subject) {
   Context* context = nullptr;
   if (const CUresult status = current_context(context); status != CUDA_SUCCESS) return status;
   if (!subject.allocation) return give(data, CU_POINTER_ATTRIBUTE_ACCESS_FLAG_NONE);
-  const int owner = subject.allocation->device;
-  const bool reached = owner < 0 || (context->readable_devices.load() >> owner & 1U) != 0;
-  if (!reached) return give(data, CU_POINTER_ATTRIBUTE_ACCESS_FLAG_NONE);
-  return give(data, subject.allocation->read_only ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READ
-                                                  : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
+  const int device = context->device.ordinal;
+  if (!subject.allocation->is_readable(device, context->readable_devices.load())) {
+    return give(data, CU_POINTER_ATTRIBUTE_ACCESS_FLAG_NONE);
+  }
+  return give(data, subject.allocation->is_writable(device)
+                        ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE
+                        : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READ);
 }
 
 /// One attribute of a known pointer.
@@ -70,7 +72,8 @@ CUresult give_attribute(void* data, CUpointer_attribute attribute, const Subject
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
       return give(data, subject.pointer);
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-      if (allocation.kind == MemoryKind::device) {
+      if (allocation.kind == MemoryKind::device ||
+          (allocation.is_mapped && !allocation.host_access)) {
         return refuse(CUDA_ERROR_INVALID_VALUE, "the host doesn't reach memory of a device");
       }
       return give(data, subject.pointer);
@@ -92,7 +95,8 @@ CUresult give_attribute(void* data, CUpointer_attribute attribute, const Subject
     case CU_POINTER_ATTRIBUTE_MAPPED:
       return give(data, 1U);
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-      return give(data, std::uint64_t{0});
+      return give(data,
+                  std::uint64_t{allocation.is_mapped && object != nullptr ? object->flags : 0U});
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:

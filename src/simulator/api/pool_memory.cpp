@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "simulator/api/graph_memory.hpp"
 #include "simulator/api/memory_pool.hpp"
 #include "simulator/api/stream.hpp"
 
@@ -36,12 +37,13 @@ class FreeMemory final : public Work {
   std::shared_ptr<MemoryObject> object_;
 };
 
-CUresult allocate(CUdeviceptr* pointer, std::size_t size, MemoryPool& pool) {
+CUresult allocate(const Stream& stream, CUdeviceptr* pointer, std::size_t size, MemoryPool& pool) {
   if (pointer == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (size == 0) {  // not an error here, unlike in cuMemAlloc
     *pointer = 0;
     return CUDA_SUCCESS;
   }
+  if (stream.is_capturing()) return capture_allocation(stream, pool.properties, size, *pointer);
   const std::shared_ptr<MemoryObject> object = pool.allocate(size);
   if (object == nullptr) return refuse(CUDA_ERROR_OUT_OF_MEMORY, "the pool has too little memory");
   *pointer = object->allocation.address;
@@ -50,29 +52,33 @@ CUresult allocate(CUdeviceptr* pointer, std::size_t size, MemoryPool& pool) {
 
 CUresult allocate_from_current(CUdeviceptr* pointer, std::size_t size, CUstream handle) {
   return stream_call(handle, [&](const std::shared_ptr<Stream>& stream) {
-    return allocate(pointer, size, *current_pool(stream->context.device));
+    return allocate(*stream, pointer, size, *current_pool(stream->context.device));
   });
 }
 
 CUresult allocate_from(CUdeviceptr* pointer, std::size_t size, CUmemoryPool handle,
                        CUstream stream_handle) {
-  return stream_call(stream_handle, [&](const std::shared_ptr<Stream>&) {
+  return stream_call(stream_handle, [&](const std::shared_ptr<Stream>& stream) {
     const std::shared_ptr<MemoryPool> pool = registry().pools.find(handle);
     if (pool == nullptr) {
       return refuse(CUDA_ERROR_INVALID_VALUE, "the handle is not one of a live memory pool");
     }
-    return allocate(pointer, size, *pool);
+    return allocate(*stream, pointer, size, *pool);
   });
 }
 
 CUresult free_in_order(CUdeviceptr pointer, CUstream handle) {
   return stream_call(handle, [&](const std::shared_ptr<Stream>& stream) {
     if (pointer == 0) return CUDA_SUCCESS;
+    if (stream->is_capturing()) return capture_free(*stream, pointer);
     std::shared_ptr<MemoryObject> object =
         MemoryTable::instance().take(pointer, [](const MemoryObject& candidate) {
           return candidate.origin == Origin::pool || candidate.origin == Origin::device;
         });
     if (object == nullptr) {
+      if (auto memory = free_graph_memory(pointer)) {
+        return stream->enqueue(make_hold(std::move(memory)));
+      }
       return refuse(CUDA_ERROR_INVALID_VALUE,
                     "no memory that can be freed in a stream begins at the address");
     }

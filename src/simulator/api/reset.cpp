@@ -5,6 +5,7 @@
 
 #include "simulator/api/contexts.hpp"
 #include "simulator/api/entry.hpp"
+#include "simulator/api/graph_memory.hpp"
 #include "simulator/api/memory_object.hpp"
 #include "simulator/api/memory_pool.hpp"
 
@@ -19,6 +20,7 @@ extern "C" [[gnu::visibility("default")]] CUresult cudacoreSimulatorReset() {
       forget_ended_primary(*device);  // another thread may already have created a new one
       device->current_pool = nullptr;
     }
+    free_all_graph_memory();
     for (const auto& object : MemoryTable::instance().take_all_of_pools()) {
       object->pool->release(*object);
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "simulator/api/capture.hpp"
 #include "simulator/api/per_thread.hpp"
 
 namespace cudacore::simulator {
@@ -45,6 +46,15 @@ Stream::Stream(Context& in, std::shared_ptr<Context> kept, std::shared_ptr<Queue
       id(next_stream_id()),
       priority(std::clamp(its_priority, greatest_stream_priority, least_stream_priority)) {}
 
+Stream::~Stream() {
+  if (is_capturing()) forget_capture(*this);
+}
+
+CUresult Stream::check_capture() const {
+  if (is_capturing()) return refuse_in_capture(*this);
+  return queue->kind() == QueueKind::legacy ? check_legacy_stream(context, true) : CUDA_SUCCESS;
+}
+
 CUresult Stream::check_context() const noexcept {
   const CUresult status = context.status();
   if (status != CUDA_SUCCESS) queue->group().fail(status);
@@ -54,10 +64,12 @@ CUresult Stream::check_context() const noexcept {
 CUresult Stream::enqueue(std::unique_ptr<Work> work, std::vector<Point> after,
                          std::uint64_t* sequence) const {
   if (const CUresult status = check_context(); status != CUDA_SUCCESS) return status;
+  if (const CUresult status = check_capture(); status != CUDA_SUCCESS) return status;
   return queue->enqueue(std::move(work), std::move(after), sequence);
 }
 
 CUresult Stream::synchronize() const {
+  if (const CUresult status = check_capture(); status != CUDA_SUCCESS) return status;
   const CUresult result = queue->synchronize();
   if (const CUresult status = check_context(); status != CUDA_SUCCESS) return status;
   release_unused_memory(context.device);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -26,6 +27,9 @@ class Stream {
   /// A default stream belongs to its context or thread; other streams keep their context alive.
   Stream(Context& context, std::shared_ptr<Context> keep, std::shared_ptr<Queue> queue,
          unsigned flags, int priority);
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
 
   Context& context;
   const std::shared_ptr<Context> keep;
@@ -33,12 +37,20 @@ class Stream {
   const unsigned flags;
   const std::uint64_t id;  ///< never reused
   CUstream handle = nullptr;
+  mutable std::atomic<bool> capturing{false};  ///< set by captures: capture.hpp
 
   std::mutex mutex;  ///< guards everything below
   int priority;
   std::array<std::optional<CUlaunchAttributeValue>, CU_LAUNCH_ATTRIBUTE_MAX> attributes;
 
-  /// Adds work. Fails with the error that broke the context.
+  /// Whether what is put into it goes to a graph.
+  [[nodiscard]] bool is_capturing() const noexcept {
+    return capturing.load(std::memory_order_acquire);
+  }
+  /// Fails, and invalidates captures, if the stream captures, or waits for one that does.
+  CUresult check_capture() const;
+
+  /// Adds work. Fails with the error that broke the context, or if the stream captures.
   CUresult enqueue(std::unique_ptr<Work> work, std::vector<Point> after = {},
                    std::uint64_t* sequence = nullptr) const;
   /// Waits for everything that is in it now.

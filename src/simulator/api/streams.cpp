@@ -3,7 +3,9 @@
 // Streams: creating, destroying, querying and waiting for them.
 #include <memory>
 
+#include "simulator/api/capture.hpp"
 #include "simulator/api/host_thread.hpp"
+#include "simulator/api/simple_actions.hpp"
 #include "simulator/api/stream.hpp"
 #include "simulator/memory/address_space.hpp"
 
@@ -70,6 +72,7 @@ CUresult cuStreamSynchronize(CUstream handle) {
 
 CUresult cuStreamQuery(CUstream handle) {
   return stream_call(handle, [](const std::shared_ptr<Stream>& stream) {
+    if (const CUresult status = stream->check_capture(); status != CUDA_SUCCESS) return status;
     const CUresult result = stream->queue->query();
     const CUresult status = stream->context.status();
     return status != CUDA_SUCCESS ? status : result;
@@ -107,6 +110,7 @@ CUresult cuStreamGetCtx_v2(CUstream handle, CUcontext* context, CUgreenCtx* gree
 CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void* data) {
   return stream_call(handle, [&](const std::shared_ptr<Stream>& stream) {
     if (function == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (stream->is_capturing()) return capture(*stream, make_host_action(function, data));
     return stream->enqueue(std::make_unique<HostFunction>(function, data));
   });
 }
@@ -121,7 +125,8 @@ CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback callback, void* d
 
 CUresult cuStreamAttachMemAsync(CUstream handle, CUdeviceptr pointer, std::size_t length,
                                 unsigned flags) {
-  return stream_call(handle, [&](const std::shared_ptr<Stream>&) {
+  return stream_call(handle, [&](const std::shared_ptr<Stream>& stream) {
+    if (const CUresult status = stream->check_capture(); status != CUDA_SUCCESS) return status;
     const bool one_way = flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST ||
                          flags == CU_MEM_ATTACH_SINGLE;
     const auto allocation = AddressSpace::instance().find(pointer);

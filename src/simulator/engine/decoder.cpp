@@ -204,6 +204,7 @@ void Decoder::decode_instruction() {
   if (instruction_->form == ptx::Form::call) return decode_call();
   Operands operands = instruction_->operands;
   if (opcode_->cache_hint && !operands.empty()) operands = operands.first(operands.size() - 1);
+  operands = spread(operands);
   switch (opcode_->traits.role) {
     case Role::move:
       if (decode_move()) return;
@@ -223,6 +224,22 @@ void Decoder::decode_instruction() {
       break;
   }
   decode_plain(opcode_->patterns, operands);
+}
+
+/// Makes operands of what stands inside an address beside it: "[map, {x, y}]".
+Decoder::Operands Decoder::spread(Operands operands) {
+  const auto is_compound = [](const Operand& operand) {
+    return operand.kind == Operand::Kind::address && !operand.elements.empty();
+  };
+  if (std::none_of(operands.begin(), operands.end(), is_compound)) return operands;
+  spread_.clear();
+  for (const Operand& operand : operands) {
+    spread_.push_back(operand);
+    if (!is_compound(operand)) continue;
+    spread_.back().elements = {};
+    spread_.insert(spread_.end(), operand.elements.begin(), operand.elements.end());
+  }
+  return spread_;
 }
 
 void Decoder::decode_plain(std::span<const Pattern> patterns, Operands operands) {

@@ -81,6 +81,7 @@ class Decoder {
   // Instructions.
   void decode_instruction();
   void decode_plain(std::span<const Pattern> patterns, Operands operands);
+  [[nodiscard]] Operands spread(Operands operands);
   [[nodiscard]] bool decode_move();
   void decode_branch_table();
   void check_known();
@@ -157,6 +158,7 @@ class Decoder {
   std::uint32_t guard_ = true_mask;
   std::uint32_t guard_flip_ = 0;
   std::uint32_t where_ = 0;
+  std::vector<Operand> spread_;
 };
 
 }  // namespace cudacore::simulator

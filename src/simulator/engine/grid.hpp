@@ -63,6 +63,11 @@ class Grid final : public Task, public std::enable_shared_from_this<Grid> {
   std::optional<Time> run(Worker& worker) noexcept override;
 
   [[nodiscard]] const LaunchRequest& request() const noexcept { return request_; }
+  /// Differs if a grid may access other memory: a number for the device and what it reads.
+  [[nodiscard]] std::uint64_t access_key() const noexcept {
+    const auto device = static_cast<std::uint64_t>(request_.device);
+    return (request_.readable_devices + (device << 57)) * 0x9e3779b97f4a7c15;
+  }
   /// True after a fault or cancel() has ended it: every warp stops at its next slice.
   [[nodiscard]] bool stopped() const noexcept { return stopped_.load(std::memory_order_relaxed); }
   /// Records the first fault, and stops the grid.

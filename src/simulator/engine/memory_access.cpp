@@ -82,9 +82,19 @@ bool resolve_all(Warp& warp, const Instruction& in, Space space, const Base* bas
   return true;
 }
 
-bool is_readable(const Block& block, int device) noexcept {
-  const std::uint64_t readable = block.grid->request().readable_devices;
-  return device < 0 || (device < 64 && (readable >> device & 1) != 0);
+/// Adds the mapped memory on both sides that this device may access in the same way.
+void widen(CachedRange& range, const Allocation& middle) {
+  const AddressSpace& space = AddressSpace::instance();
+  const auto joins = [&](const std::optional<Allocation>& other) {
+    return other && other->is_mapped && other->has_same_access(middle) &&
+           number(other->host) - other->address == static_cast<std::uint64_t>(range.to_host);
+  };
+  for (auto next = space.find(range.end); joins(next); next = space.find(range.end)) {
+    range.end = next->end();
+  }
+  for (auto last = space.find(range.begin - 1); joins(last); last = space.find(range.begin - 1)) {
+    range.begin = last->address;
+  }
 }
 
 }  // namespace
@@ -98,12 +108,14 @@ const CachedRange* find_range(const Warp& warp, const Instruction& in,
     return &range;
   }
   const std::optional<Allocation> found = AddressSpace::instance().find(address);
-  if (!found || !is_readable(*warp.block, found->device)) return nullptr;
+  const LaunchRequest& request = warp.block->grid->request();
+  if (!found || !found->is_readable(request.device, request.readable_devices)) return nullptr;
   range.begin = found->address;
   range.end = found->end();
   range.to_host = static_cast<std::int64_t>(number(found->host) - found->address);
+  if (found->is_mapped) widen(range, *found);
   range.generation = tag;
-  range.writable = !found->read_only;
+  range.writable = found->is_writable(request.device);
   return &range;
 }
 

@@ -70,8 +70,7 @@ enum class Access : std::uint8_t { read, write, update };
 /// The conditions under which a CachedRange is valid: the current allocations, and what this grid
 /// may access.
 [[nodiscard, gnu::always_inline]] inline std::uint64_t range_tag(const Block& block) noexcept {
-  constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;
-  return AddressSpace::generation() ^ (block.grid->request().readable_devices * spread);
+  return AddressSpace::generation() ^ block.grid->access_key();
 }
 
 /// The allocation around an address, if this grid may access it, stored as the worker's range for

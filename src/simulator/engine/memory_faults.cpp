@@ -133,7 +133,11 @@ std::string beside_allocations(const Warp& warp, const AccessPlace& place) {
   const AddressSpace& space = AddressSpace::instance();
   if (const auto live = space.find(address)) {
     const LaunchRequest& request = warp.block->grid->request();
-    if (live->device >= 0 && (request.readable_devices >> (live->device & 63) & 1) == 0) {
+    if (live->is_mapped && !live->is_readable(request.device, request.readable_devices)) {
+      return ", which is in mapped memory that device " + std::to_string(request.device) +
+             " may not access (cuMemSetAccess): a mapping of " + describe(*live);
+    }
+    if (!live->is_readable(request.device, request.readable_devices)) {
       return ", which is in memory of device " + std::to_string(live->device) + ", that device " +
              std::to_string(request.device) + " may not access: an allocation of " +
              describe(*live);
@@ -158,6 +162,14 @@ std::string beside_allocations(const Warp& warp, const AccessPlace& place) {
            describe(*above);
   }
   return ", and nothing is allocated";
+}
+
+std::string why_read_only(const Warp& warp, const AccessPlace& place) {
+  const auto live = AddressSpace::instance().find(place.address);
+  if (place.space == Space::shared || place.space == Space::local || !live || !live->is_mapped) {
+    return "";
+  }
+  return " for device " + std::to_string(warp.block->grid->request().device) + " (cuMemSetAccess)";
 }
 
 std::string beside(const Warp& warp, const AccessPlace& place) {
@@ -199,7 +211,7 @@ void fault_misaligned(Warp& warp, const Instruction& in, const AccessPlace& plac
 
 void fault_read_only(Warp& warp, const Instruction& in, const AccessPlace& place) noexcept {
   report(warp, in, FaultKind::illegal_address, place.lane,
-         [&] { return what(place) + ", which is read-only"; });
+         [&] { return what(place) + ", which is read-only" + why_read_only(warp, place); });
 }
 
 void fault_outside(Warp& warp, const Instruction& in, const AccessPlace& place) noexcept {

@@ -20,7 +20,7 @@ constexpr auto names = std::to_array<Name>({
     {"barrier", " cta cluster arrive red wait "},
     {"brx", " idx "},
     {"clmad", " lo hi "},
-    {"cp", " async bulk reduce prefetch commit_group wait_group wait_all mbarrier arrive "},
+    {"cp", " async bulk tensor reduce prefetch commit_group wait_group wait_all mbarrier arrive "},
     {"createpolicy", " range fractional cvt "},
     {"cvt", " pack "},
     {"cvta", " to "},

@@ -43,6 +43,19 @@ std::optional<Allocation> AddressSpace::erase(std::uint64_t address) {
   return allocation;
 }
 
+void AddressSpace::set_access(std::uint64_t address, std::uint64_t readers, std::uint64_t writers,
+                              bool host_access) {
+  const std::unique_lock lock(mutex_);
+  const Allocation* const found = allocations_.at(address);
+  if (found == nullptr) return;
+  Allocation changed = *found;
+  changed.readers = readers;
+  changed.writers = writers;
+  changed.host_access = host_access;
+  allocations_.insert(changed);
+  generation_.fetch_add(1, std::memory_order_acq_rel);
+}
+
 std::optional<Allocation> AddressSpace::find(std::uint64_t address) const {
   const std::shared_lock lock(mutex_);
   const Allocation* const found = allocations_.at_or_below(address);

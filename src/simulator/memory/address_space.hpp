@@ -29,6 +29,9 @@ class AddressSpace {
   std::uint64_t insert(Allocation allocation);
   /// Removes and returns the allocation that begins at the address; nothing if there is none.
   std::optional<Allocation> erase(std::uint64_t address);
+  /// Sets who may access the mapped memory that begins at the address.
+  void set_access(std::uint64_t address, std::uint64_t readers, std::uint64_t writers,
+                  bool host_access);
   /// The allocation that contains the byte at the address.
   [[nodiscard]] std::optional<Allocation> find(std::uint64_t address) const;
   /// The live allocation with the highest address below this one, to say what a bad access was
@@ -38,7 +41,8 @@ class AddressSpace {
   [[nodiscard]] std::optional<Allocation> nearest_above(std::uint64_t address) const;
   /// The recently erased allocation that contained the byte; the newest if there are several.
   [[nodiscard]] std::optional<Allocation> erased(std::uint64_t address) const;
-  /// Changes whenever an allocation is erased: earlier lookup results may then be invalid.
+  /// Changes whenever an allocation is erased, or access to it changes: earlier lookup results may
+  /// then be invalid.
   [[nodiscard]] static std::uint64_t generation() noexcept {
     return generation_.load(std::memory_order_acquire);
   }

@@ -110,6 +110,18 @@ bool DeviceMemory::free(std::uint64_t address) {
   return true;
 }
 
+bool DeviceMemory::charge(std::size_t size) {
+  const std::lock_guard lock(mutex_);
+  if (size > capacity_ - in_use_) return false;
+  in_use_ += size;
+  return true;
+}
+
+void DeviceMemory::discharge(std::size_t size) noexcept {
+  const std::lock_guard lock(mutex_);
+  in_use_ -= size;
+}
+
 std::size_t DeviceMemory::available() const {
   const std::lock_guard lock(mutex_);
   return capacity_ - in_use_;

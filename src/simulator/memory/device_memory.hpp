@@ -38,6 +38,11 @@ class DeviceMemory {
   /// Frees the piece that begins at the address; returns false if there is none.
   bool free(std::uint64_t address);
 
+  /// Counts bytes that are stored elsewhere as memory of this device; returns false if that many
+  /// are not free.
+  [[nodiscard]] bool charge(std::size_t size);
+  void discharge(std::size_t size) noexcept;
+
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
   /// Bytes that are not allocated; a quarantined piece counts as free.
   [[nodiscard]] std::size_t available() const;

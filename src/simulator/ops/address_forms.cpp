@@ -271,7 +271,7 @@ void add_fences(FormTable& table) {
                           "fence.proxy.async::generic.release.sync_restrict::shared::cta"}) {
     table.add({key}, "", fence);
   }
-  // For tensor maps, which kernels may change although nothing simulated reads them.
+  // For tensor maps, which kernels may change.
   table.add({"fence.proxy.tensormap::generic.release"}, "", fence);
   table.add({"fence.proxy.tensormap::generic.acquire"}, "mi", fence);
 }

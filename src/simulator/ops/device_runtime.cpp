@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "simulator/engine/conditions.hpp"
 #include "simulator/engine/fault.hpp"
 #include "simulator/engine/grid.hpp"
 #include "simulator/engine/printf.hpp"
@@ -170,6 +171,18 @@ bool release(Warp& warp, const Instruction& in, unsigned lane) {
   return true;
 }
 
+/// cudaGraphSetConditional(handle, value)
+bool set_conditional(Warp& warp, const Instruction& in, unsigned lane) {
+  const LaneCall call(warp, in, lane);
+  const std::uint64_t handle = call.argument(0);
+  if (set_condition(handle, static_cast<std::uint32_t>(call.argument(1)))) return true;
+  char text[96];
+  std::snprintf(text, sizeof text, "sets the condition 0x%llx, which no graph has",
+                static_cast<unsigned long long>(handle));
+  warp.fault(in, FaultKind::illegal_address, lane, text);
+  return false;
+}
+
 }  // namespace
 
 void add_device_runtime(FormTable& table) {
@@ -178,6 +191,7 @@ void add_device_runtime(FormTable& table) {
   table.add({"call.__assertfail"}, "", assertion_failed);
   table.add({"call.malloc"}, "", each_lane<allocate>);
   table.add({"call.free"}, "", each_lane<release>);
+  table.add({"call.cudaGraphSetConditional"}, "", each_lane<set_conditional>);
 }
 
 }  // namespace cudacore::simulator

@@ -84,8 +84,6 @@ TEST(DriverProcAddress, EveryFunctionIsThere) {
 }
 
 TEST_F(DriverErrors, WhatIsNotSimulatedSaysSo) {
-  CUgraph graph = nullptr;
-  EXPECT_EQ(cuGraphCreate(&graph, 0), CUDA_ERROR_NOT_SUPPORTED);
   EXPECT_EQ(cuCtxRecordEvent(context, nullptr), CUDA_ERROR_NOT_SUPPORTED);
   const void* table = nullptr;
   const CUuuid id{};
