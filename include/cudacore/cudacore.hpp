@@ -6,11 +6,15 @@
 
 #include <cudacore/buffer.hpp>
 #include <cudacore/cache.hpp>
+#include <cudacore/caching_memory_resource.hpp>
 #include <cudacore/context.hpp>
 #include <cudacore/device.hpp>
 #include <cudacore/error.hpp>
 #include <cudacore/event.hpp>
 #include <cudacore/fatbin.hpp>
+#include <cudacore/graph.hpp>
+#include <cudacore/graph_builder.hpp>
+#include <cudacore/graph_memory_resource.hpp>
 #include <cudacore/kernel.hpp>
 #include <cudacore/launch.hpp>
 #include <cudacore/linker.hpp>
@@ -20,3 +24,5 @@
 #include <cudacore/signature.hpp>
 #include <cudacore/stream.hpp>
 #include <cudacore/system.hpp>
+#include <cudacore/tensor_map.hpp>
+#include <cudacore/virtual_memory_resource.hpp>

@@ -32,6 +32,12 @@ class MemoryResource : public std::enable_shared_from_this<MemoryResource> {
   /// Allocates `size` bytes, usable on `stream` at once; resources that are not stream-ordered
   /// ignore the stream.
   [[nodiscard]] virtual Buffer allocate(std::size_t size, const std::optional<Stream>& stream) = 0;
+  /// The same, but only if it takes no call of the driver and no wait: a host language need not
+  /// prepare for either. Unset otherwise, and on everything that allocate() refuses.
+  [[nodiscard]] virtual std::optional<Buffer> try_allocate(std::size_t /*size*/,
+                                                           const Stream& /*stream*/) {
+    return std::nullopt;
+  }
   /// Takes memory back. The last Buffer calls this. It may throw, but the Buffer's destructor only
   /// reports the exception.
   virtual void deallocate(CUdeviceptr pointer, std::size_t size,

@@ -4,6 +4,7 @@
 #include "cudacore/error.hpp"
 #include "driver/driver_log.hpp"
 #include "error/describe.hpp"
+#include "error/failed_capture.hpp"
 #include "error/sticky.hpp"
 
 namespace cudacore::error {
@@ -159,6 +160,7 @@ void throw_driver_error(CUresult result, const char* function, std::string_view 
   if (text != nullptr) message.append(": ").append(text);
   if (!logged.empty()) message.append(". The driver says: ").append(logged);
   if (!more.empty()) message += ". " + more;
+  note_failed_capture(result, message);
   Category kind = category(result);
   if (is_sticky(result) && !record_loss({result, function, logged, message})) {
     if (context != nullptr) throw_if_lost(*context);

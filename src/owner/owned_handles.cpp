@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <new>
 
 #include "cudacore/error.hpp"
 #include "driver/blocking.hpp"
@@ -25,19 +26,19 @@ void report_release(const char* why, std::size_t size, CUdeviceptr pointer) noex
 
 /// @throw LaunchError for a fault that has not been reported yet, InterruptedError; reports
 /// everything else.
-void release_memory(MemoryResource& resource, const ResourceCalls& calls, CUdeviceptr pointer,
-                    std::size_t size, std::shared_ptr<StreamBox> stream) {
+void release_memory(MemoryResource& resource, const ResourceCalls& calls, const Allocation& memory,
+                    std::shared_ptr<StreamBox> stream) {
   const driver::BlockingScope scope;
   try {
-    calls.deallocate(resource, pointer, size, std::move(stream));
+    calls.deallocate(resource, memory, std::move(stream));
   } catch (const InterruptedError&) {
     throw;
   } catch (const ContextLostError&) {  // this loss has been reported already
   } catch (const Error& error) {
     if (error::is_sticky(static_cast<CUresult>(error.code()))) throw;
-    report_release(error.what(), size, pointer);
+    report_release(error.what(), memory.size, memory.pointer);
   } catch (const std::exception& error) {
-    report_release(error.what(), size, pointer);
+    report_release(error.what(), memory.size, memory.pointer);
   } catch (...) {
     error::report_unraisable(
         "a memory resource raised something unknown while a buffer was released");
@@ -60,6 +61,28 @@ void destroy(CUresult (*driver::DriverApi::*function)(Handle), const char* name,
       });
 }
 
+/// Lets those who follow a stream end what they have on it, unless its context has ended.
+void tell_stream_ends(CUstream stream, std::uint64_t key,
+                      const std::shared_ptr<error::ContextBox>& context,
+                      const std::vector<std::weak_ptr<StreamFollower>>& followers) noexcept {
+  const driver::DriverApi* api = driver::api_for_cleanup();
+  if (api == nullptr || (context != nullptr && !error::is_alive(*api, *context))) return;
+  const driver::BlockingScope blocking;
+  const error::NobodyCatchesScope scope;
+  try {
+    const auto view = std::make_shared<StreamBox>();
+    view->stream = stream;
+    view->context = context;
+    view->key.store(key, std::memory_order_relaxed);
+    for (const std::weak_ptr<StreamFollower>& known : followers) {
+      if (const std::shared_ptr<StreamFollower> follower = known.lock()) {
+        follower->stream_ends(view);
+      }
+    }
+  } catch (const std::bad_alloc&) {  // a follower finds a stream that is gone
+  }
+}
+
 }  // namespace
 
 std::string describe_stream(const StreamBox& stream) {
@@ -76,7 +99,19 @@ std::string describe_stream(const StreamBox& stream) {
 
 StreamBox::~StreamBox() {
   if (!owned || stream == nullptr) return;
+  if (!followers_.empty()) {
+    const std::uint64_t known_as = key.load(std::memory_order_relaxed);
+    end_outside_callbacks([handle = stream, known_as, of = context, told = std::move(followers_)] {
+      tell_stream_ends(handle, known_as, of, told);
+    });
+  }
   destroy(&driver::DriverApi::cuStreamDestroy, "cuStreamDestroy", stream, std::move(context));
+}
+
+void StreamBox::add_follower(const std::weak_ptr<StreamFollower>& follower) {
+  const std::scoped_lock lock(mutex_);
+  std::erase_if(followers_, [](const auto& known) { return known.expired(); });
+  followers_.push_back(follower);
 }
 
 EventBox::~EventBox() {
@@ -97,12 +132,13 @@ PoolBox::~PoolBox() {
 BufferBox::~BufferBox() {
   if (has_nothing_to_release()) return;
   // Not api_for_cleanup(): a user-defined resource may manage memory that no driver knows.
-  if (driver::is_forked_child() || driver::is_exiting()) return;
-  end_outside_callbacks([pointer = pointer, size = size, resource = std::move(resource),
-                         calls = calls, stream = std::move(stream)]() mutable {
+  if (driver::is_forked_child() || driver::is_exiting() || release_at_once()) return;
+  end_outside_callbacks([memory = Allocation{pointer, size, known_as, number},
+                         resource = std::move(resource), calls = calls,
+                         stream = std::move(stream)]() mutable {
     const error::NobodyCatchesScope scope;
     try {
-      release_memory(*resource, *calls, pointer, size, std::move(stream));
+      release_memory(*resource, *calls, memory, std::move(stream));
     } catch (...) {  // a fault, which the next call throws
     }
   });
@@ -123,10 +159,18 @@ void BufferBox::throw_if_stale() const {
                      error::format_address(pointer) + " is");
 }
 
+bool BufferBox::release_at_once() noexcept {
+  if (has_nothing_to_release()) return true;
+  if (calls->take_back == nullptr || !calls->take_back(*this)) return false;
+  pointer = 0;
+  return true;
+}
+
 void BufferBox::release() {
-  if (has_nothing_to_release() || in_callback()) return;
+  if (has_nothing_to_release()) return;
   if (driver::is_forked_child() || driver::is_exiting()) return;
-  release_memory(*resource, *calls, std::exchange(pointer, 0), size, stream);
+  if (release_at_once() || in_callback()) return;
+  release_memory(*resource, *calls, {std::exchange(pointer, 0), size, known_as, number}, stream);
 }
 
 LibraryBox::~LibraryBox() {

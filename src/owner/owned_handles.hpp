@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -29,18 +30,40 @@ class MemoryResource;
 
 namespace cudacore::owner {
 
+struct BufferBox;
+struct StreamBox;
+
+/// Who has something to do on a stream before it is destroyed.
+class StreamFollower {
+ public:
+  virtual ~StreamFollower() = default;
+  /// `stream` is a borrowed view of it, with its key. Never called in a host callback.
+  virtual void stream_ends(const std::shared_ptr<StreamBox>& stream) noexcept = 0;
+};
+
 struct StreamBox : driver::NotCopied {
   std::shared_ptr<error::ContextBox> context;  ///< null: the current one (for the default streams)
   CUstream stream = nullptr;
   bool owned = false;
   std::shared_ptr<void> owner;
+  mutable std::atomic<std::uint64_t> key{0};  ///< what stream_key() found out
   ~StreamBox();
+
+  /// Only for an owned stream: nobody knows when another one ends.
+  void add_follower(const std::weak_ptr<StreamFollower>& follower);
 
   /// The context that work on this stream runs in.
   [[nodiscard]] const std::shared_ptr<error::ContextBox>& work_context() const {
     return context ? context : error::current_context();
   }
+
+ private:
+  std::mutex mutex_;  ///< guards followers_
+  std::vector<std::weak_ptr<StreamFollower>> followers_;
 };
+
+/// Whether other code may capture a stream into a graph: it has had the handle of one.
+inline constinit std::atomic<bool> captures_possible{false};
 
 /// "stream 0x55d0 of device 0 (NVIDIA H200)"
 [[nodiscard]] std::string describe_stream(const StreamBox& stream);
@@ -72,11 +95,22 @@ struct PoolBox : driver::NotCopied {
   ~PoolBox();
 };
 
+/// What a resource gets back.
+struct Allocation {
+  CUdeviceptr pointer = 0;
+  std::size_t size = 0;
+  void* known_as = nullptr;  ///< what the resource knows it by
+  std::uint64_t number = 0;  ///< and what tells it from others that were known by that
+};
+
 /// What the destruction of a buffer calls on the resource that gets its memory back.
 struct ResourceCalls {
-  void (*deallocate)(MemoryResource& resource, CUdeviceptr pointer, std::size_t size,
-                     std::shared_ptr<StreamBox> stream);
-  bool (*ends_with_reset)(const MemoryResource& resource) noexcept;
+  void (*deallocate)(MemoryResource& resource, const Allocation& memory,
+                     std::shared_ptr<StreamBox> stream) = nullptr;
+  bool (*ends_with_reset)(const MemoryResource& resource) noexcept = nullptr;
+  /// Takes the memory back at once and returns true; false leaves that to deallocate(). Null for
+  /// resources that always call the driver.
+  bool (*take_back)(BufferBox& buffer) noexcept = nullptr;
 };
 
 struct BufferBox : driver::NotCopied {
@@ -86,6 +120,8 @@ struct BufferBox : driver::NotCopied {
   const ResourceCalls* calls = nullptr;      ///< set with the resource
   std::shared_ptr<StreamBox> stream;         ///< orders the release
   std::shared_ptr<void> owner;
+  void* known_as = nullptr;  ///< see Allocation
+  std::uint64_t number = 0;
   mutable std::mutex mutex;  ///< guards stream
 
   static constexpr int any_device = -1;  ///< every device can access it
@@ -102,6 +138,9 @@ struct BufferBox : driver::NotCopied {
   }
   /// @throw ContextLostError if it is stale, without a driver call.
   void throw_if_stale() const;
+  /// Releases the memory if that takes no driver call, and returns whether there is nothing left to
+  /// release.
+  bool release_at_once() noexcept;
   /// Releases the memory, once. Most failures are reported, not thrown.
   /// @throw LaunchError if this call is the first to notice a fault; InterruptedError if the
   /// interrupt hook requests it; the memory is released in any case.

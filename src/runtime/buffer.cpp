@@ -5,9 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "cudacore/memory_resource.hpp"
+#include "cudacore/graph_memory_resource.hpp"
 #include "error/describe.hpp"
 #include "error/wait.hpp"
+#include "owner/captures.hpp"
 #include "runtime/context_call.hpp"
 
 namespace cudacore {
@@ -15,10 +16,10 @@ namespace cudacore {
 std::shared_ptr<owner::BufferBox> new_buffer(std::shared_ptr<MemoryResource> resource,
                                              const std::optional<Stream>& stream) {
   static constexpr owner::ResourceCalls calls{
-      [](MemoryResource& from, CUdeviceptr pointer, std::size_t size,
+      [](MemoryResource& from, const owner::Allocation& memory,
          std::shared_ptr<owner::StreamBox> ordered_on) {
         from.deallocate(
-            pointer, size,
+            memory.pointer, memory.size,
             ordered_on != nullptr ? std::optional(Stream(std::move(ordered_on))) : std::nullopt);
       },
       [](const MemoryResource& from) noexcept { return from.ends_with_reset(); }};
@@ -119,7 +120,9 @@ constexpr std::size_t staged_most = std::size_t{1} << 20U;
 /// Before a copy to or from pageable host memory that would wait for the stream in the driver,
 /// waits for it here, where Ctrl-C can end the wait.
 void wait_before_pageable(const StreamCall& call, CUdeviceptr host) {
-  if (error::interrupt_hook() == nullptr) return;
+  if (error::interrupt_hook() == nullptr || owner::any_capture()) {
+    return;  // a query would end a capture
+  }
   const auto query = [&call] { return call.api().cuStreamQuery(call.stream()); };
   if (query() != CUDA_ERROR_NOT_READY || memory_type(host) != 0) return;
   call.check(error::wait_until_ready(query), "cuStreamQuery");
@@ -132,6 +135,21 @@ void copy(CUdeviceptr destination, CUdeviceptr source, std::size_t size, const S
   if (size == 0) return;
   if (waits_for != 0) wait_before_pageable(call, waits_for);
   call.check(call.api().cuMemcpyAsync(destination, source, size, call.stream()), "cuMemcpyAsync");
+}
+
+/// The graph that captured work becomes part of keeps the buffers that the work uses. The bindings
+/// pass buffers that are no shares, and keep the objects themselves.
+void keep_if_captured(const Stream& stream, std::initializer_list<Buffer> buffers) {
+  if (!owner::any_capture()) [[likely]]
+    return;
+  auto kept = std::make_shared<owner::Kept>();
+  for (const Buffer& buffer : buffers) {
+    if (buffer.box().use_count() == 0 || GraphMemoryResource::owns(buffer)) continue;
+    kept->shares.emplace_back(buffer.box());
+  }
+  if (kept->shares.empty()) return;
+  const StreamCall call(*stream.box());
+  owner::keep_in_capture(call.api(), call.stream(), std::move(kept));
 }
 
 }  // namespace
@@ -228,6 +246,7 @@ void Buffer::copy_from(const Buffer& source, const Stream& stream) const {
   const owner::BufferBox& from = usable(source);
   require_size("the source buffer", from.size, box);
   copy(box.pointer, from.pointer, box.size, stream);
+  keep_if_captured(stream, {*this, source});
 }
 
 void Buffer::copy_from(std::span<const std::byte> source, const Stream& stream) const {
@@ -235,6 +254,7 @@ void Buffer::copy_from(std::span<const std::byte> source, const Stream& stream) 
   require_size("the source", source.size(), box);
   const auto host = reinterpret_cast<std::uintptr_t>(source.data());
   copy(box.pointer, host, box.size, stream, box.size > staged_most ? host : 0);
+  keep_if_captured(stream, {*this});
 }
 
 void Buffer::copy_to(std::span<std::byte> destination, const Stream& stream) const {
@@ -242,6 +262,7 @@ void Buffer::copy_to(std::span<std::byte> destination, const Stream& stream) con
   require_size("the destination", destination.size(), box);
   const auto host = reinterpret_cast<std::uintptr_t>(destination.data());
   copy(host, box.pointer, box.size, stream, host);
+  keep_if_captured(stream, {*this});
 }
 
 void Buffer::fill(std::uint32_t value, std::size_t width, const Stream& stream) const {
@@ -273,6 +294,7 @@ void Buffer::fill(std::uint32_t value, std::size_t width, const Stream& stream) 
     call.check(api.cuMemsetD32Async(box.pointer, value, box.size / 4, call.stream()),
                "cuMemsetD32Async");
   }
+  keep_if_captured(stream, {*this});
 }
 
 }  // namespace cudacore

@@ -4,6 +4,7 @@
 #include "cudacore/memory_resource.hpp"
 #include "error/unraisable.hpp"
 #include "owner/callback.hpp"
+#include "owner/captures.hpp"
 #include "runtime/release_call.hpp"
 
 namespace cudacore {
@@ -58,6 +59,11 @@ Buffer PoolMemoryResource::allocate(std::size_t size, const std::optional<Stream
   // The given stream, not the one for the release: a per-thread stream may use the memory at once.
   const StreamCall call(stream ? *stream->box() : *box->stream);
   if (size == 0) return Buffer(std::move(box));
+  if (owner::is_capturing(call.api(), call.stream())) [[unlikely]] {
+    throw std::logic_error(describe(handle(), device_id()) +
+                           " allocates no memory on a stream that is being captured: allocate "
+                           "before, or from a GraphMemoryResource");
+  }
   CUdeviceptr pointer = 0;
   const auto describe_memory = [&] {
     const std::string place = device_id() >= 0 ? error::describe_device(device_id())

@@ -84,6 +84,7 @@ Stream Stream::legacy_default() { return Stream(borrow(CU_STREAM_LEGACY, nullptr
 Stream Stream::per_thread_default() { return Stream(borrow(CU_STREAM_PER_THREAD, nullptr)); }
 
 Stream Stream::from_handle(CUstream handle, std::shared_ptr<void> owner) {
+  owner::captures_possible.store(true, std::memory_order_relaxed);
   auto box = borrow(handle == nullptr ? CU_STREAM_LEGACY : handle, nullptr);
   box->owner = std::move(owner);
   if (!is_default_stream(handle)) {
@@ -95,7 +96,11 @@ Stream Stream::from_handle(CUstream handle, std::shared_ptr<void> owner) {
   return Stream(std::move(box));
 }
 
-CUstream Stream::handle() const { return open(*this).stream; }
+CUstream Stream::handle() const {
+  const owner::StreamBox& box = open(*this);
+  owner::captures_possible.store(true, std::memory_order_relaxed);
+  return box.stream;
+}
 Context Stream::context() const { return Context(open(*this).work_context()); }
 Device Stream::device() const { return context().device(); }
 

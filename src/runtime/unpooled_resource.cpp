@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <functional>
 #include <utility>
 
 #include "cudacore/memory_resource.hpp"
 #include "error/wait.hpp"
-#include "runtime/release_call.hpp"
+#include "runtime/free_after_work.hpp"
 
 namespace cudacore {
-namespace {
-
-/// Frees memory after the work that may still use it is done: these functions are not ordered on
-/// streams, and wait for the whole device. Responds to Ctrl-C if the caller can be told; a
-/// background thread then frees the memory.
 CUresult free_after_work(const ReleaseCall& call,
                          const std::function<CUresult(const driver::DriverApi&)>& free) {
   const auto wait_and_free = [stream = call.shared_stream(), free](const driver::DriverApi& api) {
@@ -25,8 +19,6 @@ CUresult free_after_work(const ReleaseCall& call,
              ? error::wait_on_thread(call.context(), wait_and_free)
              : wait_and_free(call.api());
 }
-
-}  // namespace
 
 Buffer LegacyPinnedMemoryResource::allocate(std::size_t size, const std::optional<Stream>& stream) {
   auto box = new_buffer(shared_from_this(), stream);

@@ -56,6 +56,7 @@ FakeDriver& FakeDriver::fresh() {
   driver.forget_calls();
   driver.queries_until_ready = 0;
   driver.busy = false;
+  driver.heeds_hints = true;
   driver.last_launch = {};
   driver.free_streams.clear();
   error::forget_loss();

@@ -78,8 +78,14 @@ class FakeDriver {
 
   /// How many more queries return CUDA_ERROR_NOT_READY.
   std::atomic<int> queries_until_ready{0};
+  /// A stream that is being captured, for which the legacy stream waits.
+  std::atomic<CUstream> captured{nullptr};
   /// Keeps cuCtxSynchronize from returning.
   std::atomic<bool> busy{false};
+  /// Whether addresses can be had where cuMemAddressReserve is asked for them.
+  std::atomic<bool> heeds_hints{true};
+  /// What the last cuMemSetAccess allowed.
+  std::vector<CUmemAccessDesc> last_access;
   FakeLaunch last_launch;
   /// The streams on which memory was released, in order.
   std::vector<CUstream> free_streams;
@@ -87,6 +93,7 @@ class FakeDriver {
  private:
   FakeDriver();
   friend struct FakeCalls;
+  friend struct FakeVirtualMemory;
 
   struct Fault {
     int countdown = 0;
@@ -118,5 +125,6 @@ class FakeDriver {
 
 /// Points the table at functions that use FakeDriver::get().
 void fill_table(driver::DriverApi& table);
+void fill_virtual_memory(driver::DriverApi& table);
 
 }  // namespace cudacore::testing

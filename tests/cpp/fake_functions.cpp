@@ -34,9 +34,13 @@ int attribute_of(CUdevice_attribute attribute, int device) {
       return -1;
     case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
     case CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH:
+    case CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_HOST_MEMORY_POOLS_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_HOST_NUMA_MEMORY_POOLS_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_HOST_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
       return device == 1 ? 0 : 1;
     default:
       return 0;
@@ -226,6 +230,20 @@ void FakeCalls::fill_streams(driver::DriverApi& table) {
     if (const CUresult fault = fake().enter("cuStreamGetCtx")) return fault;
     return *context = FakeDriver::current(), CUDA_SUCCESS;
   };
+  table.cuStreamGetId = [](CUstream stream, unsigned long long* id) {
+    if (const CUresult fault = fake().enter("cuStreamGetId")) return fault;
+    return *id = reinterpret_cast<std::uintptr_t>(stream), CUDA_SUCCESS;
+  };
+  table.cuStreamIsCapturing = [](CUstream stream, CUstreamCaptureStatus* status) {
+    if (const CUresult fault = fake().enter("cuStreamIsCapturing")) return fault;
+    const CUstream captured = fake().captured.load();
+    if (captured != nullptr && stream == CU_STREAM_LEGACY) {
+      return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    }
+    *status = captured != nullptr && stream == captured ? CU_STREAM_CAPTURE_STATUS_ACTIVE
+                                                        : CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+  };
   table.cuStreamGetFlags = [](CUstream, unsigned* flags) {
     if (const CUresult fault = fake().enter("cuStreamGetFlags")) return fault;
     return *flags = CU_STREAM_NON_BLOCKING, CUDA_SUCCESS;
@@ -309,7 +327,10 @@ void FakeCalls::fill_pools(driver::DriverApi& table) {
     return allocate("cuMemAllocFromPoolAsync", "pool memory", pointer, size);
   };
   table.cuMemFreeAsync = [](CUdeviceptr pointer, CUstream stream) {
-    fake().free_streams.push_back(stream);
+    {
+      const std::scoped_lock lock(fake().mutex_);
+      fake().free_streams.push_back(stream);
+    }
     return release("cuMemFreeAsync", "pool memory", pointer);
   };
   table.cuMemPoolCreate = [](CUmemoryPool* pool, const CUmemPoolProps*) {
@@ -436,6 +457,7 @@ void fill_table(driver::DriverApi& table) {
   FakeCalls::fill_memory(table);
   FakeCalls::fill_pools(table);
   FakeCalls::fill_kernels(table);
+  fill_virtual_memory(table);
 }
 
 }  // namespace cudacore::testing

@@ -42,10 +42,14 @@ IMPLEMENTS = {
     "launch": {"argument.hpp", "launch.hpp"},
     "runtime": {
         "buffer.hpp",
+        "caching_memory_resource.hpp",
         "clocks.hpp",
         "context.hpp",
         "device.hpp",
         "event.hpp",
+        "graph.hpp",
+        "graph_builder.hpp",
+        "graph_memory_resource.hpp",
         "kernel.hpp",
         "memory_resource.hpp",
         "object_code.hpp",
@@ -53,6 +57,8 @@ IMPLEMENTS = {
         "simulator.hpp",
         "stream.hpp",
         "system.hpp",
+        "tensor_map.hpp",
+        "virtual_memory_resource.hpp",
     },
     "compile": {
         "cache.hpp",

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/block_list.hpp"
+
+#include "owner/captures.hpp"
+#include "runtime/context_call.hpp"
+
+namespace cudacore {
+namespace {
+
+FreeBlocks& blocks_of(BlockList& list, const Block& block) noexcept {
+  return list.free[static_cast<std::size_t>(block.segment->kind)];
+}
+
+/// Lets `block` take over the one after it.
+void join(Block& block, Block*& joined) noexcept {
+  Block& gone = *block.after;
+  block.size += gone.size;
+  block.after = gone.after;
+  if (block.after != nullptr) block.after->before = &block;
+  gone.next = joined;
+  joined = &gone;
+}
+
+}  // namespace
+
+std::uint64_t stream_key(const owner::StreamBox& stream) {
+  if (const std::uint64_t known = stream.key.load(std::memory_order_relaxed)) return known;
+  if (stream.stream == CU_STREAM_PER_THREAD) return 0;
+  const std::shared_ptr<error::ContextBox>& context = stream.work_context();
+  const bool is_default = is_default_stream(stream.stream);
+  unsigned long long id = context->id;
+  if (!is_default) {
+    const ContextCall call(context);
+    call.check(call.api().cuStreamGetId(stream.stream, &id), "cuStreamGetId",
+               [&] { return owner::describe_stream(stream); });
+  }
+  // Numbers of contexts and of streams, told apart by the last bit; never 0.
+  const std::uint64_t key = ((std::uint64_t{id} + 1) << 1U) | (is_default ? 1U : 0U);
+  if (stream.context != nullptr) stream.key.store(key, std::memory_order_relaxed);
+  return key;
+}
+
+bool is_capturing(const owner::StreamBox& stream) {
+  if (!owner::may_be_capturing()) return false;
+  const StreamCall call(stream);
+  CUstreamCaptureStatus status{};
+  const CUresult result = call.api().cuStreamIsCapturing(call.stream(), &status);
+  if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) return true;
+  call.check(result, "cuStreamIsCapturing");
+  return status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+bool Order::is_captured() const { return stream != nullptr && is_capturing(*stream); }
+
+bool Order::is_done() const {
+  return stream != nullptr ? Stream(stream).is_done() : event->is_done();
+}
+
+Event Order::mark() const {
+  return stream != nullptr ? Stream(stream).record(EventOptions{}) : *event;
+}
+
+Block& BlockList::put(Block& block, Block*& joined) noexcept {
+  const SizeClass kind = block.segment->kind;
+  FreeBlocks& of_class = blocks_of(*this, block);
+  Block* whole = &block;
+  if (block.after != nullptr && block.after->list == this) {
+    remove(*block.after);
+    join(block, joined);
+  }
+  if (block.before != nullptr && block.before->list == this) {
+    whole = block.before;
+    remove(*whole);
+    join(*whole, joined);
+  }
+  whole->list = this;
+  whole->put = ++puts;
+  of_class.put(*whole, kind);
+  ++blocks;
+  return *whole;
+}
+
+void BlockList::remove(Block& block) noexcept {
+  blocks_of(*this, block).remove(block, block.segment->kind);
+  block.list = nullptr;
+  --blocks;
+}
+
+Block* BlockList::any() const noexcept {
+  for (const FreeBlocks& of_class : free) {
+    if (Block* block = of_class.any()) return block;
+  }
+  return nullptr;
+}
+
+}  // namespace cudacore

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "cudacore/caching_memory_resource.hpp"
+#include "runtime/block_list.hpp"
+
+namespace cudacore {
+
+/// The memory behind a CachingMemoryResource.
+///
+/// One lock guards everything, and is never held during a call of the driver or of the upstream, so
+/// it may be taken with the GIL. A block that is neither in use nor in a list is being moved by a
+/// thread that waits for something; nobody else touches it. Its files: what needs no driver
+/// (caching_pool.cpp), what finds memory when no block fits (caching_pool_miss.cpp), what becomes
+/// of the blocks of each stream (caching_pool_streams.cpp), and what gives memory back to the
+/// upstream (caching_pool_release.cpp).
+class CachingPool final : public owner::StreamFollower,
+                          public std::enable_shared_from_this<CachingPool> {
+ public:
+  CachingPool(std::shared_ptr<MemoryResource> upstream, std::size_t max_size);
+
+  /// A block of at least `size` bytes that the stream may use at once; null if that needs a closer
+  /// look. The result is in use, and has a number.
+  [[nodiscard]] Block* try_take(const owner::StreamBox& stream, std::size_t size) noexcept;
+  /// The same, by all means.
+  [[nodiscard]] Block& take(const Stream& stream, std::size_t requested);
+  /// Takes a block back that has this number, ordered on a stream, if that needs no driver call.
+  [[nodiscard]] bool try_put(Block& block, std::uint64_t number,
+                             const owner::StreamBox& stream) noexcept;
+  /// The same, by all means. Does nothing if the block does not have this number any more.
+  void put(Block& block, std::uint64_t number, const std::shared_ptr<owner::StreamBox>& stream);
+  /// The block in use at an address, and its number; null if there is none.
+  [[nodiscard]] std::pair<Block*, std::uint64_t> find(CUdeviceptr pointer);
+
+  void stream_ends(const std::shared_ptr<owner::StreamBox>& stream) noexcept override;
+
+  /// Gives free segments back to the upstream, until at most `keep` bytes are reserved.
+  void trim(std::size_t keep);
+  void close();
+  /// Gives back what can be given back without a wait, ordered on the streams that may use it.
+  void release_whole_segments();
+  [[nodiscard]] bool is_closed() const noexcept {
+    return is_closed_.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::size_t max_size() const noexcept { return max_size_; }
+  [[nodiscard]] CachingStatistics statistics() const;
+  void reset_peaks();
+  [[nodiscard]] std::vector<CachedSegment> snapshot() const;
+
+ private:
+  using Lists = std::unordered_map<std::uint64_t, std::unique_ptr<BlockList>>;
+  class Pins;
+  enum class Others { done, waited_for };
+
+  // With the lock:
+  [[nodiscard]] BlockList* known_list(std::uint64_t key) noexcept;
+  [[nodiscard]] bool is_of_before_reset() const noexcept {
+    return made_after_ != error::resets.load(std::memory_order_relaxed);
+  }
+  /// Gives a block that has left its list to a buffer. What is not wanted of it goes to a list.
+  Block& grant(Block& block, BlockList& rest_to, BlockSize wanted, std::size_t requested,
+               CUstream stream) noexcept;
+  Block* take_from(BlockList& list, BlockSize wanted, std::size_t requested,
+                   CUstream stream) noexcept;
+  void put_free(Block& block, BlockList& list) noexcept;
+  /// Moves the blocks that were put there by then: the later ones have work of their own.
+  void move_blocks(BlockList& from, BlockList& to, std::uint64_t puts) noexcept;
+  [[nodiscard]] Block* new_block() noexcept;
+  void drop_blocks(Block*& joined) noexcept;
+  /// Takes a free segment of one block out of the pool.
+  [[nodiscard]] Buffer take_out(Block& whole) noexcept;
+  template <typename Visit>
+  void for_each_list(const Visit& visit) const {
+    for (const auto& [key, list] : lists_) visit(*list);
+    for (const auto& list : ended_) visit(*list);
+  }
+  /// Those that are not needed any more; they must be destroyed without the lock.
+  [[nodiscard]] std::vector<std::unique_ptr<BlockList>> take_empty_lists();
+
+  // Without it:
+  void renew_after_reset();
+  /// The list of a stream, made if need be. It stays until its `moving` is counted down.
+  [[nodiscard]] BlockList& list_of(const std::shared_ptr<owner::StreamBox>& stream);
+  void record_if_needed(BlockList& list, const std::shared_ptr<owner::StreamBox>& stream);
+  /// Frees the blocks behind events that have been reached.
+  void settle();
+  /// Frees every block that was put back by now.
+  void wait_for_free_blocks();
+  [[nodiscard]] Block* take_cached(const Stream& stream, BlockSize wanted, std::size_t requested);
+  [[nodiscard]] Block* take_from_others(const Stream& stream, BlockSize wanted,
+                                        std::size_t requested, Others which);
+  [[nodiscard]] Block* take_from_other(const Stream& stream, BlockList& list, Block& block,
+                                       BlockSize wanted, std::size_t requested, Others which);
+  /// Null if the upstream has no memory, or the limit is reached; `why` then says so.
+  [[nodiscard]] Block* take_from_upstream(const Stream& stream, BlockSize wanted,
+                                          std::size_t requested, std::string& why);
+  Block& add_segment(Buffer memory, std::size_t size, const Stream& stream, BlockSize wanted,
+                     std::size_t requested);
+  void give_back_idle(std::size_t keep);
+  [[noreturn]] void throw_out_of_memory(std::size_t requested, const std::string& why);
+
+  const std::shared_ptr<MemoryResource> upstream_;
+  const std::size_t max_size_;
+  std::atomic<bool> is_closed_{false};
+
+  mutable std::mutex mutex_;  ///< guards the rest
+  unsigned made_after_ = error::resets.load(std::memory_order_relaxed);
+  std::map<CUdeviceptr, Segment> segments_;
+  std::deque<Block> blocks_;  ///< every node; they never move
+  Block* unused_ = nullptr;   ///< nodes
+  Lists lists_;
+  BlockList* last_ = nullptr;  ///< the list that was asked for last
+  std::vector<std::unique_ptr<BlockList>> ended_;
+  BlockList idle_;       ///< blocks that no work uses
+  BlockList unordered_;  ///< blocks whose work is not known: free once their context is
+  std::uint64_t last_number_ = 0;
+  CachingStatistics statistics_;
+};
+
+}  // namespace cudacore

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cudacore/error.hpp"
+#include "error/context_box.hpp"
+#include "runtime/context_call.hpp"
+#include "runtime/pinned_lists.hpp"
+
+// What becomes of the free blocks of each stream: while it lives, when it ends, and when its work
+// is done.
+
+namespace cudacore {
+
+BlockList& CachingPool::list_of(const std::shared_ptr<owner::StreamBox>& stream) {
+  const std::uint64_t key = stream_key(*stream);
+  auto made = std::make_unique<BlockList>();
+  made->key = key;
+  made->stream = stream->stream;
+  made->context = stream->work_context();
+  if (is_default_stream(stream->stream)) made->lasting = stream;
+  BlockList* list = nullptr;
+  bool is_followed = !stream->owned;
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto [place, is_new] = lists_.try_emplace(key);
+    if (is_new) place->second = std::move(made);
+    list = place->second.get();
+    ++list->moving;
+    is_followed = is_followed || !list->ending.expired();
+  }
+  if (is_followed) return *list;
+  try {
+    stream->add_follower(weak_from_this());
+  } catch (...) {
+    const std::scoped_lock lock(mutex_);
+    --list->moving;
+    throw;
+  }
+  const std::scoped_lock lock(mutex_);
+  list->ending = stream;
+  return *list;
+}
+
+void CachingPool::record_if_needed(BlockList& list,
+                                   const std::shared_ptr<owner::StreamBox>& stream) {
+  std::optional<Event> event;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (list.records_late()) return;
+    event = list.event;
+  }
+  if (is_capturing(*stream)) {
+    throw NotSupportedError(
+        owner::describe_stream(*stream) +
+        " is being captured: memory of a CachingMemoryResource that is freed on it is not used "
+        "again until the context is idle; free it after the capture, or on another stream");
+  }
+  if (!event) {
+    event = Event(make_event(stream->work_context(), EventOptions{}, true));
+    const std::scoped_lock lock(mutex_);
+    // One for all threads: what is recorded last covers every free before it.
+    if (!list.event) list.event = event;
+    event = list.event;
+  }
+  Stream(stream).record(*event);
+}
+
+void CachingPool::stream_ends(const std::shared_ptr<owner::StreamBox>& stream) noexcept {
+  std::optional<Event> event;
+  std::unique_ptr<BlockList> gone;
+  try {
+    if (!is_capturing(*stream)) event = Stream(stream).record(EventOptions{});
+  } catch (const std::exception&) {  // only the context can be waited for
+  }
+  const std::scoped_lock lock(mutex_);
+  const auto place = lists_.find(stream->key.load(std::memory_order_relaxed));
+  if (place == lists_.end()) return;
+  BlockList& list = *place->second;
+  if (last_ == &list) last_ = nullptr;
+  if (list.blocks == 0 && list.moving == 0) {
+    gone = std::move(place->second);
+    lists_.erase(place);
+    return;
+  }
+  list.ending.reset();
+  list.has_ended = true;
+  list.event.swap(event);
+  if (!list.event) move_blocks(list, unordered_, list.puts);
+  try {
+    ended_.push_back(nullptr);
+    ended_.back() = std::move(place->second);
+  } catch (const std::bad_alloc&) {
+    move_blocks(list, unordered_, list.puts);
+    if (list.moving != 0) return;  // it comes back there, and is seldom found
+    gone = std::move(place->second);
+  }
+  lists_.erase(place);
+}
+
+void CachingPool::settle() {
+  std::vector<std::unique_ptr<BlockList>> empty;
+  Pins waiting(*this, [](const BlockList& list) { return !list.records_late() && list.event; });
+  if (waiting.is_empty()) return;
+  for (Pins::Pinned& pinned : waiting) pinned.is_done = pinned.order.event->is_done();
+  const std::scoped_lock lock(mutex_);
+  for (const Pins::Pinned& pinned : waiting) {
+    if (pinned.is_done) move_blocks(*pinned.list, idle_, pinned.puts);
+  }
+  empty = take_empty_lists();
+}
+
+void CachingPool::wait_for_free_blocks() {
+  std::uint64_t unordered = 0;
+  std::vector<std::unique_ptr<BlockList>> empty;
+  Pins waiting(*this, [](const BlockList& /*list*/) { return true; });
+  {
+    const std::scoped_lock lock(mutex_);
+    unordered = unordered_.blocks != 0 ? unordered_.puts : 0;
+  }
+  for (Pins::Pinned& pinned : waiting) {
+    if (pinned.order.is_captured()) continue;
+    if (pinned.order.is_known()) {
+      pinned.order.mark().sync();
+    } else {
+      Context(pinned.list->context).sync();
+    }
+    pinned.is_done = true;
+  }
+  if (unordered != 0) {
+    for (const auto& context : error::known_contexts()) Context(context).sync();
+  }
+  const std::scoped_lock lock(mutex_);
+  for (const Pins::Pinned& pinned : waiting) {
+    if (pinned.is_done) move_blocks(*pinned.list, idle_, pinned.puts);
+  }
+  move_blocks(unordered_, idle_, unordered);
+  empty = take_empty_lists();
+}
+
+void CachingPool::renew_after_reset() {
+  // Destroyed without the lock.
+  std::map<CUdeviceptr, Segment> lost;
+  Lists lists;
+  std::vector<std::unique_ptr<BlockList>> ended;
+  const bool are_lost = upstream_->ends_with_reset();
+  const std::scoped_lock lock(mutex_);
+  if (!is_of_before_reset()) return;
+  made_after_ = error::resets.load(std::memory_order_relaxed);
+  for_each_list([this](BlockList& list) { move_blocks(list, idle_, list.puts); });
+  move_blocks(unordered_, idle_, unordered_.puts);
+  last_ = nullptr;
+  lists.swap(lists_);
+  ended.swap(ended_);
+  if (!are_lost) return;  // no work is left that could use what is free
+  while (Block* block = idle_.any()) idle_.remove(*block);
+  for (auto& [pointer, segment] : segments_) {
+    for (Block* block = segment.first; block != nullptr;) {
+      Block* next = block->after;
+      block->number = 0;
+      block->next = nullptr;
+      drop_blocks(block);
+      block = next;
+    }
+  }
+  lost.swap(segments_);
+  statistics_.current_bytes = 0;
+  statistics_.current_count = 0;
+  statistics_.used_bytes = 0;
+  statistics_.reserved_bytes = 0;
+}
+
+}  // namespace cudacore

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdexcept>
+
+#include "error/describe.hpp"
+#include "runtime/graph_work.hpp"
+
+namespace cudacore {
+namespace {
+
+using ListNodes = CUresult (*driver::DriverApi::*)(CUgraphNode, CUgraphNode*, CUgraphEdgeData*,
+                                                   std::size_t*);
+
+std::vector<GraphNode> neighbors(const GraphNode& node, ListNodes list, const char* function) {
+  const NodeCall call(node);
+  std::size_t count = 0;
+  call.check((call.api().*list)(call.handle(), nullptr, nullptr, &count), function);
+  std::vector<CUgraphNode> handles(count);
+  std::vector<CUgraphEdgeData> data(count);
+  if (count != 0) {
+    call.check((call.api().*list)(call.handle(), handles.data(), data.data(), &count), function);
+  }
+  std::vector<GraphNode> nodes;
+  nodes.reserve(count);
+  for (CUgraphNode handle : handles) {
+    nodes.emplace_back(node.graph_box(), node.graph_box()->box_of(call.api(), handle));
+  }
+  return nodes;
+}
+
+CUDA_KERNEL_NODE_PARAMS kernel_params(const NodeCall& call) {
+  CUDA_KERNEL_NODE_PARAMS params{};
+  call.check(call.api().cuGraphKernelNodeGetParams(call.handle(), &params),
+             "cuGraphKernelNodeGetParams");
+  return params;
+}
+
+CUlaunchAttributeValue attribute(const NodeCall& call, CUlaunchAttributeID id) {
+  CUlaunchAttributeValue value{};
+  call.check(call.api().cuGraphKernelNodeGetAttribute(call.handle(), id, &value),
+             "cuGraphKernelNodeGetAttribute");
+  return value;
+}
+
+/// The driver has no value for a node that had a cluster and has none any more.
+void require_cluster(const NodeCall& call, const GraphWorkBox& work) {
+  constexpr CUlaunchAttributeID id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  if (attribute(call, id).clusterDim.x == 0 || attribute_of(work, id).clusterDim.x != 0) return;
+  throw NotSupportedError(
+      "a node with a cluster cannot be updated to have none: destroy it and add another");
+}
+
+CUdeviceptr address(CUmemorytype type, CUdeviceptr device, const void* host) {
+  return type == CU_MEMORYTYPE_HOST ? reinterpret_cast<std::uintptr_t>(host) : device;
+}
+
+}  // namespace
+
+NodeCall::NodeCall(const GraphNode& node, CUgraphNodeType type) : NodeCall(node) {
+  require(node, node.box()->type == type, kind_name(type));
+}
+
+void NodeCall::require(const GraphNode& node, bool fits, const char* wanted) {
+  if (fits) return;
+  const auto with_article = [](const char* kind) {
+    const bool has_vowel = std::string_view("aeiou").find(*kind) != std::string_view::npos;
+    return std::string(has_vowel ? "an " : "a ") + kind;
+  };
+  throw std::invalid_argument("this is " + with_article(kind_name(node.box()->type)) +
+                              " node, not " + with_article(wanted) + " node");
+}
+
+GraphDefinition GraphNode::graph() const { return GraphDefinition(graph_); }
+CUgraphNode GraphNode::handle() const noexcept { return box_->node; }
+GraphNodeKind GraphNode::kind() const noexcept { return static_cast<GraphNodeKind>(box_->type); }
+
+bool GraphNode::is_valid() const noexcept {
+  const std::scoped_lock lock(graph_->outermost().family);
+  return box_->node != nullptr;
+}
+
+void GraphNode::destroy() const {
+  if (!is_valid()) return;
+  std::shared_ptr<owner::Kept> unused;  // dropped without the lock
+  const NodeCall call(*this);
+  call.check(call.api().cuGraphDestroyNode(call.handle()), "cuGraphDestroyNode");
+  graph_->forget(*box_);
+  unused.swap(box_->kept);
+  owner::let_go(call.api(), call.graph(), std::exchange(box_->object, nullptr));
+}
+
+void GraphNode::update(const GraphWork& given) const {
+  GraphWorkBox& work = given.box();
+  require_kind(*this, work);
+  if (work.params.type == CU_GRAPH_NODE_TYPE_EMPTY) return;
+  if (work.child != nullptr) {
+    throw NotSupportedError(
+        "a child graph node cannot take another graph: destroy it and embed the other, or edit "
+        "its child_graph");
+  }
+  std::shared_ptr<owner::Kept> unused;  // dropped without the lock
+  const NodeCall call(*this);
+  const error::ContextScope context(call.api(), *work.context);
+  if (work.params.type == CU_GRAPH_NODE_TYPE_KERNEL) require_cluster(call, work);
+  CUuserObject object = nullptr;
+  if (work.keeps()) object = owner::keep_in(call.api(), call.graph(), work.kept);
+  constexpr const char* set_params = "cuGraphNodeSetParams";
+  const char* function = set_params;
+  CUresult result = call.api().cuGraphNodeSetParams(call.handle(), &work.params);
+  if (result == CUDA_SUCCESS && work.params.type == CU_GRAPH_NODE_TYPE_KERNEL) {
+    for (const CUlaunchAttributeID id : kernel_attributes) {
+      const CUlaunchAttributeValue value = attribute_of(work, id);
+      if (are_equal(id, value, attribute(call, id))) continue;
+      function = "cuGraphKernelNodeSetAttribute";
+      result = call.api().cuGraphKernelNodeSetAttribute(call.handle(), id, &value);
+      if (result != CUDA_SUCCESS) break;
+    }
+  }
+  if (result != CUDA_SUCCESS) {
+    // The attributes come last: the node uses the new work already, and the graph keeps both.
+    if (function == set_params) owner::let_go(call.api(), call.graph(), object);
+    error::throw_driver_error(result, function, work.name, work.context.get());
+  }
+  unused = std::exchange(box_->kept, work.kept);
+  owner::let_go(call.api(), call.graph(), std::exchange(box_->object, object));
+}
+
+std::vector<GraphNode> GraphNode::predecessors() const {
+  return neighbors(*this, &driver::DriverApi::cuGraphNodeGetDependencies,
+                   "cuGraphNodeGetDependencies");
+}
+
+std::vector<GraphNode> GraphNode::successors() const {
+  return neighbors(*this, &driver::DriverApi::cuGraphNodeGetDependentNodes,
+                   "cuGraphNodeGetDependentNodes");
+}
+
+Kernel GraphNode::kernel() const {
+  const NodeCall call(*this, CU_GRAPH_NODE_TYPE_KERNEL);
+  if (box_->kept != nullptr && box_->kept->subject != nullptr) {
+    return Kernel(std::static_pointer_cast<launching::KernelBox>(box_->kept->subject));
+  }
+  const CUkernel kernel = kernel_params(call).kern;
+  if (kernel == nullptr) {
+    throw NotSupportedError("the kernel of this node is of a module, which has no CUkernel");
+  }
+  return Kernel::from_handle(kernel, graph_);
+}
+
+LaunchConfig GraphNode::config() const {
+  const NodeCall call(*this, CU_GRAPH_NODE_TYPE_KERNEL);
+  const CUDA_KERNEL_NODE_PARAMS params = kernel_params(call);
+  LaunchConfig config;
+  config.grid = {params.gridDimX, params.gridDimY, params.gridDimZ};
+  config.block = {params.blockDimX, params.blockDimY, params.blockDimZ};
+  config.shmem_size = params.sharedMemBytes;
+  const auto cluster = attribute(call, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION).clusterDim;
+  if (cluster.x != 0) {
+    config.cluster = Dim3{cluster.x, cluster.y, cluster.z};
+    for (std::size_t axis = 0; axis < 3; ++axis) config.grid[axis] /= (*config.cluster)[axis];
+  }
+  config.is_cooperative = attribute(call, CU_LAUNCH_ATTRIBUTE_COOPERATIVE).cooperative != 0;
+  const int priority = attribute(call, CU_LAUNCH_ATTRIBUTE_PRIORITY).priority;
+  if (priority != 0) config.priority = priority;
+  return config;
+}
+
+Event GraphNode::event() const {
+  const NodeCall call(*this);
+  const CUgraphNodeType type = box_->type;
+  NodeCall::require(
+      *this, type == CU_GRAPH_NODE_TYPE_EVENT_RECORD || type == CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+      "record or wait");
+  if (box_->kept == nullptr || box_->kept->subject == nullptr) {
+    throw NotSupportedError("the event of this node is not known: the node was not made here");
+  }
+  return Event(std::static_pointer_cast<owner::EventBox>(box_->kept->subject));
+}
+
+GraphDefinition GraphNode::child_graph() const {
+  const NodeCall call(*this, CU_GRAPH_NODE_TYPE_GRAPH);
+  CUgraph child = nullptr;
+  call.check(call.api().cuGraphChildGraphNodeGetGraph(call.handle(), &child),
+             "cuGraphChildGraphNodeGetGraph");
+  return GraphDefinition(
+      std::shared_ptr<owner::GraphBox>(graph_, &graph_->box_inside(*box_, child)));
+}
+
+GraphNode::Copy GraphNode::copy() const {
+  const NodeCall call(*this, CU_GRAPH_NODE_TYPE_MEMCPY);
+  CUDA_MEMCPY3D params{};
+  call.check(call.api().cuGraphMemcpyNodeGetParams(call.handle(), &params),
+             "cuGraphMemcpyNodeGetParams");
+  return {address(params.dstMemoryType, params.dstDevice, params.dstHost),
+          address(params.srcMemoryType, params.srcDevice, params.srcHost),
+          params.WidthInBytes * std::max<std::size_t>(params.Height, 1) *
+              std::max<std::size_t>(params.Depth, 1)};
+}
+
+GraphNode::Fill GraphNode::fill() const {
+  const NodeCall call(*this, CU_GRAPH_NODE_TYPE_MEMSET);
+  CUDA_MEMSET_NODE_PARAMS params{};
+  call.check(call.api().cuGraphMemsetNodeGetParams(call.handle(), &params),
+             "cuGraphMemsetNodeGetParams");
+  return {params.dst, params.value, params.elementSize, params.width, params.height, params.pitch};
+}
+
+std::shared_ptr<void> GraphNode::first_kept() const {
+  const std::scoped_lock lock(graph_->outermost().family);
+  if (box_->kept == nullptr || box_->kept->shares.empty()) return nullptr;
+  return box_->kept->shares.front();
+}
+
+}  // namespace cudacore

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "cudacore/error.hpp"
+#include "cudacore/graph.hpp"
+#include "error/describe.hpp"
+#include "launch/packed_arguments.hpp"
+#include "owner/graph_box.hpp"
+#include "runtime/context_call.hpp"
+
+// What the files about graphs share.
+
+namespace cudacore {
+
+/// Work as the driver takes it.
+struct GraphWorkBox : driver::NotCopied {
+  CUgraphNodeParams params{};
+  std::shared_ptr<error::ContextBox> context;  ///< where it runs
+  std::shared_ptr<owner::Kept> kept = std::make_shared<owner::Kept>();
+  std::unique_ptr<launching::PackedArguments> arguments;  ///< of a kernel
+  std::vector<CUlaunchAttribute> attributes;              ///< of a kernel
+  std::vector<CUmemAccessDesc> access;                    ///< of an allocation, to its memory
+  std::weak_ptr<owner::GraphBox> condition_of;            ///< the graph of a node's condition
+  std::shared_ptr<owner::GraphBox> child;                 ///< the graph to copy
+  std::string name;                                       ///< "kernel axpy", for messages
+
+  /// Whether the graph must keep anything.
+  [[nodiscard]] bool keeps() const noexcept {
+    return kept->subject != nullptr || !kept->shares.empty() || kept->callback;
+  }
+};
+
+/// The work of a kernel whose arguments are packed already, in a context.
+/// @throw as launch() for a wrong shape; NotSupportedError for what only streams have.
+[[nodiscard]] GraphWork packed_kernel(const std::shared_ptr<error::ContextBox>& context,
+                                      const LaunchConfig& config, const Kernel& kernel,
+                                      std::unique_ptr<launching::PackedArguments> arguments);
+
+/// The driver, which must know graphs as CUDA 12.3 does.
+/// @throw NotSupportedError
+[[nodiscard]] const driver::DriverApi& graph_api();
+
+/// A call on a graph: nothing else of its family is called meanwhile. Its context is whichever is
+/// current.
+class GraphCall : driver::NotCopied {
+ public:
+  /// @throw InvalidValueError if the graph went with the node that contained it.
+  explicit GraphCall(const std::shared_ptr<owner::GraphBox>& graph);
+
+  [[nodiscard]] const driver::DriverApi& api() const noexcept { return *api_; }
+  [[nodiscard]] CUgraph graph() const noexcept { return graph_->graph; }
+  /// The handle of a node of this graph.
+  /// @throw InvalidValueError if it is of another graph, or destroyed.
+  [[nodiscard]] CUgraphNode node(const GraphNode& node) const;
+  void check(CUresult result, const char* function) const {
+    error::check(result, function,
+                 [this] { return "graph " + error::format_address(graph_->graph); });
+  }
+
+ private:
+  const driver::DriverApi* api_;
+  owner::GraphBox* graph_;
+  std::unique_lock<std::mutex> lock_;
+};
+
+/// A call on a node.
+class NodeCall : public GraphCall {
+ public:
+  explicit NodeCall(const GraphNode& node)
+      : GraphCall(node.graph_box()), node_(GraphCall::node(node)) {}
+  /// @throw std::invalid_argument unless the node is of this type.
+  NodeCall(const GraphNode& node, CUgraphNodeType type);
+
+  static void require(const GraphNode& node, bool fits, const char* wanted);
+  [[nodiscard]] CUgraphNode handle() const noexcept { return node_; }
+
+ private:
+  CUgraphNode node_;
+};
+
+/// Adds a node that runs after those which `dependencies` lists, during the call on the graph.
+GraphNode add_node(const std::shared_ptr<owner::GraphBox>& graph, const GraphWork& given,
+                   const std::function<std::vector<CUgraphNode>(const GraphCall&)>& dependencies);
+
+/// Refuses what the driver would refuse, and says why.
+/// @throw InvalidValueError, without a code
+[[noreturn]] inline void throw_invalid(const std::string& message) {
+  throw InvalidValueError(message, 0, {}, {});
+}
+
+/// New work in the current context.
+[[nodiscard]] std::shared_ptr<GraphWorkBox> new_work(CUgraphNodeType type, std::string name);
+
+/// "kernel", "memset", for messages.
+[[nodiscard]] const char* kind_name(CUgraphNodeType type) noexcept;
+
+/// @throw std::invalid_argument if an update would change what kind of node it is.
+void require_kind(const GraphNode& node, const GraphWorkBox& work);
+/// The value of an attribute of a kernel's work; zeros unless it is set.
+[[nodiscard]] CUlaunchAttributeValue attribute_of(const GraphWorkBox& work,
+                                                  CUlaunchAttributeID id) noexcept;
+inline constexpr std::array kernel_attributes{CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                              CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+                                              CU_LAUNCH_ATTRIBUTE_PRIORITY};
+/// Whether two values of such an attribute are the same.
+[[nodiscard]] bool are_equal(CUlaunchAttributeID id, const CUlaunchAttributeValue& a,
+                             const CUlaunchAttributeValue& b) noexcept;
+
+}  // namespace cudacore
