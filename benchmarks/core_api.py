@@ -7,7 +7,15 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from harness import Case, Rows, Setup, numbered
-from kernels import ARRAYS, LAUNCH_COUNTS, SAXPY, THREADS, empty_kernel, parameter_types
+from kernels import (
+    ARRAYS,
+    GRAPH_KERNELS,
+    LAUNCH_COUNTS,
+    SAXPY,
+    THREADS,
+    empty_kernel,
+    parameter_types,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,8 +67,19 @@ class Session:
             self.stream.sync,
         )
 
-    def alloc_free(self) -> Case:
-        names = {"memory": self.memory, "stream": self.stream}
+    def graph(self) -> Case:
+        kernel = self.kernel(())
+        config = self.api.LaunchConfig(grid=1, block=THREADS)
+        builder = self.device.create_graph_builder().begin_building()
+        for _ in range(GRAPH_KERNELS):
+            self.api.launch(builder, config, kernel)
+        graph = builder.end_building().complete()
+        graph.upload(self.stream)
+        names = {"graph": graph, "stream": self.stream}
+        return Case("graph.launch(stream)", names, self.stream.sync)
+
+    def alloc_free(self, memory: Any = None) -> Case:
+        names = {"memory": memory or self.memory, "stream": self.stream}
         statement = f"memory.allocate({MEBIBYTE}, stream=stream).close()"
         return Case(statement, names, self.stream.sync)
 
@@ -115,6 +134,7 @@ def core_rows(session: Session) -> Rows:
     yield "launch_new_config", launch(4, new_config)
     synchronous = "launch(stream, config, kernel{arguments}); stream.sync()"
     yield "launch_sync", launch(4, synchronous)
+    yield "graph_20", session.graph
     yield "alloc_free", session.alloc_free
     yield "event_record", session.event_record
     yield "event_elapsed", session.event_elapsed

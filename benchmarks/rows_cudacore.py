@@ -16,6 +16,7 @@ from kernels import (
     TUPLE_COUNTS,
     parameter_types,
 )
+from specification import LIVE_COUNTS
 
 
 def make_argument(kind: str, buffer: object) -> object:
@@ -51,6 +52,24 @@ def rows() -> Rows:
         return Case(f"kernel[1, {THREADS}, stream]({text})", names, session.stream.sync)
 
     yield "launch_4_subscript", subscript
+
+    def beside(count: int) -> Setup:
+        def setup() -> Case:
+            # Of many sizes, with free blocks between them.
+            memory = cudacore.CachingMemoryResource(session.memory)
+            sizes = (512 * (1 + i % 8) for i in range(2 * count))
+            live = [memory.allocate(size, stream=session.stream) for size in sizes]
+            del live[::2]
+            statement = "memory.allocate(1024, stream=stream).close()"
+            names = {"memory": memory, "stream": session.stream, "live": live}
+            return Case(statement, names, session.stream.sync)
+
+        return setup
+
+    caching = cudacore.CachingMemoryResource(session.memory)
+    yield "alloc_free_caching", lambda: session.alloc_free(caching)
+    for count in LIVE_COUNTS:
+        yield f"alloc_free_beside_{count}", beside(count)
 
     # The arrays' own library runs on the same stream. Its import comes last, after all that could
     # be slower for it.

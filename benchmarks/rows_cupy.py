@@ -15,6 +15,7 @@ from kernels import (
     ARRAYS,
     DOUBLE,
     FLOAT,
+    GRAPH_KERNELS,
     INT,
     LAUNCH_COUNTS,
     SAXPY,
@@ -52,6 +53,15 @@ class Session:
         kernel = cupy.RawKernel(empty_kernel(types), "empty")
         names |= {"kernel": kernel, "stream": self.stream}
         return Case(statement, names, self.settle)
+
+    def graph(self) -> Case:
+        kernel = cupy.RawKernel(empty_kernel(()), "empty")
+        kernel((1,), (THREADS,), ())
+        self.stream.begin_capture()
+        for _ in range(GRAPH_KERNELS):
+            kernel((1,), (THREADS,), ())
+        graph = self.stream.end_capture()
+        return Case("launch()", {"launch": graph.launch}, self.settle)
 
     def alloc_free(self) -> Case:
         return Case(f"alloc({MEBIBYTE})", {"alloc": cupy.cuda.alloc}, self.settle)
@@ -99,7 +109,9 @@ def rows() -> Rows:
     yield "arrays_16", lambda: session.launch(ARRAYS)
     yield "cupy_arrays_16", lambda: session.launch(ARRAYS)
     yield "launch_sync", lambda: session.launch(parameter_types(4), synchronize=True)
+    yield "graph_20", session.graph
     yield "alloc_free", session.alloc_free
+    yield "alloc_free_caching", session.alloc_free
     yield "event_record", session.event_record
     yield "event_elapsed", session.event_elapsed
     yield "event_create", session.event_create

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import torch
 from harness import Case, Rows, Setup, numbered
-from kernels import ARRAYS, FLOAT, INT, THREADS, empty_kernel, parameter_types
+from kernels import ARRAYS, FLOAT, GRAPH_KERNELS, INT, THREADS, empty_kernel, parameter_types
 
 MEBIBYTE = 1 << 20
 KIBIBYTE = 1 << 10
@@ -28,6 +28,14 @@ class Session:
         names |= {"kernel": kernel}
         statement = f"kernel((1, 1, 1), ({THREADS}, 1, 1), [{text}])"
         return Case(statement, names, self.settle)
+
+    def graph(self) -> Case:
+        kernel = torch.cuda._compile_kernel(empty_kernel(()), "empty")  # noqa: SLF001
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, stream=self.stream):
+            for _ in range(GRAPH_KERNELS):
+                kernel((1, 1, 1), (THREADS, 1, 1), [])
+        return Case("replay()", {"replay": graph.replay}, self.settle)
 
     def alloc_free(self) -> Case:
         names = {"empty": torch.empty, "device": self.device, "uint8": torch.uint8}
@@ -70,7 +78,9 @@ def rows() -> Rows:
         yield f"launch_{parameters}", launch(parameter_types(parameters))
     yield "arrays_16", launch(ARRAYS)
     yield "tensors_16", launch(ARRAYS)
+    yield "graph_20", session.graph
     yield "alloc_free", session.alloc_free
+    yield "alloc_free_caching", session.alloc_free
     yield "event_record", session.event_record
     yield "event_elapsed", session.event_elapsed
     yield "stream_create", session.stream_create

@@ -8,6 +8,9 @@ from fnmatch import fnmatchcase
 
 from kernels import LAUNCH_COUNTS, TUPLE_COUNTS
 
+# How many buffers are alive beside the one that is timed.
+LIVE_COUNTS = (100, 10_000, 1_000_000)
+
 # The name of a peer on the command line: the module with its rows, and what a user imports.
 PEERS = {
     "cudacore": ("rows_cudacore", "cudacore"),
@@ -60,7 +63,13 @@ ROWS: tuple[Row, ...] = (
     Row("tensors_16", "launch, 16 PyTorch tensors", 256, 200, "arrays_16"),
     Row("cupy_arrays_16", "launch, 16 CuPy arrays", 256, 200, "arrays_16"),
     Row("launch_sync", "launch, 4, + stream sync", 64, 200),
+    Row("graph_20", "graph of 20 kernels, launch", 32, 200),
     Row("alloc_free", "allocate + free 1 MiB", 256, 200),
+    Row("alloc_free_caching", "the same, caching pool", 256, 200, "alloc_free"),
+    *(
+        Row(f"alloc_free_beside_{n}", f"allocate + free beside {n:,}", 256, 200, "alloc_free")
+        for n in LIVE_COUNTS
+    ),
     Row("event_record", "event record", 256, 200),
     Row("event_elapsed", "event elapsed", 256, 200),
     Row("event_create", "event create + destroy", 256, 200),

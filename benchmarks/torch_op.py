@@ -3,6 +3,8 @@
 
 All three run the same body, which makes a tensor and launches a kernel. custom_op's launches on
 the default stream, wherever PyTorch works; torch_op's on PyTorch's current stream and device.
+The columns take turns, since the speed of a machine drifts: the difference is the median over all
+turns.
 
     python benchmarks/torch_op.py [--json results.json]
 
@@ -15,11 +17,12 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import cudacore
 import torch
-from harness import Case, Result, measure
+from harness import Case, measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,6 +36,7 @@ __global__ void copy(const float* x, float* out, int n) {
 SIZE = 256
 #: How often the operator is called in a compiled function, and in a CUDA graph.
 CALLS = 10
+TURNS = 20
 COLUMNS = ("plain", "custom_op", "torch_op")
 
 
@@ -95,6 +99,16 @@ def cases(ops: dict[str, Callable[..., Any]], x: torch.Tensor) -> Iterator[tuple
     yield f"CUDA graph, {CALLS} calls", "torch_op", case
 
 
+def turns(columns: dict[str, Case], batches: int) -> dict[str, list[float]]:
+    """Time the columns of a row in turns; return the microseconds of each turn."""
+    times: dict[str, list[float]] = {column: [] for column in columns}
+    for _ in range(TURNS):
+        for column, case in columns.items():
+            result = measure(case, 50, max(1, batches // TURNS))
+            times[column].append(float(result["median_ns"]) / 1e3)
+    return times
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -103,16 +117,20 @@ def main() -> None:
     options = parser.parse_args()
     x = torch.empty(SIZE, device="cuda")
     x.copy_(torch.arange(float(SIZE)))
-    results: dict[str, dict[str, Result]] = {}
+    rows: dict[str, dict[str, Case]] = {}
     for row, column, case in cases(operators(), x):
-        results.setdefault(row, {})[column] = measure(case, 50, options.batches)
+        rows.setdefault(row, {})[column] = case
+    results = {row: turns(columns, options.batches) for row, columns in rows.items()}
     print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}; median, in microseconds")
     print(f"{'':24}" + "".join(f"{column:>12}" for column in COLUMNS) + f"{'difference':>12}")
-    for row, found in results.items():
-        times = {column: float(result["median_ns"]) / 1e3 for column, result in found.items()}
-        cells = [f"{times[each]:12.2f}" if each in times else f"{'':12}" for each in COLUMNS]
-        both = "custom_op" in times and "torch_op" in times
-        extra = f"{times['torch_op'] - times['custom_op']:12.2f}" if both else ""
+    for row, times in results.items():
+        cells = [
+            f"{median(times[each]):12.2f}" if each in times else f"{'':12}" for each in COLUMNS
+        ]
+        extra = ""
+        if "custom_op" in times and "torch_op" in times:
+            pairs = zip(times["torch_op"], times["custom_op"], strict=True)
+            extra = f"{median(ours - theirs for ours, theirs in pairs):12.2f}"
         print(f"{row:24}{''.join(cells)}{extra}")
     if options.json:
         options.json.write_text(json.dumps(results, indent=1))

@@ -42,6 +42,7 @@ napoleon_use_rtype = False
 nitpicky = True
 nitpick_ignore_regex = [
     ("cpp:identifier", r"std(::.*)?|cudacore(::[a-z_]+)?|CU.*"),
+    ("cpp:identifier", r"Graph(Work|Builder)Box"),  # not public
     ("cpp:identifier", r"(cache|error|launching|owner)(::.*)?"),  # not public
     ("py:obj", r"(importlib|sys)\..*|resource"),
     ("py:class", r"Path|numpy\..*"),

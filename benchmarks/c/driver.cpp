@@ -79,6 +79,10 @@ Driver::Driver() : library_(open_library("libcuda.so.1")) {
   load(library_kernel, "cuLibraryGetKernel");
   load(launch_kernel, "cuLaunchKernel");
   load(launch_kernel_ex, "cuLaunchKernelEx");
+  load(begin_capture, "cuStreamBeginCapture");
+  load(end_capture, "cuStreamEndCapture");
+  load(graph_instantiate, "cuGraphInstantiateWithFlags");
+  load(graph_launch, "cuGraphLaunch");
   check(init(0), "cuInit");
 }
 

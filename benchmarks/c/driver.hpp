@@ -41,6 +41,10 @@ class Driver {
   decltype(&::cuLibraryGetKernel) library_kernel = nullptr;
   decltype(&::cuLaunchKernel) launch_kernel = nullptr;
   decltype(&::cuLaunchKernelEx) launch_kernel_ex = nullptr;
+  decltype(&::cuStreamBeginCapture) begin_capture = nullptr;
+  decltype(&::cuStreamEndCapture) end_capture = nullptr;
+  decltype(&::cuGraphInstantiateWithFlags) graph_instantiate = nullptr;
+  decltype(&::cuGraphLaunch) graph_launch = nullptr;
 
   /// Throws std::runtime_error that names the call if `result` is an error.
   void check(CUresult result, const char* call) const {

@@ -127,6 +127,30 @@ Case launch_new_config(Session& session) {
   return {run, settle(session)};
 }
 
+Case graph_launch(Session& session) {
+  constexpr int kKernels = 20;
+  const Driver& driver = session.driver();
+  CUstream stream = session.stream();
+  CUfunction function = load_function(session, session.empty_kernel({}), "empty");
+  driver.check(driver.begin_capture(stream, CU_STREAM_CAPTURE_MODE_RELAXED),
+               "cuStreamBeginCapture");
+  for (int i = 0; i < kKernels; ++i) {
+    driver.check(
+        driver.launch_kernel(function, 1, 1, 1, kThreads, 1, 1, 0, stream, nullptr, nullptr),
+        "cuLaunchKernel");
+  }
+  CUgraph graph = nullptr;
+  driver.check(driver.end_capture(stream, &graph), "cuStreamEndCapture");
+  CUgraphExec executable = nullptr;
+  driver.check(driver.graph_instantiate(&executable, graph, 0), "cuGraphInstantiateWithFlags");
+  const auto run = [=, &driver](std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+      driver.check(driver.graph_launch(executable, stream), "cuGraphLaunch");
+    }
+  };
+  return {run, settle(session)};
+}
+
 Case alloc_free(Session& session) {
   const Driver& driver = session.driver();
   CUstream stream = session.stream();
@@ -344,6 +368,7 @@ std::vector<Row> all_rows() {
   rows.push_back({"launch_sync", {64, 200}, [](Session& session) {
                     return launch_plain(session, mixed_types(4), true);
                   }});
+  rows.push_back({"graph_20", {32, 200}, graph_launch});
   rows.push_back({"alloc_free", {256, 200}, alloc_free});
   rows.push_back({"event_record", {256, 200}, event_record});
   rows.push_back({"event_elapsed", {256, 200}, event_elapsed});

@@ -25,6 +25,8 @@ from cudacore._core import (
     LEGACY_DEFAULT_STREAM,
     PER_THREAD_DEFAULT_STREAM,
     Buffer,
+    CachingMemoryResource,
+    CachingStatistics,
     CompileError,
     ComputeCapability,
     Context,
@@ -38,6 +40,8 @@ from cudacore._core import (
     Event,
     EventOptions,
     ForkedProcessError,
+    GraphMemoryResource,
+    GraphMemoryResourceAttributes,
     InvalidValueError,
     Kernel,
     KernelAttributes,
@@ -68,6 +72,9 @@ from cudacore._core import (
     Stream,
     StreamOptions,
     SynchronousMemoryResource,
+    TensorMapDescriptor,
+    VirtualMemoryResource,
+    VirtualMemoryResourceOptions,
     __version__,
     current_stream,
     driver_library,
@@ -88,6 +95,7 @@ if TYPE_CHECKING:
 
     from cudacore import allocators as allocators
     from cudacore import cache as cache
+    from cudacore import graph as graph
     from cudacore import typing as typing
     from cudacore import utils as utils
     from cudacore._benchmark import (
@@ -96,6 +104,16 @@ if TYPE_CHECKING:
         BenchmarkResult,
         BenchmarkTimes,
         benchmark,
+    )
+    from cudacore._ipc import IPCBufferDescriptor
+    from cudacore._tensor_map import (
+        TensorMapDataType,
+        TensorMapDescriptorOptions,
+        TensorMapIm2ColWideMode,
+        TensorMapInterleave,
+        TensorMapL2Promotion,
+        TensorMapOOBFill,
+        TensorMapSwizzle,
     )
     from cudacore._torch_op import torch_op
 
@@ -108,6 +126,8 @@ __all__ = [
     "BenchmarkTimes",
     "Buffer",
     "CUDAError",
+    "CachingMemoryResource",
+    "CachingStatistics",
     "CompileError",
     "ComputeCapability",
     "Context",
@@ -120,6 +140,9 @@ __all__ = [
     "Event",
     "EventOptions",
     "ForkedProcessError",
+    "GraphMemoryResource",
+    "GraphMemoryResourceAttributes",
+    "IPCBufferDescriptor",
     "InvalidValueError",
     "Kernel",
     "KernelAttributes",
@@ -150,6 +173,16 @@ __all__ = [
     "Stream",
     "StreamOptions",
     "SynchronousMemoryResource",
+    "TensorMapDataType",
+    "TensorMapDescriptor",
+    "TensorMapDescriptorOptions",
+    "TensorMapIm2ColWideMode",
+    "TensorMapInterleave",
+    "TensorMapL2Promotion",
+    "TensorMapOOBFill",
+    "TensorMapSwizzle",
+    "VirtualMemoryResource",
+    "VirtualMemoryResourceOptions",
     "__version__",
     "benchmark",
     "current_stream",
@@ -180,9 +213,18 @@ _LATER = {
     "BenchmarkComparison": "_benchmark",
     "BenchmarkResult": "_benchmark",
     "BenchmarkTimes": "_benchmark",
+    "IPCBufferDescriptor": "_ipc",
+    "TensorMapDataType": "_tensor_map",
+    "TensorMapDescriptorOptions": "_tensor_map",
+    "TensorMapIm2ColWideMode": "_tensor_map",
+    "TensorMapInterleave": "_tensor_map",
+    "TensorMapL2Promotion": "_tensor_map",
+    "TensorMapOOBFill": "_tensor_map",
+    "TensorMapSwizzle": "_tensor_map",
     "allocators": "allocators",
     "benchmark": "_benchmark",
     "cache": "cache",
+    "graph": "graph",
     "torch_op": "_torch_op",
     "typing": "typing",
     "utils": "utils",
@@ -201,6 +243,7 @@ def _repr_html_(self: object) -> str:
 
 for _shown in (
     Buffer,
+    CachingMemoryResource,
     CompileError,
     Device,
     DeviceProperties,

@@ -13,6 +13,7 @@ from typing import (
     SupportsIndex,
     SupportsInt,
     TypeAlias,
+    TypedDict,
     TypeVar,
     final,
     overload,
@@ -23,6 +24,23 @@ from numpy.typing import DTypeLike, NDArray
 from typing_extensions import Buffer as _HostBuffer
 from typing_extensions import CapsuleType, Self, disjoint_base
 
+from cudacore._ipc import IPCBufferDescriptor
+from cudacore._tensor_map import (
+    TensorMapDataType,
+    TensorMapDescriptorOptions,
+    TensorMapIm2ColWideMode,
+    TensorMapInterleave,
+    TensorMapL2Promotion,
+    TensorMapOOBFill,
+    TensorMapSwizzle,
+)
+from cudacore.graph import (
+    ExecutableNode,
+    GraphCompleteOptions,
+    GraphDebugPrintOptions,
+    GraphDefinition,
+    GraphNode,
+)
 from cudacore.typing import (
     CompilerBackendType,
     ManagedMemoryLocationType,
@@ -34,6 +52,7 @@ from cudacore.utils import ProgramCacheResource
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 _Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
+_Ints: TypeAlias = Sequence[SupportsIndex]
 _Dim: TypeAlias = SupportsIndex | float | Sequence[SupportsIndex | float]
 _Macro: TypeAlias = str | tuple[str, str]
 _Macros: TypeAlias = _Macro | Sequence[_Macro] | Mapping[str, str | int | None]
@@ -574,6 +593,13 @@ class Device:
         -------
         Stream
         """
+    def create_graph_builder(self) -> GraphBuilder:
+        """Makes a builder that captures a new stream of this device.
+
+        Returns
+        -------
+        cudacore.graph.GraphBuilder
+        """
     def create_event(self, options: EventOptions | Mapping[str, Any] | None = None) -> Event:
         """Makes an event of this device (cuEventCreate), or reuses one that was closed.
 
@@ -790,6 +816,18 @@ class Stream:
         ----------
         event_or_stream : Event, Stream or anything with ``__cuda_stream__``
         """
+    def create_graph_builder(self) -> GraphBuilder:
+        """Makes a builder that captures this stream.
+
+        Returns
+        -------
+        cudacore.graph.GraphBuilder
+
+        Raises
+        ------
+        ValueError
+            The stream is closed.
+        """
     def add_callback(self, callback: Callable[..., object], *args: Any) -> None:
         """Calls a Python function on a driver thread after all work queued so far
         (cuLaunchHostFunc). It must not call CUDA. An exception that leaves it is reported by
@@ -978,7 +1016,63 @@ class Buffer:
         """bool: Whether it moves between host and device automatically."""
     @property
     def is_mapped(self) -> bool:
-        """bool: Always False: memory of other processes is not supported yet."""
+        """bool: Whether another process shared it, or this one: see `from_ipc_descriptor`."""
+    @property
+    def ipc_descriptor(self) -> IPCBufferDescriptor:
+        """IPCBufferDescriptor: What another process needs to map the memory.
+
+        Send it with multiprocessing. That takes memory of a `VirtualMemoryResource` whose
+        ``handle_type`` is ``"posix_fd"``; for all other memory, it raises `NotSupportedError`.
+
+        Examples
+        --------
+        >>> dev = cudacore.Device()
+        >>> buffer = cudacore.VirtualMemoryResource(dev).allocate(1)
+        >>> buffer.ipc_descriptor
+        <IPCBufferDescriptor of 2097152 bytes>
+        """
+    @staticmethod
+    def from_ipc_descriptor(
+        mr: VirtualMemoryResource,
+        ipc_descriptor: IPCBufferDescriptor,
+        *,
+        stream: _StreamLike | None = None,
+    ) -> Buffer:
+        """Map the memory of a buffer of another process, or of this one.
+
+        Nothing is copied. The memory lives until all processes have closed their buffers. Work of
+        one process is not ordered after that of another: synchronize before you send.
+
+        Parameters
+        ----------
+        mr : VirtualMemoryResource
+            Its options say who may access the memory in this process.
+        ipc_descriptor : IPCBufferDescriptor
+        stream : Stream or None
+            What the release waits for; if None, the current stream.
+
+        Returns
+        -------
+        Buffer
+            ``is_mapped`` is true.
+
+        Raises
+        ------
+        ValueError
+            The descriptor is damaged, not one of a driver, or of another device.
+        NotSupportedError
+            The resource's ``handle_type`` is not ``"posix_fd"``.
+
+        Examples
+        --------
+        >>> dev = cudacore.Device()
+        >>> resource = cudacore.VirtualMemoryResource(dev)
+        >>> buffer = resource.allocate(1)
+        >>> same = cudacore.Buffer.from_ipc_descriptor(resource, buffer.ipc_descriptor)
+        >>> same.is_mapped
+        True
+        """
+    def __reduce__(self) -> tuple[Any, ...]: ...
     @property
     def memory_resource(self) -> MemoryResource | None:
         """MemoryResource or None: Where the memory returns to; None once closed."""
@@ -1356,17 +1450,70 @@ class StridedMemoryView:
         """Copies this view into another; see `copy_from`."""
     def as_tensor_map(
         self,
-        box_dim: object = None,
+        box_dim: _Ints | None = None,
         *,
-        options: object = None,
-        element_strides: object = None,
-        data_type: object = None,
-        interleave: object = None,
-        swizzle: object = None,
-        l2_promotion: object = None,
-        oob_fill: object = None,
-    ) -> NoReturn:
-        """Raises NotSupportedError: cudacore lacks tensor maps."""
+        options: TensorMapDescriptorOptions | Mapping[str, Any] | None = None,
+        element_strides: _Ints | None = None,
+        data_type: TensorMapDataType | _ElementType | None = None,
+        interleave: TensorMapInterleave | None = None,
+        swizzle: TensorMapSwizzle | None = None,
+        l2_promotion: TensorMapL2Promotion | None = None,
+        oob_fill: TensorMapOOBFill | None = None,
+    ) -> TensorMapDescriptor:
+        """Describes the array to the Tensor Memory Accelerator (TMA), which copies boxes of it to
+        and from shared memory (``cuTensorMapEncodeTiled``).
+
+        The view must have 1 to 5 dimensions, lie at a multiple of 16 bytes on the current device
+        or in host memory that it can read, and be contiguous in its last dimension; its other
+        strides must be multiples of 16 bytes. All sequences are in the order of its shape; PTX
+        counts coordinates from the other end.
+
+        Parameters
+        ----------
+        box_dim : sequence of int
+            The shape of the box that one copy moves: 1 to 256 elements in each dimension, and in
+            the last one a multiple of 16 bytes.
+        options : TensorMapDescriptorOptions or mapping, optional
+            All the arguments at once, instead of the others.
+        element_strides : sequence of int, optional
+            Steps between the elements that a copy moves, 1 to 8: it moves ``ceil(box_dim / step)``
+            of them. Without interleaving, the last step has no effect. Default: 1.
+        data_type : TensorMapDataType or dtype, optional
+            The type of the elements. One of another size takes the bytes as elements of that type,
+            as `view` does. Default: the view's.
+        interleave : TensorMapInterleave, optional
+            Default: ``NONE``.
+        swizzle : TensorMapSwizzle, optional
+            Its span must hold the last dimension of the box. Default: ``NONE``.
+        l2_promotion : TensorMapL2Promotion, optional
+            Default: ``NONE``.
+        oob_fill : TensorMapOOBFill, optional
+            What is read outside of the array. Default: ``NONE``, which means zeros.
+
+        Returns
+        -------
+        TensorMapDescriptor
+            An argument for kernels. It keeps the array's memory.
+
+        Raises
+        ------
+        ValueError
+            TMA can't describe the array or the box, which the message explains; or the memory is
+            closed, on another device, or out of the device's reach.
+        TypeError
+            An argument has a wrong type, or `options` and other arguments are both given.
+        NotSupportedError
+            The device has a compute capability below 9.0.
+
+        Examples
+        --------
+        >>> import cudacore
+        >>> device = cudacore.Device()
+        >>> device.set_current()
+        >>> view = device.allocate(64 * 64 * 4).view("f4", (64, 64))
+        >>> view.as_tensor_map((8, 32), swizzle=cudacore.TensorMapSwizzle.SWIZZLE_128B)
+        TensorMapDescriptor(tiled, rank=2, dtype=FLOAT32, swizzle=SWIZZLE_128B)
+        """
     @property
     def ptr(self) -> int:
         """int: The address of the first element."""
@@ -1422,6 +1569,150 @@ class StridedMemoryView:
         """dict: The view for CuPy, Numba and others; see `Buffer.__cuda_array_interface__`."""
     __dlpack_c_exchange_api__: ClassVar[CapsuleType]
     __c_dlpack_exchange_api__: ClassVar[CapsuleType]
+
+@final
+class TensorMapDescriptor:
+    """Describes an array to the Tensor Memory Accelerator of compute capability 9.0 and newer.
+
+    `StridedMemoryView.as_tensor_map` makes one. It is the argument for a kernel's parameter
+    ``const __grid_constant__ CUtensorMap``, or any struct of 128 bytes aligned to 64. It keeps the
+    array's memory as long as it lives. Once the Buffer that it describes is closed, launches refuse
+    it with ValueError.
+
+    Examples
+    --------
+    >>> import cudacore
+    >>> device = cudacore.Device()
+    >>> device.set_current()
+    >>> device.allocate(4096).view("u1").as_tensor_map([256])
+    TensorMapDescriptor(tiled, rank=1, dtype=UINT8, swizzle=NONE)
+    """
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    @classmethod
+    def from_im2col(
+        cls,
+        view: StridedMemoryView,
+        pixel_box_lower_corner: _Ints,
+        pixel_box_upper_corner: _Ints,
+        channels_per_pixel: SupportsIndex,
+        pixels_per_column: SupportsIndex,
+        *,
+        element_strides: _Ints | None = None,
+        data_type: TensorMapDataType | _ElementType | None = None,
+        interleave: TensorMapInterleave | None = None,
+        swizzle: TensorMapSwizzle | None = None,
+        l2_promotion: TensorMapL2Promotion | None = None,
+        oob_fill: TensorMapOOBFill | None = None,
+    ) -> TensorMapDescriptor:
+        """Describes an array of shape (N, ..., C) whose copies load columns of pixels, as
+        convolutions need them (``cuTensorMapEncodeIm2col``).
+
+        Parameters
+        ----------
+        view : StridedMemoryView
+            The array, of 3 to 5 dimensions; see `StridedMemoryView.as_tensor_map`.
+        pixel_box_lower_corner, pixel_box_upper_corner : sequence of int
+            Where the box of pixels begins, counted from the first pixel, and ends, counted from
+            the last; one for each dimension but N and C, in the order of the shape.
+        channels_per_pixel : int
+            How many elements of C are loaded, 1 to 256.
+        pixels_per_column : int
+            How many pixels are loaded, 1 to 1024.
+        element_strides : sequence of int, optional
+            As for `StridedMemoryView.as_tensor_map`, and so are the following.
+        data_type : TensorMapDataType or dtype, optional
+        interleave : TensorMapInterleave, optional
+        swizzle : TensorMapSwizzle, optional
+        l2_promotion : TensorMapL2Promotion, optional
+        oob_fill : TensorMapOOBFill, optional
+
+        Raises
+        ------
+        ValueError
+            TMA can't describe the array or the pixels, which the message explains.
+        TypeError
+            An argument has a wrong type.
+        NotSupportedError
+            The device has a compute capability below 9.0.
+
+        Examples
+        --------
+        >>> import cudacore
+        >>> device = cudacore.Device()
+        >>> device.set_current()
+        >>> images = device.allocate(8 * 8 * 32 * 4).view("f4", (1, 8, 8, 32))
+        >>> cudacore.TensorMapDescriptor.from_im2col(images, (-1, -1), (-1, -1), 32, 64)
+        TensorMapDescriptor(im2col, rank=4, dtype=FLOAT32, swizzle=NONE)
+        """
+    @classmethod
+    def from_im2col_wide(
+        cls,
+        view: StridedMemoryView,
+        pixel_box_lower_corner_width: SupportsIndex,
+        pixel_box_upper_corner_width: SupportsIndex,
+        channels_per_pixel: SupportsIndex,
+        pixels_per_column: SupportsIndex,
+        *,
+        element_strides: _Ints | None = None,
+        data_type: TensorMapDataType | _ElementType | None = None,
+        interleave: TensorMapInterleave | None = None,
+        mode: TensorMapIm2ColWideMode | None = None,
+        swizzle: TensorMapSwizzle | None = None,
+        l2_promotion: TensorMapL2Promotion | None = None,
+        oob_fill: TensorMapOOBFill | None = None,
+    ) -> TensorMapDescriptor:
+        """Describes an array whose copies load pixels along the dimension before the last, the
+        width (``cuTensorMapEncodeIm2colWide``, of a driver for CUDA 12.8).
+
+        Parameters
+        ----------
+        view : StridedMemoryView
+            The array, of 3 to 5 dimensions; see `StridedMemoryView.as_tensor_map`.
+        pixel_box_lower_corner_width, pixel_box_upper_corner_width : int
+            Where the pixels begin, counted from the first pixel, and end, counted from the last.
+        channels_per_pixel : int
+            How many elements of C are loaded, 1 to 256.
+        pixels_per_column : int
+            How many pixels are loaded, 1 to 1024.
+        element_strides : sequence of int, optional
+            As for `StridedMemoryView.as_tensor_map`, and so are the following.
+        data_type : TensorMapDataType or dtype, optional
+        interleave : TensorMapInterleave, optional
+        mode : TensorMapIm2ColWideMode, optional
+            Default: ``W``. ``W128`` loads 128 pixels.
+        swizzle : TensorMapSwizzle, optional
+            ``SWIZZLE_64B`` or ``SWIZZLE_128B``, which is the default.
+        l2_promotion : TensorMapL2Promotion, optional
+        oob_fill : TensorMapOOBFill, optional
+
+        Raises
+        ------
+        ValueError
+            TMA can't describe the array or the pixels, which the message explains.
+        TypeError
+            An argument has a wrong type.
+        NotSupportedError
+            The device has a compute capability below 10.0, or the driver is too old.
+        """
+    @property
+    def device(self) -> Device:
+        """Device: The one that was current when this was made."""
+    def replace_address(self, tensor: StridedMemoryView | _Array) -> None:
+        """Describes other memory with the same layout (``cuTensorMapReplaceAddress``).
+
+        Launches that were queued before keep the old address. Nothing waits: their memory must
+        live until they end, as with any argument.
+
+        Parameters
+        ----------
+        tensor : StridedMemoryView, Buffer or array
+            At least as many bytes, at a multiple of 16 bytes, or of 32 with ``INTERLEAVE_32B``.
+
+        Raises
+        ------
+        ValueError
+            The memory is smaller, not aligned, closed, on another device, or out of its reach.
+        """
 
 class MemoryResource:
     """Where buffers come from and return to.
@@ -1650,6 +1941,358 @@ class SynchronousMemoryResource(MemoryResource):
     device_id : Device or int
     """
     def __init__(self, device_id: int | Device) -> None: ...
+
+class CachingStatistics(NamedTuple):
+    current_bytes: int
+    current_count: int
+    peak_bytes: int
+    peak_count: int
+    total_bytes: int
+    total_count: int
+    used_bytes: int
+    free_bytes: int
+    reserved_bytes: int
+    peak_reserved_bytes: int
+    num_free_blocks: int
+    num_segments: int
+    num_device_alloc: int
+    num_device_free: int
+    num_stream_waits: int
+    num_alloc_retries: int
+    num_ooms: int
+
+class _CachedBlock(TypedDict):
+    address: int
+    size: int
+    requested_size: int
+    state: Literal["active_allocated", "inactive"]
+    stream: int | None
+
+class _CachedSegment(TypedDict):
+    device: int
+    address: int
+    total_size: int
+    allocated_size: int
+    segment_type: Literal["small", "medium", "large"]
+    blocks: list[_CachedBlock]
+
+@final
+class CachingMemoryResource(MemoryResource):
+    """A pool that keeps what is freed for what is allocated next, above any other resource.
+
+    Memory that was freed on a stream serves the next allocation on that stream, without a call of
+    the driver. Other streams get it once the work that may use it is done, or, if there is no other
+    memory left, wait for that work on the device. Every buffer keeps the pool alive.
+
+    Parameters
+    ----------
+    upstream : MemoryResource
+        Where the memory comes from, in segments of 2 MiB or more.
+    max_size : int or None
+        The most to take from it, in bytes; None for no limit.
+
+    Raises
+    ------
+    TypeError
+        The upstream is no memory resource.
+    ValueError, OverflowError
+        The limit is 0 or negative, or is more than any memory has.
+
+    Examples
+    --------
+    >>> dev = cudacore.Device()
+    >>> pool = cudacore.CachingMemoryResource(cudacore.DeviceMemoryResource(dev))
+    >>> stream = dev.create_stream()
+    >>> pool.allocate(4096, stream=stream).close()
+    >>> buffer = pool.allocate(4096, stream=stream)  # the same memory again
+    >>> pool.statistics.num_device_alloc
+    1
+    """
+    def __init__(self, upstream: MemoryResource, *, max_size: int | None = None) -> None: ...
+    def allocate(self, size: int, *, stream: _StreamLike | None = None) -> Buffer:
+        """Allocates memory, usable on the stream from now on, and aligned to 512 bytes.
+
+        Parameters
+        ----------
+        size : int
+            Bytes. Sizes are rounded up: by 3 % at most, to multiples of 512 bytes up to 1 MiB, and
+            of 2 MiB from 10 MiB.
+        stream : Stream or None
+            If None, the current stream.
+
+        Returns
+        -------
+        Buffer
+
+        Raises
+        ------
+        OutOfMemoryError
+            The upstream has no memory, or the limit is reached. Everything that is cached has been
+            returned to the upstream then. The message has the statistics.
+        NotSupportedError
+            The stream is being captured into a graph.
+        ValueError
+            The pool is closed.
+        """
+    def deallocate(self, ptr: SupportsInt, size: int, *, stream: _StreamLike | None = None) -> None:
+        """Takes the memory of a buffer back before the buffer does.
+
+        Parameters
+        ----------
+        ptr : int
+            The address of the buffer.
+        size : int
+            Not used: the pool knows it.
+        stream : Stream or None
+            The stream that the release is ordered on.
+
+        Raises
+        ------
+        ValueError
+            No buffer of this pool is at the address.
+        """
+    @property
+    def upstream(self) -> MemoryResource:
+        """MemoryResource: Where the memory comes from."""
+    @property
+    def max_size(self) -> int | None:
+        """int or None: The most to take from the upstream, in bytes."""
+    @property
+    def statistics(self) -> CachingStatistics:
+        """CachingStatistics: What the pool has and has done."""
+    def reset_peak_statistics(self) -> None:
+        """Makes the peaks what there is now."""
+    def snapshot(self) -> list[_CachedSegment]:
+        """Lists the segments and their blocks, by address.
+
+        Returns
+        -------
+        list of dict
+            For each segment ``device``, ``address``, ``total_size``, ``allocated_size``,
+            ``segment_type`` (``"small"``, ``"medium"`` or ``"large"``) and ``blocks``. For each
+            block ``address``, ``size``, ``requested_size`` (0 if it is free), ``state``
+            (``"active_allocated"`` or ``"inactive"``) and ``stream``: the handle of the stream that
+            it was allocated on or, if it is free, whose work may still use it; None if none does.
+        """
+    def close(self) -> None:
+        """Ends allocation: `allocate` raises ValueError from now on. Free memory returns to the
+        upstream now, that of buffers when they are closed. Closing it again does nothing.
+        """
+    @property
+    def is_closed(self) -> bool:
+        """bool: Whether closed."""
+    def trim(self, min_bytes_to_keep: int = 0) -> None:
+        """Returns free memory to the upstream, in whole segments.
+
+        Waits for the work that may still use it.
+
+        Parameters
+        ----------
+        min_bytes_to_keep : int
+            Bytes that the pool may keep reserved.
+        """
+
+@final
+class VirtualMemoryResourceOptions:
+    @property
+    def allocation_type(self) -> Literal["pinned", "managed"]: ...
+    @allocation_type.setter
+    def allocation_type(self, value: str) -> None: ...
+    @property
+    def location_type(self) -> Literal["device", "host", "host_numa", "host_numa_current"]: ...
+    @location_type.setter
+    def location_type(self, value: str) -> None: ...
+    @property
+    def handle_type(self) -> Literal["posix_fd", "win32_kmt", "fabric"] | None: ...
+    @handle_type.setter
+    def handle_type(self, value: str | None) -> None: ...
+    @property
+    def granularity(self) -> Literal["minimum", "recommended"]: ...
+    @granularity.setter
+    def granularity(self, value: str) -> None: ...
+    gpu_direct_rdma: bool
+    addr_hint: int | None
+    addr_align: int | None
+    @property
+    def peers(self) -> list[int]: ...
+    @peers.setter
+    def peers(self, value: int | Sequence[int] | None) -> None: ...
+    @property
+    def self_access(self) -> Literal["r", "rw"] | None: ...
+    @self_access.setter
+    def self_access(self, value: str | None) -> None: ...
+    @property
+    def peer_access(self) -> Literal["r", "rw"] | None: ...
+    @peer_access.setter
+    def peer_access(self, value: str | None) -> None: ...
+    def __init__(
+        self,
+        allocation_type: str = "pinned",
+        location_type: str = "device",
+        handle_type: str | None = "posix_fd",
+        granularity: str = "recommended",
+        gpu_direct_rdma: bool = False,
+        addr_hint: int | None = 0,
+        addr_align: int | None = None,
+        peers: int | Sequence[int] | None = [],
+        self_access: str | None = "rw",
+        peer_access: str | None = "rw",
+    ) -> None: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __replace__(self, **kwargs: Any) -> Self: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+
+@final
+class VirtualMemoryResource(MemoryResource):
+    """Memory that can grow: its addresses and its bytes are managed apart from each other.
+
+    Sizes are rounded up to a multiple of the granularity, 2 MiB on most devices. Allocating and
+    releasing are not ordered on streams, and take longer than with a pool. Before memory is
+    released, its deallocation stream is waited for.
+
+    Parameters
+    ----------
+    device_id : Device or int
+        The device whose memory it is. Memory of the host is reached by the ``peers``.
+    config : VirtualMemoryResourceOptions, dict or None
+
+    Raises
+    ------
+    NotSupportedError
+        The device has no virtual memory, or not what the options ask for: an attribute of the
+        device, which the message names, is 0.
+    ValueError
+        ``addr_align`` is not a power of two; ``peers`` names a device twice, or the device itself.
+
+    Examples
+    --------
+    >>> dev = cudacore.Device()
+    >>> resource = cudacore.VirtualMemoryResource(dev, {"handle_type": None})
+    >>> buffer = resource.allocate(1)
+    >>> buffer.size
+    2097152
+    >>> resource.modify_allocation(buffer, buffer.size + 1).size
+    4194304
+    """
+    def __init__(
+        self,
+        device_id: int | Device,
+        config: VirtualMemoryResourceOptions | Mapping[str, Any] | None = None,
+    ) -> None: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
+    @property
+    def is_ipc_enabled(self) -> bool:
+        """bool: Whether buffers can be shared: whether ``handle_type`` is ``"posix_fd"``."""
+    def _share(self, buf: Buffer) -> list[tuple[int, int]]:
+        """Return file descriptors for the caller to close, and sizes."""
+    def _map_shared(
+        self, parts: Sequence[tuple[int, int]], stream: _StreamLike | None = None
+    ) -> Buffer:
+        """Map memory by its file descriptors, which stay the caller's."""
+    @property
+    def config(self) -> VirtualMemoryResourceOptions:
+        """VirtualMemoryResourceOptions: A copy of the options in use."""
+    def modify_allocation(
+        self,
+        buf: Buffer,
+        new_size: int,
+        config: VirtualMemoryResourceOptions | Mapping[str, Any] | None = None,
+    ) -> Buffer:
+        """Make a buffer that begins with the memory of another, and is larger.
+
+        Nothing is copied: both buffers share the memory (cuMemMap). The new one is at the same
+        address if the addresses behind are free, and otherwise at a new one. Both stay usable, and
+        the memory is released when both are closed. If anything fails, everything is as before.
+
+        If a kernel uses both buffers, and they are at different addresses, it may not see through
+        one what it has written through the other.
+
+        Parameters
+        ----------
+        buf : Buffer
+            A buffer of this resource, and no view or slice of one.
+        new_size : int
+            In bytes; rounded up. If the buffer is large enough, it is returned as it is.
+        config : VirtualMemoryResourceOptions, dict or None
+            Replaces this resource's options. Access to the whole buffer becomes what they say.
+
+        Returns
+        -------
+        Buffer
+            At least ``new_size`` bytes, and at least as many as ``buf``.
+
+        Raises
+        ------
+        ValueError
+            The buffer is closed or not from this resource, or ``location_type`` differs.
+        OutOfMemoryError
+            There is too little memory for the growth.
+
+        Examples
+        --------
+        >>> dev = cudacore.Device()
+        >>> resource = cudacore.VirtualMemoryResource(dev)
+        >>> buffer = resource.allocate(1 << 20)
+        >>> buffer = resource.modify_allocation(buffer, 1 << 22)
+        >>> buffer.size
+        4194304
+        """
+
+@final
+class GraphMemoryResourceAttributes:
+    """The counters of a device's memory in graphs (cuDeviceGetGraphMemAttribute), in bytes."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    @property
+    def reserved_mem_current(self) -> int:
+        """int: What is reserved for graphs now."""
+    reserved_mem_high: int
+    """int: The most that was reserved; set it to 0 to start over."""
+    @property
+    def used_mem_current(self) -> int:
+        """int: What is in use now."""
+    used_mem_high: int
+    """int: The most that was in use; set it to 0 to start over."""
+
+@final
+class GraphMemoryResource(MemoryResource):
+    """Memory of graphs that are being captured. There is one object for each device.
+
+    `allocate` becomes a node that allocates, and closing the buffer while its stream is captured a
+    node that frees. Each launch uses the same address. What the graph doesn't free can be used
+    after the launch; closing the buffer frees it then. If the graph was made with
+    ``auto_free_on_launch``, its next launch does.
+
+    The memory belongs to the graph: closing the buffer ends it, even if other nodes use it.
+
+    Parameters
+    ----------
+    device_id : Device or int
+
+    Examples
+    --------
+    >>> import cudacore as cc
+    >>> device = cc.Device()
+    >>> device.set_current()
+    >>> out = device.allocate(16)
+    >>> with device.create_graph_builder() as builder:
+    ...     scratch = cc.GraphMemoryResource(device).allocate(16)
+    ...     scratch.fill(7)
+    ...     out.copy_from(scratch)
+    ...     scratch.close()
+    >>> builder.complete().launch(device.default_stream)
+    >>> device.sync()
+    >>> bytes(out.to_host())[:3]
+    b'\\x07\\x07\\x07'
+    """
+    def __new__(cls, device_id: int | Device) -> Self: ...
+    def __init__(self, device_id: int | Device) -> None: ...
+    @property
+    def attributes(self) -> GraphMemoryResourceAttributes:
+        """GraphMemoryResourceAttributes: The device's counters."""
+    def trim(self) -> None:
+        """Return memory that no graph uses to the system (cuDeviceGraphMemTrim)."""
+    def close(self) -> None:
+        """Do nothing: the memory belongs to graphs."""
 
 @final
 class ProgramOptions:
@@ -2645,6 +3288,448 @@ class Launcher:
     @property
     def stream(self) -> Stream | None:
         """Stream or None: Where it launches; if None, the current stream."""
+
+@final
+class GraphCondition:
+    """A number of a graph that kernels set, and by which a conditional node runs its branches.
+
+    It comes from `create_condition` of a `cudacore.graph.GraphDefinition` or `GraphBuilder`. A
+    kernel takes it as a ``cudaGraphConditionalHandle``, and calls ``cudaGraphSetConditional``.
+    """
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    @property
+    def handle(self) -> int:
+        """int: The CUgraphConditionalHandle."""
+    def __index__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class GraphBuilder:
+    """Captures what is queued on a stream: it becomes a graph instead of running.
+
+    It comes from `Device.create_graph_builder` or `Stream.create_graph_builder`. In a ``with``
+    block, its stream is the current one. Building begins at the block, unless it has begun, and
+    ends with it, except for a builder of `split`. A builder is accepted wherever a stream is.
+
+    Examples
+    --------
+    >>> import cudacore as cc
+    >>> device = cc.Device()
+    >>> device.set_current()
+    >>> source = "__global__ void add(int* p, int v) { *p += v; }"
+    >>> add = cc.Program(source, "c++").compile().get_kernel("add")
+    >>> buffer = device.allocate(4)
+    >>> buffer.fill(0)
+    >>> with device.create_graph_builder() as builder:
+    ...     add[1, 1](buffer, 2)
+    ...     add[1, 1](buffer, 3)
+    >>> graph = builder.complete()
+    >>> graph.launch(device.default_stream)
+    >>> graph.launch(device.default_stream)
+    >>> device.sync()
+    >>> bytes(buffer.to_host())[0]
+    10
+    """
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    @property
+    def stream(self) -> Stream:
+        """Stream: What is captured."""
+    @property
+    def is_building(self) -> bool:
+        """bool: Whether the stream is being captured (cuStreamGetCaptureInfo).
+
+        Raises
+        ------
+        RuntimeError
+            The capture was invalidated, by a call that the message names. It must be ended.
+        """
+    @property
+    def is_join_required(self) -> bool:
+        """bool: Whether it comes from `split`, and must be joined before building ends."""
+    @property
+    def graph_definition(self) -> GraphDefinition:
+        """GraphDefinition: What was captured; it may be edited.
+
+        The graph of a branch is there before building begins, and may be built without a capture.
+
+        Raises
+        ------
+        RuntimeError
+            It is still building, or comes from `split`, or nothing is built yet.
+        """
+    @property
+    def _definition(self) -> _GraphDefinition:
+        """_GraphDefinition: The same, as the extension has it."""
+    def begin_building(self, mode: str = "relaxed") -> GraphBuilder:
+        """Begin to capture (cuStreamBeginCapture; for a branch, cuStreamBeginCaptureToGraph).
+
+        Parameters
+        ----------
+        mode : {"relaxed", "thread_local", "global"}
+            Which unsafe calls are forbidden meanwhile: none, those of this thread, or all.
+
+        Returns
+        -------
+        GraphBuilder
+            Itself.
+
+        Raises
+        ------
+        RuntimeError
+            The stream is being captured already, or this builder has built a graph.
+        """
+    def end_building(self) -> GraphBuilder:
+        """End the capture (cuStreamEndCapture).
+
+        Returns
+        -------
+        GraphBuilder
+            Itself.
+
+        Raises
+        ------
+        RuntimeError
+            It isn't building, or comes from `split`.
+        CUDAError
+            The capture was invalidated, by a call that the message names, or a builder of `split`
+            was not joined. The capture has ended, and the builder is closed.
+        """
+    def complete(self, options: GraphCompleteOptions | None = None) -> Graph:
+        """Make an executable graph of what was captured.
+
+        Parameters
+        ----------
+        options : cudacore.graph.GraphCompleteOptions
+            See `cudacore.graph.GraphDefinition.instantiate`.
+
+        Returns
+        -------
+        Graph
+        """
+    def debug_dot_print(self, path: _Path, options: GraphDebugPrintOptions | None = None) -> None:
+        """Write what was captured as Graphviz text (cuGraphDebugDotPrint).
+
+        Parameters
+        ----------
+        path : path
+        options : cudacore.graph.GraphDebugPrintOptions
+        """
+    def split(self, count: int) -> tuple[GraphBuilder, ...]:
+        """Make builders whose work may run at the same time, after what was captured so far.
+
+        Parameters
+        ----------
+        count : int
+            At least 2.
+
+        Returns
+        -------
+        tuple of GraphBuilder
+            This one is the first.
+        """
+    @staticmethod
+    def join(*graph_builders: GraphBuilder) -> GraphBuilder:
+        """Let later work run after that of all the given builders, which come from one split.
+
+        Returns
+        -------
+        GraphBuilder
+            The one that is not from `split`, or the first; the others are closed.
+        """
+    def embed(self, child: GraphBuilder | GraphDefinition) -> None:
+        """Add a copy of another graph, whose building has ended, as one node."""
+    def callback(self, fn: Callable[..., object], *, user_data: object = None) -> None:
+        """Call a function on the host; see `cudacore.graph.GraphNode.callback`."""
+    def create_condition(self, default_value: int | None = None) -> GraphCondition:
+        """Create a condition for one conditional node (cuGraphConditionalHandleCreate).
+
+        Parameters
+        ----------
+        default_value : int
+            What it is at the begin of each launch; without one, it keeps its value.
+
+        Returns
+        -------
+        GraphCondition
+        """
+    def if_then(self, condition: GraphCondition) -> GraphBuilder:
+        """Add a node that runs its branch if the condition is not 0.
+
+        Returns
+        -------
+        GraphBuilder
+            Of the branch: ``with builder.if_then(condition): ...``.
+        """
+    def if_else(self, condition: GraphCondition) -> tuple[GraphBuilder, GraphBuilder]:
+        """Add a node that runs its first branch if the condition is not 0, otherwise its second.
+
+        Returns
+        -------
+        tuple of GraphBuilder
+            Of the branches.
+        """
+    def while_loop(self, condition: GraphCondition) -> GraphBuilder:
+        """Add a node that repeats its branch as long as the condition is not 0.
+
+        Returns
+        -------
+        GraphBuilder
+            Of the branch.
+        """
+    def switch(self, condition: GraphCondition, count: int) -> tuple[GraphBuilder, ...]:
+        """Add a node that runs the branch with the condition's number, if there is one.
+
+        Parameters
+        ----------
+        condition : GraphCondition
+        count : int
+            How many branches there are.
+
+        Returns
+        -------
+        tuple of GraphBuilder
+            Of the branches.
+        """
+    def close(self) -> None:
+        """Give up the builder; what is being captured is dropped. Graphs that it made stay."""
+    def __cuda_stream__(self) -> tuple[int, int]:
+        """Return the stream, for everything that takes one."""
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *args: object) -> None: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class _GraphWork:
+    """What a node of a graph does."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    @staticmethod
+    def kernel(
+        config: LaunchConfig | Mapping[str, Any], kernel: Kernel, args: tuple[Any, ...]
+    ) -> _GraphWork:
+        """Make the work of a kernel node, which keeps its arguments."""
+    @staticmethod
+    def copy(dst: int, src: int, size: int) -> _GraphWork:
+        """Make the work of a memcpy node."""
+    @staticmethod
+    def fill(
+        dst: int, value: int, element_size: int, width: int, height: int, pitch: int
+    ) -> _GraphWork:
+        """Make the work of a memset node."""
+    @staticmethod
+    def empty() -> _GraphWork:
+        """Make the work of an empty node."""
+    @staticmethod
+    def record(event: Event) -> _GraphWork:
+        """Make the work of an event record node."""
+    @staticmethod
+    def wait(event: Event) -> _GraphWork:
+        """Make the work of an event wait node."""
+    @staticmethod
+    def callback(function: Callable[[], object]) -> _GraphWork:
+        """Make the work of a host node that calls Python."""
+    @staticmethod
+    def host_function(function: int, data: int) -> _GraphWork:
+        """Make the work of a host node that calls a C function."""
+    @staticmethod
+    def child(graph: _GraphDefinition) -> _GraphWork:
+        """Make the work of a node that contains a copy of a graph."""
+    @staticmethod
+    def allocate(
+        size: int, device: Device | int | None, memory_type: int, peers: Sequence[Device | int]
+    ) -> _GraphWork:
+        """Make the work of a node that allocates memory."""
+    @staticmethod
+    def release(address: int) -> _GraphWork:
+        """Make the work of a node that frees memory."""
+    @staticmethod
+    def conditional(condition: GraphCondition, kind: int, branches: int) -> _GraphWork:
+        """Make the work of a conditional node."""
+    def keep(self, used: object) -> None:
+        """Keep an object, or the memory of a Buffer, as long as graphs use the work."""
+    def describe(self, operands: object) -> None:
+        """Keep what the work was made from, for `_GraphNode.operands`."""
+
+@final
+class _GraphNode:
+    """A node, as `cudacore.graph.GraphNode` shows it."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    @property
+    def handle(self) -> int:
+        """int: The CUgraphNode; 0 once it is destroyed."""
+    @property
+    def kind(self) -> int:
+        """int: The CUgraphNodeType."""
+    @property
+    def identity(self) -> int:
+        """int: What equal nodes have in common."""
+    @property
+    def graph(self) -> _GraphDefinition:
+        """_GraphDefinition: Its graph."""
+    @property
+    def is_valid(self) -> bool:
+        """bool: Whether its graph has it."""
+    @property
+    def predecessors(self) -> list[_GraphNode]:
+        """list of _GraphNode: The nodes that it runs after."""
+    @property
+    def successors(self) -> list[_GraphNode]:
+        """list of _GraphNode: The nodes that run after it."""
+    @property
+    def kernel(self) -> Kernel:
+        """Kernel: What a kernel node launches."""
+    @property
+    def config(self) -> LaunchConfig:
+        """LaunchConfig: The shape of a kernel node."""
+    @property
+    def event(self) -> Event:
+        """Event: What a node records or waits for."""
+    @property
+    def child_graph(self) -> _GraphDefinition:
+        """_GraphDefinition: What a child graph node contains."""
+    @property
+    def copy(self) -> tuple[int, int, int]:
+        """tuple of int: The destination, source and bytes of a memcpy node."""
+    @property
+    def fill(self) -> tuple[int, int, int, int, int, int]:
+        """tuple of int: The destination, value, element size, width, height and pitch of a fill."""
+    @property
+    def allocation(self) -> tuple[int, int, int, int, tuple[int, ...]]:
+        """tuple: The address, bytes, device, memory type and peers of an allocation."""
+    @property
+    def released(self) -> int:
+        """int: The address that a node frees."""
+    @property
+    def branches(self) -> list[_GraphDefinition]:
+        """list of _GraphDefinition: What a conditional node runs."""
+    @property
+    def condition(self) -> GraphCondition | None:
+        """GraphCondition or None: What a conditional node reads."""
+    @property
+    def condition_kind(self) -> int | None:
+        """int or None: The CUgraphConditionalNodeType."""
+    @property
+    def operands(self) -> Any:
+        """object: What `_GraphWork.describe` was given; None if there is nothing."""
+    def destroy(self) -> None:
+        """Remove it from its graph."""
+    def update(self, work: _GraphWork) -> None:
+        """Give it other work of its kind."""
+
+@final
+class _GraphDefinition:
+    """A graph, as `cudacore.graph.GraphDefinition` shows it."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    @staticmethod
+    def create() -> _GraphDefinition:
+        """Create an empty graph."""
+    @property
+    def handle(self) -> int:
+        """int: The CUgraph; 0 once the node that contains it is destroyed."""
+    @property
+    def identity(self) -> int:
+        """int: What equal graphs have in common."""
+    @property
+    def is_valid(self) -> bool:
+        """bool: Whether the node that contains it, if any, exists."""
+    def add(self, work: _GraphWork, after: Sequence[_GraphNode]) -> _GraphNode:
+        """Add a node after others."""
+    def create_condition(self, default_value: int | None) -> GraphCondition:
+        """Create a condition."""
+    def nodes(self) -> list[_GraphNode]:
+        """List the nodes in order."""
+    def edges(self) -> list[tuple[_GraphNode, _GraphNode]]:
+        """List the edges."""
+    def add_edge(self, from_: _GraphNode, to: _GraphNode) -> None:
+        """Add an edge."""
+    def remove_edge(self, from_: _GraphNode, to: _GraphNode) -> None:
+        """Remove an edge."""
+    def instantiate(
+        self,
+        auto_free_on_launch: bool,
+        upload_stream: Stream | None,
+        device_launch: bool,
+        use_node_priority: bool,
+    ) -> Graph:
+        """Make an executable graph."""
+    def write_dot(self, path: _Path, flags: int) -> None:
+        """Write the graph as Graphviz text."""
+
+@final
+class Graph:
+    """An executable graph: work that is launched as a whole, as often as you like.
+
+    It comes from `cudacore.graph.GraphDefinition.instantiate`. It keeps the kernels, buffers,
+    events and callbacks that it uses, also while it runs. Its launches run one after another.
+
+    ``graph[node]``, of a node of the definition that it was made from, is that node's work in this
+    Graph: ``graph[node].update(...)``, ``.enable()``, ``.disable()`` and ``.is_enabled``.
+
+    Examples
+    --------
+    >>> import cudacore as cc
+    >>> from cudacore.graph import GraphDefinition
+    >>> device = cc.Device()
+    >>> device.set_current()
+    >>> definition = GraphDefinition()
+    >>> with device.create_stream() as stream, device.allocate(16) as buffer:
+    ...     fill = definition.memset(buffer, 7, 16)
+    ...     graph = definition.instantiate()
+    ...     graph.launch(stream)
+    ...     stream.sync()
+    """
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def launch(self, stream: Stream | _StreamLike | None) -> None:
+        """Queue all its work on a stream (cuGraphLaunch).
+
+        Parameters
+        ----------
+        stream : Stream, anything with __cuda_stream__, or None
+            None is the current stream.
+
+        Raises
+        ------
+        ValueError
+            The graph or the stream is closed.
+        """
+    def upload(self, stream: Stream | _StreamLike | None) -> None:
+        """Copy what the device needs of it there, so that the first launch needn't (cuGraphUpload).
+
+        Parameters
+        ----------
+        stream : Stream, anything with __cuda_stream__, or None
+            None is the current stream.
+        """
+    def update(self, source: GraphDefinition | GraphBuilder) -> None:
+        """Take over the work of a definition that has the same nodes and edges (cuGraphExecUpdate).
+
+        Launches that are queued already are not affected.
+
+        Parameters
+        ----------
+        source : GraphDefinition or GraphBuilder
+
+        Raises
+        ------
+        CUDAError
+            Nodes or edges differ, or a node can't be changed like this; the message says which. The
+            graph stays as it was.
+        """
+    def close(self) -> None:
+        """Drop it; what it uses is released once its launches have ended (cuGraphExecDestroy)."""
+    @property
+    def is_closed(self) -> bool:
+        """bool: Whether it was closed."""
+    @property
+    def handle(self) -> int:
+        """int: The CUgraphExec."""
+    def __getitem__(self, node: GraphNode) -> ExecutableNode: ...
+    def _update_node(self, node: _GraphNode, work: _GraphWork) -> None: ...
+    def _set_enabled(self, node: _GraphNode, enabled: bool) -> None: ...
+    def _is_enabled(self, node: _GraphNode) -> bool: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *args: object) -> None: ...
 
 @final
 class LaunchConfig:

@@ -115,6 +115,24 @@ def _view(view: _core.StridedMemoryView) -> str:
     )
 
 
+def _caching_resource(pool: _core.CachingMemoryResource) -> str:
+    from cudacore._memory_map import draw  # noqa: PLC0415
+
+    has = pool.statistics
+    table = _table(
+        repr(pool)[1:-1],
+        [
+            ("buffers", f"{has.current_count:,}, at most {has.peak_count:,}"),
+            ("in buffers", f"{_bytes(has.current_bytes)}, at most {_bytes(has.peak_bytes)}"),
+            ("used", _bytes(has.used_bytes)),
+            ("free", f"{_bytes(has.free_bytes)} in {has.num_free_blocks:,} blocks"),
+            ("reserved", f"{_bytes(has.reserved_bytes)} in {has.num_segments:,} segments"),
+            ("from", repr(pool.upstream)),
+        ],
+    )
+    return table + draw(pool.snapshot())
+
+
 def _signature(signature: _core.Signature) -> str:
     rows = [
         (number, info.name or "-", info.type or "-", info.kind, info.size or "?")
@@ -155,6 +173,7 @@ def _compile_error(error: _core.CompileError | _core.LinkError) -> str:
 #: What shows the objects of each class. The package gives these classes their ``_repr_html_``.
 SHOWN: dict[type, Callable[..., str]] = {
     _core.Buffer: _buffer,
+    _core.CachingMemoryResource: _caching_resource,
     _core.CompileError: _compile_error,
     _core.Device: _device,
     _core.DeviceProperties: _properties,

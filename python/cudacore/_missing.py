@@ -15,13 +15,6 @@ PAGE = "docs/cuda_core.md"
 NAMES = {
     "checkpoints": ("checkpoint", "ProcessStateType"),
     "graphics": ("GraphicsResource",),
-    "graphs": (
-        "GraphBuilder",
-        "GraphConditionalType",
-        "GraphMemoryResource",
-        "GraphMemoryType",
-        "graph",
-    ),
     "green contexts": (
         "ContextOptions",
         "DeviceResources",
@@ -33,8 +26,7 @@ NAMES = {
         "WorkqueueSharingScopeType",
     ),
     "managed buffers": ("Host", "ManagedBuffer"),
-    "descriptors for other processes": ("IPCBufferDescriptor", "IPCEventDescriptor"),
-    "tensor maps": ("TensorMapDescriptor", "TensorMapDescriptorOptions"),
+    "descriptors for other processes": ("IPCEventDescriptor",),
     "textures": ("texture", "AddressModeType", "ArrayFormatType", "FilterModeType", "ReadModeType"),
     "copies in batches": (
         "copy_batch",
@@ -42,18 +34,8 @@ NAMES = {
         "discard_prefetch_batch",
         "prefetch_batch",
     ),
-    "virtual memory": (
-        "VirtualMemoryAccessType",
-        "VirtualMemoryAllocationType",
-        "VirtualMemoryGranularityType",
-        "VirtualMemoryHandleType",
-        "VirtualMemoryLocationType",
-        "VirtualMemoryResource",
-        "VirtualMemoryResourceOptions",
-    ),
 }
 MEMBERS: dict[str, dict[str, tuple[str, ...]]] = {
-    "graphs": {"Device": ("create_graph_builder",), "Stream": ("create_graph_builder",)},
     "green contexts": {
         "Context": ("resources",),
         "Device": ("create_context", "resources"),
@@ -62,7 +44,6 @@ MEMBERS: dict[str, dict[str, tuple[str, ...]]] = {
     "NVML's devices": {"Device": ("to_system_device",)},
     "peers of a pool": {"DeviceMemoryResource": ("peer_accessible_by",)},
     "descriptors for other processes": {
-        "Buffer": ("from_ipc_descriptor", "ipc_descriptor"),
         "DeviceMemoryResource": (
             "allocation_handle",
             "from_allocation_handle",

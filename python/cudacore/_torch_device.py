@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from cudacore import _core
@@ -13,10 +14,10 @@ if TYPE_CHECKING:
 
     import torch
 
-#: PyTorch's own streams are few and stay alive; those of other libraries come and go.
+#: Of a device. PyTorch's own streams are few and stay alive; those of other libraries come and go.
 MOST_STREAMS = 256
 
-_streams: dict[tuple[int, int], _core.Stream] = {}
+_streams: defaultdict[int, dict[int, _core.Stream]] = defaultdict(dict)
 
 
 def places_of_tensors(schema: Any) -> list[int]:
@@ -40,15 +41,17 @@ def on_device(name: str, body: Callable[..., Any], schema: Any) -> Callable[...,
     raw_stream: Any = getattr(torch._C, "_cuda_getCurrentRawStream", None)  # noqa: SLF001
     current_device: Any = getattr(torch._C, "_cuda_getDevice", None)  # noqa: SLF001
     device_of = _device_finder(name, schema)
+    only = _only_tensor(schema)
 
+    # Each call pays for every name and call in here: hence the short ways.
     @functools.wraps(body)
     def run(*args: Any, **kwargs: Any) -> Any:
-        device = device_of(args)
+        device = device_of(args) if only is None else args[only].get_device()
         handle = raw_stream(device)
-        stream = _streams.get((device, handle)) or _wrap(device, handle)
+        stream = _streams[device].get(handle) or _wrap(device, handle)
         if device == current_device():
             with stream:
-                return body(*args, **kwargs)
+                return body(*args, **kwargs) if kwargs else body(*args)
         with torch.cuda.device(device), stream:
             return body(*args, **kwargs)
 
@@ -56,10 +59,22 @@ def on_device(name: str, body: Callable[..., Any], schema: Any) -> Callable[...,
 
 
 def _wrap(device: int, handle: int) -> _core.Stream:
-    if len(_streams) >= MOST_STREAMS:
-        _streams.clear()
+    known = _streams[device]
+    if len(known) >= MOST_STREAMS:
+        known.clear()
     # The default stream is that of the device which is current when the work is queued.
-    return _streams.setdefault((device, handle), _core.Stream.from_handle(handle))
+    return known.setdefault(handle, _core.Stream.from_handle(handle))
+
+
+def _is_in_each_call(tensor: Any) -> bool:
+    return str(tensor.type) == "Tensor" and not tensor.has_default_value()
+
+
+def _only_tensor(schema: Any) -> int | None:
+    """Return which argument is the only tensor of each call; None if there may be more."""
+    places = places_of_tensors(schema)
+    is_only = len(places) == 1 and _is_in_each_call(schema.arguments[places[0]])
+    return places[0] if is_only else None
 
 
 def _device_finder(name: str, schema: Any) -> Callable[[tuple[Any, ...]], int]:
@@ -72,8 +87,7 @@ def _device_finder(name: str, schema: Any) -> Callable[[tuple[Any, ...]], int]:
         # PyTorch leaves out the last arguments if they are the defaults.
         return _common_device(name, _tensors(args[at] for at in places if at < len(args)))
 
-    tensors = [schema.arguments[at] for at in places]
-    if any(one.has_default_value() or str(one.type) != "Tensor" for one in tensors):
+    if not all(_is_in_each_call(schema.arguments[at]) for at in places):
         return device_of_any
 
     first, *others = places

@@ -130,6 +130,7 @@ def torch_op(
         raise TypeError(f"torch_op has no parameter {keyword}{hint}")
     import_torch("cudacore.torch_op")
     check_name(name)
+    _check_attributes(name)
     writes = _names(name, mutates)
     if not isinstance(schema, str | None):
         raise TypeError(f"torch_op {name}: schema must be a str, not {type(schema).__name__}")
@@ -159,6 +160,22 @@ def check_name(name: object) -> None:
         raise ValueError(f"torch_op: the name must be like 'mylib::scale', not {name!r}")
     if parts[0] in _RESERVED:
         raise ValueError(f"torch_op {name}: {parts[0]} is PyTorch's own: choose another namespace")
+
+
+def _check_attributes(name: str) -> None:
+    """Refuse names that `torch.ops` has for itself: no operator can be reached by them."""
+    import torch  # noqa: PLC0415
+
+    registry = torch._ops  # noqa: SLF001
+    namespace, own = name.split("::")
+    taken = inspect.getattr_static(torch.ops, namespace, None)
+    if taken is not None and not isinstance(taken, registry._OpNamespace):  # noqa: SLF001
+        raise ValueError(f"torch_op {name}: torch.ops.{namespace} is PyTorch's own: rename it")
+    # A new one: one that is in use has its operators as attributes, too.
+    if inspect.getattr_static(registry._OpNamespace(namespace), own, None) is not None:  # noqa: SLF001
+        raise ValueError(
+            f"torch_op {name}: torch.ops.{namespace}.{own} is PyTorch's own: rename the operator"
+        )
 
 
 def _names(name: str, mutates: object) -> tuple[str, ...]:

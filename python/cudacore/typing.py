@@ -11,11 +11,18 @@ from typing import Protocol, TypeAlias, runtime_checkable
 __all__ = [
     "CompilerBackendType",
     "DevicePointerType",
+    "GraphConditionalType",
+    "GraphMemoryType",
     "IsStreamType",
     "ManagedMemoryLocationType",
     "ObjectCodeFormatType",
     "PCHStatusType",
     "SourceCodeType",
+    "VirtualMemoryAccessType",
+    "VirtualMemoryAllocationType",
+    "VirtualMemoryGranularityType",
+    "VirtualMemoryHandleType",
+    "VirtualMemoryLocationType",
 ]
 
 
@@ -89,3 +96,57 @@ class ManagedMemoryLocationType(_StrEnum):
     DEVICE = "device"
     HOST = "host"
     HOST_NUMA = "host_numa"
+
+
+class GraphConditionalType(_StrEnum):
+    """How a conditional node of a graph runs its branches."""
+
+    IF = "if"
+    WHILE = "while"
+    SWITCH = "switch"
+
+
+class GraphMemoryType(_StrEnum):
+    """Where the memory is that a node of a graph allocates."""
+
+    DEVICE = "device"
+    HOST = "host"
+    MANAGED = "managed"
+
+
+class VirtualMemoryAccessType(_StrEnum):
+    """What a device, or the host, may do with virtual memory."""
+
+    READ_WRITE = "rw"
+    READ = "r"
+
+
+class VirtualMemoryAllocationType(_StrEnum):
+    """The kind of virtual memory."""
+
+    PINNED = "pinned"
+    MANAGED = "managed"
+
+
+class VirtualMemoryGranularityType(_StrEnum):
+    """What the sizes of virtual memory are multiples of."""
+
+    RECOMMENDED = "recommended"
+    MINIMUM = "minimum"
+
+
+class VirtualMemoryHandleType(_StrEnum):
+    """How virtual memory can be shared with other processes."""
+
+    POSIX_FD = "posix_fd"
+    WIN32_KMT = "win32_kmt"
+    FABRIC = "fabric"
+
+
+class VirtualMemoryLocationType(_StrEnum):
+    """Where virtual memory is."""
+
+    DEVICE = "device"
+    HOST = "host"
+    HOST_NUMA = "host_numa"
+    HOST_NUMA_CURRENT = "host_numa_current"

@@ -8,6 +8,7 @@
 #include "bindings/device_object.hpp"
 #include "bindings/host_buffer.hpp"
 #include "bindings/scalar_type.hpp"
+#include "bindings/tensor_map_object.hpp"
 #include "error/check.hpp"
 #include "launch/argument_errors.hpp"
 #include "launch/kernel_box.hpp"
@@ -159,6 +160,32 @@ void pack_bytes_of(const KernelBox& kernel, std::size_t index, const Slot& slot,
     mismatch(kernel, index, object,
              "it has " + std::to_string(bytes.size()) + " bytes, the parameter " +
                  std::to_string(slot.size));
+  }
+}
+
+void pack_tensor_map(const KernelBox& kernel, std::size_t index, const Slot& slot,
+                     const TensorMapObject& map, PyObject* object, int device,
+                     unsigned char* destination) {
+  if (is_closed(map.view)) {
+    throw std::invalid_argument(
+        mismatch_message(kernel, index, "a TensorMapDescriptor whose Buffer is closed"));
+  }
+  require_open(map.view);
+  if (const int owner = map.map->context().device().id(); owner != device) {
+    mismatch(kernel, index, object,
+             "it is for device " + std::to_string(owner) + ", and the launch is on device " +
+                 std::to_string(device));
+  }
+  using Bytes = TensorMapDescriptor::Bytes;
+  const std::vector<Param>& params = kernel.signature.params;
+  const std::size_t align = index < params.size() ? params[index].align : 0;
+  const bool fits =
+      (align == 0 || align >= alignof(Bytes)) &&
+      launching::pack_bytes(slot, &map.map->bytes(), sizeof(Bytes), destination) == PackResult::ok;
+  if (!fits) {
+    mismatch(kernel, index, object,
+             "declare the parameter as `const __grid_constant__ CUtensorMap`, or as a struct of "
+             "128 bytes aligned to 64");
   }
 }
 
@@ -339,6 +366,10 @@ bool pack_argument(const KernelBox& kernel, std::size_t index, const Slot& slot,
     if (const Buffer* derived = get_if<Buffer>(object)) {
       return pack_buffer(kernel, index, slot, *derived, object, device, destination);
     }
+    if (const auto* map = get_if<TensorMapObject>(object)) {
+      pack_tensor_map(kernel, index, slot, *map, object, device, destination);
+      return false;
+    }
     bool may_have_run_python = false;
     if (takes_array(slot) && pack_exchanged_array(kernel, index, slot, object, arrays, destination,
                                                   may_have_run_python)) {
@@ -358,6 +389,9 @@ bool pack_argument(const KernelBox& kernel, std::size_t index, const Slot& slot,
 Param exact_param(const KernelBox& kernel, std::size_t index, PyObject* object) {
   if (get_if<Buffer>(object) != nullptr || object == Py_None) {
     return launching::make_param(ParamKind::pointer, sizeof(std::uint64_t));
+  }
+  if (get_if<TensorMapObject>(object) != nullptr) {
+    return launching::make_param(ParamKind::structure, sizeof(TensorMapDescriptor::Bytes));
   }
   const ScalarType scalar = scalar_type(object);
   if (scalar.access == ScalarType::Access::none) {

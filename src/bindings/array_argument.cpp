@@ -164,6 +164,27 @@ void require_open_view(const Place& place) {
   }
 }
 
+/// Whether a tensor is just what a pointer takes, as far as one can see without looking twice: what
+/// PyTorch may conjugate or negate lazily is not.
+bool fits_plainly(const dlpack::Tensor& tensor, const Param& param) noexcept {
+  std::uint64_t size = tensor.type.bits / 8U;
+  bool fits = tensor.type.lanes == 1 && tensor.type.code != dlpack::TypeCode::complex &&
+              tensor.type.bits % 8U == 0 && tensor.byte_offset == 0 && tensor.data != nullptr &&
+              reinterpret_cast<std::uint64_t>(tensor.data) % largest_pointee_alignment == 0 &&
+              tensor.shape != nullptr && tensor.dimensions <= ForeignArray::most_dimensions;
+  std::int64_t count = 1;
+  for (int i = tensor.dimensions - 1; fits && i >= 0; --i) {
+    const std::int64_t extent = tensor.shape[i];
+    fits = extent > 0 && (tensor.strides == nullptr || extent == 1 || tensor.strides[i] == count) &&
+           !__builtin_mul_overflow(count, extent, &count);
+  }
+  std::uint64_t end = 0;
+  return fits && count > 1 &&
+         !__builtin_mul_overflow(size, static_cast<std::uint64_t>(count), &size) &&
+         !__builtin_add_overflow(reinterpret_cast<std::uint64_t>(tensor.data), size, &end) &&
+         takes_elements(param, tensor.type);
+}
+
 const std::array<PyObject*, 4>& protocol_names() {
   static const std::array<PyObject*, 4> names = {
       interned("__dlpack_c_exchange_api__"), interned("__cuda_array_interface__"),
@@ -172,6 +193,24 @@ const std::array<PyObject*, 4>& protocol_names() {
 }
 
 }  // namespace
+
+bool pack_known_array(const KernelBox& kernel, std::size_t index, const Slot& slot,
+                      PyObject* object, LaunchArrays& arrays, unsigned char* destination) {
+  const std::vector<Param>& params = kernel.signature.params;
+  if (slot.kind != ParamKind::pointer || index >= params.size()) return false;
+  const dlpack::ExchangeApi* api = known_borrowing_api(Py_TYPE(object));
+  if (api == nullptr) return false;
+  dlpack::Tensor tensor;  // NOLINT: filled by the library
+  if (api->borrow_from_object(object, &tensor) != 0) [[unlikely]] {
+    PyErr_Clear();
+    return false;
+  }
+  const dlpack::Device here = {DeviceType::cuda, arrays.device()};
+  if (tensor.device != here || !fits_plainly(tensor, params[index])) return false;
+  naming(Place{kernel, index, slot, object}, [&] { arrays.add(*api, here); });
+  std::memcpy(destination, &tensor.data, sizeof(tensor.data));
+  return true;
+}
 
 bool pack_exchanged_array(const KernelBox& kernel, std::size_t index, const Slot& slot,
                           PyObject* object, LaunchArrays& arrays, unsigned char* destination,

@@ -22,6 +22,14 @@ namespace cudacore::bindings {
   return slot.view != 0 || takes_address(slot);
 }
 
+/// Packs what the pointers of a kernel nearly always get from other libraries: a contiguous tensor
+/// on the launch's device, of a type that was seen before. Runs no Python code.
+/// @return false for anything else, which pack_argument() packs or refuses.
+/// @throw TypeMismatchError if the library cannot say which stream it works on.
+[[nodiscard]] bool pack_known_array(const launching::KernelBox& kernel, std::size_t index,
+                                    const launching::Slot& slot, PyObject* object,
+                                    LaunchArrays& arrays, unsigned char* destination);
+
 /// Packs an object whose type has DLPack's C exchange API into a slot that takes an array. Sets
 /// `may_have_run_python` if that is so: for types that are new, and libraries that only share.
 /// @return false for other objects.

@@ -7,6 +7,7 @@
 #include "bindings/dlpack.hpp"
 #include "bindings/fast_method.hpp"
 #include "bindings/host_buffer.hpp"
+#include "bindings/kept_arguments.hpp"
 #include "bindings/strided_view.hpp"
 #include "owner/owned_handles.hpp"
 
@@ -54,6 +55,7 @@ PyObject* copy_from(PyObject* self, const Arguments& given) {
     const ReleaseGil release;
     source.copy_to(destination.get());
   }
+  keep_if_captured(stream.get(), {self, origin});
   Py_RETURN_NONE;
 }
 
@@ -81,6 +83,7 @@ PyObject* copy_to(PyObject* self, const Arguments& given) {
     const ReleaseGil release;
     target.copy_from(source);
   }
+  keep_if_captured(stream.get(), {self, destination});
   return destination.release().ptr();
 }
 
@@ -121,12 +124,15 @@ PyObject* fill(PyObject* self, const Arguments& given) {
     const ReleaseGil release;
     buffer.get().fill(pattern, width, stream.get());
   }
+  keep_if_captured(stream.get(), {self});
   Py_RETURN_NONE;
 }
 
-/// Releases the memory without the GIL, since the release may have to wait for the driver.
+/// Releases the memory without the GIL if the release may have to wait for the driver.
 void close_without_gil(PyObject* self) {
   Buffer ended = close_object<Buffer>(self);
+  const std::shared_ptr<owner::BufferBox>& box = ended.box();
+  if (box == nullptr || (box.use_count() == 1 && box->release_at_once())) return;
   const ReleaseGil release;
   ended.close();
 }
@@ -240,6 +246,15 @@ std::string repr(const Buffer& self) {
   return "<Buffer of " + std::to_string(self.size()) + " bytes at " + address + ">";
 }
 
+/// The part of this that is written in Python.
+py::module_ sharing() { return py::module_::import("cudacore._ipc"); }
+
+bool is_mapped(const Buffer& self) {
+  if (self.is_closed()) return false;
+  const auto* resource = dynamic_cast<const VirtualMemoryResource*>(self.box()->resource.get());
+  return resource != nullptr && resource->is_mapped(self);
+}
+
 }  // namespace
 
 template <>
@@ -294,7 +309,17 @@ void bind_buffer(py::module_& module) {
       .property("is_device_accessible", read<&Buffer::is_device_accessible>)
       .property("is_host_accessible", read<&Buffer::is_host_accessible>)
       .property("is_managed", read<&Buffer::is_managed>)
-      .property("is_mapped", quick, [](const Buffer&) { return false; })
+      .property("is_mapped", quick, &is_mapped)
+      .property("ipc_descriptor", in_parts,
+                [](const py::object& self) { return sharing().attr("descriptor_of")(self); })
+      .def_static(
+          "from_ipc_descriptor", in_parts, py::arg("mr"), py::arg("ipc_descriptor"), py::kw_only(),
+          py::arg("stream") = py::none(),
+          [](const py::object& resource, const py::object& descriptor, const py::object& stream) {
+            return sharing().attr("buffer_from")(resource, descriptor, stream);
+          })
+      .def("__reduce__", in_parts,
+           [](const py::object& self) { return sharing().attr("reduce_buffer")(self); })
       .property(
           "memory_resource", quick,
           [](const Buffer& self) { return self.is_closed() ? nullptr : self.memory_resource(); })

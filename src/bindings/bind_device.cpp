@@ -241,6 +241,10 @@ void bind_device(py::module_& module) {
       .def("set_current", quick, py::arg("ctx") = py::none(), &set_current)
       .def("create_stream", in_parts, py::arg("obj") = py::none(), py::arg("options") = py::none(),
            &create_stream)
+      .def("create_graph_builder", in_parts,
+           [](const ObjectOf<PyDevice>& self) {
+             return self.attr("create_stream")().attr("create_graph_builder")();
+           })
       .def_fast(fast_method<"Device.create_event($self, options=None)", &create_event>)
       .def_fast(fast_method<"Device.allocate($self, size, *, stream=None)", &allocate>)
       .def("to_device", in_parts, py::arg("host"), py::kw_only(), py::arg("stream") = py::none(),

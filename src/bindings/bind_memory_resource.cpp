@@ -1,21 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <memory>
 #include <typeinfo>
 
+#include "bindings/caching_report.hpp"
 #include "bindings/device_object.hpp"
+#include "bindings/entered_streams.hpp"
 #include "bindings/fast_method.hpp"
+#include "bindings/graph_memory_attributes.hpp"
 #include "bindings/instance.hpp"
 #include "bindings/options.hpp"
 #include "bindings/pool_attributes.hpp"
+#include "cudacore/virtual_memory_resource.hpp"
 #include "error/sticky.hpp"
 #include "owner/owned_handles.hpp"
 
 namespace cudacore::bindings {
+
+void bind_graph_memory_attributes(py::module_& module);
+
 namespace {
 
 Buffer allocate_in_python(const py::object& self, std::size_t size,
                           const std::optional<Stream>& stream) {
-  const py::object made = run_python(
-      [&] { return self.attr("allocate")(size, py::arg("stream") = to_object(stream)); });
+  const auto call = [&] {
+    return py::object(self.attr("allocate")(size, py::arg("stream") = to_object(stream)));
+  };
+  const py::object made = run_python([&] {
+    try {
+      return call();
+    } catch (const py::error_already_set& raised) {
+      if (!raised.matches(PyExc_MemoryError)) throw;
+      throw PythonOutOfMemory(raised);
+    }
+  });
   const auto* buffer = get_if<Buffer>(made.ptr());
   if (buffer == nullptr) {
     throw py::type_error(type_name(self) + ".allocate must return a Buffer, not " +
@@ -155,10 +173,20 @@ struct Request {
   }
 };
 
+/// The value of a Stream object that was given or entered; null for everything else.
+const Stream* stream_at_hand(py::handle given) {
+  PyObject* object = given.is_none() ? entered_stream() : given.ptr();
+  return object != nullptr ? get_if<Stream>(object) : nullptr;
+}
+
 /// `resource` must be held by the caller: a foreign stream's protocol runs Python code.
 template <typename Allocate>
 Buffer allocate_from(MemoryResource& resource, const Request& request, const Allocate& allocate) {
+  if (const Stream* at_hand = stream_at_hand(request.stream)) {
+    if (auto cached = resource.try_allocate(request.size, *at_hand)) return *std::move(cached);
+  }
   const Stream stream = to_stream(request.stream, resource.device_id());
+  if (auto cached = resource.try_allocate(request.size, stream)) return *std::move(cached);
   const ReleaseGil release;  // a pool that grows may wait for the device
   return allocate(request.size, stream);
 }
@@ -305,6 +333,72 @@ void bind_pools(py::module_& module, const py::metaclass& metaclass) {
   add_members<ManagedMemoryResource>(managed);
 }
 
+/// Calls modify_allocation(buf, new_size, config=None).
+auto modify_allocation(VirtualMemoryResource& self, py::handle buffer, py::handle new_size,
+                       py::handle config) {
+  constexpr const char* function = "VirtualMemoryResource.modify_allocation";
+  const std::size_t size = to_byte_count(new_size, function);
+  std::optional<VirtualMemoryResourceOptions> options;
+  if (!config.is_none()) options = to_options<VirtualMemoryResourceOptions>(config);
+  const auto* given = get_if<Buffer>(buffer.ptr());
+  if (given == nullptr) refuse_type(std::string(function) + ": buf", "a Buffer", buffer);
+  return [&self, share = *given, size, options = std::move(options)] {
+    return self.modify_allocation(share, size, options);
+  };
+}
+
+/// Descriptors for the caller to close, with the sizes of the memory behind them.
+py::list share(const VirtualMemoryResource& self, py::handle buffer) {
+  const auto* given = get_if<Buffer>(buffer.ptr());
+  if (given == nullptr) refuse_type("VirtualMemoryResource._share: buf", "a Buffer", buffer);
+  const auto parts = without_gil([&self, kept = *given] { return self.share(kept); });
+  py::list list;
+  for (const MemoryShare& part : parts) {
+    list.append(py::make_tuple(part.descriptor, part.size));
+  }
+  return list;
+}
+
+auto map_shared(VirtualMemoryResource& self, py::handle parts, py::handle stream) {
+  std::vector<MemoryShare> given;
+  for (const py::handle part : py::tuple(py::reinterpret_borrow<py::object>(parts))) {
+    given.push_back({part[py::int_(0)].cast<int>(), part[py::int_(1)].cast<std::size_t>()});
+  }
+  return [&self, given = std::move(given), chosen = to_stream(stream, self.device().id())] {
+    return self.map_shared(given, chosen);
+  };
+}
+
+void bind_virtual_memory(py::module_& module, const py::metaclass& metaclass) {
+  ResourceClass<VirtualMemoryResource, MemoryResource> type(module, "VirtualMemoryResource",
+                                                            py::is_final(), metaclass);
+  type.def_init(
+      py::arg("device_id"), py::arg("config") = py::none(), [](py::handle id, py::handle config) {
+        return
+            [device = to_device(id), options = to_options<VirtualMemoryResourceOptions>(config)] {
+              return std::make_shared<VirtualMemoryResource>(device, options);
+            };
+      });
+  type.def("modify_allocation", py::arg("buf"), py::arg("new_size"), py::arg("config") = py::none(),
+           &modify_allocation)
+      .def("_share", in_parts, py::arg("buf"), &share)
+      .def("_map_shared", py::arg("parts"), py::arg("stream") = py::none(), &map_shared)
+      .def("__reduce__", quick,
+           [](const py::object& self) {
+             const auto& resource = self.cast<const VirtualMemoryResource&>();
+             return py::make_tuple(py::type::of(self),
+                                   py::make_tuple(resource.device().id(), self.attr("config")));
+           })
+      .property("is_ipc_enabled", quick,
+                [](const VirtualMemoryResource& self) {
+                  return self.options().handle_type == VirtualHandle::posix_fd;
+                })
+      .property("config", quick, [](const VirtualMemoryResource& self) {
+        return py::reinterpret_steal<py::object>(make_object(self.options()));
+      });
+  add_members<VirtualMemoryResource>(type);
+}
+
 void bind_others(py::module_& module, const py::metaclass& metaclass) {
   ResourceClass<LegacyPinnedMemoryResource, MemoryResource> legacy(
       module, "LegacyPinnedMemoryResource", py::is_final(), metaclass);
@@ -317,6 +411,74 @@ void bind_others(py::module_& module, const py::metaclass& metaclass) {
     return std::make_shared<SynchronousMemoryResource>(to_device(id));
   });
   add_members<SynchronousMemoryResource>(synchronous);
+}
+
+std::size_t to_max_size(py::handle object) {
+  if (object.is_none()) return 0;
+  const std::size_t size = to_byte_count(object, "CachingMemoryResource: max_size");
+  if (size == 0) {
+    throw py::value_error("CachingMemoryResource: max_size must be positive, or None for no limit");
+  }
+  return size;
+}
+
+void bind_caching(py::module_& module, const py::metaclass& metaclass) {
+  add_caching_statistics(module);
+  ResourceClass<CachingMemoryResource, MemoryResource> caching(module, "CachingMemoryResource",
+                                                               py::is_final(), metaclass);
+  caching.def_init(py::arg("upstream"), py::kw_only(), py::arg("max_size") = py::none(),
+                   [](py::handle upstream, py::handle max_size) {
+                     return [from = to_memory_resource(upstream), most = to_max_size(max_size)] {
+                       return std::make_shared<CachingMemoryResource>(from, most);
+                     };
+                   });
+  add_members<CachingMemoryResource>(caching);
+  caching
+      .property("upstream", quick,
+                [](const CachingMemoryResource& self) { return kept_object(self.upstream()); })
+      .property("max_size", quick,
+                [](const CachingMemoryResource& self) {
+                  return self.max_size() != 0 ? py::object(py::int_(self.max_size()))
+                                              : py::object(py::none());
+                })
+      .property("statistics", quick,
+                [](const CachingMemoryResource& self) { return to_object(self.statistics()); })
+      .def("reset_peak_statistics", quick, [](CachingMemoryResource& self) { self.reset_peaks(); })
+      .def("snapshot", quick,
+           [](const CachingMemoryResource& self) {
+             return to_object(self.snapshot(), self.device_id());
+           })
+      .def("close", [](CachingMemoryResource& self) { self.close(); })
+      .property("is_closed", quick, read<&CachingMemoryResource::is_closed>)
+      .def("trim", py::arg("min_bytes_to_keep") = 0,
+           [](CachingMemoryResource& self, py::handle keep) {
+             return [&self, kept = to_byte_count(keep, "MemoryResource.trim")] { self.trim(kept); };
+           });
+}
+
+/// GraphMemoryResource.__new__: there is one object for each device.
+py::object graph_resource_of(py::handle /*type*/, py::handle id) {
+  static auto& made = *std::make_unique<std::map<int, py::object>>().release();
+  const Device device = to_device(id);
+  py::object& known = made[device.id()];
+  if (!known) known = py::cast(std::make_shared<GraphMemoryResource>(device));
+  return known;
+}
+
+void bind_graph_memory(py::module_& module, const py::metaclass& metaclass) {
+  bind_graph_memory_attributes(module);
+  ResourceClass<GraphMemoryResource, MemoryResource> type(module, "GraphMemoryResource",
+                                                          py::is_final(), metaclass);
+  type.attr("__new__") = py::staticmethod(
+      py::cpp_function(&graph_resource_of, py::name("__new__"), py::scope(type), py::arg("cls"),
+                       py::arg("device_id"), "The object of a device; see ``help(type)``."));
+  type.def("__init__", quick, py::arg("device_id"), [](py::handle, py::handle) {});
+  type.property("attributes", quick, [](const std::shared_ptr<GraphMemoryResource>& self) {
+    return GraphMemoryAttributes{self};
+  });
+  type.def("trim", [](const GraphMemoryResource& self) { self.trim(); });
+  type.def("close", quick, [](const GraphMemoryResource&) {});
+  add_members<GraphMemoryResource>(type);
 }
 
 }  // namespace
@@ -348,7 +510,10 @@ void bind_memory_resource(py::module_& module) {
   bind_pool_base(module, metaclass);
   bind_pool_attributes(module);
   bind_pools(module, metaclass);
+  bind_virtual_memory(module, metaclass);
   bind_others(module, metaclass);
+  bind_caching(module, metaclass);
+  bind_graph_memory(module, metaclass);
 }
 
 }  // namespace cudacore::bindings

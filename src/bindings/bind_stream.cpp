@@ -7,6 +7,7 @@
 #include "bindings/options.hpp"
 #include "error/unraisable.hpp"
 #include "owner/owned_handles.hpp"
+#include "owner/require_open.hpp"
 
 namespace cudacore::bindings {
 namespace {
@@ -87,7 +88,7 @@ auto add_callback(const Stream& self, py::function callback, const py::args& arg
 
 PyObject* enter(PyObject* self, PyObject* /*none*/) {
   return guarded([&]() {
-    static_cast<void>(Borrowed<Stream>(self).get().handle());  // refuses a closed one
+    static_cast<void>(owner::require_open(Borrowed<Stream>(self).get().box(), "Stream"));
     enter_stream(py::reinterpret_borrow<ObjectOf<Stream>>(self));
     return Py_NewRef(self);
   });
@@ -115,7 +116,7 @@ void close(const ObjectOf<Stream>& self) {
 
 std::string repr(const Stream& self) {
   if (self.is_closed()) return "<Stream, closed>";
-  const auto handle = reinterpret_cast<std::uintptr_t>(self.handle());
+  const auto handle = reinterpret_cast<std::uintptr_t>(self.box()->stream);
   if (handle == 1) return "<Stream, legacy default>";
   if (handle == 2) return "<Stream, per-thread default>";
   return "<Stream of device " + std::to_string(self.device().id()) + ">";
@@ -137,6 +138,7 @@ void bind_stream(py::module_& module) {
       .def("wait", py::arg("event_or_stream"), &wait)
       .def("sync", [](const Stream& self) { self.sync(); })
       .def("add_callback", py::arg("callback"), &add_callback)
+      .def("create_graph_builder", [](const Stream& self) { return GraphBuilder(self); })
       .def("close", in_parts, &close)
       .property("is_closed", quick, read<&Stream::is_closed>)
       .property("handle", quick, read<&Stream::handle>)

@@ -3,6 +3,7 @@
 #include "bindings/dlpack.hpp"
 #include "bindings/foreign_view.hpp"
 #include "bindings/keywords.hpp"
+#include "bindings/tensor_map_object.hpp"
 #include "bindings/view_index.hpp"
 
 namespace cudacore::bindings {
@@ -141,20 +142,6 @@ StridedView view_by(py::handle /*type*/, const py::object& object, py::handle st
   return view_array(object, stream, {readers...});
 }
 
-void bind_tensor_map(HeapClass<StridedView>& type) {
-  type.def("as_tensor_map", quick, py::arg("box_dim") = py::none(), py::kw_only(),
-           py::arg("options") = py::none(), py::arg("element_strides") = py::none(),
-           py::arg("data_type") = py::none(), py::arg("interleave") = py::none(),
-           py::arg("swizzle") = py::none(), py::arg("l2_promotion") = py::none(),
-           py::arg("oob_fill") = py::none(),
-           [](const StridedView&, py::handle, py::handle, py::handle, py::handle, py::handle,
-              py::handle, py::handle, py::handle) -> py::object {
-             throw NotSupportedError(
-                 "StridedMemoryView.as_tensor_map: cudacore lacks tensor maps; see "
-                 "docs/cuda_core.md");
-           });
-}
-
 }  // namespace
 
 void bind_strided_view(py::module_& module) {
@@ -222,6 +209,17 @@ void bind_strided_view(py::module_& module) {
                 [](const StridedView& self) {
                   return self.layout.count() * static_cast<std::int64_t>(self.element.size);
                 })
+      .def("as_tensor_map", in_parts, py::arg("box_dim") = py::none(), py::kw_only(),
+           py::arg("options") = py::none(), py::arg("element_strides") = py::none(),
+           py::arg("data_type") = py::none(), py::arg("interleave") = py::none(),
+           py::arg("swizzle") = py::none(), py::arg("l2_promotion") = py::none(),
+           py::arg("oob_fill") = py::none(),
+           [](const StridedView& self, py::handle box, py::handle options, py::handle strides,
+              py::handle data_type, py::handle interleave, py::handle swizzle, py::handle l2,
+              py::handle fill) {
+             return make_tiled(self, box, options,
+                               {strides, data_type, interleave, swizzle, l2, fill});
+           })
       .def("__dlpack__", in_parts, py::kw_only(), py::arg("stream") = py::none(),
            py::arg("max_version") = py::none(), py::arg("dl_device") = py::none(),
            py::arg("copy") = py::none(),
@@ -234,7 +232,6 @@ void bind_strided_view(py::module_& module) {
       .property("__cuda_array_interface__", in_parts,
                 [](const StridedView& self) { return cuda_array_interface(exported(self)); })
       .def("__repr__", quick, &repr);
-  bind_tensor_map(type);
   type.attr("__dlpack_c_exchange_api__") = exchange_capsule();
   type.attr("__c_dlpack_exchange_api__") = type.attr("__dlpack_c_exchange_api__");
 }

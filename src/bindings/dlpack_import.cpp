@@ -184,6 +184,13 @@ ExchangeLookup find_exchange_api(PyObject* object) {
   return {known.api, has_learnt};
 }
 
+const ExchangeApi* known_borrowing_api(PyTypeObject* type) noexcept {
+  const ExchangeType* known = known_types.peek(type);
+  if (known == nullptr || known->api == nullptr || known->api == &own_exchange_api())
+    return nullptr;
+  return can_borrow(*known->api) ? known->api : nullptr;
+}
+
 void read_by(const ExchangeApi& api, PyObject* object, Sharing sharing, ForeignArray& array) {
   if (sharing == Sharing::borrow && can_borrow(api)) {
     if (api.borrow_from_object(object, &array.tensor) != 0) throw_protocol_error(exchange_name);

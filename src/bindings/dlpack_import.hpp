@@ -13,6 +13,10 @@ struct ExchangeLookup {
 /// @throw ForeignArrayError; what the type raises.
 [[nodiscard]] ExchangeLookup find_exchange_api(PyObject* object);
 
+/// The C exchange API of another library's type that was looked up before, if its arrays can be
+/// borrowed; null otherwise. Runs no Python code.
+[[nodiscard]] const dlpack::ExchangeApi* known_borrowing_api(PyTypeObject* type) noexcept;
+
 /// Whether a library's arrays can be read without taking a share. This runs no Python code.
 [[nodiscard]] inline bool can_borrow(const dlpack::ExchangeApi& api) noexcept {
   return api.borrow_from_object != nullptr;

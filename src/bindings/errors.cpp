@@ -92,6 +92,8 @@ void translate(std::exception_ptr pointer) {
     std::rethrow_exception(std::move(pointer));
   } catch (PythonInterrupt& interrupt) {
     interrupt.restore();
+  } catch (PythonOutOfMemory& raised) {
+    raised.restore();
   } catch (const InterruptedError& error) {
     // The interrupt hook has left the error that a signal handler raised.
     if (PyErr_Occurred() == nullptr) PyErr_SetString(PyExc_KeyboardInterrupt, error.what());

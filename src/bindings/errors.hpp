@@ -30,6 +30,18 @@ class PythonInterrupt : public InterruptedError {
   py::error_already_set raised_;
 };
 
+/// A MemoryError that Python code raised inside the library.
+class PythonOutOfMemory : public OutOfMemoryError {
+ public:
+  explicit PythonOutOfMemory(const py::error_already_set& raised)
+      : OutOfMemoryError(raised.what(), 0, {}, {}), raised_(raised) {}
+  /// Sets the Python error, once.
+  void restore() { raised_.restore(); }
+
+ private:
+  py::error_already_set raised_;
+};
+
 /// Sets the Python error that stands for the exception being handled. Call inside a catch block.
 void set_python_error() noexcept;
 

@@ -110,16 +110,17 @@ bool read_foreign_array(PyObject* object, CUstream consumer, Sharing sharing, Fo
   return true;
 }
 
-CUstream producer_stream(const ForeignArray& array) {
-  const dlpack::Device device = array.tensor.device;
-  if (array.api == nullptr || array.api->current_stream == nullptr || !has_streams(device.type)) {
-    return array.stream;
-  }
+CUstream current_stream(const dlpack::ExchangeApi& api, dlpack::Device device) {
+  if (api.current_stream == nullptr || !has_streams(device.type)) return nullptr;
   void* stream = nullptr;
-  if (array.api->current_stream(device.type, device.ordinal, &stream) != 0) {
+  if (api.current_stream(device.type, device.ordinal, &stream) != 0) {
     throw_protocol_error("current_work_stream of its DLPack exchange API");
   }
   return stream == nullptr ? CU_STREAM_LEGACY : static_cast<CUstream>(stream);
+}
+
+CUstream producer_stream(const ForeignArray& array) {
+  return array.api == nullptr ? array.stream : current_stream(*array.api, array.tensor.device);
 }
 
 dlpack::Device locate(std::uint64_t address) {

@@ -67,6 +67,11 @@ enum class Sharing : bool { borrow, share };
 [[nodiscard]] bool read_foreign_array(PyObject* object, CUstream consumer, Sharing sharing,
                                       ForeignArray& array);
 
+/// The stream that a library works on; null if its memory there isn't ordered by streams, or the
+/// library doesn't say.
+/// @throw ForeignArrayError; what the library raises.
+[[nodiscard]] CUstream current_stream(const dlpack::ExchangeApi& api, dlpack::Device device);
+
 /// The stream that an array's work is queued on; null if there is none to wait for. For the C
 /// exchange API, asks for the library's current stream.
 [[nodiscard]] CUstream producer_stream(const ForeignArray& array);

@@ -2,11 +2,13 @@
 #include "bindings/argument.hpp"
 #include "bindings/conversions.hpp"
 #include "bindings/entered_streams.hpp"
+#include "bindings/kept_arguments.hpp"
 #include "bindings/launcher.hpp"
 #include "bindings/traced_launches.hpp"
 #include "error/context_box.hpp"
 #include "launch/enqueue.hpp"
 #include "launch/kernel_box.hpp"
+#include "owner/captures.hpp"
 #include "owner/owned_handles.hpp"
 
 // The launch from Python. One function serves launch(), kernel[...](...) and bound launchers; it
@@ -26,6 +28,16 @@ void queue(const driver::DriverApi& api, const owner::StreamBox& stream, error::
   if (result != CUDA_SUCCESS) [[unlikely]] {
     throw_launch_error(result, stream, context, kernel, config);
   }
+}
+
+/// The graph that a captured launch becomes part of keeps what the launch uses.
+void keep_in_capture(const driver::DriverApi& api, const owner::StreamBox& stream,
+                     const Kernel& kernel, PyObject* const* args, std::size_t count) {
+  auto kept = std::make_shared<owner::Kept>();
+  kept->shares = keep_arguments(args, count);
+  kept->subject = kernel.box();
+  const ReleaseGil release;
+  owner::keep_in_capture(api, stream.stream, std::move(kept));
 }
 
 /// `stream` must outlast the call, even if it is closed. A LaunchConfig and a Kernel never change,
@@ -49,6 +61,8 @@ void launch_from_python(const Stream& stream, const LaunchConfig& config, const 
     arrays.wait_for_producers();
   }
   queue(api, *box, *context, kernel, config, packed.places());
+  if (owner::any_capture()) [[unlikely]]
+    keep_in_capture(api, *box, target, args, count);
   if (arrays.has_producers()) [[unlikely]] {
     const ReleaseGil release;
     arrays.make_producers_wait();

@@ -17,14 +17,20 @@ bool is_default(CUstream stream) noexcept {
 
 void LaunchArrays::add(ForeignArray& array) {
   if (array.owner) owners_.push_back(std::move(array.owner));
-  const dlpack::Device place = array.tensor.device;
-  const bool is_asked = array.api != nullptr && has_streams(place.type);
-  if (is_asked && array.api == asked_ && place == asked_for_) return;
-  const CUstream stream = producer_stream(array);
-  if (is_asked) {
-    asked_ = array.api;
-    asked_for_ = place;
+  if (array.api == nullptr) {
+    add_producer(array.stream);
+  } else {
+    add(*array.api, array.tensor.device);
   }
+}
+
+void LaunchArrays::ask(const dlpack::ExchangeApi& api, dlpack::Device place) {
+  add_producer(current_stream(api, place));
+  asked_ = &api;
+  asked_for_ = place;
+}
+
+void LaunchArrays::add_producer(CUstream stream) {
   if (stream == nullptr || is_own(stream)) return;
   const auto& primary = error::primary_context(device());
   const bool is_known =

@@ -26,6 +26,11 @@ class LaunchArrays : driver::NotCopied {
   /// Notes the stream of an array on the launch's device, and takes what keeps its memory.
   /// @throw ForeignArrayError if it names a stream that is none.
   void add(ForeignArray& array);
+  /// Notes the stream that the library of a borrowed array works on.
+  /// @throw ForeignArrayError; what the library raises.
+  void add(const dlpack::ExchangeApi& api, dlpack::Device place) {
+    if (&api != asked_ || place != asked_for_) ask(api, place);
+  }
 
   /// Whether there are streams to be ordered.
   [[nodiscard]] bool has_producers() const noexcept { return !producers_.empty(); }
@@ -36,6 +41,8 @@ class LaunchArrays : driver::NotCopied {
   void make_producers_wait() const;
 
  private:
+  void ask(const dlpack::ExchangeApi& api, dlpack::Device place);
+  void add_producer(CUstream stream);
   [[nodiscard]] bool is_own(CUstream stream) const;
   [[nodiscard]] Stream own() const;
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -62,9 +63,21 @@ constexpr const char* expected(Type<std::vector<Macro>> /*type*/) {
 constexpr const char* expected(Type<SourceTexts> /*type*/) {
   return "mapping of str to str or bytes, list or tuple of such pairs, or None";
 }
+constexpr const char* expected(Type<std::optional<std::size_t>> /*type*/) { return "int or None"; }
 constexpr const char* expected(Type<ManagedLocation> /*type*/) {
   return "'device', 'host', 'host_numa' or None";
 }
+constexpr const char* expected(Type<VirtualAllocation> /*type*/) { return "'pinned' or 'managed'"; }
+constexpr const char* expected(Type<VirtualLocation> /*type*/) {
+  return "'device', 'host', 'host_numa' or 'host_numa_current'";
+}
+constexpr const char* expected(Type<VirtualHandle> /*type*/) {
+  return "'posix_fd', 'win32_kmt', 'fabric' or None";
+}
+constexpr const char* expected(Type<VirtualGranularity> /*type*/) {
+  return "'minimum' or 'recommended'";
+}
+constexpr const char* expected(Type<VirtualAccess> /*type*/) { return "'r', 'rw' or None"; }
 
 inline std::string to_text(py::handle object, const OptionPlace& place) {
   const bool is_path = place.spec.is_path && !attribute_or_none(object, "__fspath__").is_none();
@@ -154,14 +167,20 @@ inline void read_option(py::handle object, const OptionPlace& place, std::string
   value = to_text(object, place);
 }
 
-inline void read_option(py::handle object, const OptionPlace& place, ManagedLocation& value) {
-  if (object.is_none()) return;
-  const std::string text = to_text(object, place);
-  const auto* const name = std::find(location_names.begin() + 1, location_names.end(), text);
-  if (name == location_names.end()) {
+template <typename E>
+requires std::is_enum_v<E>
+void read_option(py::handle object, const OptionPlace& place, E& value) {
+  const bool is_none = object.is_none();
+  const std::string text = is_none ? "" : to_text(object, place);
+  const auto* const name =
+      std::find_if(names_of<E>.begin(), names_of<E>.end(), [&](const char* candidate) {
+        return is_none ? candidate == nullptr : candidate != nullptr && text == candidate;
+      });
+  if (name == names_of<E>.end()) {
+    if (is_none) refuse_type(place.name, place.expected, object);
     throw py::value_error(place.name + " must be " + place.expected + ", not '" + text + "'");
   }
-  value = static_cast<ManagedLocation>(name - location_names.begin());
+  value = static_cast<E>(name - names_of<E>.begin());
 }
 
 inline void read_option(py::handle object, const OptionPlace& place, Macro& value) {
@@ -223,7 +242,7 @@ inline void read_option(py::handle object, const OptionPlace& place, SourceTexts
 
 template <typename T>
 void read_option(py::handle object, const OptionPlace& place, std::optional<T>& value) {
-  if constexpr (!std::is_same_v<T, bool>) {
+  if constexpr (std::is_same_v<T, int> || std::is_same_v<T, std::string>) {
     const char* const when_true = place.spec.when_true;
     if (when_true != nullptr && PyBool_Check(object.ptr()) != 0) {
       if (object.ptr() == Py_False) return;
@@ -238,14 +257,14 @@ void read_option(py::handle object, const OptionPlace& place, std::optional<T>& 
   if (!object.is_none()) read_option(object, place, value.emplace());
 }
 
-/// None for a value that is unset or empty.
+/// None for a value that is unset or empty, except for a list by the rule "list".
 template <typename V>
 [[nodiscard]] py::object show_option(const V& value, const OptionSpec& spec) {
   if constexpr (std::is_arithmetic_v<V>) {
     return py::cast(value);
   } else if constexpr (std::is_same_v<V, std::string>) {
     return spec.is_path ? to_str(value) : py::str(value);
-  } else if constexpr (std::is_same_v<V, ManagedLocation>) {
+  } else if constexpr (std::is_enum_v<V>) {
     return py::cast(name_of(value));
   } else if constexpr (std::is_same_v<V, Macro>) {
     if (!value.second) return py::str(value.first);
@@ -253,7 +272,7 @@ template <typename V>
   } else if constexpr (requires { value.has_value(); }) {
     return value ? show_option(*value, spec) : py::none();
   } else {
-    if (value.empty()) return py::none();
+    if (value.empty() && std::string_view(spec.rule) != "list") return py::none();
     std::conditional_t<std::is_same_v<V, SourceTexts>, py::dict, py::list> shown;
     for (const auto& item : value) {
       if constexpr (std::is_same_v<V, SourceTexts>) {

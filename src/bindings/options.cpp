@@ -136,6 +136,43 @@ struct OptionTable<ManagedMemoryResourceOptions> {
 };
 
 template <>
+struct OptionTable<VirtualMemoryResourceOptions> {
+  using Options = VirtualMemoryResourceOptions;
+  static constexpr OptionTexts texts{
+      .qualified_name = "cudacore.VirtualMemoryResourceOptions",
+      .summary = "How virtual memory is made, and who may access it (cuMemCreate, cuMemSetAccess).",
+      .example =
+          ">>> cudacore.VirtualMemoryResourceOptions(handle_type=None, peers=[1])\n"
+          "VirtualMemoryResourceOptions(handle_type=None, peers=[1])"};
+  static constexpr std::array fields = {
+      option<&Options::allocation_type>(
+          {.name = "allocation_type",
+           .doc = "The kind of memory. No driver so far makes managed memory in this way."}),
+      option<&Options::location_type>(
+          {.name = "location_type", .doc = "Where the memory is: on the device, or on the host."}),
+      option<&Options::handle_type>(
+          {.name = "handle_type", .doc = "How the memory can be shared; None: not at all."}),
+      option<&Options::granularity>(
+          {.name = "granularity",
+           .doc = "Whether sizes are multiples of the smallest unit, or of one that is faster."}),
+      option<&Options::gpu_direct_rdma>(
+          {.name = "gpu_direct_rdma", .doc = "Whether network cards may access the memory."}),
+      option<&Options::addr_hint>(
+          {.name = "addr_hint",
+           .doc = "The address to use if it is free; 0 or None for any address."}),
+      option<&Options::addr_align>(
+          {.name = "addr_align",
+           .doc = "What the address is a multiple of, a power of two; None for the granularity."}),
+      option<&Options::peers>({.name = "peers",
+                               .rule = "list",
+                               .doc = "Ordinals of other devices that may access the memory."}),
+      option<&Options::self_access>(
+          {.name = "self_access", .doc = "What the device may do, or the host with its memory."}),
+      option<&Options::peer_access>({.name = "peer_access", .doc = "What the peers may do."}),
+  };
+};
+
+template <>
 struct OptionTable<ProgramOptions> {
   static void set_defaults(ProgramOptions& options) { options.name = "default_program"; }
   static constexpr OptionTexts texts{
@@ -183,6 +220,7 @@ template EventOptions to_options(py::handle);
 template DeviceMemoryResourceOptions to_options(py::handle);
 template PinnedMemoryResourceOptions to_options(py::handle);
 template ManagedMemoryResourceOptions to_options(py::handle);
+template VirtualMemoryResourceOptions to_options(py::handle);
 template ProgramOptions to_options(py::handle);
 template LinkerOptions to_options(py::handle);
 
@@ -210,6 +248,7 @@ void bind_options(py::module_& module) {
   OptionClass<DeviceMemoryResourceOptions>::add(module);
   OptionClass<PinnedMemoryResourceOptions>::add(module);
   OptionClass<ManagedMemoryResourceOptions>::add(module);
+  OptionClass<VirtualMemoryResourceOptions>::add(module);
   OptionClass<ProgramOptions>::add(module).def("as_bytes", quick, py::arg("backend"),
                                                py::arg("target_type") = py::none(), &program_bytes);
   OptionClass<LinkerOptions>::add(module).def("as_bytes", quick, py::arg("backend") = "nvjitlink",

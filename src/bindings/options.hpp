@@ -8,16 +8,35 @@
 #include <span>
 
 #include "bindings/conversions.hpp"
+#include "cudacore/virtual_memory_resource.hpp"
 
 // Option classes check every field when it is set, so that the traceback shows where a wrong type
 // was written. A function that takes options takes the class, a mapping of fields, or None.
 
 namespace cudacore::bindings {
 
-/// By value; no name for none.
-inline constexpr std::array<const char*, 4> location_names{nullptr, "device", "host", "host_numa"};
-[[nodiscard]] constexpr const char* name_of(ManagedLocation location) noexcept {
-  return location_names[static_cast<std::size_t>(location)];
+/// The strings for the values of an enumeration, in their order; null for None.
+template <typename E>
+inline constexpr std::array<const char*, 0> names_of{};
+template <>
+inline constexpr std::array names_of<ManagedLocation>{static_cast<const char*>(nullptr), "device",
+                                                      "host", "host_numa"};
+template <>
+inline constexpr std::array names_of<VirtualAllocation>{"pinned", "managed"};
+template <>
+inline constexpr std::array names_of<VirtualLocation>{"device", "host", "host_numa",
+                                                      "host_numa_current"};
+template <>
+inline constexpr std::array names_of<VirtualHandle>{static_cast<const char*>(nullptr), "posix_fd",
+                                                    "win32_kmt", "fabric"};
+template <>
+inline constexpr std::array names_of<VirtualGranularity>{"minimum", "recommended"};
+template <>
+inline constexpr std::array names_of<VirtualAccess>{static_cast<const char*>(nullptr), "r", "rw"};
+
+template <typename E>
+[[nodiscard]] constexpr const char* name_of(E value) noexcept {
+  return names_of<E>[static_cast<std::size_t>(value)];
 }
 
 /// For each option struct.

@@ -62,6 +62,13 @@ bool pack_address(PyObject* object, int device, unsigned char* destination) noex
   return true;
 }
 
+bool pack_none(PyObject* object, unsigned char* destination) noexcept {
+  if (object != Py_None) return false;
+  constexpr std::uint64_t null = 0;
+  std::memcpy(destination, &null, sizeof(null));
+  return true;
+}
+
 /// Packs what the slot nearly always gets. Runs no Python.
 /// @return false for anything else, which pack_argument() packs or refuses.
 bool pack_fast(const Slot& slot, PyObject* object, int device,
@@ -74,7 +81,8 @@ bool pack_fast(const Slot& slot, PyObject* object, int device,
     case FastPath::float64:
       return pack_double(object, destination);
     case FastPath::pointer:
-      return pack_address(object, device, destination) || pack_int(slot, object, destination);
+      return pack_address(object, device, destination) || pack_int(slot, object, destination) ||
+             pack_none(object, destination);
   }
   return false;
 }
@@ -112,27 +120,30 @@ void pack_arguments(const KernelBox& kernel, PyObject* const* objects, LaunchArr
   const std::span<const Slot> slots = packed.slots();
   void** const places = packed.places();
   bool may_have_run_python = false;
-  bool has_arrays = false;
+  std::vector<std::size_t> others;
+  const auto pack_plain = [&](std::size_t i) {
+    auto* place = static_cast<unsigned char*>(places[i]);
+    return pack_fast(slots[i], objects[i], device, place) ||
+           pack_known_array(kernel, i, slots[i], objects[i], arrays, place);
+  };
   const auto pack = [&](std::size_t i) {
     auto* place = static_cast<unsigned char*>(places[i]);
     may_have_run_python |= pack_argument(kernel, i, slots[i], objects[i], arrays, place);
   };
   for (std::size_t i = 0; i < slots.size(); ++i) {
-    auto* place = static_cast<unsigned char*>(places[i]);
-    if (pack_fast(slots[i], objects[i], device, place)) [[likely]]
+    if (pack_plain(i)) [[likely]]
       continue;
     if (takes_array(slots[i])) {
-      has_arrays = true;
+      others.push_back(i);
     } else {
       pack(i);
     }
   }
-  // Arrays last: the Python code of a number must not free what an array has shown before.
+  // Arrays last: the Python code of a number must not free what an array has shown before. Those
+  // that were packed already are packed again then.
   for (const bool packs_arrays : {false, true}) {
-    for (std::size_t i = 0; has_arrays && i < slots.size(); ++i) {
-      if (!takes_array(slots[i]) || has_array_type(objects[i]) != packs_arrays) continue;
-      auto* place = static_cast<unsigned char*>(places[i]);
-      if (!pack_fast(slots[i], objects[i], device, place)) pack(i);
+    for (const std::size_t i : others) {
+      if (has_array_type(objects[i]) == packs_arrays) pack(i);
     }
   }
   if (may_have_run_python) [[unlikely]] {

@@ -16,10 +16,16 @@ namespace cudacore::bindings {
 template <typename Entry>
 class TypeCache {
  public:
+  /// The entry of a type that was learnt; null if it has to be found. Runs no Python code.
+  const Entry* peek(PyTypeObject* type) const noexcept {
+    const Entry& entry = recent_[place_of(type)];
+    return entry.type == type ? &entry : nullptr;
+  }
+
   /// The entry of a type; the first time, what `learn()` returns. That may run Python code.
   template <typename Learn>
   Entry find(PyTypeObject* type, const Learn& learn) {
-    Entry& entry = recent_[(reinterpret_cast<std::uintptr_t>(type) >> 5U) % size];
+    Entry& entry = recent_[place_of(type)];
     if (entry.type == type) [[likely]] {
       return entry;
     }
@@ -33,6 +39,10 @@ class TypeCache {
 
  private:
   static constexpr std::size_t size = 64;
+
+  static std::size_t place_of(const PyTypeObject* type) noexcept {
+    return (reinterpret_cast<std::uintptr_t>(type) >> 5U) % size;
+  }
 
   std::array<Entry, size> recent_{};
 };

@@ -30,7 +30,6 @@ import pytest
 LEFT_OUT = {
     "cython": "insides",
     "example_tests": "examples need CuPy",
-    "graph": "graphs",
     "memory": "managed buffers",
     "memory_ipc": "IPC",
     "system": "NVML",
@@ -50,7 +49,6 @@ LEFT_OUT = {
     "test_program_cache_multiprocess.py": "its processes import NVIDIA's package",
     "test_rlcompleter_patch.py": "insides",
     "test_strided_layout.py": "insides",
-    "test_tensor_map.py": "tensor maps",
     "test_launcher.py::test_to_native_launch_config_cluster_branch": "insides",
     "test_memory.py::test_mempool_attributes_repr": "words",
     "test_memory.py::test_package_contents": "insides",
@@ -156,7 +154,7 @@ PRIVATE = {
     "handle_return": lambda: handle_return,
     "nvrtc": lambda: bindings("nvrtc"),
 }
-PLACES = [cudacore, cudacore.typing, cudacore.utils]
+PLACES = [cudacore, cudacore.graph, cudacore.typing, cudacore.utils]
 
 
 class CudaCore(types.ModuleType):

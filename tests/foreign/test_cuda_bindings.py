@@ -401,11 +401,9 @@ def test_errors_have_names():
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: cu.cuGraphCreate(0),
-        lambda: cu.cuStreamBeginCapture(0, cu.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL),
         lambda: cu.cuArrayCreate(cu.CUDA_ARRAY_DESCRIPTOR()),
     ],
-    ids=["graph", "capture", "array"],
+    ids=["array"],
 )
 def test_what_is_not_simulated_says_so(context, call):
     assert call()[0] == cu.CUresult.CUDA_ERROR_NOT_SUPPORTED

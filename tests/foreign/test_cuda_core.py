@@ -373,7 +373,21 @@ def test_a_launch_past_the_limits(stream, compile_ptx, config):
     stream.sync()
 
 
-def test_graphs_are_not_supported(stream):
-    with pytest.raises(Exception, match="NOT_SUPPORTED"):
-        stream.create_graph_builder().begin_building()
+def test_a_graph_runs_each_time_it_is_launched(device, stream, compile_ptx):
+    kernel = compile_ptx(SCALE).get_kernel("scale")
+    buffer, values = pinned(8, np.float32)
+    values[:] = 1
+    config = LaunchConfig(grid=1, block=8)
+    builder = device.create_graph_builder().begin_building()
+    launch(builder, config, kernel, buffer, np.float32(3))
+    left, right = builder.split(2)
+    launch(left, config, kernel, buffer, np.float32(5))
+    joined = type(builder).join(left, right)
+    graph = joined.end_building().complete()
+    assert (values == 1).all()
+
+    for _ in range(2):
+        graph.launch(stream)
     stream.sync()
+
+    assert (values == 15 * 15).all()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import cudacore
 import pytest
-from cudacore import Buffer, Device, _missing
+from cudacore import Device, Event, _missing
 from harness import PACKAGE, run
 
 
@@ -17,29 +17,29 @@ class TestMissing:
             for name in names:
                 with pytest.raises(AttributeError, match=rf"{name}.*{_missing.PAGE}"):
                     getattr(cudacore, name)
-        assert not hasattr(cudacore, "GraphBuilder")
+        assert not hasattr(cudacore, "GraphicsResource")
 
     def test_says_so_in_a_sentence(self) -> None:
         with pytest.raises(AttributeError) as caught:
-            _ = cudacore.VirtualMemoryResource
+            _ = cudacore.GraphicsResource
         assert str(caught.value) == (
-            "cudacore has no VirtualMemoryResource: it lacks virtual memory; see docs/cuda_core.md"
+            "cudacore has no GraphicsResource: it lacks graphics; see docs/cuda_core.md"
         )
 
     @pytest.mark.parametrize("before", ["", "import importlib"])
     def test_imports_of_a_script_say_so(self, before: str) -> None:
         # Without site, which may import importlib.
-        script = f"{before}\nfrom cudacore import GraphBuilder"
+        script = f"{before}\nfrom cudacore import GraphicsResource"
         result = run(script, flags=["-S"], env={"PYTHONPATH": str(PACKAGE.parent)})
-        assert "ImportError: cudacore has no GraphBuilder: it lacks graphs" in result.stderr
+        assert "ImportError: cudacore has no GraphicsResource: it lacks" in result.stderr
         assert _missing.PAGE in result.stderr
 
     def test_imports_say_so_too(self) -> None:
-        with pytest.raises(ImportError, match=r"GraphBuilder.*docs/cuda_core.md"):
-            from cudacore import GraphBuilder  # type: ignore[attr-defined]  # noqa: F401
+        with pytest.raises(ImportError, match=r"GraphicsResource.*docs/cuda_core.md"):
+            from cudacore import GraphicsResource  # type: ignore[attr-defined]  # noqa: F401
 
     def test_no_other_name_is_guessed(self, device: Device) -> None:
-        for ask in (lambda: Buffer.from_ipc_descriptor, lambda: cudacore.GraphMemoryType):  # type: ignore[attr-defined]
+        for ask in (lambda: Event.from_ipc_descriptor, lambda: cudacore.ArrayFormatType):  # type: ignore[attr-defined]
             with pytest.raises(AttributeError) as caught:
                 ask()
             assert "Did you mean" not in "".join(traceback.format_exception(caught.value))
@@ -60,9 +60,9 @@ class TestMissing:
 
     def test_members_say_so_too(self, device: Device) -> None:
         stubs = (PACKAGE / "_core.pyi").read_text()
-        with pytest.raises(AttributeError, match=r"Device.create_graph_builder.*docs/cuda_core"):
-            device.create_graph_builder()  # type: ignore[attr-defined]
-        assert not hasattr(device, "create_graph_builder")
+        with pytest.raises(AttributeError, match=r"Device.create_context.*docs/cuda_core"):
+            device.create_context()  # type: ignore[attr-defined]
+        assert not hasattr(device, "create_context")
         for members in _missing.MEMBERS.values():
             for owner, names in members.items():
                 for name in names:

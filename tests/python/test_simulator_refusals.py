@@ -153,7 +153,7 @@ class TestBadPtx:
         [
             ("sm_90a", "wgmma.fence.sync.aligned"),
             ("sm_90", "tex.2d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%rd0, {%r0, %r1}]"),
-            ("sm_90", "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd0, {%r0}], [%r1]"),
+            ("sm_90a", "tensormap.replace.tile.rank.global.b1024.b32 [%rd0], 1"),
         ],
     )
     def test_what_is_not_simulated_is_named(

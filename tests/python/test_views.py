@@ -296,11 +296,6 @@ def test_launch_orders_no_streams_for_views(
     gate.open()
 
 
-def test_tensor_maps_are_missing(numbers: Buffer) -> None:
-    with pytest.raises(NotSupportedError, match=r"as_tensor_map.*docs/cuda_core.md"):
-        numbers.view("f4").as_tensor_map((1,))
-
-
 def test_utils_lists_what_it_has() -> None:
     assert dir(utils) == sorted(utils.__all__)
     with pytest.raises(AttributeError, match=r"copy_batch.*docs/cuda_core.md"):

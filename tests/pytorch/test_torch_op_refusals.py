@@ -36,6 +36,19 @@ def test_namespace_of_pytorch(namespace):
 
 
 @pytest.mark.parametrize(
+    ("name", "attribute"),
+    [
+        ("cudacore_tests::name", r"cudacore_tests\.name"),
+        ("cudacore_tests::__class__", r"cudacore_tests\.__class__"),
+        ("load_library::wrong", "load_library"),
+    ],
+)
+def test_attributes_of_the_registry(name, attribute):
+    with pytest.raises(ValueError, match=rf"{name}: torch\.ops\.{attribute} is PyTorch's own"):
+        cudacore.torch_op(name, fine)
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"mutates": None}, "mutates must be names of parameters, not None"),

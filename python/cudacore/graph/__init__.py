@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs: work that is described once, and launched as a whole as often as needed.
+
+A `GraphDefinition` has nodes, which launch kernels, copy and fill memory, record and wait for
+events, and call Python. Each runs once the nodes that it was made from have run.
+`GraphDefinition.instantiate` makes a `Graph`, which is launched on a stream by one call.
+"""
+
+from cudacore import _later
+from cudacore._core import Graph, GraphBuilder, GraphCondition
+from cudacore.graph._conditional_nodes import (
+    ConditionalNode,
+    IfElseNode,
+    IfNode,
+    SwitchNode,
+    WhileNode,
+)
+from cudacore.graph._definition import GraphDefinition
+from cudacore.graph._executable import ExecutableNode
+from cudacore.graph._memory_nodes import AllocNode, FreeNode
+from cudacore.graph._nodes import GraphNode, GraphNodeType
+from cudacore.graph._options import GraphCompleteOptions, GraphDebugPrintOptions
+from cudacore.graph._work_nodes import (
+    ChildGraphNode,
+    EmptyNode,
+    EventRecordNode,
+    EventWaitNode,
+    HostCallbackNode,
+    KernelNode,
+    MemcpyNode,
+    MemsetNode,
+)
+
+TYPE_CHECKING = False
+
+__all__ = [
+    "AllocNode",
+    "ChildGraphNode",
+    "ConditionalNode",
+    "EmptyNode",
+    "EventRecordNode",
+    "EventWaitNode",
+    "ExecutableNode",
+    "FreeNode",
+    "Graph",
+    "GraphBuilder",
+    "GraphCompleteOptions",
+    "GraphCondition",
+    "GraphDebugPrintOptions",
+    "GraphDefinition",
+    "GraphNode",
+    "GraphNodeType",
+    "HostCallbackNode",
+    "IfElseNode",
+    "IfNode",
+    "KernelNode",
+    "MemcpyNode",
+    "MemsetNode",
+    "SwitchNode",
+    "WhileNode",
+]
+
+if not TYPE_CHECKING:
+    __getattr__ = _later.loader(__name__, {})

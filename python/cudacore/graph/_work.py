@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What nodes do, made from what Python gives: for new nodes, and for updates of a part.
+
+Each function takes what a node was made from, or None for a new node, and notes what it makes work
+of. A Buffer is replaced by its address and by what keeps its memory, whoever closes it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from operator import index
+from typing import cast
+
+from cudacore._core import Buffer, Kernel, _GraphWork
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, TypeAlias
+
+    from cudacore._core import Device, LaunchConfig
+
+    # An address, and what keeps its memory.
+    Operand: TypeAlias = tuple[int, object]
+
+
+# The base class of what CFUNCTYPE makes.
+_FunctionPointer = ctypes.CFUNCTYPE(None).__mro__[1]
+
+
+def _operand(value: object, owner: object, name: str) -> Operand:
+    if isinstance(value, Buffer):
+        if owner is not None:
+            msg = f"{name}_owner is for an address; {name} is a Buffer, which is kept anyway"
+            raise ValueError(msg)
+        if value.is_closed:
+            msg = f"{name}: this Buffer is closed"
+            raise ValueError(msg)
+        owner = value
+    try:
+        address = value.handle if isinstance(value, Buffer) else index(value)  # type: ignore[arg-type]
+    except TypeError:
+        msg = f"{name} must be a Buffer or an address, not {type(value).__name__}"
+        raise TypeError(msg) from None
+    keeper = _GraphWork.empty()
+    if owner is not None:
+        keeper.keep(owner)
+    return int(address), keeper
+
+
+def count(value: object, name: str) -> int:
+    """Return an int that is not negative."""
+    try:
+        number = index(value)  # type: ignore[arg-type]
+    except TypeError:
+        msg = f"{name} must be an int, not {type(value).__name__}"
+        raise TypeError(msg) from None
+    if not 0 <= number < 2**64:
+        msg = f"{name} must lie in 0 .. 2**64 - 1, not {number}"
+        raise OverflowError(msg)
+    return int(number)
+
+
+def address(value: object) -> int:
+    """Return the address of a Buffer, or an address."""
+    return _operand(value, None, "dptr")[0]
+
+
+def launch(
+    before: tuple[Any, Any, Any] | None,
+    config: LaunchConfig | Mapping[str, Any] | None,
+    kernel: Kernel | None,
+    args: tuple[Any, ...] | None,
+) -> _GraphWork:
+    """Make the work of a kernel node."""
+    if before is not None:
+        if kernel is not None and args is None:
+            msg = "another kernel needs its arguments: give args too"
+            raise ValueError(msg)
+        config = before[0] if config is None else config
+        kernel = before[1] if kernel is None else kernel
+        args = before[2] if args is None else tuple(args)
+    if not isinstance(kernel, Kernel):
+        msg = f"kernel must be a Kernel, not {type(kernel).__name__}"
+        raise TypeError(msg)
+    work = _GraphWork.kernel(config, kernel, args)  # type: ignore[arg-type]
+    work.describe((config, kernel, args))
+    return work
+
+
+def memcpy(
+    before: tuple[Operand, Operand, int] | None,
+    dst: object,
+    src: object,
+    size: object,
+    dst_owner: object,
+    src_owner: object,
+) -> _GraphWork:
+    """Make the work of a memcpy node."""
+    target = before[0] if before and dst is None else _operand(dst, dst_owner, "dst")
+    source = before[1] if before and src is None else _operand(src, src_owner, "src")
+    length = before[2] if before and size is None else count(size, "size")
+    work = _GraphWork.copy(target[0], source[0], length)
+    work.describe((target, source, length))
+    return work
+
+
+def _pattern(value: object, element_size: int) -> tuple[int, int]:
+    """Return what to fill with, and its size: an int for the given size, or 1, 2 or 4 bytes."""
+    if hasattr(value, "__index__"):
+        number = index(value)
+        if not 0 <= number < 1 << 8 * element_size:
+            msg = f"value must lie in 0 .. {(1 << 8 * element_size) - 1}, not {number}"
+            raise OverflowError(msg)
+        return int(number), element_size
+    try:
+        pattern = bytes(memoryview(value))  # type: ignore[arg-type]
+    except TypeError:
+        msg = f"value must be an int or bytes, not {type(value).__name__}"
+        raise TypeError(msg) from None
+    if len(pattern) not in {1, 2, 4}:
+        msg = f"value must have 1, 2 or 4 bytes, not {len(pattern)}"
+        raise ValueError(msg)
+    return int.from_bytes(pattern, "little"), len(pattern)
+
+
+def memset(
+    before: tuple[Operand, int, int, int, int, int] | None,
+    dst: object,
+    value: object,
+    element_size: object,
+    width: object,
+    height: object,
+    pitch: object,
+    dst_owner: object,
+) -> _GraphWork:
+    """Make the work of a memset node."""
+    target = before[0] if before and dst is None else _operand(dst, dst_owner, "dst")
+    size = count(element_size, "element_size") if element_size is not None else 1
+    if before and element_size is None:
+        size = before[2]
+    if size not in {1, 2, 4}:
+        msg = f"element_size must be 1, 2 or 4, not {size}"
+        raise ValueError(msg)
+    number, size = (before[1], size) if before and value is None else _pattern(value, size)
+    extent = before[3] if before and width is None else count(width, "width")
+    rows = before[4] if before and height is None else count(height, "height")
+    step = before[5] if before and pitch is None else count(pitch, "pitch")
+    work = _GraphWork.fill(target[0], number, size, extent, rows, step)
+    work.describe((target, number, size, extent, rows, step))
+    return work
+
+
+# By GraphMemoryType of the extension.
+MEMORY_TYPES = ("device", "host", "managed")
+
+
+def allocation(
+    size: object, device: Device | int | None, memory_type: object, peers: object
+) -> _GraphWork:
+    """Make the work of an allocation."""
+    if memory_type not in MEMORY_TYPES:
+        msg = f"memory_type must be one of {', '.join(MEMORY_TYPES)}, not {memory_type!r}"
+        raise ValueError(msg)
+    kind = MEMORY_TYPES.index(str(memory_type))
+    others = [] if peers is None else list(peers)  # type: ignore[call-overload]
+    return _GraphWork.allocate(count(size, "size"), device, kind, others)
+
+
+def callback(fn: Callable[..., object], user_data: object) -> _GraphWork:
+    """Make the work of a host callback node."""
+    if isinstance(fn, _FunctionPointer):
+        _require_prototype(fn)
+        data = 0
+        copied = None
+        if isinstance(user_data, int):
+            data = user_data
+        elif user_data is not None:
+            content = bytes(memoryview(user_data))  # type: ignore[arg-type]
+            copied = ctypes.create_string_buffer(content, len(content))
+            data = ctypes.addressof(copied)
+        address = ctypes.cast(cast("Any", fn), ctypes.c_void_p).value or 0
+        work = _GraphWork.host_function(address, data)
+        work.describe((None, fn, copied))
+        return work
+    if not callable(fn):
+        msg = f"fn must be callable, not {type(fn).__name__}"
+        raise TypeError(msg)
+    if user_data is not None:
+        msg = "user_data is for ctypes functions; bind it with functools.partial"
+        raise ValueError(msg)
+    work = _GraphWork.callback(fn)
+    work.describe((fn,))
+    return work
+
+
+def _require_prototype(fn: Any) -> None:
+    if fn.restype is None and fn.argtypes is not None:
+        argtypes = list(fn.argtypes)
+        if argtypes == [ctypes.c_void_p]:
+            return
+    msg = "a ctypes callback must be a CFUNCTYPE(None, c_void_p)"
+    raise TypeError(msg)

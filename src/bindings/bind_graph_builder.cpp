@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
+#include "bindings/conversions.hpp"
+#include "bindings/entered_streams.hpp"
+#include "bindings/graph_condition.hpp"
+#include "error/describe.hpp"
+
+// GraphBuilder and GraphCondition. The graph that a builder makes is shown by the classes of
+// cudacore.graph, in Python.
+
+namespace cudacore::bindings {
+
+namespace {
+
+constexpr char how_builder_is_made[] =
+    "Device.create_graph_builder() or Stream.create_graph_builder()";
+constexpr char how_condition_is_made[] = "create_condition() of a GraphDefinition or GraphBuilder";
+
+using BuilderObject = ObjectOf<GraphBuilder>;
+
+CaptureMode to_mode(py::handle mode) {
+  const std::string name = py::isinstance<py::str>(mode) ? mode.cast<std::string>() : "";
+  if (name == "relaxed") return CaptureMode::relaxed;
+  if (name == "thread_local") return CaptureMode::thread_local_;
+  if (name == "global") return CaptureMode::global;
+  throw std::invalid_argument("mode must be relaxed, thread_local or global, not " + shown(mode));
+}
+
+/// What cudacore.graph shows of the graph.
+py::object definition(const GraphBuilder& self) {
+  const GraphDefinition built =
+      without_gil([builder = self] { return builder.graph_definition(); });
+  return py::module_::import("cudacore.graph._definition").attr("show_definition")(built);
+}
+
+/// The Python object of the builder among the given ones, or a new one.
+py::object same_object(const GraphBuilder& builder, const py::args& among) {
+  for (const py::handle one : among) {
+    if (get_if<GraphBuilder>(one.ptr())->box() == builder.box()) {
+      return py::reinterpret_borrow<py::object>(one);
+    }
+  }
+  return py::cast(builder);
+}
+
+const GraphBuilder& to_builder(py::handle object, const char* what) {
+  const auto* builder = get_if<GraphBuilder>(object.ptr());
+  if (builder == nullptr) refuse_type(what, "a GraphBuilder", object);
+  return *builder;
+}
+
+py::object begin(const BuilderObject& self, py::handle mode) {
+  const GraphBuilder builder = self.value();
+  without_gil([builder, chosen = to_mode(mode)] { builder.begin_building(chosen); });
+  return self;
+}
+
+py::object split(const BuilderObject& self, py::handle count) {
+  const auto wanted = to_byte_count(count, "GraphBuilder.split: count");
+  const auto builders =
+      without_gil([builder = self.value(), wanted] { return builder.split(wanted); });
+  py::tuple made(builders.size());
+  made[0] = self;
+  for (std::size_t i = 1; i < builders.size(); ++i) made[i] = py::cast(builders[i]);
+  return made;
+}
+
+py::object join(const py::args& given) {
+  std::vector<GraphBuilder> builders;
+  for (const py::handle one : given) {
+    builders.push_back(to_builder(one, "GraphBuilder.join: every argument"));
+  }
+  const GraphBuilder kept = without_gil([builders] { return GraphBuilder::join(builders); });
+  return same_object(kept, given);
+}
+
+auto embed(const GraphBuilder& self, py::handle child) {
+  const py::object shown_graph = attribute_or_none(child, "_definition");
+  const auto* graph = get_if<GraphDefinition>(shown_graph.ptr());
+  if (graph == nullptr) {
+    refuse_type("GraphBuilder.embed: child", "a GraphBuilder or a GraphDefinition", child);
+  }
+  return [builder = GraphBuilder(self), given = GraphDefinition(*graph)] {
+    builder.add(GraphWork::child(given));
+  };
+}
+
+auto callback(const GraphBuilder& self, py::handle function, py::handle user_data) {
+  const py::object work =
+      py::module_::import("cudacore.graph._work").attr("callback")(function, user_data);
+  return [builder = GraphBuilder(self), given = py::cast<GraphWork>(work)] { builder.add(given); };
+}
+
+auto create_condition(const GraphBuilder& self, py::handle value) {
+  return [builder = GraphBuilder(self), chosen = to_condition_value(value)] {
+    return builder.create_condition(chosen);
+  };
+}
+
+py::tuple branches(const GraphBuilder& self, py::handle condition, ConditionKind kind,
+                   std::size_t count) {
+  const auto builders = without_gil([builder = GraphBuilder(self), given = to_condition(condition),
+                                     kind, count] { return builder.branch(given, kind, count); });
+  py::tuple made(builders.size());
+  for (std::size_t i = 0; i < builders.size(); ++i) made[i] = py::cast(builders[i]);
+  return made;
+}
+
+py::object enter(const BuilderObject& self) {
+  const GraphBuilder builder = self.value();
+  without_gil([builder] {
+    if (!builder.is_building()) builder.begin_building();
+  });
+  enter_stream(py::reinterpret_borrow<ObjectOf<Stream>>(
+      py::cast(without_gil([builder] { return builder.stream(); }))));
+  return self;
+}
+
+void leave(const BuilderObject& self, const py::args& raised) {
+  leave_stream(py::reinterpret_borrow<ObjectOf<Stream>>(entered_stream()));
+  const GraphBuilder builder = self.value();
+  const bool failed = !raised.empty() && !raised[0].is_none();
+  without_gil([builder, failed] {
+    if (failed) {
+      if (!builder.is_join_required()) builder.close();
+    } else if (!builder.is_join_required() && builder.has_begun()) {
+      builder.end_building();
+    }
+  });
+}
+
+}  // namespace
+
+std::optional<unsigned> to_condition_value(py::handle value) {
+  if (value.is_none()) return std::nullopt;
+  const py::object number = checked(PyNumber_Index(value.ptr()));
+  const unsigned long long chosen = to_address(number, "default_value");
+  if (chosen > std::numeric_limits<unsigned>::max()) {
+    throw std::overflow_error("default_value must lie in 0 .. 2**32 - 1, not " + shown(value));
+  }
+  return static_cast<unsigned>(chosen);
+}
+
+GraphCondition to_condition(py::handle object) {
+  const auto* condition = get_if<GraphCondition>(object.ptr());
+  if (condition == nullptr) refuse_type("condition", "a GraphCondition", object);
+  return *condition;
+}
+
+void bind_graph_builder(py::module_& module) {
+  HeapClass<GraphCondition>(module, "cudacore.graph.GraphCondition",
+                            refuse_new<how_condition_is_made>)
+      .property("handle", quick, read<&GraphCondition::handle>)
+      .def("__index__", quick, [](const GraphCondition& self) { return self.handle(); })
+      .def_equality([](const GraphCondition& a, const GraphCondition& b) { return a == b; })
+      .def("__hash__", quick, [](const GraphCondition& self) { return self.handle(); })
+      .def("__repr__", quick, [](const GraphCondition& self) {
+        return "<GraphCondition " + std::to_string(self.handle()) + ">";
+      });
+
+  HeapClass<GraphBuilder>(module, "cudacore.graph.GraphBuilder", refuse_new<how_builder_is_made>)
+      .property("stream", read<&GraphBuilder::stream>)
+      .property("is_building", read<&GraphBuilder::is_building>)
+      .property("is_join_required", quick, read<&GraphBuilder::is_join_required>)
+      .property("graph_definition", in_parts, &definition)
+      .property("_definition", read<&GraphBuilder::graph_definition>)
+      .def("begin_building", in_parts, py::arg("mode") = "relaxed", &begin)
+      .def("end_building", in_parts,
+           [](const BuilderObject& self) -> py::object {
+             without_gil([builder = self.value()] { builder.end_building(); });
+             return self;
+           })
+      .def("complete", in_parts, py::arg("options") = py::none(),
+           [](const GraphBuilder& self, py::handle options) {
+             return definition(self).attr("instantiate")(options);
+           })
+      .def("debug_dot_print", in_parts, py::arg("path"), py::arg("options") = py::none(),
+           [](const GraphBuilder& self, py::handle path, py::handle options) {
+             definition(self).attr("debug_dot_print")(path, options);
+           })
+      .def("split", in_parts, py::arg("count"), &split)
+      .def_static("join", in_parts, &join)
+      .def("embed", py::arg("child"), &embed)
+      .def("callback", py::arg("fn"), py::kw_only(), py::arg("user_data") = py::none(), &callback)
+      .def("create_condition", py::arg("default_value") = py::none(), &create_condition)
+      .def("if_then", in_parts, py::arg("condition"),
+           [](const GraphBuilder& self, py::handle condition) {
+             return py::object(branches(self, condition, ConditionKind::if_, 1)[0]);
+           })
+      .def("if_else", in_parts, py::arg("condition"),
+           [](const GraphBuilder& self, py::handle condition) {
+             return branches(self, condition, ConditionKind::if_, 2);
+           })
+      .def("while_loop", in_parts, py::arg("condition"),
+           [](const GraphBuilder& self, py::handle condition) {
+             return py::object(branches(self, condition, ConditionKind::while_, 1)[0]);
+           })
+      .def("switch", in_parts, py::arg("condition"), py::arg("count"),
+           [](const GraphBuilder& self, py::handle condition, py::handle count) {
+             return branches(self, condition, ConditionKind::switch_,
+                             to_byte_count(count, "GraphBuilder.switch: count"));
+           })
+      .def("close", [](const GraphBuilder& self) { self.close(); })
+      .def("__cuda_stream__", in_parts,
+           [](const GraphBuilder& self) {
+             const Stream stream = without_gil([builder = self] { return builder.stream(); });
+             return py::make_tuple(0, reinterpret_cast<std::uintptr_t>(stream.handle()));
+           })
+      .def("__enter__", in_parts, &enter)
+      .def("__exit__", in_parts, &leave)
+      .def_equality([](const GraphBuilder& a, const GraphBuilder& b) { return a.box() == b.box(); })
+      .def("__hash__", quick,
+           [](const GraphBuilder& self) {
+             return reinterpret_cast<std::uintptr_t>(self.box().get()) >> 4;
+           })
+      .def("__repr__", quick, [](const GraphBuilder& self) {
+        return "<GraphBuilder at " + error::format_address(self.box().get()) + ">";
+      });
+}
+
+}  // namespace cudacore::bindings

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <vector>
+
+#include "bindings/conversions.hpp"
+
+namespace cudacore::bindings {
+
+/// What keeps an argument: the memory of a Buffer, even if it is closed later, or the object. Null
+/// for the memory of a graph, which ends when its Buffer is closed.
+[[nodiscard]] std::shared_ptr<void> keep_argument(py::handle object);
+/// The same for all arguments of a launch that are no plain numbers.
+[[nodiscard]] std::vector<std::shared_ptr<void>> keep_arguments(PyObject* const* arguments,
+                                                                std::size_t count);
+
+/// If the stream is being captured, makes the graph keep what a call has queued there.
+void keep_if_captured(const Stream& stream, std::initializer_list<py::handle> objects);
+
+}  // namespace cudacore::bindings

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Updates of nodes in definitions and in executable graphs."""
+
+import pytest
+from cudacore import CUDAError, Device, Kernel, LaunchConfig, Stream
+from cudacore.graph import (
+    Graph,
+    GraphDefinition,
+)
+from graph_kernels import SHAPE, Allocate, add, current, kernels, values
+
+__all__ = ["add", "current", "kernels"]  # fixtures
+
+
+def run(graph: Graph, stream: Stream) -> None:
+    graph.launch(stream)
+    stream.sync()
+
+
+class TestUpdate:
+    def test_of_a_definition_changes_later_graphs(
+        self, stream: Stream, pinned: Allocate, kernels: dict[str, Kernel], add: Kernel
+    ) -> None:
+        buffer, other = pinned(16), pinned(16)
+        definition = GraphDefinition()
+        node = definition.launch(SHAPE, add, buffer, 1)
+        before = definition.instantiate()
+        node.update(args=(buffer, 10))
+        run(definition.instantiate(), stream)
+        assert values(buffer) == [10] * 4
+        node.update(config=LaunchConfig(grid=1, block=2))
+        run(definition.instantiate(), stream)
+        assert values(buffer) == [20, 20, 10, 10]
+        node.update(kernel=kernels["scale"], args=(buffer, 2))
+        run(definition.instantiate(), stream)
+        assert values(buffer) == [40, 40, 10, 10]
+        run(before, stream)
+        assert values(buffer) == [41, 41, 11, 11]
+        copy = definition.memcpy(other, buffer, 16)
+        copy.update(size=4)
+        fill = definition.memset(buffer, 0, 16)
+        fill.update(value=7, width=1)
+        assert (copy.size, copy.src, fill.value, fill.width) == (4, buffer.handle, 7, 1)
+
+    def test_of_a_graph_takes_over_the_work(
+        self, stream: Stream, pinned: Allocate, add: Kernel
+    ) -> None:
+        buffer = pinned(16)
+        definition = GraphDefinition()
+        node = definition.launch(SHAPE, add, buffer, 1)
+        graph = definition.instantiate()
+        node.update(args=(buffer, 10))
+        graph.update(definition)
+        run(graph, stream)
+        assert values(buffer) == [10] * 4
+
+    def test_of_another_topology_is_refused(
+        self, stream: Stream, pinned: Allocate, add: Kernel
+    ) -> None:
+        buffer = pinned(16)
+        definition = GraphDefinition()
+        definition.launch(SHAPE, add, buffer, 1)
+        graph = definition.instantiate()
+        definition.empty()
+        with pytest.raises(CUDAError, match="nodes or edges differ"):
+            graph.update(definition)
+        other = GraphDefinition()
+        other.empty()
+        with pytest.raises(CUDAError, match=r"kind of a node differs|nodes or edges differ"):
+            graph.update(other)
+        run(graph, stream)
+        assert values(buffer) == [1] * 4
+        with pytest.raises(TypeError, match="GraphDefinition"):
+            graph.update(3)  # type: ignore[arg-type]
+
+    def test_of_one_node_of_a_graph(self, stream: Stream, pinned: Allocate, add: Kernel) -> None:
+        buffer, other = pinned(16), pinned(16)
+        definition = GraphDefinition()
+        node = definition.launch(SHAPE, add, buffer, 1)
+        copy = node.memcpy(other, buffer, 16)
+        graph = definition.instantiate()
+        graph[node].update(args=(buffer, 10))
+        graph[copy].update(size=8)
+        run(graph, stream)
+        assert (values(buffer), values(other)) == ([10] * 4, [10, 10, 0, 0])
+        graph[node].update(SHAPE, add, (buffer, 20))
+        run(graph, stream)
+        assert values(buffer) == [30] * 4
+        assert copy.size == 16
+        run(definition.instantiate(), stream)
+        assert values(other) == [31] * 4
+
+    def test_of_one_node_keeps_what_it_uses(
+        self, stream: Stream, device: Device, pinned: Allocate
+    ) -> None:
+        target = pinned(16)
+        definition = GraphDefinition()
+        first = device.memory_resource.allocate(16)
+        node = definition.memcpy(target, first, 16)
+        graph = definition.instantiate()
+        source = device.memory_resource.allocate(16)
+        source.fill(3, stream=stream)
+        graph[node].update(src=source)
+        source.close()
+        again = device.memory_resource.allocate(16)
+        again.fill(9, stream=stream)
+        run(graph, stream)
+        assert values(target) == [0x03030303] * 4
+        graph.close()
+        again.close()
+
+    def test_of_a_foreign_node_is_refused(self, pinned: Allocate) -> None:
+        buffer = pinned(16)
+        definition, other = GraphDefinition(), GraphDefinition()
+        definition.memset(buffer, 0, 4)
+        graph = definition.instantiate()
+        node = other.memset(buffer, 0, 4)
+        view = graph[node]
+        for change in (lambda: view.update(value=1), view.enable, lambda: view.is_enabled):
+            with pytest.raises(ValueError, match="definition that this Graph was made from"):
+                change()
+        with pytest.raises(TypeError, match="GraphNode"):
+            _ = graph[3]  # type: ignore[index]
+
+    def test_that_does_not_fit_is_refused(self, pinned: Allocate, add: Kernel) -> None:
+        buffer = pinned(16)
+        definition = GraphDefinition()
+        node = definition.launch(SHAPE, add, buffer, 1)
+        fill = definition.memset(buffer, 0, 16)
+        with pytest.raises(TypeError, match="argument 2"):
+            node.update(args=(buffer, "two"))
+        with pytest.raises(ValueError, match="give args"):
+            node.update(kernel=add)
+        with pytest.raises(OverflowError):
+            fill.update(value=256)
+        with pytest.raises(OverflowError):
+            fill.update(width=-1)
+        with pytest.raises(TypeError, match="dst"):
+            fill.update(dst=object())  # type: ignore[arg-type]
+        graph = definition.instantiate()
+        with pytest.raises(ValueError, match="is_cooperative"):
+            graph[node].update(config=LaunchConfig(grid=1, block=4, is_cooperative=True))
+        with pytest.raises(TypeError, match="nothing to update"):
+            graph[definition.empty()].update()
+
+
+def test_nodes_are_disabled(stream: Stream, pinned: Allocate, add: Kernel) -> None:
+    buffer = pinned(16)
+    definition = GraphDefinition()
+    node = definition.launch(SHAPE, add, buffer, 1)
+    empty = definition.empty()
+    graph = definition.instantiate()
+    view = graph[node]
+    assert view.is_enabled
+    view.disable()
+    assert not view.is_enabled
+    run(graph, stream)
+    assert values(buffer) == [0] * 4
+    view.enable()
+    run(graph, stream)
+    assert values(buffer) == [1] * 4
+    with pytest.raises(CUDAError, match="only kernels, copies and fills"):
+        graph[empty].disable()
