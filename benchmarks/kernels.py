@@ -9,6 +9,7 @@ LAUNCH_COUNTS = (0, 1, 4, 16, 64, 256)
 TUPLE_COUNTS = (64, 256)
 ARRAYS = ("float*",) * 16
 GRAPH_KERNELS = 20  # C has it too
+RECORDED_KERNELS = 1000  # C has it too
 THREADS = 32
 INT = 7
 FLOAT = 2.5

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import cudacore
-from core_api import LAUNCH, Session, core_rows
+import cudacore.graph
+from core_api import LAUNCH, MEBIBYTE, Session, core_rows
 from harness import Case, Rows, Setup, numbered
 from kernels import (
     ARRAYS,
@@ -12,6 +15,7 @@ from kernels import (
     FLOAT,
     INT,
     LAUNCH_COUNTS,
+    RECORDED_KERNELS,
     THREADS,
     TUPLE_COUNTS,
     parameter_types,
@@ -52,6 +56,26 @@ def rows() -> Rows:
         return Case(f"kernel[1, {THREADS}, stream]({text})", names, session.stream.sync)
 
     yield "launch_4_subscript", subscript
+
+    def recorded(*, is_launched: bool) -> Case:
+        """Give every kernel other arguments in each call."""
+        launcher = session.kernel(parameter_types(4))[1, THREADS]
+
+        @cudacore.graph.record
+        def step(x: object, y: object, a: float, n: int) -> None:
+            for _ in range(RECORDED_KERNELS):
+                launcher(x, y, a, n)
+
+        def buffer() -> object:
+            return session.memory.allocate(MEBIBYTE, stream=session.stream)
+
+        given = cycle([(buffer(), buffer(), FLOAT + i, INT + i) for i in range(2)])
+        names = {"given": given, "step": step.__wrapped__ if is_launched else step}
+        session.stream.__enter__()  # for the rest of the process: the other rows name it
+        return Case("step(*next(given))", names, session.stream.sync)
+
+    yield "recorded_1000", lambda: recorded(is_launched=False)
+    yield "recorded_1000_launched", lambda: recorded(is_launched=True)
 
     def beside(count: int) -> Setup:
         def setup() -> Case:

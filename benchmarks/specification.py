@@ -64,6 +64,8 @@ ROWS: tuple[Row, ...] = (
     Row("cupy_arrays_16", "launch, 16 CuPy arrays", 256, 200, "arrays_16"),
     Row("launch_sync", "launch, 4, + stream sync", 64, 200),
     Row("graph_20", "graph of 20 kernels, launch", 32, 200),
+    Row("recorded_1000", "1,000 kernels, recorded, new args", 2, 100),
+    Row("recorded_1000_launched", "the same, launched one by one", 2, 50, "recorded_1000"),
     Row("alloc_free", "allocate + free 1 MiB", 256, 200),
     Row("alloc_free_caching", "the same, caching pool", 256, 200, "alloc_free"),
     *(

@@ -83,6 +83,9 @@ Driver::Driver() : library_(open_library("libcuda.so.1")) {
   load(end_capture, "cuStreamEndCapture");
   load(graph_instantiate, "cuGraphInstantiateWithFlags");
   load(graph_launch, "cuGraphLaunch");
+  load(graph_nodes, "cuGraphGetNodes");
+  load(kernel_node_params, "cuGraphKernelNodeGetParams");
+  load(set_kernel_node_params, "cuGraphExecKernelNodeSetParams");
   check(init(0), "cuInit");
 }
 

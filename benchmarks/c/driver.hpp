@@ -45,6 +45,9 @@ class Driver {
   decltype(&::cuStreamEndCapture) end_capture = nullptr;
   decltype(&::cuGraphInstantiateWithFlags) graph_instantiate = nullptr;
   decltype(&::cuGraphLaunch) graph_launch = nullptr;
+  decltype(&::cuGraphGetNodes) graph_nodes = nullptr;
+  decltype(&::cuGraphKernelNodeGetParams) kernel_node_params = nullptr;
+  decltype(&::cuGraphExecKernelNodeSetParams) set_kernel_node_params = nullptr;
 
   /// Throws std::runtime_error that names the call if `result` is an error.
   void check(CUresult result, const char* call) const {

@@ -127,24 +127,62 @@ Case launch_new_config(Session& session) {
   return {run, settle(session)};
 }
 
+/// A captured graph of empty kernels, one after another.
+CUgraph capture(Session& session, CUfunction function, int kernels, void** arguments) {
+  const Driver& driver = session.driver();
+  CUstream stream = session.stream();
+  driver.check(driver.begin_capture(stream, CU_STREAM_CAPTURE_MODE_RELAXED),
+               "cuStreamBeginCapture");
+  for (int i = 0; i < kernels; ++i) {
+    driver.check(
+        driver.launch_kernel(function, 1, 1, 1, kThreads, 1, 1, 0, stream, arguments, nullptr),
+        "cuLaunchKernel");
+  }
+  CUgraph graph = nullptr;
+  driver.check(driver.end_capture(stream, &graph), "cuStreamEndCapture");
+  return graph;
+}
+
 Case graph_launch(Session& session) {
   constexpr int kKernels = 20;
   const Driver& driver = session.driver();
   CUstream stream = session.stream();
   CUfunction function = load_function(session, session.empty_kernel({}), "empty");
-  driver.check(driver.begin_capture(stream, CU_STREAM_CAPTURE_MODE_RELAXED),
-               "cuStreamBeginCapture");
-  for (int i = 0; i < kKernels; ++i) {
-    driver.check(
-        driver.launch_kernel(function, 1, 1, 1, kThreads, 1, 1, 0, stream, nullptr, nullptr),
-        "cuLaunchKernel");
-  }
-  CUgraph graph = nullptr;
-  driver.check(driver.end_capture(stream, &graph), "cuStreamEndCapture");
+  CUgraph graph = capture(session, function, kKernels, nullptr);
   CUgraphExec executable = nullptr;
   driver.check(driver.graph_instantiate(&executable, graph, 0), "cuGraphInstantiateWithFlags");
   const auto run = [=, &driver](std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) {
+      driver.check(driver.graph_launch(executable, stream), "cuGraphLaunch");
+    }
+  };
+  return {run, settle(session)};
+}
+
+/// Every launch of the graph gives every kernel other arguments.
+Case graph_updates(Session& session) {
+  constexpr std::size_t kKernels = 1000;
+  const Driver& driver = session.driver();
+  CUstream stream = session.stream();
+  const Types types = mixed_types(4);
+  CUfunction function = load_function(session, session.empty_kernel(types), "empty");
+  const std::array arguments{std::make_shared<Arguments>(types, session.allocate(kMebibyte)),
+                             std::make_shared<Arguments>(types, session.allocate(kMebibyte))};
+  CUgraph graph = capture(session, function, kKernels, arguments[0]->pointers.data());
+  std::vector<CUgraphNode> nodes(kKernels);
+  std::size_t count = nodes.size();
+  driver.check(driver.graph_nodes(graph, nodes.data(), &count), "cuGraphGetNodes");
+  CUDA_KERNEL_NODE_PARAMS params{};
+  driver.check(driver.kernel_node_params(nodes.front(), &params), "cuGraphKernelNodeGetParams");
+  CUgraphExec executable = nullptr;
+  driver.check(driver.graph_instantiate(&executable, graph, 0), "cuGraphInstantiateWithFlags");
+  const auto run = [=, &driver](std::size_t n) mutable {
+    for (std::size_t i = 0; i < n; ++i) {
+      params.kernelParams = arguments.at(i % arguments.size())->pointers.data();
+      for (CUgraphNode node : nodes) {
+        driver.check(driver.set_kernel_node_params(executable, node, &params),
+                     "cuGraphExecKernelNodeSetParams");
+      }
       driver.check(driver.graph_launch(executable, stream), "cuGraphLaunch");
     }
   };
@@ -369,6 +407,7 @@ std::vector<Row> all_rows() {
                     return launch_plain(session, mixed_types(4), true);
                   }});
   rows.push_back({"graph_20", {32, 200}, graph_launch});
+  rows.push_back({"recorded_1000", {2, 100}, graph_updates});
   rows.push_back({"alloc_free", {256, 200}, alloc_free});
   rows.push_back({"event_record", {256, 200}, event_record});
   rows.push_back({"event_elapsed", {256, 200}, event_elapsed});

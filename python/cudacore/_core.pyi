@@ -3657,6 +3657,50 @@ class _GraphDefinition:
         """Write the graph as Graphviz text."""
 
 @final
+class _Recorder:
+    """A call of a function that is being recorded, with stand-ins for its arguments."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    @property
+    def stand_ins(self) -> tuple[Any, ...]:
+        """tuple: What the function gets instead of its arguments."""
+    def builder(self) -> GraphBuilder:
+        """Make a builder on a stream of its own, in the context of the current stream."""
+    def begin(self) -> None:
+        """Record what this thread launches, on the current stream, which is being captured."""
+    def end(self) -> None:
+        """Record no more."""
+    def close(self) -> None:
+        """End it, and the memory of the stand-ins."""
+    def finish(
+        self, definition: _GraphDefinition, result: object, guards: Sequence[tuple[Any, ...]]
+    ) -> bool:
+        """Add the recording to the function's; return whether another one was dropped."""
+
+@final
+class _RecordedFunction:
+    """The recordings of a function, as `cudacore.graph.RecordedFunction` shows them."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    @staticmethod
+    def create(function: Callable[..., Any], name: str, most: int) -> _RecordedFunction:
+        """Make one without recordings."""
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Replay what fits the arguments; return NotImplemented if nothing does."""
+    def recorder(
+        self,
+        args: tuple[Any, ...],
+        keywords: tuple[str, ...],
+        labels: tuple[str, ...],
+        make_number: Callable[[float], Any] | None,
+        make_array: Callable[[Any, StridedMemoryView], Any],
+    ) -> _Recorder:
+        """Make what records a call."""
+    @property
+    def recordings(self) -> list[tuple[tuple[str, ...], int, int, int]]:
+        """list of tuple: The arguments, the nodes, those that change, and the launches of each."""
+    def clear(self) -> None:
+        """Drop all recordings."""
+
+@final
 class Graph:
     """An executable graph: work that is launched as a whole, as often as you like.
 

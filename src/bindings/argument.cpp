@@ -7,6 +7,7 @@
 #include "bindings/conversions.hpp"
 #include "bindings/device_object.hpp"
 #include "bindings/host_buffer.hpp"
+#include "bindings/recorder.hpp"
 #include "bindings/scalar_type.hpp"
 #include "bindings/tensor_map_object.hpp"
 #include "error/check.hpp"
@@ -363,6 +364,10 @@ bool pack_argument(const KernelBox& kernel, std::size_t index, const Slot& slot,
     throw_unless_packed(launching::pack_complex(slot, value.real, value.imag, destination), kernel,
                         index, object);
   } else {
+    if (PyObject* number = recorded_number(object)) {
+      arrays.add_number({index, object});
+      return pack_argument(kernel, index, slot, number, arrays, destination);
+    }
     if (const Buffer* derived = get_if<Buffer>(object)) {
       return pack_buffer(kernel, index, slot, *derived, object, device, destination);
     }
@@ -387,6 +392,7 @@ bool pack_argument(const KernelBox& kernel, std::size_t index, const Slot& slot,
 }
 
 Param exact_param(const KernelBox& kernel, std::size_t index, PyObject* object) {
+  if (PyObject* number = recorded_number(object)) object = number;
   if (get_if<Buffer>(object) != nullptr || object == Py_None) {
     return launching::make_param(ParamKind::pointer, sizeof(std::uint64_t));
   }

@@ -20,6 +20,7 @@ class ArrayMemory : driver::NotCopied {
   ArrayMemory(pybind11::handle object, bool writable, const Stream& stream, const char* what);
 
   [[nodiscard]] std::size_t size() const noexcept;
+  [[nodiscard]] bool is_on_host() const noexcept;
   /// Queues the copy. Work on an array of a device is ordered before and behind it.
   void copy_to(const Buffer& target) const;
   void copy_from(const Buffer& source) const;
@@ -27,7 +28,6 @@ class ArrayMemory : driver::NotCopied {
  private:
   template <typename Copy>
   void in_order(const Copy& copy) const;
-  [[nodiscard]] bool is_on_host() const noexcept;
   [[nodiscard]] std::span<std::byte> host_bytes() const noexcept;
   [[nodiscard]] Buffer device_bytes() const;
 

@@ -8,6 +8,7 @@
 #include "bindings/fast_method.hpp"
 #include "bindings/host_buffer.hpp"
 #include "bindings/kept_arguments.hpp"
+#include "bindings/recorder.hpp"
 #include "bindings/strided_view.hpp"
 #include "owner/owned_handles.hpp"
 
@@ -80,6 +81,7 @@ PyObject* copy_to(PyObject* self, const Arguments& given) {
     target.get().copy_from(source, stream.get());
   } else {
     const ArrayMemory target(destination, true, stream.get(), "Buffer.copy_to: dst");
+    require_recorded_copy(stream.get(), target.is_on_host());
     const ReleaseGil release;
     target.copy_from(source);
   }

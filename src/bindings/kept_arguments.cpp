@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/kept_arguments.hpp"
 
+#include "bindings/recorder.hpp"
 #include "owner/captures.hpp"
 #include "owner/require_open.hpp"
 
@@ -8,8 +9,8 @@ namespace cudacore::bindings {
 namespace {
 
 bool is_number(PyObject* object) noexcept {
-  return PyLong_CheckExact(object) != 0 || PyFloat_CheckExact(object) != 0 ||
-         PyBool_Check(object) != 0 || object == Py_None;
+  return recorded_number(object) != nullptr || PyLong_CheckExact(object) != 0 ||
+         PyFloat_CheckExact(object) != 0 || PyBool_Check(object) != 0 || object == Py_None;
 }
 
 }  // namespace
@@ -40,6 +41,9 @@ void keep_if_captured(const Stream& stream, std::initializer_list<py::handle> ob
   }
   // Not handle(), which is for other code: from then on, any stream may be captured by it.
   CUstream handle = owner::require_open(stream.box(), "Stream").stream;
+  if (Recorder* recorder = Recorder::active()) {
+    if (recorder->keep(*stream.box(), kept->shares)) return;
+  }
   const ReleaseGil release;
   owner::keep_in_capture(driver::api(), handle, std::move(kept));
 }

@@ -4,6 +4,7 @@
 #include "bindings/entered_streams.hpp"
 #include "bindings/kept_arguments.hpp"
 #include "bindings/launcher.hpp"
+#include "bindings/recorder.hpp"
 #include "bindings/traced_launches.hpp"
 #include "error/context_box.hpp"
 #include "launch/enqueue.hpp"
@@ -32,9 +33,14 @@ void queue(const driver::DriverApi& api, const owner::StreamBox& stream, error::
 
 /// The graph that a captured launch becomes part of keeps what the launch uses.
 void keep_in_capture(const driver::DriverApi& api, const owner::StreamBox& stream,
-                     const Kernel& kernel, PyObject* const* args, std::size_t count) {
+                     const Kernel& kernel, PyObject* const* args, std::size_t count,
+                     LaunchArrays& arrays) {
   auto kept = std::make_shared<owner::Kept>();
   kept->shares = keep_arguments(args, count);
+  if (Recorder* recorder = Recorder::active()) {
+    if (recorder->note_launch(stream, kernel, arrays) && recorder->keep(stream, kept->shares))
+      return;
+  }
   kept->subject = kernel.box();
   const ReleaseGil release;
   owner::keep_in_capture(api, stream.stream, std::move(kept));
@@ -60,9 +66,11 @@ void launch_from_python(const Stream& stream, const LaunchConfig& config, const 
     const ReleaseGil release;
     arrays.wait_for_producers();
   }
+  if (const Recorder* recorder = Recorder::active()) [[unlikely]]
+    recorder->require_recorded(*box);
   queue(api, *box, *context, kernel, config, packed.places());
   if (owner::any_capture()) [[unlikely]]
-    keep_in_capture(api, *box, target, args, count);
+    keep_in_capture(api, *box, target, args, count, arrays);
   if (arrays.has_producers()) [[unlikely]] {
     const ReleaseGil release;
     arrays.make_producers_wait();

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "bindings/exported_array.hpp"
+#include "bindings/recorder.hpp"
 #include "cudacore/error.hpp"
 
 namespace cudacore::bindings {
@@ -48,6 +49,12 @@ void LaunchArrays::add_producer(CUstream stream) {
 bool LaunchArrays::is_own(CUstream stream) const {
   if (stream != stream_->stream) return false;
   return !is_default(stream) || *context_ == error::primary_context(device());
+}
+
+void LaunchArrays::fix_numbers(const std::vector<Number>& numbers) noexcept {
+  Recorder* recorder = Recorder::active();
+  if (recorder == nullptr) return;
+  for (const Number& number : numbers) recorder->fix(number.object);
 }
 
 Stream LaunchArrays::own() const { return borrowed_stream(stream_->stream, *context_); }

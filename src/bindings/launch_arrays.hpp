@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "bindings/foreign_array.hpp"
@@ -13,12 +14,18 @@ namespace cudacore::bindings {
 
 /// The arrays of other libraries among the arguments of one launch: the streams that their work is
 /// queued on, if those are not the launch's own, and what keeps their memory until the launch is
-/// queued. With the GIL, except where a function says otherwise.
+/// queued. Also the numbers of a recorded function among them. With the GIL, except where a
+/// function says otherwise.
 class LaunchArrays : driver::NotCopied {
  public:
   /// For a launch on `stream`, whose work_context() is `context`. Both must outlast this object.
   LaunchArrays(const owner::StreamBox& stream, const std::shared_ptr<error::ContextBox>& context)
       : stream_(&stream), context_(&context) {}
+  /// The values of numbers that nobody took were used.
+  ~LaunchArrays() {
+    if (!numbers_.empty()) [[unlikely]]
+      fix_numbers(numbers_);
+  }
 
   [[nodiscard]] int device() const noexcept { return (*context_)->device; }
   [[nodiscard]] CUstream stream() const noexcept { return stream_->stream; }
@@ -40,7 +47,17 @@ class LaunchArrays : driver::NotCopied {
   /// is not in use any more. Without the GIL.
   void make_producers_wait() const;
 
+  /// A number of a recorded function, and the parameter that it is for.
+  struct Number {
+    std::size_t parameter;
+    PyObject* object;
+  };
+  void add_number(Number number) { numbers_.push_back(number); }
+  /// For a recorder, which replaces their values.
+  [[nodiscard]] std::vector<Number> take_numbers() noexcept { return std::exchange(numbers_, {}); }
+
  private:
+  static void fix_numbers(const std::vector<Number>& numbers) noexcept;
   void ask(const dlpack::ExchangeApi& api, dlpack::Device place);
   void add_producer(CUstream stream);
   [[nodiscard]] bool is_own(CUstream stream) const;
@@ -52,6 +69,7 @@ class LaunchArrays : driver::NotCopied {
   dlpack::Device asked_for_{};                  ///< and for which device
   std::vector<Stream> producers_;
   std::vector<ForeignArray::Owner> owners_;
+  std::vector<Number> numbers_;
 };
 
 }  // namespace cudacore::bindings

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "bindings/conversions.hpp"
+#include "bindings/recorder.hpp"
 
 namespace cudacore::bindings {
 namespace {
@@ -173,6 +174,7 @@ void copy_view(const StridedView& target, const StridedView& source, py::handle 
     return Buffer::from_handle(array.address + offset, size, nullptr,
                                std::const_pointer_cast<void>(array.memory));
   };
+  require_recorded_copy(chosen, to.device.type == dlpack::DeviceType::cpu);
   const ReleaseGil release;
   whole(into).copy_from(whole(out_of), chosen);
   if (waits != 0) chosen.sync();

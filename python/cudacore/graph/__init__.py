@@ -4,7 +4,13 @@
 A `GraphDefinition` has nodes, which launch kernels, copy and fill memory, record and wait for
 events, and call Python. Each runs once the nodes that it was made from have run.
 `GraphDefinition.instantiate` makes a `Graph`, which is launched on a stream by one call.
+
+Called, the module itself records functions: ``@cudacore.graph`` makes an ordinary function that
+launches kernels one that is replayed as a graph.
 """
+
+import sys
+import types
 
 from cudacore import _later
 from cudacore._core import Graph, GraphBuilder, GraphCondition
@@ -20,6 +26,7 @@ from cudacore.graph._executable import ExecutableNode
 from cudacore.graph._memory_nodes import AllocNode, FreeNode
 from cudacore.graph._nodes import GraphNode, GraphNodeType
 from cudacore.graph._options import GraphCompleteOptions, GraphDebugPrintOptions
+from cudacore.graph._recorded_function import RecordedFunction, Recording, record
 from cudacore.graph._work_nodes import (
     ChildGraphNode,
     EmptyNode,
@@ -56,9 +63,23 @@ __all__ = [
     "KernelNode",
     "MemcpyNode",
     "MemsetNode",
+    "RecordedFunction",
+    "Recording",
     "SwitchNode",
     "WhileNode",
+    "record",
 ]
+
+
+class _CallableModule(types.ModuleType):
+    """The module, which can be called."""
+
+    def __call__(self, function: object = None, /, *, max_recordings: int = 32) -> object:
+        """Record a function, as `record` does, which type checkers know."""
+        return record(function, max_recordings=max_recordings)  # type: ignore[call-overload]
+
+
+sys.modules[__name__].__class__ = _CallableModule
 
 if not TYPE_CHECKING:
     __getattr__ = _later.loader(__name__, {})

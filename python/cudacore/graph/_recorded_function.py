@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that are recorded into graphs: what `cudacore.graph`, called, makes."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+import warnings
+from typing import Generic, NamedTuple, ParamSpec, TypeVar, overload
+
+from cudacore import _core
+from cudacore.graph._guards import find_guards, require_unchanged
+from cudacore.graph._recorded_number import record_number
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
+
+#: CUresult of calls that fail because of a capture: CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED to
+#: CUDA_ERROR_CAPTURED_EVENT.
+_CAPTURE_ERRORS = range(900, 908)
+
+#: Flags of code that a call only begins: those of inspect, which takes long to import.
+_LATER = (
+    (0x20, "a generator"),
+    (0x80, "a coroutine"),
+    (0x100, "a coroutine"),
+    (0x200, "an asynchronous generator"),
+)
+
+
+class Recording(NamedTuple):
+    """One recording of a function."""
+
+    arguments: tuple[str, ...]
+    """What it is for: the kinds of arguments, and values that the function used."""
+    nodes: int
+    """How many nodes the graph has."""
+    changing_nodes: int
+    """How many of them take arguments, and change with these."""
+    launches: int
+    """How often it was launched."""
+
+
+class RecordedFunction(Generic[_Parameters, _Result]):
+    """A function that runs once for each kind of arguments, and is replayed afterwards.
+
+    It comes from ``cudacore.graph(function)``, usually as a decorator.
+
+    Attributes
+    ----------
+    __wrapped__ : function
+        The function itself: calling that records nothing.
+    """
+
+    __wrapped__: Callable[_Parameters, _Result]
+
+    def __init__(self, function: Callable[_Parameters, _Result], max_recordings: int) -> None:
+        functools.update_wrapper(self, function)
+        self._name = function.__qualname__
+        self._max_recordings = max_recordings
+        self._replay = _core._RecordedFunction.create(function, self._name, max_recordings)
+
+    def __call__(self, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+        result: Any = self._replay(*args, **kwargs)
+        if result is NotImplemented:
+            self._record(args, kwargs)
+            result = self._replay(*args, **kwargs)
+        if result is NotImplemented:
+            msg = f"{self._name}: its arguments change while they are looked at"
+            raise RuntimeError(msg)
+        return result  # type: ignore[no-any-return]
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        """Bind it to an object, as methods are."""
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __repr__(self) -> str:
+        count = len(self._replay.recordings)
+        return f"<recorded {self._name}, {count} recording{'s' * (count != 1)}>"
+
+    @property
+    def recordings(self) -> tuple[Recording, ...]:
+        """Tuple of Recording: What is recorded; the one that was used last is the first."""
+        return tuple(Recording(*one) for one in self._replay.recordings)
+
+    def clear(self) -> None:
+        """Forget all recordings, for instance after changing what the function can't notice."""
+        self._replay.clear()
+
+    def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        has_numbers = any(type(one) in (int, float) for one in (*args, *kwargs.values()))
+        try:
+            is_dropping = self._record_with(record_number, args, kwargs)
+        except TypeError as error:
+            # Code that looks at types may refuse what stands for a number.
+            if not has_numbers or not _is_from(self.__wrapped__, error):
+                raise
+            is_dropping = self._record_with(None, args, kwargs)
+        if is_dropping:
+            text = "\n".join(f"  {', '.join(one.arguments)}" for one in self.recordings[:4])
+            warnings.warn(
+                f"{self._name} has been recorded for more than {self._max_recordings} kinds of "
+                "arguments, and the recording that was used least recently is dropped: a call that "
+                "records costs more than one that doesn't. Pass what changes as numbers that go "
+                "to kernels as they are, or give graph() a larger max_recordings. The last "
+                f"recordings are for:\n{text}",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+
+    def _record_with(
+        self,
+        make_number: Callable[[float], Any] | None,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> bool:
+        function: Any = self.__wrapped__
+        names = tuple(kwargs)
+        recorder = self._replay.recorder(
+            (*args, *kwargs.values()), names, self._labels(len(args), names), make_number, _stand_in
+        )
+        try:
+            guards = find_guards(function)
+            objects = recorder.stand_ins
+            builder = recorder.builder()
+            try:
+                with builder:
+                    recorder.begin()
+                    result = function(
+                        *objects[: len(args)],
+                        **dict(zip(names, objects[len(args) :], strict=True)),
+                    )
+                    recorder.end()
+            except _core.CUDAError as error:
+                is_refused = isinstance(error, _core.NotSupportedError)
+                if not is_refused and error.code not in _CAPTURE_ERRORS:
+                    raise
+                msg = f"{self._name} cannot be recorded: {_place(error, function)}: {error}"
+                raise _core.NotSupportedError(msg) from error
+            require_unchanged(self._name, guards, find_guards(function))
+            return recorder.finish(builder._definition, result, guards)
+        finally:
+            recorder.close()
+
+    def _labels(self, count: int, names: tuple[str, ...]) -> tuple[str, ...]:
+        code = self.__wrapped__.__code__
+        known = code.co_varnames[: code.co_argcount]
+        positional = [
+            f"argument {i + 1}" + (f" {known[i]!r}" if i < len(known) else "") for i in range(count)
+        ]
+        return (*positional, *(f"argument {name!r}" for name in names))
+
+
+def _is_from(function: Any, error: BaseException) -> bool:
+    """Tell whether an error was raised inside a function."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code is not function.__code__:
+        trace = trace.tb_next
+    return trace is not None
+
+
+def _place(error: BaseException, function: Any) -> str:
+    """Return which line of a function, or of what it calls, an error comes from."""
+    place = f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}"
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code is function.__code__:
+            place = f"{function.__code__.co_filename}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return place
+
+
+def _stand_in(array: Any, view: Any) -> Any:
+    """Make an array of the same library that shows other memory."""
+    library = sys.modules.get(type(array).__module__.partition(".")[0])
+    from_dlpack = getattr(library, "from_dlpack", None)
+    return view if from_dlpack is None else from_dlpack(view)
+
+
+@overload
+def record(
+    function: Callable[_Parameters, _Result], /, *, max_recordings: int = ...
+) -> RecordedFunction[_Parameters, _Result]: ...
+@overload
+def record(
+    function: None = None, /, *, max_recordings: int = ...
+) -> Callable[[Callable[_Parameters, _Result]], RecordedFunction[_Parameters, _Result]]: ...
+def record(function: Any = None, /, *, max_recordings: int = 32) -> Any:
+    """Record a function that queues work on the current stream; the same as ``cudacore.graph()``.
+
+    The function runs once for each kind of arguments, and what it queues becomes a graph. Later
+    calls launch the graph with the addresses and numbers that they give, and run no Python.
+
+    Of memory of a device, the size or the type, shape and strides count, its device, and the
+    address modulo 16. Of an int or a float, the type alone counts, as long as the function does
+    nothing but pass it to kernels; once it uses the value, that counts. Of everything else, the
+    value counts. The current device and the objects in variables around the function count too.
+
+    Parameters
+    ----------
+    function : function
+        Returns None, arguments of its own, or a tuple of these. Without it, a decorator is made.
+    max_recordings : int
+        How many recordings are kept. For one more, the one that was used least recently is dropped,
+        with a RuntimeWarning.
+
+    Returns
+    -------
+    RecordedFunction
+        Called during a capture, or by another recorded function, it just calls the function.
+
+    Raises
+    ------
+    TypeError
+        It is no function, or a generator or a coroutine. When it is called: an argument may change,
+        such as a list, or the function returns something new.
+    NotSupportedError
+        When it is called: the function does what can't be recorded, such as waiting for the stream,
+        or work on a stream that is not recorded. The message says in which line.
+    RuntimeError
+        When it is called: the function changes a variable around it.
+
+    Examples
+    --------
+    >>> import cudacore as cc
+    >>> from cudacore.graph import record
+    >>> device = cc.Device()
+    >>> device.set_current()
+    >>> source = "__global__ void add(int* p, int v) { p[threadIdx.x] += v; }"
+    >>> add = cc.Program(source, "c++").compile().get_kernel("add")
+    >>> @record
+    ... def add_twice(x, n):
+    ...     add[1, 4](x, n)
+    ...     add[1, 4](x, 10)
+    >>> buffer = device.allocate(16)
+    >>> buffer.fill(0)
+    >>> add_twice(buffer, 1)
+    >>> add_twice(buffer, 2)
+    >>> memoryview(buffer.to_host()).cast("B").cast("i").tolist()
+    [23, 23, 23, 23]
+    >>> add_twice
+    <recorded add_twice, 1 recording>
+    """
+    if function is None:
+        return lambda given: record(given, max_recordings=max_recordings)
+    if isinstance(function, RecordedFunction):
+        msg = f"graph: {function._name} is recorded already"
+        raise TypeError(msg)
+    if isinstance(function, (staticmethod, classmethod, property)):
+        msg = (
+            f"graph: takes the function itself; write @graph below @{type(function).__name__}, "
+            "next to the function"
+        )
+        raise TypeError(msg)
+    if not isinstance(function, types.FunctionType):
+        msg = f"graph: takes a Python function, not {_described(function)}"
+        raise TypeError(msg)
+    for flag, kind in _LATER:
+        if function.__code__.co_flags & flag:
+            msg = (
+                f"graph: {function.__qualname__} is {kind}, whose code runs after the call; record "
+                "an ordinary function"
+            )
+            raise TypeError(msg)
+    if isinstance(max_recordings, bool) or not isinstance(max_recordings, int):
+        msg = f"graph: max_recordings must be an int, not {type(max_recordings).__name__}"
+        raise TypeError(msg)
+    if max_recordings < 1:
+        msg = f"graph: max_recordings must be at least 1, not {max_recordings}"
+        raise ValueError(msg)
+    return RecordedFunction(function, max_recordings)
+
+
+def _described(function: object) -> str:
+    if isinstance(function, type):
+        return f"the class {function.__name__}"
+    return f"a {type(function).__name__}"

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/recorded_argument.hpp"
+
+#include <cstring>
+
+#include "bindings/array_argument.hpp"
+#include "bindings/conversions.hpp"
+#include "bindings/scalar_type.hpp"
+#include "error/describe.hpp"
+
+namespace cudacore::bindings {
+namespace {
+
+using owner::BufferBox;
+
+/// Whether objects of a type are plain values, or memory of ours: none of another library's arrays.
+bool is_plain(PyObject* object) noexcept {
+  const PyTypeObject* type = Py_TYPE(object);
+  return type == &PyLong_Type || type == &PyFloat_Type || type == &PyBool_Type ||
+         type == heap_type<Buffer> || type == heap_type<StridedView> || object == Py_None ||
+         type == &PyUnicode_Type || type == &PyTuple_Type;
+}
+
+/// NumPy's scalars have protocols of arrays too. May run Python code, for a new type.
+bool is_scalar(PyObject* object) { return scalar_type(object).access != ScalarType::Access::none; }
+
+/// The device of memory that only the device reaches; -1 for other memory. May run Python code.
+int device_of(const Buffer& given) {
+  const Buffer buffer = given;  // which a resource written in Python may close
+  if (buffer.is_closed() || GraphMemoryResource::owns(buffer)) return -1;
+  const int known = buffer.box()->device.load(std::memory_order_relaxed);
+  if (known >= 0) return known;
+  if (!buffer.is_device_accessible() || buffer.is_host_accessible() || buffer.is_managed()) {
+    return -1;
+  }
+  return buffer.device_id();
+}
+
+/// Whether a number or a value that never changes is the same. Exact types only: 1, 1.0 and True
+/// are equal, but a kernel gets different bytes.
+bool is_same_value(PyObject* a, PyObject* b) noexcept {
+  if (a == b) return true;
+  if (Py_TYPE(a) != Py_TYPE(b)) return false;
+  if (PyFloat_CheckExact(a) != 0) {
+    const double values[2] = {PyFloat_AS_DOUBLE(a), PyFloat_AS_DOUBLE(b)};
+    return std::memcmp(&values[0], &values[1], sizeof(double)) == 0;
+  }
+  if (PyComplex_CheckExact(a) != 0) {
+    const Py_complex values[2] = {PyComplex_AsCComplex(a), PyComplex_AsCComplex(b)};
+    return std::memcmp(&values[0], &values[1], sizeof(Py_complex)) == 0;
+  }
+  if (PyTuple_CheckExact(a) != 0) {
+    const Py_ssize_t count = PyTuple_GET_SIZE(a);
+    if (count != PyTuple_GET_SIZE(b) || Py_EnterRecursiveCall("") != 0) {
+      PyErr_Clear();
+      return false;
+    }
+    bool same = true;
+    for (Py_ssize_t i = 0; same && i < count; ++i) {
+      same = is_same_value(PyTuple_GET_ITEM(a, i), PyTuple_GET_ITEM(b, i));
+    }
+    Py_LeaveRecursiveCall();
+    return same;
+  }
+  if (PyLong_CheckExact(a) == 0 && PyUnicode_CheckExact(a) == 0 && PyBytes_CheckExact(a) == 0) {
+    return false;
+  }
+  const int equal = PyObject_RichCompareBool(a, b, Py_EQ);
+  if (equal < 0) PyErr_Clear();
+  return equal > 0;
+}
+
+/// Refuses what may change, or show another value, without being noticed.
+/// @throw TypeError
+void require_constant(PyObject* object, const std::string& name, bool is_inside = false) {
+  if (PyTuple_CheckExact(object) != 0) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); ++i) {
+      require_constant(PyTuple_GET_ITEM(object, i), name + "[" + std::to_string(i) + "]", true);
+    }
+    return;
+  }
+  if (has_array_type(object) && !is_scalar(object)) {
+    const std::string what = name + " is a " + type_name(object);
+    if (is_inside) {
+      throw py::type_error(what +
+                           " in a tuple, where a recording cannot replace its memory; pass "
+                           "it as an argument of its own");
+    }
+    if (get_if<Buffer>(object) != nullptr) return;
+    throw py::type_error(what +
+                         ", whose memory is not a device's alone: what the function reads "
+                         "there would not be noticed; copy it into a Buffer first");
+  }
+  if (PyObject_Hash(object) != -1) return;
+  if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw py::error_already_set();
+  PyErr_Clear();
+  throw py::type_error(
+      name + " is a " + type_name(object) +
+      ", which may change without being noticed; pass a tuple, numbers or Buffers");
+}
+
+}  // namespace
+
+GivenArguments::GivenArguments(PyObject* const* objects, std::size_t count, CUstream consumer)
+    : count_(count) {
+  if (count > few) {
+    more_.resize(count);
+    all_ = more_.data();
+  }
+  // What may run Python code first: it may close a Buffer.
+  for (std::size_t i = 0; i < count; ++i) {
+    PyObject* object = objects[i];
+    all_[i].object = object;
+    if (const Buffer* buffer = get_if<Buffer>(object)) {
+      all_[i].device = device_of(*buffer);
+    } else if (!is_plain(object) && has_array_type(object) && !is_scalar(object)) {
+      ForeignArray& array = arrays_.emplace_back();
+      if (!read_foreign_array(object, consumer, Sharing::borrow, array)) {
+        arrays_.pop_back();
+      } else if (array.tensor.device.type == dlpack::DeviceType::cuda) {
+        all_[i].array = &array;
+        all_[i].is_memory = true;
+        all_[i].address = reinterpret_cast<std::uint64_t>(array.tensor.data);
+        all_[i].device = array.tensor.device.ordinal;
+      }
+    }
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    GivenArgument& given = all_[i];
+    if (Py_TYPE(given.object) == heap_type<Buffer>) {
+      const BufferBox* box = get_if<Buffer>(given.object)->box().get();
+      given.is_memory = given.device >= 0 && box != nullptr && !box->is_stale();
+      if (!given.is_memory) continue;
+      given.address = box->pointer;
+      given.size = box->size;
+    } else if (const auto* view = get_if<StridedView>(given.object)) {
+      given.is_memory = view->device.type == dlpack::DeviceType::cuda && !is_closed(*view);
+      given.view = view;
+      given.address = view->address;
+      given.device = view->device_id;
+    }
+  }
+}
+
+RecordedArgument::RecordedArgument(const GivenArgument& given, const std::string& name)
+    : type(py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(Py_TYPE(given.object)))) {
+  if (given.is_memory) {
+    form = Form::memory;
+    size = given.size;
+    offset = given.address % alignment;
+    device = given.device;
+    if (given.view != nullptr) {
+      element = given.view->element.dlpack;
+      element_name = given.view->element.name;
+      size = given.view->element.size;
+      shape = given.view->layout.shape();
+      strides = given.view->layout.strides();
+      is_read_only = given.view->is_read_only;
+    } else if (given.array != nullptr) {
+      const dlpack::Tensor& tensor = given.array->tensor;
+      element = tensor.type;
+      size = given.array->item_size;
+      shape.assign(tensor.shape, tensor.shape + tensor.dimensions);
+      if (tensor.strides != nullptr) {
+        strides.assign(tensor.strides, tensor.strides + tensor.dimensions);
+      }
+      is_read_only = given.array->read_only;
+    }
+  } else if (PyLong_CheckExact(given.object) != 0 || PyFloat_CheckExact(given.object) != 0) {
+    form = Form::number;
+    value = py::reinterpret_borrow<py::object>(given.object);
+  } else {
+    require_constant(given.object, name);
+    value = py::reinterpret_borrow<py::object>(given.object);
+    const ScalarType scalar = scalar_type(given.object);
+    if (scalar.access == ScalarType::Access::at_offset) scalar_size = scalar.size;
+  }
+}
+
+bool RecordedArgument::fits(const GivenArgument& given) const noexcept {
+  if (reinterpret_cast<PyObject*>(Py_TYPE(given.object)) != type.ptr()) return false;
+  if (form == Form::number) return true;
+  if (form == Form::object) {
+    if (given.is_memory) return false;
+    if (const Buffer* buffer = get_if<Buffer>(given.object)) {
+      return given.object == value.ptr() && !buffer->is_closed();
+    }
+    if (scalar_size != 0) {
+      return std::memcmp(scalar_bytes(given.object), scalar_bytes(value.ptr()), scalar_size) == 0;
+    }
+    return is_same_value(given.object, value.ptr());
+  }
+  if (!given.is_memory || given.device != device || given.address % alignment != offset) {
+    return false;
+  }
+  if (given.view != nullptr) {
+    const StridedView& view = *given.view;
+    return view.layout.shape() == shape && view.layout.strides() == strides &&
+           view.element.size == size && view.element.dlpack == element &&
+           view.element.name == element_name && view.is_read_only == is_read_only;
+  }
+  if (given.array == nullptr) return given.size == size;
+  const dlpack::Tensor& tensor = given.array->tensor;
+  const auto rank = static_cast<std::size_t>(tensor.dimensions);
+  return rank == shape.size() && (tensor.strides == nullptr) == (rank == 0 || strides.empty()) &&
+         std::equal(shape.begin(), shape.end(), tensor.shape) &&
+         (tensor.strides == nullptr ||
+          std::equal(strides.begin(), strides.end(), tensor.strides)) &&
+         given.array->item_size == size && tensor.type == *element &&
+         given.array->read_only == is_read_only;
+}
+
+std::string RecordedArgument::text() const {
+  std::string text = type.attr("__name__").cast<std::string>();
+  if (form == Form::memory) {
+    text += element ? " of " + (element_name.empty() ? type_text(*element) : element_name) + " " +
+                          shape_text(shape)
+                    : " of " + error::format_bytes(size);
+    return text + ", device " + std::to_string(device);
+  }
+  if (form == Form::object) {
+    text += " " + shown(value);
+    if (!why_fixed.empty()) text += ", whose value is used at " + why_fixed;
+  }
+  return text;
+}
+
+std::uint32_t earlier_same(const GivenArguments& all, std::size_t i) noexcept {
+  for (std::size_t before = 0; before < i; ++before) {
+    if (all[i].is_memory && all[before].object == all[i].object) {
+      return static_cast<std::uint32_t>(before);
+    }
+  }
+  return RecordedArgument::none;
+}
+
+}  // namespace cudacore::bindings

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bindings/foreign_array.hpp"
+#include "bindings/strided_view.hpp"
+#include "cudacore/device.hpp"
+
+// The arguments of recorded functions: what must be the same for a recording to fit a call.
+
+namespace cudacore::bindings {
+
+/// What a call gives for one argument. Borrowed from the call, whose Python code is over.
+struct GivenArgument {
+  PyObject* object = nullptr;
+  bool is_memory = false;  ///< memory of a device that other memory can take the place of
+  CUdeviceptr address = 0;
+  std::size_t size = 0;  ///< bytes, from the address on, for a Buffer
+  int device = -1;
+  const StridedView* view = nullptr;
+  ForeignArray* array = nullptr;
+};
+
+/// The arguments of one call.
+class GivenArguments : driver::NotCopied {
+ public:
+  /// Looks at all of them. May run Python code, for arrays of other libraries.
+  /// @throw what that raises.
+  GivenArguments(PyObject* const* objects, std::size_t count, CUstream consumer);
+
+  [[nodiscard]] std::size_t size() const noexcept { return count_; }
+  [[nodiscard]] const GivenArgument& operator[](std::size_t i) const noexcept { return all_[i]; }
+  [[nodiscard]] const GivenArgument* begin() const noexcept { return all_; }
+  [[nodiscard]] const GivenArgument* end() const noexcept { return all_ + count_; }
+
+ private:
+  static constexpr std::size_t few = 16;
+
+  std::size_t count_;
+  std::array<GivenArgument, few> few_{};
+  std::vector<GivenArgument> more_;
+  GivenArgument* all_ = few_.data();
+  std::deque<ForeignArray> arrays_;
+};
+
+/// What an argument was when a function was recorded.
+struct RecordedArgument {
+  enum class Form : std::uint8_t {
+    number,  ///< any int or any float: its type alone counts
+    memory,  ///< of a device: any of the same size and layout
+    object,  ///< the same object, or an equal one of a type that never changes
+  };
+
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+  Form form = Form::object;
+  py::object value{};            ///< an object, or a number whose value was used
+  py::object type{};             ///< of all forms
+  std::uint32_t same_as = none;  ///< an earlier argument that is the same memory's object
+  std::uint32_t place = none;    ///< which of a launch's values its address is
+  std::size_t size = 0;
+  std::size_t offset = 0;  ///< of the address, from a multiple of the alignment that counts
+  int device = -1;
+  std::size_t scalar_size = 0;  ///< of a NumPy scalar, whose bytes count
+  /// Of a view or an array.
+  std::optional<dlpack::DataType> element{};
+  std::string element_name{};
+  std::vector<std::int64_t> shape{};
+  std::vector<std::int64_t> strides{};
+  bool is_read_only = false;
+  std::string why_fixed{};  ///< where the value of a number was used
+
+  /// How many of an address's lowest bits count: kernels may choose by them.
+  static constexpr std::size_t alignment = 16;
+
+  /// @throw TypeError for an object that may change: `name` says which argument it is.
+  RecordedArgument(const GivenArgument& given, const std::string& name);
+
+  /// Runs no Python code.
+  [[nodiscard]] bool fits(const GivenArgument& given) const noexcept;
+  /// "Buffer of 64 bytes on device 0", "int", "True"
+  [[nodiscard]] std::string text() const;
+};
+
+/// Which of the earlier arguments is the same object of memory as argument `i`.
+[[nodiscard]] std::uint32_t earlier_same(const GivenArguments& all, std::size_t i) noexcept;
+
+}  // namespace cudacore::bindings

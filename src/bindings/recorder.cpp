@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/recorder.hpp"
+
+#include <iterator>
+
+#include "bindings/conversions.hpp"
+#include "runtime/context_call.hpp"
+
+namespace cudacore::bindings {
+namespace {
+
+struct CaptureInfo {
+  CUstreamCaptureStatus status{};
+  CUgraph graph = nullptr;
+  CUgraphNode last = nullptr;  ///< what the next work runs after, if it is one node
+};
+
+CaptureInfo capture_of(CUstream stream) {
+  CaptureInfo info;
+  const CUgraphNode* last = nullptr;
+  const CUgraphEdgeData* edges = nullptr;
+  std::size_t count = 0;
+  const ReleaseGil release;
+  error::check(driver::api().cuStreamGetCaptureInfo(stream, &info.status, nullptr, &info.graph,
+                                                    &last, &edges, &count),
+               "cuStreamGetCaptureInfo");
+  if (info.status == CU_STREAM_CAPTURE_STATUS_ACTIVE && count == 1) info.last = *last;
+  return info;
+}
+
+bool is_same(const launching::Slot& a, const launching::Slot& b) noexcept {
+  return a.kind == b.kind && a.size == b.size && a.fast_path == b.fast_path;
+}
+
+}  // namespace
+
+thread_local Recorder* Recorder::active_ = nullptr;
+
+Recorder::Recorder(std::string name, std::vector<RecordedArgument> given)
+    : arguments(std::move(given)), name_(std::move(name)) {}
+
+void Recorder::begin(const Stream& stream) {
+  if (active_ != nullptr) {
+    throw std::logic_error(name_ + " cannot be recorded while " + active_->name_ +
+                           " is: call it on the stream that is being recorded");
+  }
+  graph_ = capture_of(stream.box()->stream).graph;
+  active_ = this;
+}
+
+void Recorder::end() noexcept {
+  if (active_ == this) active_ = nullptr;
+}
+
+PyObject* Recorder::number(PyObject* object) const noexcept {
+  for (const StandIn& one : stand_ins) {
+    if (one.object.ptr() == object) return one.value.ptr();
+  }
+  return nullptr;
+}
+
+void Recorder::fix(PyObject* object) noexcept {
+  PyObject* result = PyObject_CallMethod(object, "_fix", nullptr);
+  if (result == nullptr) PyErr_WriteUnraisable(object);
+  Py_XDECREF(result);
+}
+
+void Recorder::require_recorded(const owner::StreamBox& stream) const {
+  if (capture_of(stream.stream).status != CU_STREAM_CAPTURE_STATUS_NONE) return;
+  throw NotSupportedError(
+      "work is queued on " + owner::describe_stream(stream) +
+      ", which is not recorded: leave the stream out, so that the work goes to the current stream, "
+      "or make the other stream wait for it first");
+}
+
+bool Recorder::note_launch(const owner::StreamBox& stream, const Kernel& kernel,
+                           LaunchArrays& arrays) {
+  const CaptureInfo info = capture_of(stream.stream);
+  if (info.graph != graph_ || info.last == nullptr) return false;
+  CapturedLaunch launch{.node = info.last, .kernel = kernel};
+  for (const LaunchArrays::Number& used : arrays.take_numbers()) {
+    const launching::PackingPlan& plan = kernel.box()->plan;
+    std::uint32_t argument = 0;
+    while (stand_ins[argument].object.ptr() != used.object) ++argument;
+    const launching::Slot& slot = plan.slots[used.parameter];
+    if (slot.size > sizeof(std::uint64_t)) {
+      fix(used.object);
+      continue;
+    }
+    std::uint32_t at = 0;
+    while (at < numbers.size() &&
+           (numbers[at].argument != argument || !is_same(numbers[at].slot, slot))) {
+      ++at;
+    }
+    if (at == numbers.size()) numbers.push_back({argument, kernel, used.parameter, slot});
+    launch.numbers.push_back({static_cast<std::uint32_t>(used.parameter), at});
+  }
+  launches.push_back(std::move(launch));
+  kept.push_back(kernel.box());
+  return true;
+}
+
+bool Recorder::keep(const owner::StreamBox& stream, std::vector<std::shared_ptr<void>>& shares) {
+  require_recorded(stream);
+  if (capture_of(stream.stream).graph != graph_) return false;
+  kept.insert(kept.end(), std::make_move_iterator(shares.begin()),
+              std::make_move_iterator(shares.end()));
+  return true;
+}
+
+void require_recorded_copy(const Stream& stream, bool is_to_host) {
+  const Recorder* recorder = Recorder::active();
+  if (recorder == nullptr) return;
+  if (is_to_host) {
+    throw NotSupportedError(
+        "a copy to memory of the host is recorded, and made later: the function can't use it; copy "
+        "outside of the recorded function, or to a Buffer of pinned memory");
+  }
+  if (stream.box() != nullptr) recorder->require_recorded(*stream.box());
+}
+
+}  // namespace cudacore::bindings

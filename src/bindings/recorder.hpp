@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bindings/launch_arrays.hpp"
+#include "bindings/recorded_argument.hpp"
+#include "launch/kernel_box.hpp"
+#include "owner/captures.hpp"
+#include "runtime/recorded_graph.hpp"
+#include "runtime/stand_in_memory.hpp"
+
+namespace cudacore::bindings {
+
+/// A number that launches take, as the kernels declare it.
+struct RecordedNumber {
+  std::uint32_t argument = 0;  ///< of the function
+  Kernel kernel;               ///< one that takes it, which messages name
+  std::size_t parameter = 0;
+  launching::Slot slot;
+};
+
+/// What a thread records: a call of a function with stand-ins for its arguments. With the GIL.
+class Recorder : driver::NotCopied {
+ public:
+  /// `name` is the function's, for messages.
+  Recorder(std::string name, std::vector<RecordedArgument> arguments);
+  ~Recorder() { end(); }
+
+  /// What the calling thread records; null for nothing.
+  [[nodiscard]] static Recorder* active() noexcept {
+    return owner::any_capture() ? active_ : nullptr;
+  }
+
+  /// Makes the thread record the capture of a stream, until end().
+  /// @throw std::logic_error if it records already.
+  void begin(const Stream& stream);
+  void end() noexcept;
+
+  /// The number that an object of the function's stands for; null for other objects. Borrowed.
+  [[nodiscard]] PyObject* number(PyObject* object) const noexcept;
+  /// Notes that the value of such a number was used.
+  void fix(PyObject* object) noexcept;
+  /// Refuses work on a stream that is not captured: it would run once, now.
+  /// @throw NotSupportedError
+  void require_recorded(const owner::StreamBox& stream) const;
+  /// Notes the launch that was captured last on a stream, and the numbers among its arguments.
+  /// Returns false if it is part of another capture.
+  bool note_launch(const owner::StreamBox& stream, const Kernel& kernel, LaunchArrays& arrays);
+  /// Takes what was queued last on a stream uses; returns false if that is part of another capture.
+  bool keep(const owner::StreamBox& stream, std::vector<std::shared_ptr<void>>& shares);
+
+  struct StandIn {
+    py::object object{};                      ///< what the function gets
+    py::object value{};                       ///< of a number
+    std::shared_ptr<StandInMemory> memory{};  ///< of an array
+    CUdeviceptr base = 0;                     ///< what stands for the argument's address
+  };
+  std::vector<RecordedArgument> arguments;
+  std::vector<StandIn> stand_ins;  ///< one for each argument
+  std::vector<RecordedNumber> numbers;
+  std::vector<CapturedLaunch> launches;  ///< their values are indices of `numbers`
+  /// What the recording keeps. The driver could, but then launches a graph at half the speed.
+  std::vector<std::shared_ptr<void>> kept;
+
+ private:
+  static thread_local Recorder* active_;
+
+  std::string name_;
+  CUgraph graph_ = nullptr;
+};
+
+/// The number that an object stands for in what the thread records; null for other objects.
+[[nodiscard]] inline PyObject* recorded_number(PyObject* object) noexcept {
+  const Recorder* recorder = Recorder::active();
+  return recorder == nullptr ? nullptr : recorder->number(object);
+}
+
+/// For copies, before they are queued: does nothing unless the thread records.
+/// @throw NotSupportedError as require_recorded(), and for copies to memory of the host alone,
+/// which the function could read before the copy is made.
+void require_recorded_copy(const Stream& stream, bool is_to_host);
+
+}  // namespace cudacore::bindings

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/recording.hpp"
+
+#include <algorithm>
+
+#include "bindings/argument.hpp"
+#include "bindings/conversions.hpp"
+
+namespace cudacore::bindings {
+namespace {
+
+bool is_same_list(PyObject* list, PyObject* items) noexcept {
+  const Py_ssize_t count = PyList_GET_SIZE(list);
+  if (count != PyTuple_GET_SIZE(items)) return false;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (PyList_GET_ITEM(list, i) != PyTuple_GET_ITEM(items, i)) return false;
+  }
+  return true;
+}
+
+/// `items` are the keys and the values in turn.
+bool is_same_dict(PyObject* dict, PyObject* items) noexcept {
+  if (2 * PyDict_GET_SIZE(dict) != PyTuple_GET_SIZE(items)) return false;
+  PyObject* key = nullptr;
+  PyObject* value = nullptr;
+  Py_ssize_t at = 0;
+  for (Py_ssize_t i = 0; PyDict_Next(dict, &at, &key, &value) != 0; i += 2) {
+    if (key != PyTuple_GET_ITEM(items, i) || value != PyTuple_GET_ITEM(items, i + 1)) return false;
+  }
+  return true;
+}
+
+bool is_same_code(PyObject* function, PyObject* parts) noexcept {
+  const auto is = [&](Py_ssize_t i, PyObject* now) {
+    return PyTuple_GET_ITEM(parts, i) == (now == nullptr ? Py_None : now);
+  };
+  return is(0, PyFunction_GET_CODE(function)) && is(1, PyFunction_GET_DEFAULTS(function)) &&
+         is(2, PyFunction_GET_KW_DEFAULTS(function));
+}
+
+}  // namespace
+
+bool Guard::holds() const noexcept {
+  switch (kind) {
+    case Kind::variable:
+      return PyDict_GetItemWithError(container.ptr(), name.ptr()) == expected.ptr();
+    case Kind::cell:
+      return PyCell_GET(container.ptr()) == expected.ptr();
+    case Kind::code:
+      return is_same_code(container.ptr(), expected.ptr());
+    case Kind::list:
+      return is_same_list(container.ptr(), expected.ptr());
+    case Kind::dict:
+      return is_same_dict(container.ptr(), expected.ptr());
+  }
+  return false;
+}
+
+bool Recording::guards_hold() const noexcept {
+  return std::all_of(guards.begin(), guards.end(),
+                     [](const Guard& guard) { return guard.holds(); });
+}
+
+bool Recording::fits(const GivenArguments& given, PyObject* names,
+                     const error::ContextBox& where) const noexcept {
+  if (given.size() != arguments.size() || context.get() != &where) return false;
+  const Py_ssize_t count = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
+  if (count != PyTuple_GET_SIZE(keywords.ptr())) return false;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* known = PyTuple_GET_ITEM(keywords.ptr(), i);
+    if (PyTuple_GET_ITEM(names, i) != known &&
+        PyUnicode_Compare(PyTuple_GET_ITEM(names, i), known) != 0) {
+      return false;
+    }
+  }
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const RecordedArgument& argument = arguments[i];
+    if (!argument.fits(given[i]) || earlier_same(given, i) != argument.same_as) return false;
+  }
+  return guards_hold();
+}
+
+void Recording::write_values(const GivenArguments& given, LaunchArrays& arrays,
+                             std::span<std::uint64_t> values) const {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const RecordedArgument& argument = arguments[i];
+    if (argument.place == RecordedArgument::none) continue;
+    values[argument.place] = given[i].address;
+    if (given[i].array != nullptr) arrays.add(*given[i].array);
+  }
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const RecordedNumber& number = numbers[i];
+    std::uint64_t& value = values[addresses + i];
+    value = 0;
+    static_cast<void>(pack_argument(*number.kernel.box(), number.parameter, number.slot,
+                                    given[number.argument].object, arrays,
+                                    reinterpret_cast<unsigned char*>(&value)));
+  }
+}
+
+void Recording::launch(const Stream& stream, const GivenArguments& given, LaunchArrays& arrays) {
+  constexpr std::size_t few = 64;
+  const std::size_t count = addresses + numbers.size();
+  std::array<std::uint64_t, few> on_stack;  // NOLINT: filled below
+  std::vector<std::uint64_t> more(count > few ? count : 0);
+  const std::span<std::uint64_t> values(count > few ? more.data() : on_stack.data(), count);
+  write_values(given, arrays, values);
+  ++launches;
+  const ReleaseGil release;
+  if (arrays.has_producers()) arrays.wait_for_producers();
+  graph->launch(stream, values);
+  if (arrays.has_producers()) arrays.make_producers_wait();
+}
+
+PyObject* Recording::result(const GivenArguments& given) const noexcept {
+  if (!returns_tuple) {
+    return Py_NewRef(results.empty() ? Py_None : given[results.front()].object);
+  }
+  PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(results.size()));
+  for (std::size_t i = 0; tuple != nullptr && i < results.size(); ++i) {
+    PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), Py_NewRef(given[results[i]].object));
+  }
+  return tuple;
+}
+
+int CollectorTraits<RecordedFunction>::visit(const RecordedFunction& function, visitproc visit,
+                                             void* arg) {
+  if (function.box == nullptr || function.box.use_count() != 1) return 0;
+  Py_VISIT(function.box->function.ptr());
+  for (const std::shared_ptr<Recording>& recording : function.box->recordings) {
+    if (recording.use_count() != 1) continue;
+    for (const RecordedArgument& argument : recording->arguments) {
+      Py_VISIT(argument.value.ptr());
+      Py_VISIT(argument.type.ptr());
+    }
+    for (const Guard& guard : recording->guards) {
+      Py_VISIT(guard.container.ptr());
+      Py_VISIT(guard.expected.ptr());
+    }
+  }
+  return 0;
+}
+
+}  // namespace cudacore::bindings

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bindings/recorder.hpp"
+
+namespace cudacore::bindings {
+
+/// What a recorded function found around it, which must still be the same object for a recording
+/// to fit: a variable of a module, a cell of a closure, or the function's own code and defaults.
+struct Guard {
+  enum class Kind : std::uint8_t { variable, cell, code, list, dict };
+
+  Kind kind = Kind::variable;
+  py::object container{};  ///< the module's dict, the cell, the function, the list or dict
+  py::object name{};       ///< of a variable
+  py::object expected{};   ///< null for a variable that was not there
+
+  /// Runs no Python code.
+  [[nodiscard]] bool holds() const noexcept;
+};
+
+/// One recording of a function: for arguments of certain kinds.
+struct Recording : driver::NotCopied {
+  std::vector<RecordedArgument> arguments;
+  py::object keywords{};  ///< names of the last arguments, a tuple
+  std::vector<Guard> guards;
+  std::shared_ptr<error::ContextBox> context;
+  std::vector<RecordedNumber> numbers;  ///< their values follow the addresses
+  std::size_t addresses = 0;
+  std::vector<std::uint32_t> results;  ///< the arguments that are returned
+  bool returns_tuple = false;
+  std::shared_ptr<RecordedGraph> graph;
+  std::size_t launches = 0;  ///< with the GIL
+
+  [[nodiscard]] bool fits(const GivenArguments& given, PyObject* names,
+                          const error::ContextBox& where) const noexcept;
+  [[nodiscard]] bool guards_hold() const noexcept;
+  /// Launches it with what the call gives. Arguments were checked by fits().
+  void launch(const Stream& stream, const GivenArguments& given, LaunchArrays& arrays);
+  /// What the function returned, of these arguments. A new reference.
+  [[nodiscard]] PyObject* result(const GivenArguments& given) const noexcept;
+  /// Writes the values of a launch: what is in front of them must be large enough.
+  void write_values(const GivenArguments& given, LaunchArrays& arrays,
+                    std::span<std::uint64_t> values) const;
+};
+
+/// The recordings of one function; the one that was used last is the first.
+struct RecordedFunction {
+  struct Box : driver::NotCopied {
+    std::string name;
+    py::object function;
+    std::vector<std::shared_ptr<Recording>> recordings;
+    std::size_t most = 0;
+  };
+  std::shared_ptr<Box> box;
+};
+
+template <>
+struct CollectorTraits<RecordedFunction> {
+  static constexpr bool any = true;
+  static bool may_keep(const RecordedFunction& /*function*/) noexcept { return true; }
+  static int visit(const RecordedFunction& function, visitproc visit, void* arg);
+};
+
+}  // namespace cudacore::bindings

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "cudacore/graph.hpp"
+#include "driver/driver_api.hpp"
+#include "driver/not_copied.hpp"
+
+// A captured graph that is launched again and again with other addresses and numbers. Where they go
+// is found once: each launch writes them there, in one pass, and tells the driver about the nodes
+// whose parameters changed.
+
+namespace cudacore {
+
+/// Addresses that stand for those of value number `value` of a launch.
+struct StandInRange {
+  CUdeviceptr begin = 0;
+  CUdeviceptr end = 0;
+  CUdeviceptr address = 0;  ///< what stands for the value itself
+  std::uint32_t value = 0;
+};
+
+/// A kernel that this library launched, and which of its arguments are numbers that change.
+struct CapturedLaunch {
+  struct Number {
+    std::uint32_t parameter = 0;
+    std::uint32_t value = 0;  ///< the number of the launch's value: its bytes are the lowest ones
+  };
+
+  CUgraphNode node = nullptr;
+  Kernel kernel;
+  std::vector<Number> numbers{};
+};
+
+class RecordedGraph : driver::NotCopied {
+ public:
+  /// Finds where the stand-ins went, and instantiates the graph with the first values instead of
+  /// them. The graph must not be changed later. What its work uses is kept until the last launch
+  /// has ended.
+  /// @throw NotSupportedError if they went where they can't be replaced.
+  RecordedGraph(GraphDefinition definition, std::span<const StandInRange> stand_ins,
+                std::span<const CapturedLaunch> launches, std::span<const std::uint64_t> values,
+                std::vector<std::shared_ptr<void>> kept);
+
+  /// Queues all its work on a stream, with these values.
+  /// @throw Error; it then can't be launched again if is_broken().
+  void launch(const Stream& stream, std::span<const std::uint64_t> values);
+  /// Whether an update failed half-way.
+  [[nodiscard]] bool is_broken() const noexcept { return is_broken_; }
+  /// How many nodes the graph has, and how many of them change.
+  [[nodiscard]] std::size_t node_count() const noexcept { return node_count_; }
+  [[nodiscard]] std::size_t changing_nodes() const noexcept { return nodes_.size(); }
+  [[nodiscard]] const GraphDefinition& definition() const noexcept { return definition_; }
+
+ private:
+  struct Patch {
+    std::uint64_t* place = nullptr;
+    std::uint64_t offset = 0;
+    std::uint32_t value = 0;
+  };
+  struct Node {
+    CUgraphNode node = nullptr;
+    CUgraphNodeParams params{};
+    std::vector<std::uint64_t> bytes{};  ///< of a kernel's arguments
+    std::vector<void*> places{};         ///< where each begins in them
+    std::size_t patches_end = 0;         ///< they begin where the previous node's end
+  };
+  class Scan;
+
+  bool write(Node& node, std::size_t& patch, std::span<const std::uint64_t> values) noexcept;
+
+  GraphDefinition definition_;
+  std::vector<Node> nodes_;
+  std::vector<Patch> patches_;
+  std::size_t node_count_ = 0;
+  bool is_broken_ = false;
+  Graph graph_{nullptr};
+};
+
+}  // namespace cudacore

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What recorded functions cannot do, and what is said about it."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import cudacore
+import numpy as np
+import pytest
+from cudacore import Buffer, Device
+from recorded_kernels import COUNT, Calls, Kernels, calls, current, first, kernels, new, record
+
+__all__ = ["calls", "current", "kernels"]  # fixtures
+
+
+def test_functions_that_look_at_types(device: Device, kernels: Kernels, calls: Calls) -> None:
+    @record
+    def step(x: Any, n: Any) -> None:
+        calls()
+        if type(n) is not int:
+            raise TypeError(type(n).__name__)
+        kernels["add"][1, 1](x, n)
+
+    x = new(device)
+    step(x, 5)
+    step(x, 5)
+    step(x, 6)
+    assert first(x) == 16
+    assert calls.count == 4  # twice for each value
+    with pytest.raises(TypeError, match="float"):
+        step(x, 1.5)
+
+
+def test_functions_that_change_variables(device: Device, kernels: Kernels) -> None:
+    count = 0
+    log: list[int] = []
+
+    @record
+    def counts(x: Any) -> None:
+        nonlocal count
+        count += 1
+
+    @record
+    def logs(x: Any) -> None:
+        log.append(1)
+
+    x = new(device)
+    with pytest.raises(RuntimeError, match="counts cannot be recorded: it changes 'count'"):
+        counts(x)
+    with pytest.raises(RuntimeError, match="logs cannot be recorded: it changes 'log'"):
+        logs(x)
+    assert not counts.recordings
+
+
+def test_what_depends_on_values(device: Device, kernels: Kernels) -> None:
+    @record
+    def branches(x: Any) -> None:
+        if x.to_host()[0] > 0:
+            kernels["add"][1, 1](x, 1)
+
+    @record
+    def waits(x: Any) -> None:
+        kernels["add"][1, 1](x, 1)
+        cudacore.current_stream().sync()
+
+    @record
+    def waits_for_all(x: Any) -> None:
+        kernels["add"][1, 1](x, 1)
+        device.sync()
+
+    @record
+    def swallows(x: Any) -> None:
+        kernels["add"][1, 1](x, 1)
+        with contextlib.suppress(cudacore.CUDAError):
+            cudacore.current_stream().sync()
+        kernels["add"][1, 1](x, 1)
+
+    @record
+    def copies_out(x: Any) -> None:
+        target = bytearray(4 * COUNT)
+        x.copy_to(target)
+
+    x = new(device)
+    for function in (branches, waits, waits_for_all, swallows, copies_out):
+        with pytest.raises(cudacore.NotSupportedError) as error:
+            function(x)
+        line = function.__wrapped__.__code__.co_firstlineno
+        said = str(error.value)
+        assert f"{function.__qualname__} cannot be recorded: {__file__}:" in said
+        where = int(said.split(f"{__file__}:", 2)[1].split(":", maxsplit=1)[0])
+        assert line <= where <= line + 8
+        assert not function.recordings
+        kernels["add"][1, 1](x, 1)  # nothing is left in capture
+    assert first(x) == 5
+
+
+def test_exceptions_come_through(device: Device, kernels: Kernels) -> None:
+    class OwnError(Exception):
+        pass
+
+    @record
+    def step(x: Any, flag: Any) -> None:
+        kernels["add"][1, 1](x, 1)
+        if flag:
+            raise OwnError
+
+    x = new(device)
+    with pytest.raises(OwnError):
+        step(x, True)
+    assert first(x) == 0
+    step(x, False)
+    assert first(x) == 1
+
+
+def test_wrong_arguments_of_kernels(device: Device, kernels: Kernels) -> None:
+    @record
+    def step(x: Any, v: Any) -> None:
+        kernels["add"][1, 1](x, v)
+
+    x = new(device)
+    with pytest.raises(TypeError, match="add: argument 2 'v'"):
+        step(x, "text")
+    with pytest.raises(TypeError, match="add: argument 2 'v'"):
+        step(x, 1.5)
+    x.close()
+    with pytest.raises(ValueError, match="closed"):
+        step(x, 1)
+    with pytest.raises(TypeError, match="missing 1 required positional argument"):
+        step(x)
+
+
+def test_arguments_that_may_change(device: Device, numbers: Buffer) -> None:
+    @record
+    def step(x: Any, *, y: Any = None) -> None:
+        pass
+
+    x = new(device)
+    with pytest.raises(TypeError, match="step: argument 1 'x' is a list, which may change"):
+        step([x])
+    with pytest.raises(TypeError, match="step: argument 'y' is a dict, which may change"):
+        step(x, y={})
+    with pytest.raises(TypeError, match=r"argument 1 'x'\[1\] is a .*Buffer in a tuple"):
+        step((1, x))
+    with pytest.raises(TypeError, match="a numpy.ndarray, whose memory is not a device's alone"):
+        step(np.zeros(3))
+    step(numbers)  # memory that the host reaches stays what it is
+    step((1, "a", (None, 2.5)))
+    step((1, "a", (None, 2.5)))
+    step((1.0, "a", (None, 2.5)))
+    assert len(step.recordings) == 3
+
+
+def test_work_that_is_not_recorded(device: Device, kernels: Kernels) -> None:
+    with device.create_stream() as other:
+
+        @record
+        def launches(x: Any) -> None:
+            kernels["add"][1, 1, other](x, 1)
+
+        @record
+        def fills(x: Any) -> None:
+            x.fill(1, stream=other)
+
+        @record
+        def enters(x: Any) -> None:
+            with other:
+                inner(x)
+
+        @record
+        def inner(x: Any) -> None:
+            kernels["add"][1, 1](x, 1)
+
+        @record
+        def forks(x: Any) -> None:
+            own = cudacore.current_stream()
+            other.wait(own)
+            kernels["add"][1, 1, other](x, 1)
+            own.wait(other)
+
+        @record
+        def forgets(x: Any) -> None:
+            other.wait(cudacore.current_stream())
+            kernels["add"][1, 1, other](x, 1)
+
+        x = new(device)
+        for function in (launches, fills, enters):
+            with pytest.raises(cudacore.NotSupportedError, match="which is not recorded: lea"):
+                function(x)
+        x.fill(0)
+        forks(x)
+        assert first(x) == 1
+        forks(x)
+        assert first(x) == 2
+        with pytest.raises(cudacore.NotSupportedError, match="forgets cannot be recorded"):
+            forgets(x)
+
+
+def test_builders_inside(device: Device, kernels: Kernels) -> None:
+    @record
+    def two_at_once(x: Any) -> None:
+        cudacore.current_stream().create_graph_builder().begin_building()
+
+    @record
+    def launches_a_graph(x: Any) -> None:
+        with device.create_graph_builder() as builder:
+            kernels["add"][1, 1](x, 1)
+        builder.complete().launch(None)
+
+    x = new(device)
+    with pytest.raises(RuntimeError, match="being captured already"):
+        two_at_once(x)
+    with pytest.raises(cudacore.NotSupportedError, match="launches_a_graph cannot be recorded"):
+        launches_a_graph(x)
+    assert first(x) == 0
+
+
+def test_wrong_uses(device: Device) -> None:
+    async def later() -> None: ...
+    def items() -> Iterator[int]:
+        yield 1
+
+    async def both() -> Any:
+        yield 1
+
+    def plain() -> None: ...
+
+    for wrong, message in (
+        (later, "is a coroutine"),
+        (items, "is a generator"),
+        (both, "is an asynchronous generator"),
+        (record(plain), "is recorded already"),
+        (staticmethod(plain), "below @staticmethod"),
+        (classmethod(plain), "below @classmethod"),
+        (property(plain), "below @property"),
+        (print, "not a builtin_function_or_method"),
+        (Calls, "not the class Calls"),
+        (Calls(), "not a Calls"),
+        (3, "not a int"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            record(wrong)
+    with pytest.raises(TypeError, match="max_recordings must be an int"):
+        record(max_recordings=2.0)(plain)
+    with pytest.raises(ValueError, match="at least 1"):
+        record(plain, max_recordings=0)
