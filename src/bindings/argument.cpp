@@ -172,6 +172,13 @@ void pack_tensor_map(const KernelBox& kernel, std::size_t index, const Slot& slo
         mismatch_message(kernel, index, "a TensorMapDescriptor whose Buffer is closed"));
   }
   require_open(map.view);
+  const Recorder* recorder = Recorder::active();
+  if (recorder != nullptr && recorder->is_stand_in(map.view.address)) {
+    throw NotSupportedError(
+        mismatch_message(kernel, index, "a TensorMapDescriptor of an argument") +
+        " that is recorded, because the address in it cannot be replaced; make the descriptor "
+        "outside, and pass that");
+  }
   if (const int owner = map.map->context().device().id(); owner != device) {
     mismatch(kernel, index, object,
              "it is for device " + std::to_string(owner) + ", and the launch is on device " +

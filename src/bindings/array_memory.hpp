@@ -21,6 +21,8 @@ class ArrayMemory : driver::NotCopied {
 
   [[nodiscard]] std::size_t size() const noexcept;
   [[nodiscard]] bool is_on_host() const noexcept;
+  /// Only if it is.
+  [[nodiscard]] std::span<std::byte> host_bytes() const noexcept;
   /// Queues the copy. Work on an array of a device is ordered before and behind it.
   void copy_to(const Buffer& target) const;
   void copy_from(const Buffer& source) const;
@@ -28,7 +30,6 @@ class ArrayMemory : driver::NotCopied {
  private:
   template <typename Copy>
   void in_order(const Copy& copy) const;
-  [[nodiscard]] std::span<std::byte> host_bytes() const noexcept;
   [[nodiscard]] Buffer device_bytes() const;
 
   const Stream& stream_;

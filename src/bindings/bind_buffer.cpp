@@ -53,6 +53,7 @@ PyObject* copy_from(PyObject* self, const Arguments& given) {
     destination.get().copy_from(source.get(), stream.get());
   } else {
     const ArrayMemory source(origin, false, stream.get(), "Buffer.copy_from: src");
+    if (source.is_on_host()) require_no_stand_ins(source.host_bytes());
     const ReleaseGil release;
     source.copy_to(destination.get());
   }

@@ -4,6 +4,7 @@
 #include "bindings/conversions.hpp"
 #include "bindings/fast_method.hpp"
 #include "bindings/graph_condition.hpp"
+#include "bindings/recorder.hpp"
 #include "owner/graph_box.hpp"
 #include "runtime/graph_work.hpp"
 
@@ -29,10 +30,12 @@ PyObject* launch(PyObject* self, const std::array<py::handle, 1>& arguments) {
   const Borrowed<Graph> graph(self);
   if (get_if<Stream>(arguments[0].ptr()) != nullptr) [[likely]] {
     const Borrowed<Stream> stream(arguments[0].ptr());
+    require_recorded(stream.get());
     const ReleaseGil release;
     graph.get().launch(stream.get());
   } else {
     const Stream stream = to_stream(arguments[0]);
+    require_recorded(stream);
     const ReleaseGil release;
     graph.get().launch(stream);
   }

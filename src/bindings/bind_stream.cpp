@@ -5,6 +5,7 @@
 #include "bindings/entered_streams.hpp"
 #include "bindings/fast_method.hpp"
 #include "bindings/options.hpp"
+#include "bindings/recorder.hpp"
 #include "error/unraisable.hpp"
 #include "owner/owned_handles.hpp"
 #include "owner/require_open.hpp"
@@ -56,6 +57,7 @@ auto wait(const Stream& self, py::handle other) {
 }
 
 auto add_callback(const Stream& self, py::function callback, const py::args& args) {
+  require_recorded(self);
   struct Call {
     py::function function;
     py::args args;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/recorder.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <iterator>
 
 #include "bindings/conversions.hpp"
@@ -73,6 +75,12 @@ void Recorder::require_recorded(const owner::StreamBox& stream) const {
       "or make the other stream wait for it first");
 }
 
+bool Recorder::is_stand_in(CUdeviceptr address) const noexcept {
+  return std::any_of(stand_ins.begin(), stand_ins.end(), [&](const StandIn& one) {
+    return one.memory != nullptr && address >= one.memory->begin() && address < one.memory->end();
+  });
+}
+
 bool Recorder::note_launch(const owner::StreamBox& stream, const Kernel& kernel,
                            LaunchArrays& arrays) {
   const CaptureInfo info = capture_of(stream.stream);
@@ -108,15 +116,31 @@ bool Recorder::keep(const owner::StreamBox& stream, std::vector<std::shared_ptr<
   return true;
 }
 
-void require_recorded_copy(const Stream& stream, bool is_to_host) {
+void require_recorded(const Stream& stream) {
   const Recorder* recorder = Recorder::active();
-  if (recorder == nullptr) return;
-  if (is_to_host) {
+  if (recorder != nullptr && stream.box() != nullptr) recorder->require_recorded(*stream.box());
+}
+
+void require_recorded_copy(const Stream& stream, bool is_to_host) {
+  if (is_to_host && Recorder::active() != nullptr) {
     throw NotSupportedError(
         "a copy to memory of the host is recorded, and made later: the function can't use it; copy "
         "outside of the recorded function, or to a Buffer of pinned memory");
   }
-  if (stream.box() != nullptr) recorder->require_recorded(*stream.box());
+  require_recorded(stream);
+}
+
+void require_no_stand_ins(std::span<const std::byte> bytes) {
+  const Recorder* recorder = Recorder::active();
+  if (recorder == nullptr) return;
+  std::uint64_t word = 0;
+  for (std::size_t at = 0; at + sizeof(word) <= bytes.size(); at += sizeof(word)) {
+    std::memcpy(&word, &bytes[at], sizeof(word));
+    if (!recorder->is_stand_in(word)) continue;
+    throw NotSupportedError(
+        "the address of an argument is copied from memory of the host, where a recording cannot "
+        "replace it; pass the argument to the kernel itself");
+  }
 }
 
 }  // namespace cudacore::bindings

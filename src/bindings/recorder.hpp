@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,8 @@ class Recorder : driver::NotCopied {
   /// Refuses work on a stream that is not captured: it would run once, now.
   /// @throw NotSupportedError
   void require_recorded(const owner::StreamBox& stream) const;
+  /// Whether an address is one of a stand-in's.
+  [[nodiscard]] bool is_stand_in(CUdeviceptr address) const noexcept;
   /// Notes the launch that was captured last on a stream, and the numbers among its arguments.
   /// Returns false if it is part of another capture.
   bool note_launch(const owner::StreamBox& stream, const Kernel& kernel, LaunchArrays& arrays);
@@ -81,9 +84,14 @@ class Recorder : driver::NotCopied {
   return recorder == nullptr ? nullptr : recorder->number(object);
 }
 
-/// For copies, before they are queued: does nothing unless the thread records.
-/// @throw NotSupportedError as require_recorded(), and for copies to memory of the host alone,
-/// which the function could read before the copy is made.
+/// Refuses work on a stream that is not recorded; does nothing unless the thread records.
+/// @throw NotSupportedError
+void require_recorded(const Stream& stream);
+/// Refuses a copy to memory of the host alone, which the function could read before it is made.
+/// @throw NotSupportedError as require_recorded()
 void require_recorded_copy(const Stream& stream, bool is_to_host);
+/// Refuses bytes of the host that contain addresses of stand-ins, which nobody would replace.
+/// @throw NotSupportedError
+void require_no_stand_ins(std::span<const std::byte> bytes);
 
 }  // namespace cudacore::bindings

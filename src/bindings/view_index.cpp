@@ -175,6 +175,9 @@ void copy_view(const StridedView& target, const StridedView& source, py::handle 
                                std::const_pointer_cast<void>(array.memory));
   };
   require_recorded_copy(chosen, to.device.type == dlpack::DeviceType::cpu);
+  if (from.device.type == dlpack::DeviceType::cpu) {
+    require_no_stand_ins({reinterpret_cast<const std::byte*>(out_of.address + offset), size});
+  }
   const ReleaseGil release;
   whole(into).copy_from(whole(out_of), chosen);
   if (waits != 0) chosen.sync();

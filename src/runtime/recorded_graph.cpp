@@ -144,8 +144,7 @@ class RecordedGraph::Scan {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       std::memcpy(bytes + begins[i], params.kernelParams[i], sizes[i]);
       node.places.push_back(bytes + begins[i]);
-      for (std::size_t at = 0; at + word_size <= sizes[i]; at += word_size)
-        look_at(bytes, begins[i] + at);
+      for (std::size_t at = 0; at + word_size <= sizes[i]; ++at) look_at(bytes, begins[i] + at);
     }
     for (const CapturedLaunch::Number& number : launch.numbers) {
       add(begins.at(number.parameter), 0, number.value);
@@ -207,7 +206,7 @@ class RecordedGraph::Scan {
                         ? reinterpret_cast<unsigned char*>(node.bytes.data())
                         : reinterpret_cast<unsigned char*>(&node.params);
       for (; i < node.patches_end; ++i) {
-        recorded_->patches_[i].place = reinterpret_cast<std::uint64_t*>(bytes + offsets_[i]);
+        recorded_->patches_[i].place = bytes + offsets_[i];
       }
     }
   }
@@ -253,8 +252,10 @@ bool RecordedGraph::write(Node& node, std::size_t& patch,
   for (; patch < node.patches_end; ++patch) {
     const Patch& one = patches_[patch];
     const std::uint64_t value = values[one.value] + one.offset;
-    changes |= *one.place ^ value;
-    *one.place = value;
+    std::uint64_t before = 0;
+    std::memcpy(&before, one.place, word_size);
+    changes |= before ^ value;
+    std::memcpy(one.place, &value, word_size);
   }
   return changes != 0;
 }

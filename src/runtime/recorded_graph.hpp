@@ -58,7 +58,7 @@ class RecordedGraph : driver::NotCopied {
 
  private:
   struct Patch {
-    std::uint64_t* place = nullptr;
+    unsigned char* place = nullptr;  ///< not aligned, in packed structs
     std::uint64_t offset = 0;
     std::uint32_t value = 0;
   };

@@ -10,6 +10,7 @@
 #include "error/unraisable.hpp"
 #include "error/wait.hpp"
 #include "owner/callback.hpp"
+#include "owner/captures.hpp"
 #include "runtime/context_call.hpp"
 
 namespace cudacore {
@@ -39,16 +40,26 @@ std::shared_ptr<owner::StreamBox> borrow(CUstream stream,
 
 using Callback = std::function<void()>;
 
-void run_callback(void* argument) noexcept {
-  const owner::CallbackScope scope;  // outlives what the callback holds
-  const std::unique_ptr<Callback> callback(static_cast<Callback*>(argument));
+void call_back(const Callback& callback) noexcept {
   try {
-    (*callback)();
+    callback();
   } catch (const std::exception& error) {
     error::report_unraisable(("a stream callback raised: " + std::string(error.what())).c_str());
   } catch (...) {
     error::report_unraisable("a stream callback raised something unknown");
   }
+}
+
+void run_callback(void* argument) noexcept {
+  const owner::CallbackScope scope;  // outlives what the callback holds
+  const std::unique_ptr<Callback> callback(static_cast<Callback*>(argument));
+  call_back(*callback);
+}
+
+/// Once for each launch of the graph that keeps it.
+void run_captured_callback(void* argument) noexcept {
+  const owner::CallbackScope scope;
+  call_back(static_cast<const owner::Kept*>(argument)->callback);
 }
 
 }  // namespace
@@ -172,6 +183,14 @@ bool Stream::is_done() const {
 void Stream::add_callback(std::function<void()> function) const {
   if (!function) throw std::invalid_argument("add_callback needs a function to call");
   const StreamCall call(open(*this));
+  if (owner::may_be_capturing() && owner::asks_for_capture(call.api(), call.stream())) {
+    auto kept = std::make_shared<owner::Kept>();
+    kept->callback = std::move(function);
+    call.check(call.api().cuLaunchHostFunc(call.stream(), run_captured_callback, kept.get()),
+               "cuLaunchHostFunc");
+    owner::keep_in_capture(call.api(), call.stream(), std::move(kept));
+    return;
+  }
   auto callback = std::make_unique<Callback>(std::move(function));
   call.check(call.api().cuLaunchHostFunc(call.stream(), run_callback, callback.get()),
              "cuLaunchHostFunc");

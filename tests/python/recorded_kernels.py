@@ -17,6 +17,8 @@ __global__ void wide(long long* p, double a, unsigned char b, short c) {
   p[threadIdx.x] = (long long)a * 1000 + b * 10 + c;
 }
 __global__ void copy(const int* from, int* to) { to[threadIdx.x] = from[threadIdx.x]; }
+struct __attribute__((packed)) Packed { char flag; int* to; int number; };
+__global__ void packed(Packed p) { *p.to = p.number; }
 __global__ void maybe(int* p) { if (p != nullptr) p[0] = 1; }
 """
 COUNT = 8
@@ -38,7 +40,9 @@ class Calls:
 def kernels(device: Device) -> Kernels:
     device.set_current()
     code = build(SOURCE)
-    return {name: code.get_kernel(name) for name in ("add", "scale", "wide", "copy", "maybe")}
+    return {
+        name: code.get_kernel(name) for name in ("add", "scale", "wide", "copy", "packed", "maybe")
+    }
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions that are recorded into graphs and replayed."""
 
+import ctypes
 import gc
 import sys
 import threading
@@ -403,6 +404,41 @@ def test_stand_ins_end(device: Device, kernels: Kernels) -> None:
     assert kept.x.is_closed
     with pytest.raises(ValueError, match="closed"):
         kernels["add"][1, 1](kept.view, 1)
+
+
+def test_addresses_in_other_forms(device: Device, kernels: Kernels, calls: Calls) -> None:
+    class Packed(ctypes.Structure):
+        _pack_ = 1
+        _layout_ = "ms"
+        _fields_ = (("flag", ctypes.c_char), ("to", ctypes.c_void_p), ("number", ctypes.c_int))
+
+    @record
+    def step(x: Any) -> None:
+        calls()
+        kernels["add"][1, 2](x.handle + 8, 5)
+        kernels["packed"][1, 1](Packed(b"a", x.handle + 4, 7))
+
+    for _ in range(2):
+        x = new(device)
+        step(x)
+        assert ints(x)[:5] == [0, 7, 5, 5, 0]
+    assert calls.count == 1
+
+
+def test_callbacks_are_called_by_each_replay(device: Device, kernels: Kernels) -> None:
+    counted = Calls()
+
+    @record
+    def step(x: Any, n: Any) -> None:
+        kernels["add"][1, 1](x, n)
+        cudacore.current_stream().add_callback(counted)
+
+    x = new(device)
+    for number in range(3):
+        step(x, number)
+    cudacore.current_stream().sync()
+    assert (first(x), counted.count) == (3, 3)
+    step.clear()
 
 
 def test_what_is_kept(device: Device, kernels: Kernels) -> None:

@@ -9,6 +9,8 @@ import cudacore
 import numpy as np
 import pytest
 from cudacore import Buffer, Device
+from cudacore.utils import StridedMemoryView
+from harness import build
 from recorded_kernels import COUNT, Calls, Kernels, calls, current, first, kernels, new, record
 
 __all__ = ["calls", "current", "kernels"]  # fixtures
@@ -172,6 +174,14 @@ def test_work_that_is_not_recorded(device: Device, kernels: Kernels) -> None:
             kernels["add"][1, 1](x, 1)
 
         @record
+        def calls_back(x: Any) -> None:
+            other.add_callback(print)
+
+        @record
+        def launches_a_graph(x: Any) -> None:
+            graph.launch(other)
+
+        @record
         def forks(x: Any) -> None:
             own = cudacore.current_stream()
             other.wait(own)
@@ -184,7 +194,10 @@ def test_work_that_is_not_recorded(device: Device, kernels: Kernels) -> None:
             kernels["add"][1, 1, other](x, 1)
 
         x = new(device)
-        for function in (launches, fills, enters):
+        with device.create_graph_builder() as builder:
+            pass
+        graph = builder.complete()
+        for function in (launches, fills, enters, calls_back, launches_a_graph):
             with pytest.raises(cudacore.NotSupportedError, match="which is not recorded: lea"):
                 function(x)
         x.fill(0)
@@ -244,3 +257,39 @@ def test_wrong_uses(device: Device) -> None:
         record(max_recordings=2.0)(plain)
     with pytest.raises(ValueError, match="at least 1"):
         record(plain, max_recordings=0)
+
+
+def test_addresses_that_cannot_be_replaced(device: Device) -> None:
+    table = device.allocate(16)
+
+    @record
+    def copies_address(x: Any) -> None:
+        table.copy_from(np.array([1, x.handle], np.uint64))
+
+    @record
+    def copies_address_by_views(x: Any) -> None:
+        addresses = np.array([x.handle, 1], np.uint64)
+        table.view("uint64").copy_from(
+            StridedMemoryView.from_any_interface(addresses, stream_ptr=-1)
+        )
+
+    @record
+    def describes(x: Any) -> None:
+        take[1, 1](x.view("float32", (8, 8)).as_tensor_map((8, 8)))
+
+    take = build(
+        "struct alignas(64) Map { char bytes[128]; };"
+        "__global__ void take(const __grid_constant__ Map map) {}"
+    ).get_kernel("take")
+    x = new(device, count=64)
+    for function in (copies_address, copies_address_by_views):
+        with pytest.raises(cudacore.NotSupportedError, match="is copied from memory of the host"):
+            function(x)
+    with pytest.raises(cudacore.NotSupportedError, match="make the descriptor outside"):
+        describes(x)
+
+    @record
+    def takes(described: Any) -> None:
+        take[1, 1](described)
+
+    takes(x.view("float32", (8, 8)).as_tensor_map((8, 8)))
