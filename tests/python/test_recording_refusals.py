@@ -2,6 +2,9 @@
 """What recorded functions cannot do, and what is said about it."""
 
 import contextlib
+import ctypes
+import sys
+import types
 from collections.abc import Iterator
 from typing import Any
 
@@ -79,12 +82,17 @@ def test_what_depends_on_values(device: Device, kernels: Kernels) -> None:
         kernels["add"][1, 1](x, 1)
 
     @record
+    def swallows_last(x: Any) -> None:
+        with contextlib.suppress(cudacore.CUDAError):
+            cudacore.current_stream().sync()
+
+    @record
     def copies_out(x: Any) -> None:
         target = bytearray(4 * COUNT)
         x.copy_to(target)
 
     x = new(device)
-    for function in (branches, waits, waits_for_all, swallows, copies_out):
+    for function in (branches, waits, waits_for_all, swallows, swallows_last, copies_out):
         with pytest.raises(cudacore.NotSupportedError) as error:
             function(x)
         line = function.__wrapped__.__code__.co_firstlineno
@@ -92,9 +100,10 @@ def test_what_depends_on_values(device: Device, kernels: Kernels) -> None:
         assert f"{function.__qualname__} cannot be recorded: {__file__}:" in said
         where = int(said.split(f"{__file__}:", 2)[1].split(":", maxsplit=1)[0])
         assert line <= where <= line + 8
+        assert ("by this call: cuStream" in said) == (function is swallows_last)
         assert not function.recordings
         kernels["add"][1, 1](x, 1)  # nothing is left in capture
-    assert first(x) == 5
+    assert first(x) == 6
 
 
 def test_exceptions_come_through(device: Device, kernels: Kernels) -> None:
@@ -293,3 +302,46 @@ def test_addresses_that_cannot_be_replaced(device: Device) -> None:
         take[1, 1](described)
 
     takes(x.view("float32", (8, 8)).as_tensor_map((8, 8)))
+
+
+def test_kernels_of_other_libraries(
+    device: Device, kernels: Kernels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As PyTorch and CuPy have them, which launch on the stream that they are told."""
+    driver = ctypes.CDLL(cudacore.driver_library()[1])
+    told: list[tuple[int, int]] = []
+
+    @contextlib.contextmanager
+    def enter(given: tuple[int, int]) -> Iterator[None]:
+        told.append(given)
+        yield
+        told.pop()
+
+    torch: Any = types.ModuleType("torch")
+    torch.cuda = types.SimpleNamespace(
+        is_initialized=lambda: True, ExternalStream=lambda *given: given, stream=enter
+    )
+    cupy: Any = types.ModuleType("cupy")
+    cupy.cuda = types.SimpleNamespace(ExternalStream=lambda *given: enter(given))
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    nothing = build("__global__ void nothing() {}").get_kernel("nothing")
+
+    @record
+    def step(x: Any, *, is_foreign: Any) -> None:
+        own = cudacore.current_stream()
+        if told != [(int(own.handle), 0)] * 2:
+            raise ValueError(told)
+        kernels["add"][1, 1](x, 1)
+        if is_foreign:
+            function = ctypes.c_void_p(int(nothing.handle))
+            shape = [ctypes.c_uint(1)] * 6
+            rest = (ctypes.c_uint(0), ctypes.c_void_p(int(own.handle)), None, None)
+            assert driver.cuLaunchKernel(function, *shape, *rest) == 0
+
+    x = new(device)
+    step(x, is_foreign=False)
+    assert not told
+    with pytest.raises(cudacore.NotSupportedError, match="launches kernels by cudacore alone"):
+        step(x, is_foreign=True)
+    assert first(x) == 1

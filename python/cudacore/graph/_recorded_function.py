@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
 import types
@@ -15,7 +16,7 @@ from cudacore.graph._recorded_number import record_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
 _Parameters = ParamSpec("_Parameters")
@@ -130,7 +131,7 @@ class RecordedFunction(Generic[_Parameters, _Result]):
             objects = recorder.stand_ins
             builder = recorder.builder()
             try:
-                with builder:
+                with builder, _shown_to_others(builder.stream):
                     recorder.begin()
                     result = function(
                         *objects[: len(args)],
@@ -174,6 +175,21 @@ def _place(error: BaseException, function: Any) -> str:
             place = f"{function.__code__.co_filename}:{trace.tb_lineno}"
         trace = trace.tb_next
     return place
+
+
+@contextlib.contextmanager
+def _shown_to_others(stream: _core.Stream) -> Iterator[None]:
+    """Make a stream the current one of other libraries too, so that their work is not left out."""
+    device = stream.device.device_id
+    with contextlib.ExitStack() as stack:
+        torch: Any = sys.modules.get("torch")
+        if torch is not None and torch.cuda.is_initialized():
+            own = torch.cuda.ExternalStream(int(stream.handle), device)
+            stack.enter_context(torch.cuda.stream(own))
+        cupy: Any = sys.modules.get("cupy")
+        if cupy is not None:
+            stack.enter_context(cupy.cuda.ExternalStream(int(stream.handle), device))
+        yield
 
 
 def _stand_in(array: Any, view: Any) -> Any:
