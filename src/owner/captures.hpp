@@ -26,7 +26,7 @@ inline constinit std::atomic<int> captures{0};
 
 /// Whether a capture that began here, or an invalid one, includes the stream.
 /// @throw Error
-[[nodiscard]] inline bool is_capturing(const driver::DriverApi& api, CUstream stream) {
+[[nodiscard]] inline bool is_captured_here(const driver::DriverApi& api, CUstream stream) {
   if (!any_capture()) [[likely]]
     return false;
   return asks_for_capture(api, stream);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/block_list.hpp"
 
-#include "owner/captures.hpp"
+#include "runtime/captured_work.hpp"
 #include "runtime/context_call.hpp"
 
 namespace cudacore {
@@ -40,17 +40,7 @@ std::uint64_t stream_key(const owner::StreamBox& stream) {
   return key;
 }
 
-bool is_capturing(const owner::StreamBox& stream) {
-  if (!owner::may_be_capturing()) return false;
-  const StreamCall call(stream);
-  CUstreamCaptureStatus status{};
-  const CUresult result = call.api().cuStreamIsCapturing(call.stream(), &status);
-  if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) return true;
-  call.check(result, "cuStreamIsCapturing");
-  return status != CU_STREAM_CAPTURE_STATUS_NONE;
-}
-
-bool Order::is_captured() const { return stream != nullptr && is_capturing(*stream); }
+bool Order::is_captured() const { return stream != nullptr && is_captured_by_anyone(*stream); }
 
 bool Order::is_done() const {
   return stream != nullptr ? Stream(stream).is_done() : event->is_done();

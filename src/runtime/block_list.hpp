@@ -18,11 +18,6 @@ namespace cudacore {
 /// @throw Error if the driver doesn't know the stream.
 [[nodiscard]] std::uint64_t stream_key(const owner::StreamBox& stream);
 
-/// Whether a stream is being captured into a graph, or, for the legacy stream, one that waits for
-/// it: to record or to query it would end that capture.
-/// @throw Error if the driver doesn't say.
-[[nodiscard]] bool is_capturing(const owner::StreamBox& stream);
-
 /// How to wait for the work that may still use free blocks: for what a stream has queued, or for an
 /// event. Neither is known if the stream has ended unnoticed; then only its context can be waited
 /// for.

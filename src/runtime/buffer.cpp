@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "cudacore/graph_memory_resource.hpp"
 #include "error/describe.hpp"
 #include "error/wait.hpp"
 #include "owner/captures.hpp"
+#include "runtime/captured_work.hpp"
 #include "runtime/context_call.hpp"
 
 namespace cudacore {
@@ -135,21 +135,6 @@ void copy(CUdeviceptr destination, CUdeviceptr source, std::size_t size, const S
   if (size == 0) return;
   if (waits_for != 0) wait_before_pageable(call, waits_for);
   call.check(call.api().cuMemcpyAsync(destination, source, size, call.stream()), "cuMemcpyAsync");
-}
-
-/// The graph that captured work becomes part of keeps the buffers that the work uses. The bindings
-/// pass buffers that are no shares, and keep the objects themselves.
-void keep_if_captured(const Stream& stream, std::initializer_list<Buffer> buffers) {
-  if (!owner::any_capture()) [[likely]]
-    return;
-  auto kept = std::make_shared<owner::Kept>();
-  for (const Buffer& buffer : buffers) {
-    if (buffer.box().use_count() == 0 || GraphMemoryResource::owns(buffer)) continue;
-    kept->shares.emplace_back(buffer.box());
-  }
-  if (kept->shares.empty()) return;
-  const StreamCall call(*stream.box());
-  owner::keep_in_capture(call.api(), call.stream(), std::move(kept));
 }
 
 }  // namespace

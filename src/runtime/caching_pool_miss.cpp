@@ -5,6 +5,7 @@
 #include "cudacore/error.hpp"
 #include "error/describe.hpp"
 #include "runtime/caching_pool.hpp"
+#include "runtime/captured_work.hpp"
 #include "runtime/context_call.hpp"
 
 // What finds memory when no free block of the stream fits: from what costs least to what costs
@@ -15,7 +16,7 @@ namespace cudacore {
 Block& CachingPool::take(const Stream& stream, std::size_t requested) {
   const owner::StreamBox& box = require_open(stream.box(), "Stream");
   const StreamCall call(box);
-  if (is_capturing(box)) {
+  if (is_captured_by_anyone(box)) {
     throw NotSupportedError(
         owner::describe_stream(box) +
         (is_default_stream(box.stream) ? " waits for a stream that is" : " is") +

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cudacore/error.hpp"
 #include "error/context_box.hpp"
+#include "runtime/captured_work.hpp"
 #include "runtime/context_call.hpp"
 #include "runtime/pinned_lists.hpp"
 
@@ -47,7 +48,7 @@ void CachingPool::record_if_needed(BlockList& list,
     if (list.records_late()) return;
     event = list.event;
   }
-  if (is_capturing(*stream)) {
+  if (is_captured_by_anyone(*stream)) {
     throw NotSupportedError(
         owner::describe_stream(*stream) +
         " is being captured: memory of a CachingMemoryResource that is freed on it is not used "
@@ -67,7 +68,7 @@ void CachingPool::stream_ends(const std::shared_ptr<owner::StreamBox>& stream) n
   std::optional<Event> event;
   std::unique_ptr<BlockList> gone;
   try {
-    if (!is_capturing(*stream)) event = Stream(stream).record(EventOptions{});
+    if (!is_captured_by_anyone(*stream)) event = Stream(stream).record(EventOptions{});
   } catch (const std::exception&) {  // only the context can be waited for
   }
   const std::scoped_lock lock(mutex_);

@@ -59,7 +59,7 @@ Buffer PoolMemoryResource::allocate(std::size_t size, const std::optional<Stream
   // The given stream, not the one for the release: a per-thread stream may use the memory at once.
   const StreamCall call(stream ? *stream->box() : *box->stream);
   if (size == 0) return Buffer(std::move(box));
-  if (owner::is_capturing(call.api(), call.stream())) [[unlikely]] {
+  if (owner::is_captured_here(call.api(), call.stream())) [[unlikely]] {
     throw std::logic_error(describe(handle(), device_id()) +
                            " allocates no memory on a stream that is being captured: allocate "
                            "before, or from a GraphMemoryResource");
