@@ -110,6 +110,7 @@ CUresult copy_batch(CUdeviceptr* to, CUdeviceptr* from, std::size_t* sizes, std:
     if (stream->queue->kind() == QueueKind::legacy) {
       return refuse(CUDA_ERROR_INVALID_VALUE, "batches don't go to the legacy default stream");
     }
+    if (stream->is_capturing()) return refuse_in_capture(*stream);
     const Batch batch{{to, count},
                       {from, count},
                       {sizes, count},

@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
+#include "simulator/api/capture.hpp"
 #include "simulator/api/memory_object.hpp"
-#include "simulator/api/stream.hpp"
 
 using namespace cudacore::simulator;
 
@@ -79,12 +79,72 @@ CUresult check(const CUmemLocation& location) {
 
 CUresult prefetch(CUdeviceptr pointer, std::size_t size, const CUmemLocation& location,
                   unsigned flags, CUstream handle) {
-  return stream_call(handle, [&](const std::shared_ptr<Stream>&) {
+  return stream_call(handle, [&](const std::shared_ptr<Stream>& stream) {
     if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (stream->is_capturing()) return refuse_in_capture(*stream);
     if (const CUresult status = check(location); status != CUDA_SUCCESS) return status;
     const auto object = find_managed(pointer, size);
     if (object == nullptr) return CUDA_ERROR_INVALID_VALUE;
     change_advice(*object, pointer, size, [&](Advice& advice) { advice.prefetched = location; });
+    return CUDA_SUCCESS;
+  });
+}
+
+/// Ranges, and where each is to be prefetched.
+struct Batch {
+  std::span<const CUdeviceptr> pointers;
+  std::span<const std::size_t> sizes;
+  std::span<const CUmemLocation> locations;
+  std::span<const std::size_t> location_begins;
+};
+
+CUresult check(const Stream& stream, const Batch& batch, unsigned long long flags) {
+  if (flags != 0 || batch.pointers.data() == nullptr || batch.sizes.data() == nullptr ||
+      batch.pointers.empty()) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  if (stream.queue->kind() == QueueKind::legacy) {
+    return refuse(CUDA_ERROR_INVALID_VALUE, "batches don't go to the legacy default stream");
+  }
+  if (stream.is_capturing()) return refuse_in_capture(stream);
+  for (std::size_t i = 0; i < batch.pointers.size(); ++i) {
+    if (find_managed(batch.pointers[i], batch.sizes[i]) == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult check_locations(const Batch& batch) {
+  if (batch.locations.data() == nullptr || batch.location_begins.data() == nullptr ||
+      batch.locations.empty() || batch.location_begins.front() != 0) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  for (std::size_t i = 0; i < batch.locations.size(); ++i) {
+    if (const CUresult status = check(batch.locations[i]); status != CUDA_SUCCESS) return status;
+    const std::size_t begin = batch.location_begins[i];
+    if (begin >= batch.pointers.size() || (i > 0 && begin <= batch.location_begins[i - 1])) {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult prefetch_batch(const Batch& batch, unsigned long long flags, CUstream handle) {
+  return stream_call(handle, [&](const std::shared_ptr<Stream>& stream) {
+    CUresult status = check(*stream, batch, flags);
+    if (status == CUDA_SUCCESS) status = check_locations(batch);
+    if (status != CUDA_SUCCESS) return status;
+    auto next = batch.location_begins.begin();
+    auto location = batch.locations.begin();
+    for (std::size_t i = 0; i < batch.pointers.size(); ++i) {
+      if (next != batch.location_begins.end() && i == *next) {
+        location = batch.locations.begin() + (next - batch.location_begins.begin());
+        ++next;
+      }
+      const auto object = find_managed(batch.pointers[i], batch.sizes[i]);
+      if (object == nullptr) return CUDA_ERROR_INVALID_VALUE;
+      change_advice(*object, batch.pointers[i], batch.sizes[i],
+                    [&](Advice& advice) { advice.prefetched = *location; });
+    }
     return CUDA_SUCCESS;
   });
 }
@@ -231,6 +291,31 @@ CUresult cuMemPrefetchAsync(CUdeviceptr pointer, std::size_t size, CUdevice devi
 CUresult cuMemPrefetchAsync_v2(CUdeviceptr pointer, std::size_t size, CUmemLocation location,
                                unsigned flags, CUstream stream) {
   return prefetch(pointer, size, location, flags, stream);
+}
+
+CUresult cuMemPrefetchBatchAsync(CUdeviceptr* pointers, std::size_t* sizes, std::size_t count,
+                                 CUmemLocation* locations, std::size_t* location_begins,
+                                 std::size_t location_count, unsigned long long flags,
+                                 CUstream stream) {
+  return prefetch_batch({{pointers, count},
+                         {sizes, count},
+                         {locations, location_count},
+                         {location_begins, location_count}},
+                        flags, stream);
+}
+/// What is discarded is undefined: it stays as it is here.
+CUresult cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr* pointers, std::size_t* sizes,
+                                           std::size_t count, CUmemLocation* locations,
+                                           std::size_t* location_begins, std::size_t location_count,
+                                           unsigned long long flags, CUstream stream) {
+  return cuMemPrefetchBatchAsync(pointers, sizes, count, locations, location_begins, location_count,
+                                 flags, stream);
+}
+CUresult cuMemDiscardBatchAsync(CUdeviceptr* pointers, std::size_t* sizes, std::size_t count,
+                                unsigned long long flags, CUstream handle) {
+  return stream_call(handle, [&](const std::shared_ptr<Stream>& stream) {
+    return check(*stream, {{pointers, count}, {sizes, count}, {}, {}}, flags);
+  });
 }
 
 CUresult cuMemAdvise(CUdeviceptr pointer, std::size_t size, CUmem_advise advice, CUdevice device) {

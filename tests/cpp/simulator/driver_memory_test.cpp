@@ -341,6 +341,48 @@ TEST_F(DriverMemory, Batches) {
   EXPECT_EQ(failed, 1U);
 }
 
+TEST_F(DriverMemory, BatchesOfManagedMemory) {
+  CUstream stream = make_stream();
+  CUdeviceptr managed = 0;
+  ASSERT_EQ(cuMemAllocManaged(&managed, 3 * mib, CU_MEM_ATTACH_GLOBAL), CUDA_SUCCESS);
+  std::array pointers{managed, managed + mib, managed + 2 * mib};
+  std::array<std::size_t, 3> sizes{mib, mib, mib};
+  std::array<CUmemLocation, 2> places{};
+  places[0].type = CU_MEM_LOCATION_TYPE_DEVICE;
+  places[1].type = CU_MEM_LOCATION_TYPE_HOST;
+  std::array<std::size_t, 2> begins{0, 2};
+  const auto place_of = [&](CUdeviceptr pointer) {
+    int place = 0;
+    EXPECT_EQ(cuMemRangeGetAttribute(&place, sizeof(place),
+                                     CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, pointer, mib),
+              CUDA_SUCCESS);
+    return place;
+  };
+  const auto prefetch = [&](CUstream on) {
+    return cuMemPrefetchBatchAsync(pointers.data(), sizes.data(), 3, places.data(), begins.data(),
+                                   2, 0, on);
+  };
+  ASSERT_EQ(prefetch(stream), CUDA_SUCCESS);
+  EXPECT_EQ(place_of(managed), 0);
+  EXPECT_EQ(place_of(managed + mib), 0);
+  EXPECT_EQ(place_of(managed + 2 * mib), CU_DEVICE_CPU);
+  EXPECT_EQ(prefetch(nullptr), CUDA_ERROR_INVALID_VALUE);
+  std::swap(places[0], places[1]);
+  EXPECT_EQ(cuMemDiscardAndPrefetchBatchAsync(pointers.data(), sizes.data(), 3, places.data(),
+                                              begins.data(), 2, 0, stream),
+            CUDA_SUCCESS);
+  EXPECT_EQ(place_of(managed), CU_DEVICE_CPU);
+  begins[1] = 3;
+  EXPECT_EQ(prefetch(stream), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemDiscardBatchAsync(pointers.data(), sizes.data(), 3, 0, stream), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemDiscardBatchAsync(pointers.data(), sizes.data(), 3, 1, stream),
+            CUDA_ERROR_INVALID_VALUE);
+  sizes[2] = 2 * mib;
+  EXPECT_EQ(cuMemDiscardBatchAsync(pointers.data(), sizes.data(), 3, 0, stream),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemFree_v2(managed), CUDA_SUCCESS);
+}
+
 TEST_F(DriverMemory, HostMemoryStaysWhileOthersWorkOnIt) {
   void* pinned = nullptr;
   CUdeviceptr managed = 0;
