@@ -17,6 +17,7 @@ struct BufferBox;
 }
 
 class MemoryResource;
+struct CopyOptions;
 
 /// A range of memory that a device, the host, or both can access.
 ///
@@ -62,6 +63,8 @@ class Buffer {
   /// Copies size() bytes from `source`, which must have the same size, into this buffer
   /// (cuMemcpyAsync).
   void copy_from(const Buffer& source, const Stream& stream) const;
+  /// The same with options, as a batch of one copy (copy_batch()).
+  void copy_from(const Buffer& source, const Stream& stream, const CopyOptions& options) const;
   /// Copies from the host. The driver stages pageable memory before this returns; pinned memory
   /// must live until the stream has executed the copy.
   /// @throw std::invalid_argument if the sizes differ.

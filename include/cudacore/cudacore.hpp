@@ -8,6 +8,7 @@
 #include <cudacore/cache.hpp>
 #include <cudacore/caching_memory_resource.hpp>
 #include <cudacore/context.hpp>
+#include <cudacore/copy_options.hpp>
 #include <cudacore/device.hpp>
 #include <cudacore/error.hpp>
 #include <cudacore/event.hpp>
@@ -18,6 +19,8 @@
 #include <cudacore/kernel.hpp>
 #include <cudacore/launch.hpp>
 #include <cudacore/linker.hpp>
+#include <cudacore/managed_buffer.hpp>
+#include <cudacore/memory_location.hpp>
 #include <cudacore/memory_resource.hpp>
 #include <cudacore/object_code.hpp>
 #include <cudacore/program.hpp>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The types and the documentation of the extension module, which takes its docstrings from here."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSet, Sequence
 from os import PathLike
 from typing import (
     Any,
@@ -64,6 +64,7 @@ _Sources: TypeAlias = Mapping[str, str | bytes] | Sequence[tuple[str, str | byte
 _SourceType: TypeAlias = Literal["c++", "ptx", "ltoir"] | SourceCodeType
 _CompileTarget: TypeAlias = Literal["ptx", "cubin", "ltoir"] | ObjectCodeFormatType
 _LinkTarget: TypeAlias = Literal["cubin", "ptx"] | ObjectCodeFormatType
+_CopyOptions: TypeAlias = CopyOptions | Mapping[str, Any]
 _LocationType: TypeAlias = Literal["device", "host", "host_numa"]
 
 _ElementType: TypeAlias = DTypeLike | object
@@ -1080,7 +1081,13 @@ class Buffer:
     def owner(self) -> object:
         """object: What `from_handle` was given to keep alive."""
     @overload
-    def copy_to(self, dst: None = None, *, stream: _StreamLike | None = None) -> Buffer:
+    def copy_to(
+        self,
+        dst: None = None,
+        *,
+        stream: _StreamLike | None = None,
+        options: _CopyOptions | None = None,
+    ) -> Buffer:
         """Copies the whole buffer into another, or into a writable host object
         (cuMemcpyAsync). Sizes must agree.
 
@@ -1091,6 +1098,9 @@ class Buffer:
             one on a device. If None, a new buffer from the same memory resource.
         stream : Stream or None
             If None, the current stream.
+        options : cudacore.utils.CopyOptions, dict or None
+            For copies between buffers alone. With options, the copy is a batch of one: see
+            `cudacore.utils.copy_batch`.
 
         Returns
         -------
@@ -1100,17 +1110,27 @@ class Buffer:
         Raises
         ------
         TypeError
-            The object shows no memory, or it is read-only or not contiguous.
+            The object shows no memory, or it is read-only or not contiguous. Or options are given
+            with a host object, or for a stream that takes no batches.
         ValueError
             The sizes differ, or a buffer is closed.
+        NotSupportedError
+            Options are given, and the driver is older than 13.0.
         """
     @overload
-    def copy_to(self, dst: _Destination, *, stream: _StreamLike | None = None) -> _Destination: ...
+    def copy_to(
+        self,
+        dst: _Destination,
+        *,
+        stream: _StreamLike | None = None,
+        options: _CopyOptions | None = None,
+    ) -> _Destination: ...
     def copy_from(
         self,
         src: Buffer | _HostBuffer | _Array | _Convertible,
         *,
         stream: _StreamLike | None = None,
+        options: _CopyOptions | None = None,
     ) -> None:
         """Copies the whole of another buffer, of a host object, or of an array into this one
         (cuMemcpyAsync). Sizes must agree.
@@ -1124,13 +1144,18 @@ class Buffer:
             a device.
         stream : Stream or None
             If None, the current stream.
+        options : cudacore.utils.CopyOptions, dict or None
+            As for `copy_to`.
 
         Raises
         ------
         TypeError
-            The object shows no memory, or it is not contiguous.
+            The object shows no memory, or it is not contiguous. Or options are given with a host
+            object, or for a stream that takes no batches.
         ValueError
             The sizes differ, or a buffer is closed.
+        NotSupportedError
+            Options are given, and the driver is older than 13.0.
         """
     @overload
     def to_host(
@@ -1285,6 +1310,285 @@ class Buffer:
     def __exit__(self, *args: object) -> None: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+
+@final
+class Host:
+    """The host, as a place for managed memory, where a `Device` is another.
+
+    There is one object for each place: ``Host() is Host()``.
+
+    Parameters
+    ----------
+    numa_id : int or None
+        The number of a NUMA node; if None, the host as a whole.
+    is_numa_current : bool
+        Whether it is the NUMA node of the thread that uses it. Cannot be combined with `numa_id`.
+
+    Raises
+    ------
+    ValueError
+        `numa_id` is negative, or both are given.
+
+    Examples
+    --------
+    >>> cudacore.Host(numa_id=0)
+    Host(numa_id=0)
+    """
+    def __init__(self, numa_id: int | None = None, *, is_numa_current: bool = False) -> None: ...
+    @classmethod
+    def numa_current(cls) -> Host:
+        """The NUMA node of the thread that uses it.
+
+        Returns
+        -------
+        Host
+        """
+    @property
+    def numa_id(self) -> int | None:
+        """int or None: The NUMA node; None for the host as a whole, or the current node."""
+    @property
+    def is_numa_current(self) -> bool:
+        """bool: Whether it is the NUMA node of the thread that uses it."""
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+class ManagedBuffer(Buffer):
+    """A buffer of managed memory, with advice to the driver on where its pages should be.
+
+    `ManagedMemoryResource.allocate` returns one, and ``ManagedBuffer.from_handle`` wraps managed
+    memory from elsewhere. A part, ``buf[a:b]``, is a ManagedBuffer too. Advice is the driver's, for
+    whole pages: reading a property asks the driver.
+
+    All its members raise ValueError for a buffer that is closed or empty, or whose memory is not
+    managed, and `NotSupportedError` if the driver lacks the function.
+
+    Examples
+    --------
+    >>> dev = cudacore.Device()
+    >>> stream = dev.create_stream()
+    >>> buffer = cudacore.ManagedMemoryResource().allocate(1 << 20, stream=stream)
+    >>> buffer.read_mostly = True
+    >>> buffer.preferred_location = dev
+    >>> buffer.accessed_by.add(cudacore.Host())
+    >>> buffer.prefetch(cudacore.Host(), stream=stream)
+    >>> buffer.last_prefetch_location
+    Host()
+    """
+    @property
+    def read_mostly(self) -> bool:
+        """bool: Whether the memory is mostly read, so that devices get copies of its pages.
+
+        Settable (cuMemAdvise, cuMemRangeGetAttributes).
+        """
+    @read_mostly.setter
+    def read_mostly(self, on: bool) -> None: ...
+    @property
+    def preferred_location(self) -> Device | Host | None:
+        """Device, Host or None: Where the pages should stay; None for nowhere, or if they differ.
+
+        Settable (cuMemAdvise, cuMemRangeGetAttributes).
+        """
+    @preferred_location.setter
+    def preferred_location(self, location: Device | Host | None) -> None: ...
+    @property
+    def accessed_by(self) -> MutableSet[Device | Host]:
+        """set of Device and Host: For whom the pages stay mapped, wherever they are.
+
+        Changing the set changes the advice, and so does assigning another one (cuMemAdvise,
+        cuMemRangeGetAttributes). It holds ``Host()``, but none of its NUMA nodes.
+        """
+    @accessed_by.setter
+    def accessed_by(self, locations: Iterable[Device | Host]) -> None: ...
+    def _accessed_by(self) -> list[Device | Host]: ...
+    def _set_accessed_by(self, location: Device | Host, on: bool) -> None: ...
+    @property
+    def last_prefetch_location(self) -> Device | Host | None:
+        """Device, Host or None: Where the last prefetch was to.
+
+        None if there was none, or if it differs between the pages. The pages may be elsewhere since
+        (cuMemRangeGetAttributes).
+        """
+    def prefetch(self, location: Device | Host, *, stream: _StreamLike | None = None) -> None:
+        """Moves the pages, in the order of a stream (cuMemPrefetchAsync).
+
+        Parameters
+        ----------
+        location : Device or Host
+        stream : Stream or None
+            If None, the current stream. Not one that is being captured: graphs can't prefetch.
+        """
+    def discard(self, *, stream: _StreamLike | None = None) -> None:
+        """Drops the contents, so that moving the pages need not copy them (cuMemDiscardBatchAsync).
+
+        Until it is written, or prefetched, reading the memory gives no particular values.
+
+        Parameters
+        ----------
+        stream : Stream or None
+            If None, the current stream. Neither one that is being captured nor the legacy default
+            stream.
+
+        Raises
+        ------
+        NotSupportedError
+            The driver is older than 13.0.
+        """
+    def discard_prefetch(
+        self, location: Device | Host, *, stream: _StreamLike | None = None
+    ) -> None:
+        """Drops the contents and moves the pages (cuMemDiscardAndPrefetchBatchAsync).
+
+        Parameters
+        ----------
+        location : Device or Host
+        stream : Stream or None
+            As for `discard`.
+
+        Raises
+        ------
+        NotSupportedError
+            The driver is older than 13.0.
+        """
+
+def copy_batch(
+    stream: _StreamLike | None,
+    srcs: Sequence[Buffer],
+    dsts: Sequence[Buffer],
+    *,
+    options: _CopyOptions | Sequence[_CopyOptions] | None = None,
+) -> None:
+    """Copies several buffers by one call of the driver (cuMemcpyBatchAsync).
+
+    The batch is in the order of the stream. Its copies are in no particular order, so no source may
+    overlap a destination.
+
+    Parameters
+    ----------
+    stream : Stream or None
+        If None, the current stream. Neither one that is being captured nor the legacy default
+        stream.
+    srcs, dsts : sequence of Buffer
+        Each source, and the destination of the same size at the same place.
+    options : CopyOptions, dict, sequence of them, or None
+        One for all copies, or one for each.
+
+    Raises
+    ------
+    NotSupportedError
+        The driver is older than 13.0.
+    ValueError
+        A buffer is closed, or numbers or sizes differ.
+    TypeError
+        The stream is being captured, or is the legacy default stream.
+
+    Examples
+    --------
+    >>> from cudacore.utils import copy_batch
+    >>> dev = cudacore.Device()
+    >>> stream = dev.create_stream()
+    >>> pinned = cudacore.LegacyPinnedMemoryResource()
+    >>> sources = [pinned.allocate(4) for _ in range(2)]
+    >>> for source in sources:
+    ...     memoryview(source)[:] = b"abcd"
+    >>> copies = [dev.allocate(4, stream=stream) for _ in sources]
+    >>> copy_batch(stream, sources, copies, options={"src_access_order": "any"})
+    >>> copies[1].to_host(stream=stream).tobytes()
+    b'abcd'
+    """
+
+def prefetch_batch(
+    stream: _StreamLike | None,
+    buffers: Sequence[Buffer],
+    locations: Device | Host | Sequence[Device | Host],
+) -> None:
+    """Moves the pages of several buffers of managed memory (cuMemPrefetchBatchAsync).
+
+    Parameters
+    ----------
+    stream : Stream or None
+        If None, the current stream. Neither one that is being captured nor the legacy default
+        stream.
+    buffers : sequence of Buffer
+        They are moved in no particular order.
+    locations : Device, Host or sequence of them
+        One for all buffers, or one for each.
+
+    Raises
+    ------
+    NotSupportedError
+        The driver is older than 13.0.
+    ValueError
+        A buffer is closed or empty, or its memory is not managed; there is no buffer; or the number
+        of locations is another one.
+    TypeError
+        The stream is being captured, or is the legacy default stream.
+
+    Examples
+    --------
+    >>> from cudacore.utils import prefetch_batch
+    >>> dev = cudacore.Device()
+    >>> stream = dev.create_stream()
+    >>> pool = cudacore.ManagedMemoryResource()
+    >>> buffers = [pool.allocate(4096, stream=stream) for _ in range(2)]
+    >>> prefetch_batch(stream, buffers, [dev, cudacore.Host()])
+    >>> buffers[1].last_prefetch_location
+    Host()
+    """
+
+def discard_batch(stream: _StreamLike | None, buffers: Sequence[Buffer]) -> None:
+    """Drops the contents of several buffers of managed memory (cuMemDiscardBatchAsync).
+
+    Until it is written, or prefetched, reading the memory gives no particular values.
+
+    Parameters
+    ----------
+    stream : Stream or None
+        As for `prefetch_batch`.
+    buffers : sequence of Buffer
+
+    Raises
+    ------
+    NotSupportedError, ValueError, TypeError
+        As for `prefetch_batch`.
+
+    Examples
+    --------
+    >>> from cudacore.utils import discard_batch
+    >>> stream = cudacore.Device().create_stream()
+    >>> buffer = cudacore.ManagedMemoryResource().allocate(4096, stream=stream)
+    >>> discard_batch(stream, [buffer])
+    """
+
+def discard_prefetch_batch(
+    stream: _StreamLike | None,
+    buffers: Sequence[Buffer],
+    locations: Device | Host | Sequence[Device | Host],
+) -> None:
+    """Drops the contents of several buffers and moves their pages.
+
+    The driver's cuMemDiscardAndPrefetchBatchAsync does both at once: no contents are moved.
+
+    Parameters
+    ----------
+    stream : Stream or None
+        As for `prefetch_batch`.
+    buffers : sequence of Buffer
+    locations : Device, Host or sequence of them
+        One for all buffers, or one for each.
+
+    Raises
+    ------
+    NotSupportedError, ValueError, TypeError
+        As for `prefetch_batch`.
+
+    Examples
+    --------
+    >>> from cudacore.utils import discard_prefetch_batch
+    >>> stream = cudacore.Device().create_stream()
+    >>> buffer = cudacore.ManagedMemoryResource().allocate(4096, stream=stream)
+    >>> discard_prefetch_batch(stream, [buffer], cudacore.Host())
+    >>> buffer.last_prefetch_location
+    Host()
+    """
 
 @final
 class StridedMemoryView:
@@ -1923,6 +2227,24 @@ class ManagedMemoryResource(_PoolMemoryResource):
     def __init__(
         self, options: ManagedMemoryResourceOptions | Mapping[str, Any] | None = None
     ) -> None: ...
+    def allocate(self, size: int, *, stream: _StreamLike | None = None) -> ManagedBuffer:
+        """Allocates memory, usable on the stream from now on.
+
+        Parameters
+        ----------
+        size : int
+            Bytes.
+        stream : Stream or None
+            If None, the current stream.
+
+        Returns
+        -------
+        ManagedBuffer
+
+        Raises
+        ------
+        OutOfMemoryError
+        """
     @property
     def preferred_location(self) -> tuple[str, int | None] | None:
         """tuple or None: The preferred location: (kind, device or NUMA node)."""
@@ -2091,6 +2413,29 @@ class CachingMemoryResource(MemoryResource):
         min_bytes_to_keep : int
             Bytes that the pool may keep reserved.
         """
+
+@final
+class CopyOptions:
+    @property
+    def src_access_order(self) -> Literal["stream", "during_api_call", "any"]: ...
+    @src_access_order.setter
+    def src_access_order(self, value: str) -> None: ...
+    src_location_hint: Device | Host | None
+    dst_location_hint: Device | Host | None
+    @property
+    def overlap_mode(self) -> Literal["default", "prefer_overlap_with_compute"]: ...
+    @overlap_mode.setter
+    def overlap_mode(self, value: str) -> None: ...
+    def __init__(
+        self,
+        src_access_order: str = "stream",
+        src_location_hint: Device | Host | None = None,
+        dst_location_hint: Device | Host | None = None,
+        overlap_mode: str = "default",
+    ) -> None: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __replace__(self, **kwargs: Any) -> Self: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]
 
 @final
 class VirtualMemoryResourceOptions:

@@ -25,15 +25,8 @@ NAMES = {
         "WorkqueueResourceOptions",
         "WorkqueueSharingScopeType",
     ),
-    "managed buffers": ("Host", "ManagedBuffer"),
     "descriptors for other processes": ("IPCEventDescriptor",),
     "textures": ("texture", "AddressModeType", "ArrayFormatType", "FilterModeType", "ReadModeType"),
-    "copies in batches": (
-        "copy_batch",
-        "discard_batch",
-        "discard_prefetch_batch",
-        "prefetch_batch",
-    ),
 }
 MEMBERS: dict[str, dict[str, tuple[str, ...]]] = {
     "green contexts": {

@@ -8,17 +8,21 @@
 #include "bindings/fast_method.hpp"
 #include "bindings/host_buffer.hpp"
 #include "bindings/kept_arguments.hpp"
+#include "bindings/managed_buffer.hpp"
+#include "bindings/options.hpp"
 #include "bindings/recorder.hpp"
 #include "bindings/strided_view.hpp"
 #include "owner/owned_handles.hpp"
+#include "runtime/captured_work.hpp"
 
 namespace cudacore::bindings {
 namespace {
 
 constexpr char how_made[] = "Device.allocate(), MemoryResource.allocate() or Buffer.from_handle()";
 
-/// A value and a stream.
+/// A value and a stream, and maybe options.
 using Arguments = std::array<py::handle, 2>;
+using CopyArguments = std::array<py::handle, 3>;
 
 /// A value that was not given is refused like a None.
 py::handle or_none(py::handle value) { return value ? value : py::handle(Py_None); }
@@ -43,10 +47,30 @@ class StreamOfCall {
   std::optional<Stream> own_;
 };
 
-PyObject* copy_from(PyObject* self, const Arguments& given) {
+/// A copy with options, which only buffers have.
+void copy_with_options(const char* function, py::handle destination, py::handle source,
+                       py::handle stream, py::handle options) {
+  const auto chosen = to_options<CopyOptions>(options);
+  for (const py::handle side : {destination, source}) {
+    if (get_if<Buffer>(side.ptr()) != nullptr) continue;
+    refuse_type(std::string(function) + " with options", "given a Buffer", side);
+  }
+  const Stream on = to_stream(stream, Buffer(*get_if<Buffer>(destination.ptr())));
+  const Buffer to = *get_if<Buffer>(destination.ptr());
+  const Buffer from = *get_if<Buffer>(source.ptr());
+  require_recorded(on);
+  refuse_stream(without_gil([&] { return batch_refusal(function, on); }));
+  without_gil([&] { to.copy_from(from, on, chosen); });
+}
+
+PyObject* copy_from(PyObject* self, const CopyArguments& given) {
+  const py::handle origin = or_none(given[0]);
+  if (!given[2].is_none()) {
+    copy_with_options("Buffer.copy_from", self, origin, given[1], given[2]);
+    Py_RETURN_NONE;
+  }
   const Borrowed<Buffer> destination(self);
   const StreamOfCall stream(given[1], destination.get());
-  const py::handle origin = or_none(given[0]);
   if (get_if<Buffer>(origin.ptr()) != nullptr) {
     const Borrowed<Buffer> source(origin.ptr());
     const ReleaseGil release;
@@ -61,7 +85,7 @@ PyObject* copy_from(PyObject* self, const Arguments& given) {
   Py_RETURN_NONE;
 }
 
-PyObject* copy_to(PyObject* self, const Arguments& given) {
+PyObject* copy_to(PyObject* self, const CopyArguments& given) {
   const Borrowed<Buffer> borrowed(self);
   const Buffer& source = borrowed.get();
   const StreamOfCall stream(given[1], source);
@@ -72,9 +96,14 @@ PyObject* copy_to(PyObject* self, const Arguments& given) {
       throw py::value_error(
           "Buffer.copy_to: the buffer wraps memory of no resource, so dst must be given");
     }
-    destination = py::cast(without_gil([&resource, size = source.size(), chosen = stream.share()] {
-      return resource->allocate(size, chosen);
-    }));
+    destination =
+        checked(make_buffer(without_gil([&resource, size = source.size(), chosen = stream.share()] {
+          return resource->allocate(size, chosen);
+        })));
+  }
+  if (!given[2].is_none()) {
+    copy_with_options("Buffer.copy_to", destination, self, given[1], given[2]);
+    return destination.release().ptr();
   }
   if (get_if<Buffer>(destination.ptr()) != nullptr) {
     const Borrowed<Buffer> target(destination.ptr());
@@ -168,8 +197,8 @@ py::object to_host(const Buffer& self, const py::object& dtype, const py::object
 }
 
 /// buffer[start:stop]
-Buffer get_slice(const Buffer& self, const py::object& index) {
-  const Buffer whole = self;  // the bounds' __index__ may close the object
+py::object get_slice(const ObjectOf<Buffer>& self, const py::object& index) {
+  const Buffer whole = self.value();  // the bounds' __index__ may close the object
   if (PySlice_Check(index.ptr()) == 0) {
     throw py::type_error("a Buffer is sliced by bytes, buf[0:256], and has no element " +
                          shown(index) + "; buf.to_host(dtype) gives an array of its elements");
@@ -184,7 +213,9 @@ Buffer get_slice(const Buffer& self, const py::object& index) {
   }
   const Py_ssize_t size =
       PySlice_AdjustIndices(static_cast<Py_ssize_t>(whole.size()), &start, &stop, step);
-  return whole.slice(static_cast<std::size_t>(start), static_cast<std::size_t>(size));
+  Buffer part = whole.slice(static_cast<std::size_t>(start), static_cast<std::size_t>(size));
+  return checked(is_managed_buffer(self) ? make_object(std::move(part), managed_buffer_type)
+                                         : make_object(std::move(part)));
 }
 
 /// A typed view of the whole buffer.
@@ -287,8 +318,10 @@ void bind_buffer(py::module_& module) {
                                  owner.is_none() ? nullptr : keep_alive(std::move(owner)), chosen));
                  })
       .def_fast(fast_method<"Buffer.close($self, stream=None)", &close>)
-      .def_fast(fast_method<"Buffer.copy_from($self, src, *, stream=None)", &copy_from>)
-      .def_fast(fast_method<"Buffer.copy_to($self, dst=None, *, stream=None)", &copy_to>)
+      .def_fast(
+          fast_method<"Buffer.copy_from($self, src, *, stream=None, options=None)", &copy_from>)
+      .def_fast(
+          fast_method<"Buffer.copy_to($self, dst=None, *, stream=None, options=None)", &copy_to>)
       .def_fast(fast_method<"Buffer.fill($self, value, *, stream=None)", &fill>)
       .def("to_host", in_parts, py::arg("dtype") = py::none(), py::arg("shape") = py::none(),
            py::kw_only(), py::arg("stream") = py::none(), &to_host)

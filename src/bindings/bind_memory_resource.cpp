@@ -96,7 +96,7 @@ PyObject* allocate_on_device(PyDevice& device, py::handle size, py::handle strea
   const Request request("Device.allocate", size, stream);
   // A share: the stream's protocol and other threads may set another resource.
   const std::shared_ptr<MemoryResource> resource = resource_of(device);
-  return make_object(allocate_from(
+  return make_buffer(allocate_from(
       *resource, request,
       [&](std::size_t bytes, const Stream& chosen) { return resource->allocate(bytes, chosen); }));
 }

@@ -263,6 +263,21 @@ class HeapClass : public py::object {
     inc_ref();  // heap_type<T> owns one forever
   }
 
+  /// A class that derives from T's own: get_if<T>() finds the value in its objects, which
+  /// make_object() makes if it is given `type()`.
+  [[nodiscard]] static HeapClass derived(py::module_& module, const char* qualified_name) {
+    const std::string doc = class_documentation(qualified_name);
+    PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(doc.c_str())}, {0, nullptr}};
+    PyType_Spec spec{qualified_name, 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+    HeapClass made(checked(PyType_FromSpecWithBases(&spec, py::make_tuple(type_of<T>()).ptr())));
+    module.attr(made.attr("__name__")) = made;
+    made.inc_ref();  // as for heap_type<T>
+    return made;
+  }
+  [[nodiscard]] PyTypeObject* type() const noexcept {
+    return reinterpret_cast<PyTypeObject*>(m_ptr);
+  }
+
   template <typename... Rest>
   HeapClass& def(const char* name, const Rest&... rest) {
     function_last(
@@ -380,6 +395,8 @@ class HeapClass : public py::object {
   }
 
  private:
+  explicit HeapClass(py::object&& type) : py::object(std::move(type)) {}
+
   template <typename Function, typename... Extra>
   py::cpp_function accessor(const Function& function, const Extra&... extra) {
     return {with_policy(function, extra...), py::is_method(*this)};

@@ -25,14 +25,13 @@ template <typename T, typename... Types>
 inline constexpr bool is_one_of = (std::is_same_v<std::remove_cvref_t<T>, Types> || ...);
 
 template <typename T>
-inline constexpr bool is_held =
-    is_one_of<T, Buffer, Context, Event, Graph, GraphBuilder, GraphCondition, GraphDefinition,
-              GraphMemoryAttributes, GraphNode, GraphWork, Kernel, LaunchConfig, Launcher,
-              ObjectCode, Param, Signature, Stream, PyDevice, Closable<Linker>, Closable<Program>,
-              DeviceProperties, KernelAttributes, KernelOccupancy, PoolAttributes,
-              DeviceMemoryResourceOptions, EventOptions, LinkerOptions,
-              ManagedMemoryResourceOptions, PinnedMemoryResourceOptions, ProgramOptions,
-              StreamOptions, StridedView, TensorMapObject, VirtualMemoryResourceOptions>;
+inline constexpr bool is_held = is_one_of<
+    T, Buffer, Context, CopyOptions, Event, Graph, GraphBuilder, GraphCondition, GraphDefinition,
+    GraphMemoryAttributes, GraphNode, GraphWork, Kernel, LaunchConfig, Launcher, ObjectCode, Param,
+    Signature, Stream, PyDevice, Closable<Linker>, Closable<Program>, DeviceProperties,
+    KernelAttributes, KernelOccupancy, PoolAttributes, DeviceMemoryResourceOptions, EventOptions,
+    LinkerOptions, ManagedMemoryResourceOptions, MemoryLocation, PinnedMemoryResourceOptions,
+    ProgramOptions, StreamOptions, StridedView, TensorMapObject, VirtualMemoryResourceOptions>;
 
 /// Whether Python classes may derive from T's type.
 template <typename T>

@@ -6,6 +6,7 @@
 
 #include "bindings/entered_streams.hpp"
 #include "bindings/fast_method.hpp"
+#include "bindings/managed_buffer.hpp"
 #include "bindings/python_resource.hpp"
 #include "owner/owned_handles.hpp"
 
@@ -60,7 +61,11 @@ PyObject* allocate(PyObject* self, const std::array<py::handle, 2>& arguments) {
       made.box()->resource = to_memory_resource(self);
     }
   }
-  return make_object(std::move(made));
+  if constexpr (std::is_same_v<T, ManagedMemoryResource>) {
+    return make_object(std::move(made), managed_buffer_type);
+  } else {
+    return make_object(std::move(made));
+  }
 }
 
 /// Binds what every class written in C++ has.

@@ -102,7 +102,8 @@ class OptionClass {
 
  private:
   using Table = OptionTable<T>;
-  static constexpr const char* name = Table::texts.qualified_name + sizeof("cudacore.") - 1;
+  static constexpr const char* name =
+      Table::texts.qualified_name + std::string_view(Table::texts.qualified_name).rfind('.') + 1;
 
   static T defaults() {
     T options{};

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "bindings/managed_buffer.hpp"
 #include "bindings/options.hpp"
 
 // How the value of an option is read from Python, and shown to it. Only options.cpp includes this.
@@ -76,6 +77,15 @@ constexpr const char* expected(Type<VirtualHandle> /*type*/) {
 }
 constexpr const char* expected(Type<VirtualGranularity> /*type*/) {
   return "'minimum' or 'recommended'";
+}
+constexpr const char* expected(Type<MemcpySrcAccessOrder> /*type*/) {
+  return "'stream', 'during_api_call' or 'any'";
+}
+constexpr const char* expected(Type<MemcpyOverlapMode> /*type*/) {
+  return "'default' or 'prefer_overlap_with_compute'";
+}
+constexpr const char* expected(Type<std::optional<MemoryLocation>> /*type*/) {
+  return "Device, Host or None";
 }
 constexpr const char* expected(Type<VirtualAccess> /*type*/) { return "'r', 'rw' or None"; }
 
@@ -183,6 +193,10 @@ void read_option(py::handle object, const OptionPlace& place, E& value) {
   value = static_cast<E>(name - names_of<E>.begin());
 }
 
+inline void read_option(py::handle object, const OptionPlace& place, MemoryLocation& value) {
+  value = to_location(object, place.name);
+}
+
 inline void read_option(py::handle object, const OptionPlace& place, Macro& value) {
   const bool is_pair = is_macro_pair(object);
   value.first = to_text(is_pair ? PyTuple_GET_ITEM(object.ptr(), 0) : object.ptr(), place);
@@ -266,6 +280,8 @@ template <typename V>
     return spec.is_path ? to_str(value) : py::str(value);
   } else if constexpr (std::is_enum_v<V>) {
     return py::cast(name_of(value));
+  } else if constexpr (std::is_same_v<V, MemoryLocation>) {
+    return to_object(std::optional(value));
   } else if constexpr (std::is_same_v<V, Macro>) {
     if (!value.second) return py::str(value.first);
     return py::make_tuple(value.first, *value.second);

@@ -136,6 +136,31 @@ struct OptionTable<ManagedMemoryResourceOptions> {
 };
 
 template <>
+struct OptionTable<CopyOptions> {
+  static constexpr OptionTexts texts{
+      .qualified_name = "cudacore.utils.CopyOptions",
+      .summary = "What a copy between buffers may assume (cuMemcpyBatchAsync).",
+      .example =
+          ">>> cudacore.utils.CopyOptions(src_access_order=\"any\", "
+          "src_location_hint=cudacore.Host())\n"
+          "CopyOptions(src_access_order='any', src_location_hint=Host())"};
+  static constexpr std::array fields = {
+      option<&CopyOptions::src_access_order>(
+          {.name = "src_access_order",
+           .doc = "When the source may be read: in the order of the stream, before the call "
+                  "returns, or at any time until the copy is done."}),
+      option<&CopyOptions::src_location_hint>(
+          {.name = "src_location_hint",
+           .doc = "Where the source is, if its memory is managed or pageable."}),
+      option<&CopyOptions::dst_location_hint>(
+          {.name = "dst_location_hint",
+           .doc = "Where the destination is, if its memory is managed or pageable."}),
+      option<&CopyOptions::overlap_mode>(
+          {.name = "overlap_mode", .doc = "Whether the copy should overlap with kernels."}),
+  };
+};
+
+template <>
 struct OptionTable<VirtualMemoryResourceOptions> {
   using Options = VirtualMemoryResourceOptions;
   static constexpr OptionTexts texts{
@@ -220,6 +245,7 @@ template EventOptions to_options(py::handle);
 template DeviceMemoryResourceOptions to_options(py::handle);
 template PinnedMemoryResourceOptions to_options(py::handle);
 template ManagedMemoryResourceOptions to_options(py::handle);
+template CopyOptions to_options(py::handle);
 template VirtualMemoryResourceOptions to_options(py::handle);
 template ProgramOptions to_options(py::handle);
 template LinkerOptions to_options(py::handle);
@@ -248,6 +274,7 @@ void bind_options(py::module_& module) {
   OptionClass<DeviceMemoryResourceOptions>::add(module);
   OptionClass<PinnedMemoryResourceOptions>::add(module);
   OptionClass<ManagedMemoryResourceOptions>::add(module);
+  OptionClass<CopyOptions>::add(module);
   OptionClass<VirtualMemoryResourceOptions>::add(module);
   OptionClass<ProgramOptions>::add(module).def("as_bytes", quick, py::arg("backend"),
                                                py::arg("target_type") = py::none(), &program_bytes);

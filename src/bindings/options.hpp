@@ -34,6 +34,11 @@ inline constexpr std::array names_of<VirtualGranularity>{"minimum", "recommended
 template <>
 inline constexpr std::array names_of<VirtualAccess>{static_cast<const char*>(nullptr), "r", "rw"};
 
+template <>
+inline constexpr std::array names_of<MemcpySrcAccessOrder>{"stream", "during_api_call", "any"};
+template <>
+inline constexpr std::array names_of<MemcpyOverlapMode>{"default", "prefer_overlap_with_compute"};
+
 template <typename E>
 [[nodiscard]] constexpr const char* name_of(E value) noexcept {
   return names_of<E>[static_cast<std::size_t>(value)];

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Managed memory, batches, strided copies, registered host memory and words of streams in the C++
+// library, on the simulated device or, with CUDACORE_DRIVER=default, on a GPU.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <stdexcept>
+#include <vector>
+
+#include "cudacore/copy_options.hpp"
+#include "cudacore/device.hpp"
+#include "cudacore/error.hpp"
+#include "cudacore/graph_builder.hpp"
+#include "cudacore/managed_buffer.hpp"
+#include "cudacore/memory_resource.hpp"
+
+namespace cudacore {
+namespace {
+
+class MemoryWork : public ::testing::Test {
+ protected:
+  void SetUp() override { device.set_current(); }
+
+  [[nodiscard]] Buffer pinned(std::size_t size) const {
+    Buffer buffer = resource->allocate(size, stream);
+    std::memset(buffer.host_pointer(), 0, size);
+    return buffer;
+  }
+  static std::vector<int> ints(const Buffer& buffer) {
+    std::vector<int> values(buffer.size() / sizeof(int));
+    std::memcpy(values.data(), buffer.host_pointer(), buffer.size());
+    return values;
+  }
+
+  Device device = Device(0);
+  Stream stream = device.create_stream();
+  std::shared_ptr<LegacyPinnedMemoryResource> resource =
+      std::make_shared<LegacyPinnedMemoryResource>();
+};
+
+TEST_F(MemoryWork, AdvisesOnManagedMemory) {
+  const auto pool = std::make_shared<ManagedMemoryResource>();
+  const std::array buffers{ManagedBuffer(pool->allocate(4096, stream)),
+                           ManagedBuffer(pool->allocate(4096, stream))};
+  const ManagedBuffer& buffer = buffers[0];
+  const MemoryLocation on_device = MemoryLocation::device(0);
+  EXPECT_FALSE(buffer.read_mostly());
+  buffer.set_read_mostly(true);
+  EXPECT_TRUE(buffer.read_mostly());
+  EXPECT_FALSE(buffer.preferred_location().has_value());
+  buffer.set_preferred_location(MemoryLocation::host_numa(0));
+  EXPECT_EQ(buffer.preferred_location(), MemoryLocation::host_numa(0));
+  buffer.set_accessed_by(on_device, true);
+  EXPECT_EQ(buffer.accessed_by(), std::vector{on_device});
+  buffer.set_accessed_by(on_device, false);
+  EXPECT_TRUE(buffer.accessed_by().empty());
+  buffer.prefetch(on_device, stream);
+  EXPECT_EQ(buffer.last_prefetch_location(), on_device);
+  buffer.discard(stream);
+  buffer.discard_prefetch(MemoryLocation::host(), stream);
+  EXPECT_EQ(buffer.last_prefetch_location(), MemoryLocation::host());
+  prefetch_batch(buffers, std::array{MemoryLocation::host(), on_device}, stream);
+  EXPECT_EQ(buffers[1].last_prefetch_location(), on_device);
+  discard_batch(buffers, stream);
+  stream.sync();
+}
+
+TEST_F(MemoryWork, RefusesWhatIsNotManaged) {
+  const ManagedBuffer wrong(pinned(64));
+  EXPECT_THROW((void)wrong.read_mostly(), std::invalid_argument);
+  EXPECT_THROW(wrong.prefetch(MemoryLocation::host(), stream), std::invalid_argument);
+  EXPECT_THROW(prefetch_batch({}, std::array{MemoryLocation::host()}, stream),
+               std::invalid_argument);
+  const ManagedBuffer right(std::make_shared<ManagedMemoryResource>()->allocate(64, stream));
+  EXPECT_THROW(right.prefetch(MemoryLocation::device(99), stream), std::invalid_argument);
+  EXPECT_THROW(right.prefetch(MemoryLocation::host_numa(-1), stream), std::invalid_argument);
+  EXPECT_THROW(right.set_accessed_by(MemoryLocation::host_numa(0), true), std::invalid_argument);
+  EXPECT_THROW(right.discard(Stream::legacy_default()), std::invalid_argument);
+  const ManagedBuffer closed{Buffer(nullptr)};
+  EXPECT_THROW((void)closed.accessed_by(), std::invalid_argument);
+}
+
+TEST_F(MemoryWork, CopiesBatches) {
+  const std::array sources{pinned(8), pinned(8)};
+  const std::array targets{pinned(8), pinned(8)};
+  std::memset(sources[0].host_pointer(), 1, 8);
+  std::memset(sources[1].host_pointer(), 2, 8);
+  copy_batch(targets, sources, {}, stream);
+  const CopyOptions any{.src_access_order = MemcpySrcAccessOrder::any};
+  copy_batch(targets, sources, std::array{CopyOptions{}, any}, stream);
+  targets[0].copy_from(sources[0], stream, any);
+  stream.sync();
+  EXPECT_EQ(ints(targets[1]), (std::vector<int>{0x02020202, 0x02020202}));
+  EXPECT_THROW(copy_batch({targets.data(), 1}, sources, {}, stream), std::invalid_argument);
+  EXPECT_THROW(copy_batch(targets, sources, {}, Stream::legacy_default()), std::invalid_argument);
+  const GraphBuilder builder(stream);
+  builder.begin_building();
+  EXPECT_THROW(copy_batch(targets, sources, {}, stream), std::invalid_argument);
+  builder.end_building();
+}
+
+}  // namespace
+}  // namespace cudacore
