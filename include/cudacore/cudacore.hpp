@@ -26,6 +26,7 @@
 #include <cudacore/program.hpp>
 #include <cudacore/signature.hpp>
 #include <cudacore/stream.hpp>
+#include <cudacore/strided_memory.hpp>
 #include <cudacore/system.hpp>
 #include <cudacore/tensor_map.hpp>
 #include <cudacore/virtual_memory_resource.hpp>

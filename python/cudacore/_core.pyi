@@ -1724,12 +1724,16 @@ class StridedMemoryView:
         allocator: object = None,
         blocking: bool | None = None,
     ) -> None:
-        """Copies another view of the same shape and dtype into this one (cuMemcpyAsync).
+        """Copies another view of the same shape and dtype into this one.
+
+        One call of the driver copies everything (cuMemcpyAsync, cuMemcpy3DAsync). Dimensions become
+        one where they can. What is left may be rows, at equal distances, and planes of rows that
+        are a whole number of rows apart, in any order of the dimensions. Rows of one element, as of
+        ``view[:, 0]``, are slow.
 
         Parameters
         ----------
         other : StridedMemoryView
-            The elements of both must lie in the same order, without gaps.
         stream : Stream or None
             If None, the current stream.
         allocator : object
@@ -1740,9 +1744,20 @@ class StridedMemoryView:
         Raises
         ------
         ValueError
-            The shapes or dtypes differ, or this view is read-only.
+            The shapes or dtypes differ, this view is read-only, or several of its elements share
+            memory.
         NotSupportedError
-            The elements have gaps, or lie in different orders.
+            The driver can't copy all elements by one call, as when one view is transposed, or
+            reversed, and the other isn't.
+
+        Examples
+        --------
+        >>> dev = cudacore.Device()
+        >>> stream = dev.create_stream()
+        >>> tiles = dev.allocate(4 * 64, stream=stream).view("float32", (8, 8))
+        >>> tile = dev.allocate(4 * 16, stream=stream).view("float32", (4, 4))
+        >>> tile.fill(1.5, stream=stream)
+        >>> tiles[2:6, 4:].copy_from(tile, stream)
         """
     def copy_to(
         self,
@@ -1752,6 +1767,36 @@ class StridedMemoryView:
         blocking: bool | None = None,
     ) -> None:
         """Copies this view into another; see `copy_from`."""
+    def fill(self, value: object, *, stream: _StreamLike | None = None) -> None:
+        """Sets all elements to a value (cuMemsetD8Async, cuMemsetD2D8Async and the like).
+
+        Parameters
+        ----------
+        value : number or bytes
+            A number of the view's dtype, which needs NumPy; the bytes of an element if it has none.
+        stream : Stream or None
+            If None, the current stream.
+
+        Raises
+        ------
+        TypeError
+            The value is of another kind, such as a float for ints.
+        OverflowError
+            The value does not fit the dtype.
+        ValueError
+            The view is read-only, or its memory is the host's alone.
+        NotSupportedError
+            The elements are not rows at equal distances; or they have more than 4 bytes that
+            differ, and lie in rows.
+
+        Examples
+        --------
+        >>> dev = cudacore.Device()
+        >>> stream = dev.create_stream()
+        >>> matrix = dev.allocate(4 * 64, stream=stream).view("int32", (8, 8))
+        >>> matrix.fill(-1, stream=stream)
+        >>> matrix[:, 0].fill(7, stream=stream)
+        """
     def as_tensor_map(
         self,
         box_dim: _Ints | None = None,

@@ -26,6 +26,21 @@ def element_type(name: str) -> "np.dtype[Any]":
     return dtype
 
 
+def element_bytes(value: Any, dtype: "np.dtype[Any]", what: str) -> bytes:
+    """Return the bytes of an element, for a number that the dtype holds without losing its kind."""
+    np = _numpy(what, "a view of another dtype, filled with bytes, needs none")
+    if isinstance(value, (bytes, bytearray, memoryview, str)) or np.ndim(value) != 0:
+        raise TypeError(f"{what}: value must be a number of {dtype}, not {type(value).__name__}")
+    given = np.asarray(value)
+    if isinstance(value, int) and dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        if not limits.min <= value <= limits.max:
+            raise OverflowError(f"{what}: {value} does not fit {dtype}")
+    elif not np.can_cast(given.dtype, dtype, "same_kind"):
+        raise TypeError(f"{what}: value must be a number of {dtype}, not {value!r}")
+    return bytes(given.astype(dtype).tobytes())
+
+
 def make_array(
     size: int, dtype: "DTypeLike", shape: Any
 ) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]":

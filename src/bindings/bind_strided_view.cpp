@@ -4,6 +4,7 @@
 #include "bindings/foreign_view.hpp"
 #include "bindings/keywords.hpp"
 #include "bindings/tensor_map_object.hpp"
+#include "bindings/view_copy.hpp"
 #include "bindings/view_index.hpp"
 
 namespace cudacore::bindings {
@@ -189,6 +190,8 @@ void bind_strided_view(py::module_& module) {
              constexpr char what[] = "StridedMemoryView.copy_to";
              copy_view(to_view(other, what), self, chosen, blocking, what);
            })
+      .def("fill", in_parts, py::arg("value"), py::kw_only(), py::arg("stream") = py::none(),
+           &fill_view)
       .property("ptr", quick,
                 [](const StridedView& self) {
                   require_open(self);

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "bindings/conversions.hpp"
-#include "bindings/recorder.hpp"
 
 namespace cudacore::bindings {
 namespace {
@@ -139,48 +138,6 @@ StridedView transposed(const StridedView& view, const py::args& axes) {
   StridedView made = opened(view);
   made.layout = made.layout.transposed(order);
   return made;
-}
-
-void copy_view(const StridedView& target, const StridedView& source, py::handle stream,
-               py::handle blocking, const char* what) {
-  const StridedView to = target;
-  const StridedView from = source;
-  const bool is_on_host = !to.is_device_accessible() || !from.is_device_accessible();
-  const int waits = blocking.is_none() ? int{is_on_host} : PyObject_IsTrue(blocking.ptr());
-  if (waits < 0) throw py::error_already_set();
-  const int device = to.device.type == dlpack::DeviceType::cuda ? to.device_id : from.device_id;
-  const Stream chosen = to_stream(stream, device);
-  const ExportedArray into = exported(to);
-  const ExportedArray out_of = exported(from);
-  if (to.is_read_only) throw py::value_error(std::string(what) + ": the target is read-only");
-  if (to.layout.shape() != from.layout.shape() || to.element.name != from.element.name) {
-    throw py::value_error(std::string(what) + ": both views must have the same shape and dtype, " +
-                          "not " + shape_text(to.layout.shape()) + " of " + to.element.name +
-                          " and " + shape_text(from.layout.shape()) + " of " + from.element.name);
-  }
-  const std::int64_t count = to.layout.count();
-  if (count == 0) return;
-  const StridedLayout::Range range = to.layout.range();
-  const bool is_same = to.layout.strides() == from.layout.strides() ||
-                       (to.layout.is_c_contiguous() && from.layout.is_c_contiguous());
-  if (!is_same || !to.layout.is_dense()) {
-    throw NotSupportedError(std::string(what) + ": the elements of both views must lie in the " +
-                            "same order, without gaps; copy the rest with a kernel");
-  }
-  const auto item = static_cast<std::int64_t>(to.element.size);
-  const auto offset = static_cast<CUdeviceptr>(range.first * item);
-  const auto size = static_cast<std::size_t>(count * item);
-  const auto whole = [&](const ExportedArray& array) {
-    return Buffer::from_handle(array.address + offset, size, nullptr,
-                               std::const_pointer_cast<void>(array.memory));
-  };
-  require_recorded_copy(chosen, to.device.type == dlpack::DeviceType::cpu);
-  if (from.device.type == dlpack::DeviceType::cpu) {
-    require_no_stand_ins({reinterpret_cast<const std::byte*>(out_of.address + offset), size});
-  }
-  const ReleaseGil release;
-  whole(into).copy_from(whole(out_of), chosen);
-  if (waits != 0) chosen.sync();
 }
 
 }  // namespace cudacore::bindings

@@ -3,7 +3,7 @@
 
 #include "bindings/strided_view.hpp"
 
-// Other views of the same memory, and copies between two.
+// Other views of the same memory.
 
 namespace cudacore::bindings {
 
@@ -17,12 +17,5 @@ namespace cudacore::bindings {
 
 /// The dimensions in another order, by default reversed.
 [[nodiscard]] StridedView transposed(const StridedView& view, const py::args& axes);
-
-/// Copies between views of the same shape and type (cuMemcpyAsync). `blocking` None waits if either
-/// memory is the host's. `what` begins the messages.
-/// @throw std::invalid_argument; NotSupportedError unless the elements of both lie in the same
-/// order, without gaps.
-void copy_view(const StridedView& target, const StridedView& source, py::handle stream,
-               py::handle blocking, const char* what);
 
 }  // namespace cudacore::bindings

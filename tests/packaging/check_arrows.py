@@ -59,6 +59,7 @@ IMPLEMENTS = {
         "places.hpp",
         "simulator.hpp",
         "stream.hpp",
+        "strided_memory.hpp",
         "system.hpp",
         "tensor_map.hpp",
         "virtual_memory_resource.hpp",

@@ -257,11 +257,10 @@ class TestCopies:
         with pytest.raises(error, match="same shape and dtype"):
             pinned(96).view(dtype, shape).copy_from(numbers.view("f4"))
 
-    def test_gaps_are_not_supported(self, numbers: Buffer, pinned: Any) -> None:
+    def test_other_orders_are_not_supported(self, numbers: Buffer, pinned: Any) -> None:
         target = pinned(96).view("f4", (4, 6))
-        for source in (numbers.view("f4", (6, 4)).T, numbers.view("f4", (4, 3), (6, 2))):
-            with pytest.raises(NotSupportedError, match="without gaps"):
-                target[:, : source.shape[1]].copy_from(source)
+        with pytest.raises(NotSupportedError, match="copies planes"):
+            target.copy_from(numbers.view("f4", (6, 4)).T)
 
     def test_read_only_target(self, numbers: Buffer, pinned: Any) -> None:
         target = StridedMemoryView.from_buffer(pinned(4), 1, dtype="f4", is_readonly=True)

@@ -15,6 +15,7 @@
 #include "cudacore/graph_builder.hpp"
 #include "cudacore/managed_buffer.hpp"
 #include "cudacore/memory_resource.hpp"
+#include "cudacore/strided_memory.hpp"
 
 namespace cudacore {
 namespace {
@@ -99,6 +100,34 @@ TEST_F(MemoryWork, CopiesBatches) {
   builder.begin_building();
   EXPECT_THROW(copy_batch(targets, sources, {}, stream), std::invalid_argument);
   builder.end_building();
+}
+
+TEST_F(MemoryWork, CopiesAndFillsStridedMemory) {
+  const Buffer source = pinned(24 * sizeof(int));
+  const Buffer target = pinned(24 * sizeof(int));
+  for (int i = 0; i < 24; ++i) std::memcpy(source.host_pointer() + 4 * i, &i, sizeof(i));
+  // The last two columns of 4 rows of 6, into the first two.
+  const StridedMemory to{.buffer = target, .shape = {4, 2}, .strides = {24, 4}};
+  StridedMemory from{.buffer = source, .offset = 16, .shape = {4, 2}, .strides = {24, 4}};
+  copy_strided(to, from, sizeof(int), stream);
+  stream.sync();
+  EXPECT_EQ(ints(target)[0], 4);
+  EXPECT_EQ(ints(target)[19], 23);
+  EXPECT_EQ(ints(target)[2], 0);
+  const int value = -5;
+  fill_strided(to, std::as_bytes(std::span(&value, 1)), stream);
+  stream.sync();
+  EXPECT_EQ(ints(target)[6], -5);
+  EXPECT_EQ(ints(target)[8], 0);
+  from.offset = 20;
+  EXPECT_THROW(copy_strided(to, from, sizeof(int), stream), std::invalid_argument);
+  from = {.buffer = source, .shape = {4, 2}, .strides = {4, 16}};
+  EXPECT_THROW(copy_strided(to, from, sizeof(int), stream), NotSupportedError);
+  from.shape = {2, 4};
+  EXPECT_THROW(copy_strided(to, from, sizeof(int), stream), std::invalid_argument);
+  from = {.buffer = source, .shape = {4}, .strides = {INT64_MAX}};
+  EXPECT_THROW(fill_strided(from, std::as_bytes(std::span(&value, 1)), stream),
+               std::invalid_argument);
 }
 
 }  // namespace
