@@ -88,6 +88,7 @@ from cudacore._core import (
     nvjitlink_library,
     nvrtc_architectures,
     nvrtc_library,
+    register_host,
     unraisable_errors,
 )
 
@@ -199,6 +200,7 @@ __all__ = [
     "nvjitlink_library",
     "nvrtc_architectures",
     "nvrtc_library",
+    "register_host",
     "torch_op",
     "unraisable_errors",
 ]

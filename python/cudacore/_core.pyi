@@ -1449,6 +1449,64 @@ class ManagedBuffer(Buffer):
             The driver is older than 13.0.
         """
 
+def register_host(
+    array: _HostBuffer | _Array,
+    *,
+    portable: bool = True,
+    mapped: bool = True,
+    io_memory: bool = False,
+    read_only: bool | None = None,
+) -> Buffer:
+    """Page-locks the memory of an array of the host, and shows it as a buffer (cuMemHostRegister).
+
+    Copies from and to it are then asynchronous, and kernels reach it. Closing the buffer, or the
+    last part of it, ends that (cuMemHostUnregister), once the work on its deallocation stream is
+    done. Until then, it keeps the array's memory.
+
+    Parameters
+    ----------
+    array : object with the buffer protocol, or array
+        Without gaps between its elements. Such as a NumPy array, a bytearray, an mmap, or a tensor
+        of PyTorch on the CPU.
+    portable : bool
+        Whether it is page-locked for all devices, not just for the current one.
+    mapped : bool
+        Whether kernels reach it.
+    io_memory : bool
+        Whether it is memory of an I/O device.
+    read_only : bool or None
+        Whether devices only read it; if None, whether the array is read-only.
+
+    Returns
+    -------
+    Buffer
+        Its ``owner`` is a memoryview, or a view, of the array.
+
+    Raises
+    ------
+    TypeError
+        The object shows no memory, or is a Buffer.
+    ValueError
+        It is empty, has gaps, is not on the host, or is read-only although `read_only` is False.
+    CUDAError
+        Some of the memory is registered already.
+    NotSupportedError
+        The device can't do this.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> dev = cudacore.Device()
+    >>> dev.set_current()
+    >>> stream = dev.create_stream()
+    >>> array = np.zeros(1024, "float32")
+    >>> with cudacore.register_host(array) as registered:
+    ...     registered.fill(1, stream=stream)
+    ...     stream.sync()
+    >>> hex(array.view("uint32")[0])
+    '0x1010101'
+    """
+
 def copy_batch(
     stream: _StreamLike | None,
     srcs: Sequence[Buffer],

@@ -8,7 +8,7 @@
 // In the order in which they are bound; each is in the file bind_*.cpp of its name.
 #define CUDACORE_BINDINGS(bind)                                                                \
   bind(options) bind(context) bind(event) bind(stream) bind(buffer) bind(strided_view)         \
-      bind(tensor_map) bind(managed_buffer) bind(copies)               \
+      bind(tensor_map) bind(managed_buffer) bind(copies) bind(host_registration)               \
           bind(memory_resource) bind(device) bind(signature) bind(object_code) bind(program)   \
               bind(linker) bind(kernel) bind(launch_config) bind(launch) bind(traced_launches) \
                   bind(torch_allocator) bind(graph) bind(recorded_function) bind(system)       \

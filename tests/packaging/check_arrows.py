@@ -51,6 +51,7 @@ IMPLEMENTS = {
         "graph.hpp",
         "graph_builder.hpp",
         "graph_memory_resource.hpp",
+        "host_registration.hpp",
         "kernel.hpp",
         "managed_buffer.hpp",
         "memory_location.hpp",

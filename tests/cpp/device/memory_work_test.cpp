@@ -13,6 +13,7 @@
 #include "cudacore/device.hpp"
 #include "cudacore/error.hpp"
 #include "cudacore/graph_builder.hpp"
+#include "cudacore/host_registration.hpp"
 #include "cudacore/managed_buffer.hpp"
 #include "cudacore/memory_resource.hpp"
 #include "cudacore/strided_memory.hpp"
@@ -128,6 +129,23 @@ TEST_F(MemoryWork, CopiesAndFillsStridedMemory) {
   from = {.buffer = source, .shape = {4}, .strides = {INT64_MAX}};
   EXPECT_THROW(fill_strided(from, std::as_bytes(std::span(&value, 1)), stream),
                std::invalid_argument);
+}
+
+TEST_F(MemoryWork, RegistersHostMemory) {
+  std::vector<std::byte> memory(64);
+  const auto owner = std::make_shared<int>(1);
+  {
+    const Buffer registered = register_host(memory, {}, owner);
+    EXPECT_EQ(registered.host_pointer(), memory.data());
+    EXPECT_EQ(owner.use_count(), 2);
+    registered.fill(7, 1, stream);
+    stream.sync();
+    EXPECT_EQ(memory[63], std::byte{7});
+    EXPECT_THROW((void)register_host(memory), Error);
+  }
+  EXPECT_EQ(owner.use_count(), 1);
+  EXPECT_EQ(register_host(memory, {.read_only = true}).size(), 64U);
+  EXPECT_THROW((void)register_host({}), std::invalid_argument);
 }
 
 }  // namespace
