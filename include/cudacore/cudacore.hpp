@@ -27,6 +27,7 @@
 #include <cudacore/program.hpp>
 #include <cudacore/signature.hpp>
 #include <cudacore/stream.hpp>
+#include <cudacore/stream_value.hpp>
 #include <cudacore/strided_memory.hpp>
 #include <cudacore/system.hpp>
 #include <cudacore/tensor_map.hpp>

@@ -829,6 +829,100 @@ class Stream:
         ValueError
             The stream is closed.
         """
+    def write_value(
+        self,
+        word: Buffer | SupportsInt,
+        value: SupportsIndex,
+        *,
+        size: Literal[4, 8] = 4,
+        offset: int = 0,
+        barrier: bool = True,
+    ) -> None:
+        """Writes a word of memory once all work queued so far is done.
+
+        The driver's cuStreamWriteValue32 and cuStreamWriteValue64. The memory is a device's, or
+        page-locked, managed or registered.
+
+        Parameters
+        ----------
+        word : Buffer or int
+            The buffer that the word is in, or an address.
+        value : int
+            Not negative.
+        size : int
+            The bytes of the word, 4 or 8. It is aligned to them.
+        offset : int
+            Bytes from `word` on.
+        barrier : bool
+            Whether whoever sees the value also sees all that the stream has written before.
+
+        Raises
+        ------
+        ValueError
+            The stream or the buffer is closed, the address is null or not aligned, or the size is
+            another one.
+        IndexError
+            The word lies outside of the buffer.
+        OverflowError
+            The value does not fit the word.
+        NotSupportedError
+            The device has no words of 8 bytes (``can_use_64_bit_stream_mem_ops``).
+
+        Examples
+        --------
+        >>> stream = cudacore.Device().create_stream()
+        >>> flags = cudacore.LegacyPinnedMemoryResource().allocate(8)
+        >>> stream.write_value(flags, 7)
+        >>> stream.sync()
+        >>> memoryview(flags)[0]
+        7
+        """
+    def wait_value(
+        self,
+        word: Buffer | SupportsInt,
+        value: SupportsIndex,
+        *,
+        condition: Literal[">=", "==", "&", "nor"] = ">=",
+        size: Literal[4, 8] = 4,
+        offset: int = 0,
+        flush: bool = False,
+    ) -> None:
+        """Makes later work wait until a word of memory, `w`, meets a condition.
+
+        The driver's cuStreamWaitValue32 and cuStreamWaitValue64. Only the word ends the wait:
+        another stream, a kernel that runs already, or the host must write it, and nothing that is
+        queued behind the wait can.
+
+        Parameters
+        ----------
+        word, value, size, offset
+            As for `write_value`.
+        condition : str
+            ``">="``: `w` has reached the value, in cyclic order, so that counters may wrap around;
+            ``"=="``: it is the value; ``"&"``: it has a bit of the value, ``w & value``; ``"nor"``:
+            there is a bit that neither has.
+        flush : bool
+            Whether later work sees what other devices have written over the bus.
+
+        Raises
+        ------
+        ValueError, IndexError, OverflowError
+            As for `write_value`; or there is no such condition.
+        NotSupportedError
+            The device can't do this: see its properties ``can_use_64_bit_stream_mem_ops``,
+            ``can_use_stream_wait_value_nor`` and ``can_flush_remote_writes``.
+
+        Examples
+        --------
+        >>> dev = cudacore.Device()
+        >>> producer, consumer = dev.create_stream(), dev.create_stream()
+        >>> counter = dev.allocate(4, stream=producer)
+        >>> counter.fill(0, stream=producer)
+        >>> producer.sync()
+        >>> consumer.wait_value(counter, 1)
+        >>> producer.write_value(counter, 1)
+        >>> consumer.sync()
+        """
     def add_callback(self, callback: Callable[..., object], *args: Any) -> None:
         """Calls a Python function on a driver thread after all work queued so far
         (cuLaunchHostFunc). It must not call CUDA. An exception that leaves it is reported by

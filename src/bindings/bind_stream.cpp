@@ -6,6 +6,7 @@
 #include "bindings/fast_method.hpp"
 #include "bindings/options.hpp"
 #include "bindings/recorder.hpp"
+#include "bindings/stream_word.hpp"
 #include "error/unraisable.hpp"
 #include "owner/owned_handles.hpp"
 #include "owner/require_open.hpp"
@@ -127,7 +128,9 @@ std::string repr(const Stream& self) {
 }  // namespace
 
 void bind_stream(py::module_& module) {
-  HeapClass<Stream>(module, "cudacore.Stream", refuse_new<how_made>)
+  HeapClass<Stream> bound(module, "cudacore.Stream", refuse_new<how_made>);
+  add_stream_words(bound);
+  bound
       .def_class("from_handle", quick, py::arg("handle"), py::arg("owner") = py::none(),
                  [](py::handle type, py::handle handle, py::object owner) {
                    const auto address = to_address(handle, "Stream.from_handle: handle");

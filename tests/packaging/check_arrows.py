@@ -60,6 +60,7 @@ IMPLEMENTS = {
         "places.hpp",
         "simulator.hpp",
         "stream.hpp",
+        "stream_value.hpp",
         "strided_memory.hpp",
         "system.hpp",
         "tensor_map.hpp",

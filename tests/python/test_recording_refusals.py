@@ -12,7 +12,7 @@ import cudacore
 import numpy as np
 import pytest
 from cudacore import Buffer, Device
-from cudacore.utils import StridedMemoryView
+from cudacore.utils import StridedMemoryView, copy_batch
 from harness import build
 from recorded_kernels import COUNT, Calls, Kernels, calls, current, first, kernels, new, record
 
@@ -216,6 +216,27 @@ def test_work_that_is_not_recorded(device: Device, kernels: Kernels) -> None:
         assert first(x) == 2
         with pytest.raises(cudacore.NotSupportedError, match="forgets cannot be recorded"):
             forgets(x)
+
+
+def test_work_on_memory_that_is_not_recorded(device: Device) -> None:
+    with device.create_stream() as other:
+
+        @record
+        def writes_a_word(x: Any) -> None:
+            other.write_value(x, 1)
+
+        @record
+        def fills_a_view(x: Any) -> None:
+            x.view("i4").fill(1, stream=other)
+
+        @record
+        def copies_many(x: Any) -> None:
+            copy_batch(other, [x], [x])
+
+        x = new(device)
+        for function in (writes_a_word, fills_a_view, copies_many):
+            with pytest.raises(cudacore.NotSupportedError, match="which is not recorded: lea"):
+                function(x)
 
 
 def test_builders_inside(device: Device, kernels: Kernels) -> None:

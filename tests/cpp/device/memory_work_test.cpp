@@ -16,6 +16,7 @@
 #include "cudacore/host_registration.hpp"
 #include "cudacore/managed_buffer.hpp"
 #include "cudacore/memory_resource.hpp"
+#include "cudacore/stream_value.hpp"
 #include "cudacore/strided_memory.hpp"
 
 namespace cudacore {
@@ -146,6 +147,24 @@ TEST_F(MemoryWork, RegistersHostMemory) {
   EXPECT_EQ(owner.use_count(), 1);
   EXPECT_EQ(register_host(memory, {.read_only = true}).size(), 64U);
   EXPECT_THROW((void)register_host({}), std::invalid_argument);
+}
+
+TEST_F(MemoryWork, WritesAndAwaitsWords) {
+  const Buffer words = pinned(16);
+  const Stream other = device.create_stream();
+  wait_value(other, StreamWord::in(words, 8, 8), 3);
+  write_value(other, StreamWord::in(words), 9);
+  EXPECT_FALSE(other.is_done());
+  write_value(stream, StreamWord::at(words.handle() + 8, 8), 3);
+  other.sync();
+  EXPECT_EQ(ints(words), (std::vector<int>{9, 0, 3, 0}));
+  EXPECT_THROW(write_value(stream, StreamWord::in(words, 0, 2), 1), std::invalid_argument);
+  EXPECT_THROW(write_value(stream, StreamWord::in(words, 2), 1), std::invalid_argument);
+  EXPECT_THROW(write_value(stream, StreamWord::in(words, 16), 1), std::out_of_range);
+  EXPECT_THROW(write_value(stream, StreamWord::in(words), std::uint64_t{1} << 32U),
+               std::overflow_error);
+  EXPECT_THROW(wait_value(stream, StreamWord::at(0), 1), std::invalid_argument);
+  EXPECT_THROW((void)StreamWord::in(Buffer(nullptr)), std::invalid_argument);
 }
 
 }  // namespace
