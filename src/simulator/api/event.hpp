@@ -9,6 +9,7 @@
 
 #include "simulator/api/command_queue.hpp"
 #include "simulator/api/objects.hpp"
+#include "simulator/api/shared_event.hpp"
 
 namespace cudacore::simulator {
 
@@ -23,11 +24,13 @@ struct CapturedPoint;  // capture.hpp
 /// Refers to its newest recording. Anything that waited for an older one still does.
 class Event {
  public:
-  Event(std::shared_ptr<Context> in, unsigned its_flags)
-      : context(std::move(in)), flags(its_flags) {}
+  Event(std::shared_ptr<Context> in, unsigned its_flags, std::shared_ptr<SharedEvent> of_processes)
+      : context(std::move(in)), flags(its_flags), shared(std::move(of_processes)) {}
 
   const std::shared_ptr<Context> context;
   const unsigned flags;
+  /// What stands for its recordings if other processes may see them; otherwise null.
+  const std::shared_ptr<SharedEvent> shared;
   /// Where it was last recorded, if that was in a capture: capture.cpp. Guarded by captures.
   std::shared_ptr<const CapturedPoint> captured;
   std::atomic<bool> is_captured{false};  ///< whether that is set
@@ -46,6 +49,11 @@ class Event {
   mutable std::mutex mutex_;
   std::shared_ptr<Recording> recording_;
 };
+
+/// Refuses an event of several processes.
+CUresult refuse_in_graph() noexcept;
+/// Makes an event and its handle.
+CUevent add_event(Context& context, unsigned flags, std::shared_ptr<SharedEvent> shared);
 
 /// Notes the time in a recording.
 std::unique_ptr<Work> make_mark(std::shared_ptr<Recording> recording);

@@ -50,6 +50,13 @@ CUresult check_use(const Event& event) {
   return status == CUDA_SUCCESS ? check_unsafe_call() : status;
 }
 
+CUresult wait_shared(const Stream& waiting, const Event& event) {
+  if (waiting.is_capturing()) return refuse_in_graph();
+  const std::uint64_t number = event.shared->newest();
+  if (event.shared->has_reached(number)) return CUDA_SUCCESS;
+  return waiting.enqueue(make_shared_wait(event.shared, number));
+}
+
 CUresult elapsed_time(float* milliseconds, CUevent start, CUevent end) {
   return event_call(start, [&](Event& first) {
     return event_call(end, [&](Event& second) {
@@ -81,8 +88,27 @@ CUresult elapsed_time(float* milliseconds, CUevent start, CUevent end) {
 
 }  // namespace
 
+CUresult refuse_in_graph() noexcept {
+  return refuse(CUDA_ERROR_NOT_SUPPORTED,
+                "events of several processes are not simulated in graphs");
+}
+
+CUevent add_event(Context& context, unsigned flags, std::shared_ptr<SharedEvent> shared) {
+  CUevent event = registry().events.insert(
+      std::make_shared<Event>(context.shared_from_this(), flags, std::move(shared)));
+  const std::scoped_lock lock(context.streams->mutex);
+  context.streams->events.insert(event);
+  return event;
+}
+
 CUresult Event::record(const Stream& stream) {
   forget_captured(*this);
+  if (shared != nullptr) {
+    const std::uint64_t number = shared->begin_record();
+    const CUresult result = stream.enqueue(make_shared_mark(shared, number));
+    if (result != CUDA_SUCCESS) shared->end_record(number);
+    return result;
+  }
   auto recording = std::make_shared<Recording>();
   auto mark = make_mark(recording);
   recording->point.queue = stream.queue;
@@ -113,15 +139,17 @@ CUresult cuEventCreate(CUevent* handle, unsigned flags) {
     constexpr unsigned known =
         CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
     if (handle == nullptr || (flags & ~known) != 0) return CUDA_ERROR_INVALID_VALUE;
+    std::shared_ptr<SharedEvent> shared;
     if ((flags & CU_EVENT_INTERPROCESS) != 0) {
-      if ((flags & CU_EVENT_DISABLE_TIMING) == 0) return CUDA_ERROR_INVALID_VALUE;
-      return refuse(CUDA_ERROR_NOT_SUPPORTED, "events between processes are not simulated");
+      if ((flags & CU_EVENT_DISABLE_TIMING) == 0) {
+        return refuse(CUDA_ERROR_INVALID_VALUE, "an event of several processes has no timing");
+      }
+      shared = SharedEvent::create(context.device);
+      if (shared == nullptr) {
+        return refuse(CUDA_ERROR_OPERATING_SYSTEM, "no file descriptor is free");
+      }
     }
-    CUevent event =
-        registry().events.insert(std::make_shared<Event>(context.shared_from_this(), flags));
-    const std::scoped_lock lock(context.streams->mutex);
-    context.streams->events.insert(event);
-    *handle = event;
+    *handle = add_event(context, flags, std::move(shared));
     return CUDA_SUCCESS;
   });
 }
@@ -141,6 +169,9 @@ CUresult cuEventDestroy(CUevent handle) { return cuEventDestroy_v2(handle); }
 CUresult cuEventQuery(CUevent handle) {
   return event_call(handle, [](Event& event) {
     if (const CUresult status = check_use(event); status != CUDA_SUCCESS) return status;
+    if (event.shared != nullptr && !event.shared->has_reached(event.shared->newest())) {
+      return CUDA_ERROR_NOT_READY;
+    }
     const std::shared_ptr<Recording> recording = event.recording();
     if (recording != nullptr && !recording->point.passed()) return CUDA_ERROR_NOT_READY;
     return event.context->status();
@@ -150,6 +181,7 @@ CUresult cuEventQuery(CUevent handle) {
 CUresult cuEventSynchronize(CUevent handle) {
   return event_call(handle, [](Event& event) {
     if (const CUresult status = check_use(event); status != CUDA_SUCCESS) return status;
+    if (event.shared != nullptr) event.shared->wait(event.shared->newest());
     if (const std::shared_ptr<Recording> recording = event.recording()) {
       recording->point.wait();
       release_unused_memory(event.context->device);
@@ -171,6 +203,7 @@ CUresult cuEventRecordWithFlags(CUevent handle, CUstream stream, unsigned flags)
         return refuse(CUDA_ERROR_INVALID_HANDLE, "the event is one of another context");
       }
       if (!into->is_capturing()) return event.record(*into);
+      if (event.shared != nullptr) return refuse_in_graph();
       if ((flags & CU_EVENT_RECORD_EXTERNAL) == 0) return capture_event(*into, event);
       return capture(*into, make_record_action(handle, registry().events.find(handle)));
     });
@@ -190,6 +223,7 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent handle, unsigned flags) {
       return refuse(CUDA_ERROR_INVALID_VALUE, "unknown flags of cuStreamWaitEvent");
     }
     return stream_call(stream, [&](const std::shared_ptr<Stream>& waiting) {
+      if (event.shared != nullptr) return wait_shared(*waiting, event);
       if (waiting->is_capturing() && (flags & CU_EVENT_WAIT_EXTERNAL) != 0) {
         return capture(*waiting, make_wait_action(handle, registry().events.find(handle)));
       }

@@ -39,14 +39,15 @@ MemoryKind kind_of(const CUmemPoolProps& properties, const Device* device) noexc
 constinit std::atomic<bool> MemoryPool::has_unused{false};
 
 std::shared_ptr<MemoryPool> MemoryPool::create(const CUmemPoolProps& properties, Device* device,
-                                               bool is_default) {
-  auto pool = std::make_shared<MemoryPool>(properties, device, is_default);
+                                               bool is_default, std::shared_ptr<PoolFile> file) {
+  auto pool = std::make_shared<MemoryPool>(properties, device, is_default, std::move(file));
   pool->handle = registry().pools.insert(pool);
   return pool;
 }
 
-MemoryPool::MemoryPool(const CUmemPoolProps& given, Device* of, bool one_of_the_driver)
-    : properties(given), device(of), is_default(one_of_the_driver) {
+MemoryPool::MemoryPool(const CUmemPoolProps& given, Device* of, bool one_of_the_driver,
+                       std::shared_ptr<PoolFile> its_file)
+    : properties(given), device(of), is_default(one_of_the_driver), file(std::move(its_file)) {
   if (device != nullptr) set_access(*device, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
   LivePools& live = LivePools::instance();
   const std::scoped_lock lock(live.mutex);
@@ -94,10 +95,7 @@ std::shared_ptr<MemoryObject> MemoryPool::try_allocate(std::size_t size) {
     }
     used_ += takes;  // first, so that no other thread takes the rest of maxSize
   }
-  const MemoryKind kind = kind_of(properties, device);
-  std::shared_ptr<MemoryObject> object =
-      kind == MemoryKind::device ? make_device_memory(*device, size, granule, false, nullptr)
-                                 : make_host_memory(kind, size, nullptr);
+  std::shared_ptr<MemoryObject> object = make_object(size, takes);
   const std::scoped_lock lock(mutex_);
   if (object == nullptr) {
     used_ -= takes;
@@ -105,10 +103,47 @@ std::shared_ptr<MemoryObject> MemoryPool::try_allocate(std::size_t size) {
   }
   used_high_ = std::max(used_high_, used_);
   set_reserved(std::max(reserved_, round_up_at_most(used_, chunk)));
+  add(object);
+  return object;
+}
+
+void MemoryPool::add(const std::shared_ptr<MemoryObject>& object) {
   object->origin = Origin::pool;
   object->device = device;
   object->pool = shared_from_this();
   MemoryTable::instance().insert(object);
+}
+
+std::shared_ptr<MemoryObject> MemoryPool::make_object(std::size_t size, std::size_t takes) {
+  const MemoryKind kind = kind_of(properties, device);
+  if (file == nullptr) {
+    return kind == MemoryKind::device ? make_device_memory(*device, size, granule, false, nullptr)
+                                      : make_host_memory(kind, size, nullptr);
+  }
+  if (device != nullptr && !device->memory.charge(takes)) return nullptr;
+  const auto offset = file->take(size);
+  auto object = offset ? make_piece(*offset, size) : nullptr;
+  if (object == nullptr && device != nullptr) device->memory.discharge(takes);
+  return object;
+}
+
+std::shared_ptr<MemoryObject> MemoryPool::make_piece(std::size_t offset, std::size_t size) {
+  auto object = std::make_shared<MemoryObject>();
+  object->pages = file->pages();
+  object->flags = static_cast<unsigned>(properties.handleTypes);
+  Allocation& allocation = object->allocation;
+  allocation.address = file->address(offset);
+  allocation.host = file->bytes(offset);
+  allocation.size = size;
+  allocation.device = device != nullptr ? device->ordinal : -1;
+  allocation.kind = kind_of(properties, device);
+  allocation.id = AddressSpace::instance().insert(allocation);
+  return object;
+}
+
+std::shared_ptr<MemoryObject> MemoryPool::add_piece(std::size_t offset, std::size_t size) {
+  auto object = make_piece(offset, size);
+  add(object);
   return object;
 }
 
@@ -126,7 +161,14 @@ std::size_t MemoryPool::pending_bytes() const {
 
 void MemoryPool::release(MemoryObject& object) noexcept {
   const std::size_t takes = round_up_at_most(object.allocation.size, granule);
-  release_memory(object);
+  if (file != nullptr) {
+    AddressSpace::instance().erase(object.allocation.address);
+    file->release(static_cast<std::size_t>(object.allocation.host - file->bytes(0)));
+    if (file->is_imported) return;
+    if (device != nullptr) device->memory.discharge(takes);
+  } else {
+    release_memory(object);
+  }
   const std::scoped_lock lock(mutex_);
   used_ -= takes;
   set_reserved(reserved_);

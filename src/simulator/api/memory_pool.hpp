@@ -11,21 +11,25 @@
 
 #include "simulator/api/command_queue.hpp"
 #include "simulator/api/memory_object.hpp"
+#include "simulator/api/pool_file.hpp"
 
 namespace cudacore::simulator {
 
 /// Memory that is allocated and freed in stream order. The reserved size is only a number:
 /// allocations come from the device's memory one by one, and go back to it, so that every access is
-/// checked.
+/// checked. Those of a pool that processes share come from its file.
 class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
  public:
   /// Reserved memory grows and shrinks in steps of this size, as with a real driver.
   static constexpr std::size_t chunk = std::size_t{32} << 20U;
 
-  /// Creates a pool that release_unused() knows about. device is null for host memory.
+  /// Creates a pool that release_unused() knows about. device is null for host memory, file for a
+  /// pool of this process alone.
   static std::shared_ptr<MemoryPool> create(const CUmemPoolProps& properties, Device* device,
-                                            bool is_default);
-  MemoryPool(const CUmemPoolProps& properties, Device* device, bool is_default);
+                                            bool is_default,
+                                            std::shared_ptr<PoolFile> file = nullptr);
+  MemoryPool(const CUmemPoolProps& properties, Device* device, bool is_default,
+             std::shared_ptr<PoolFile> file);
   ~MemoryPool();
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
@@ -33,11 +37,17 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   const CUmemPoolProps properties;
   Device* const device;
   const bool is_default;
+  const std::shared_ptr<PoolFile> file;
   CUmemoryPool handle = nullptr;
+
+  /// Whether another process allocates the memory.
+  [[nodiscard]] bool is_imported() const noexcept { return file != nullptr && file->is_imported; }
 
   /// Allocates memory and adds it to the table. If there is too little, waits for pending frees;
   /// null if that doesn't help.
   std::shared_ptr<MemoryObject> allocate(std::size_t size);
+  /// Adds a piece of the file to the table.
+  std::shared_ptr<MemoryObject> add_piece(std::size_t offset, std::size_t size);
   /// Records that memory will be freed at a point, or has been freed there.
   void note_free(Point point, std::size_t size);
   /// Frees memory that was removed from the table.
@@ -63,6 +73,9 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   };
 
   std::shared_ptr<MemoryObject> try_allocate(std::size_t size);
+  std::shared_ptr<MemoryObject> make_object(std::size_t size, std::size_t takes);
+  void add(const std::shared_ptr<MemoryObject>& object);
+  std::shared_ptr<MemoryObject> make_piece(std::size_t offset, std::size_t size);
   [[nodiscard]] std::size_t pending_bytes() const;
   void set_reserved(std::size_t bytes) noexcept;
 

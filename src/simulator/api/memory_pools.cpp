@@ -108,6 +108,9 @@ CUresult set_device_pool(Device& device, const std::shared_ptr<MemoryPool>& pool
   if (pool->device != &device || pool->properties.allocType != CU_MEM_ALLOCATION_TYPE_PINNED) {
     return refuse(CUDA_ERROR_INVALID_VALUE, "the pool is not one of the device's memory");
   }
+  if (pool->is_imported()) {
+    return refuse(CUDA_ERROR_INVALID_VALUE, "an imported pool allocates nothing");
+  }
   const std::scoped_lock lock(device.mutex);
   device.current_pool = pool;
   return CUDA_SUCCESS;
@@ -180,8 +183,9 @@ CUresult cuMemSetMemPool(CUmemLocation* location, CUmemAllocationType type, CUme
     if (status != CUDA_SUCCESS) return status;
     if (is_device_memory(*location, type)) return set_device_pool(*device, pool);
     if (pool->properties.allocType != type || pool->properties.location.type != location->type ||
-        pool->device != device) {
-      return refuse(CUDA_ERROR_INVALID_VALUE, "the pool is one of another location or type");
+        pool->device != device || pool->is_imported()) {
+      return refuse(CUDA_ERROR_INVALID_VALUE,
+                    "the pool is one of another location or type, or imported");
     }
     DriverPools& driver = DriverPools::instance();
     const std::scoped_lock lock(driver.mutex);
@@ -196,11 +200,12 @@ CUresult cuMemPoolCreate(CUmemoryPool* handle, const CUmemPoolProps* properties)
     Device* device = nullptr;
     const CUresult status = check_location(properties->location, properties->allocType, device);
     if (status != CUDA_SUCCESS) return status;
+    std::shared_ptr<PoolFile> file;
     if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE) {
-      return refuse(CUDA_ERROR_NOT_SUPPORTED,
-                    "pools shared with other processes are not simulated");
+      const CUresult made = make_pool_file(*properties, device, file);
+      if (made != CUDA_SUCCESS) return made;
     }
-    *handle = MemoryPool::create(*properties, device, false)->handle;
+    *handle = MemoryPool::create(*properties, device, false, std::move(file))->handle;
     return CUDA_SUCCESS;
   });
 }

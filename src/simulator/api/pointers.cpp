@@ -45,6 +45,11 @@ int device_ordinal(const Subject& subject) {
   return known ? subject.object->device->ordinal : CU_DEVICE_CPU;
 }
 
+/// Whether an object's flags are the types of handles that it may have.
+bool has_handle_types(const MemoryObject& object) {
+  return object.allocation.is_mapped || (object.pool != nullptr && object.pool->file != nullptr);
+}
+
 CUresult give_access_flags(void* data, const Subject& subject) {
   Context* context = nullptr;
   if (const CUresult status = current_context(context); status != CUDA_SUCCESS) return status;
@@ -95,8 +100,8 @@ CUresult give_attribute(void* data, CUpointer_attribute attribute, const Subject
     case CU_POINTER_ATTRIBUTE_MAPPED:
       return give(data, 1U);
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-      return give(data,
-                  std::uint64_t{allocation.is_mapped && object != nullptr ? object->flags : 0U});
+      return give(
+          data, std::uint64_t{object != nullptr && has_handle_types(*object) ? object->flags : 0U});
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:

@@ -43,6 +43,9 @@ CUresult allocate(const Stream& stream, CUdeviceptr* pointer, std::size_t size, 
     *pointer = 0;
     return CUDA_SUCCESS;
   }
+  if (pool.is_imported()) {
+    return refuse(CUDA_ERROR_INVALID_VALUE, "an imported pool allocates nothing");
+  }
   if (stream.is_capturing()) return capture_allocation(stream, pool.properties, size, *pointer);
   const std::shared_ptr<MemoryObject> object = pool.allocate(size);
   if (object == nullptr) return refuse(CUDA_ERROR_OUT_OF_MEMORY, "the pool has too little memory");

@@ -37,6 +37,7 @@ class RecordAction final : public GraphAction {
     parameters.eventRecord.event = handle_;
   }
   CUresult queued(GraphRun& run) const override {
+    if (event_->shared != nullptr) return refuse_in_graph();
     run.record(*this, event_);
     return CUDA_SUCCESS;
   }
@@ -58,6 +59,7 @@ class WaitAction final : public GraphAction {
     parameters.eventWait.event = handle_;
   }
   CUresult queued(GraphRun& run) const override {
+    if (event_->shared != nullptr) return refuse_in_graph();
     if (auto recording = event_->recording()) run.wait_for(*this, std::move(recording));
     return CUDA_SUCCESS;
   }

@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <utility>
 
@@ -50,6 +51,12 @@ inline std::string newest_log() {
   std::string log(text.data(), size);
   if (!log.empty()) log.pop_back();
   return log.substr(log.rfind('\n') + 1);
+}
+
+/// How many file descriptors the process has.
+inline std::size_t open_descriptors() {
+  const std::filesystem::directory_iterator files("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(files), end(files)));
 }
 
 /// Blocks a stream until it is opened, or destroyed.
