@@ -18,6 +18,18 @@ namespace cudacore {
 namespace owner {
 struct PoolBox;
 }
+class PoolShares;
+
+/// What stands for a pool of another process: a file descriptor, which stays the caller's.
+struct PoolDescriptor {
+  int number = -1;
+};
+
+/// What another process that has imported a pool needs to map memory from it.
+struct PointerShare {
+  std::array<std::byte, 64> data{};
+  std::size_t size = 0;
+};
 
 /// Allocates buffers and takes them back. Derive from it to provide your own allocator.
 ///
@@ -85,6 +97,28 @@ class PoolMemoryResource : public MemoryResource {
   [[nodiscard]] bool is_closed() const noexcept {
     return is_closed_.load(std::memory_order_relaxed);
   }
+  /// Whether other processes may map the memory.
+  [[nodiscard]] bool is_ipc_enabled() const noexcept { return shares_ != nullptr; }
+  /// Whether another process has made the pool. It then allocates nothing: map_shared() maps what
+  /// that process has allocated.
+  [[nodiscard]] bool is_mapped() const noexcept;
+  /// A descriptor that stands for the pool, for the caller to close
+  /// (cuMemPoolExportToShareableHandle).
+  /// @throw NotSupportedError unless other processes may map the memory, and this one made it.
+  [[nodiscard]] int share_pool() const;
+  /// What another process needs to map a buffer (cuMemPoolExportPointer). The memory lives only as
+  /// long as the buffer in this process.
+  /// @throw std::invalid_argument for a buffer of another resource, a slice, and an empty or closed
+  /// buffer.
+  [[nodiscard]] PointerShare share(const Buffer& buffer);
+  /// Maps what share() gave in the process that made the pool (cuMemPoolImportPointer). The share
+  /// is not trusted. In one process, buffers of the same share are the same memory at the same
+  /// address, and the last to be released unmaps it; in the process that made it, they are the
+  /// shared buffer itself.
+  /// @throw CUDAError, std::invalid_argument for memory that is not of this pool or has another
+  /// size, or that has been freed.
+  [[nodiscard]] Buffer map_shared(const PointerShare& share, const std::optional<Stream>& stream);
+
   /// Returns unused memory to the system, keeping `min_bytes_to_keep` (cuMemPoolTrimTo).
   void trim(std::size_t min_bytes_to_keep = 0) const;
 
@@ -92,16 +126,21 @@ class PoolMemoryResource : public MemoryResource {
   [[nodiscard]] bool is_device_accessible() const override { return true; }
 
  protected:
-  explicit PoolMemoryResource(std::shared_ptr<owner::PoolBox> pool) noexcept
-      : pool_(std::move(pool)) {}
+  /// `shares` is null for a pool of this process alone.
+  PoolMemoryResource(std::shared_ptr<owner::PoolBox> pool,
+                     std::shared_ptr<PoolShares> shares) noexcept
+      : pool_(std::move(pool)), shares_(std::move(shares)) {}
 
  private:
+  void unmap(CUdeviceptr pointer, std::size_t size, const std::optional<Stream>& stream);
+
   std::shared_ptr<owner::PoolBox> pool_;
+  std::shared_ptr<PoolShares> shares_;
   std::atomic<bool> is_closed_{false};
 };
 
 struct DeviceMemoryResourceOptions {
-  bool ipc_enabled = false;  ///< not supported yet
+  bool ipc_enabled = false;  ///< other processes may map the memory
   std::size_t max_size = 0;  ///< maximum size of the pool in bytes; 0 for the device's own limit
 };
 
@@ -111,6 +150,10 @@ class DeviceMemoryResource : public PoolMemoryResource {
  public:
   explicit DeviceMemoryResource(Device device,
                                 const std::optional<DeviceMemoryResourceOptions>& options = {});
+  /// Imports a pool of another process (cuMemPoolImportFromShareableHandle). The descriptor is not
+  /// trusted.
+  /// @throw CUDAError unless it stands for a pool.
+  DeviceMemoryResource(Device device, PoolDescriptor descriptor);
   [[nodiscard]] bool is_host_accessible() const override { return false; }
   [[nodiscard]] int device_id() const override { return device_.id(); }
 
@@ -119,15 +162,18 @@ class DeviceMemoryResource : public PoolMemoryResource {
 };
 
 struct PinnedMemoryResourceOptions {
-  bool ipc_enabled = false;      ///< not supported yet
-  std::size_t max_size = 0;      ///< maximum size of the pool in bytes; 0 for no limit
-  std::optional<int> numa_id{};  ///< the host NUMA node; any node if unset
+  bool ipc_enabled = false;  ///< other processes may map the memory
+  std::size_t max_size = 0;  ///< maximum size of the pool in bytes; 0 for no limit
+  /// The host NUMA node; any node if unset, or, with ipc_enabled, that of the current device.
+  std::optional<int> numa_id{};
 };
 
 /// A pool of page-locked host memory that every device can access.
 class PinnedMemoryResource final : public PoolMemoryResource {
  public:
-  explicit PinnedMemoryResource(const PinnedMemoryResourceOptions& options = {});
+  explicit PinnedMemoryResource(PinnedMemoryResourceOptions options = {});
+  /// Imports a pool of another process; see DeviceMemoryResource.
+  explicit PinnedMemoryResource(PoolDescriptor descriptor);
   [[nodiscard]] bool is_host_accessible() const override { return true; }
   [[nodiscard]] int device_id() const override { return -1; }
   /// The NUMA node, or -1 if none was specified.

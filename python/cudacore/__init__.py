@@ -108,7 +108,7 @@ if TYPE_CHECKING:
         BenchmarkTimes,
         benchmark,
     )
-    from cudacore._ipc import IPCBufferDescriptor
+    from cudacore._ipc import IPCAllocationHandle, IPCBufferDescriptor, IPCEventDescriptor
     from cudacore._tensor_map import (
         TensorMapDataType,
         TensorMapDescriptorOptions,
@@ -146,7 +146,9 @@ __all__ = [
     "GraphMemoryResource",
     "GraphMemoryResourceAttributes",
     "Host",
+    "IPCAllocationHandle",
     "IPCBufferDescriptor",
+    "IPCEventDescriptor",
     "InvalidValueError",
     "Kernel",
     "KernelAttributes",
@@ -219,7 +221,9 @@ _LATER = {
     "BenchmarkComparison": "_benchmark",
     "BenchmarkResult": "_benchmark",
     "BenchmarkTimes": "_benchmark",
+    "IPCAllocationHandle": "_ipc",
     "IPCBufferDescriptor": "_ipc",
+    "IPCEventDescriptor": "_ipc",
     "TensorMapDataType": "_tensor_map",
     "TensorMapDescriptorOptions": "_tensor_map",
     "TensorMapIm2ColWideMode": "_tensor_map",

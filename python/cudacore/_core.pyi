@@ -18,13 +18,14 @@ from typing import (
     final,
     overload,
 )
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from typing_extensions import Buffer as _HostBuffer
 from typing_extensions import CapsuleType, Self, disjoint_base
 
-from cudacore._ipc import IPCBufferDescriptor
+from cudacore._ipc import IPCAllocationHandle, IPCBufferDescriptor, IPCEventDescriptor
 from cudacore._tensor_map import (
     TensorMapDataType,
     TensorMapDescriptorOptions,
@@ -1001,7 +1002,53 @@ class Event:
         """bool: Whether a waiting thread sleeps at once instead of spinning first."""
     @property
     def is_ipc_enabled(self) -> bool:
-        """bool: Always False: sharing events between processes is not supported yet."""
+        """bool: Whether other processes may open it."""
+    @property
+    def ipc_descriptor(self) -> IPCEventDescriptor:
+        """IPCEventDescriptor: What another process needs to open the event (cuIpcGetEventHandle).
+
+        It can be pickled. `NotSupportedError` unless the event was created with ``ipc_enabled``.
+
+        Examples
+        --------
+        >>> dev = cudacore.Device()
+        >>> event = dev.create_event(cudacore.EventOptions(ipc_enabled=True))
+        >>> event.ipc_descriptor
+        <IPCEventDescriptor>
+        """
+    @staticmethod
+    def from_ipc_descriptor(ipc_descriptor: IPCEventDescriptor) -> Event:
+        """Open an event of another process, in the current context (cuIpcOpenEventHandle).
+
+        Each process sees what the others record. The process that created the event must still have
+        it. An event that this process has already is not opened again: it is returned.
+
+        Parameters
+        ----------
+        ipc_descriptor : IPCEventDescriptor
+
+        Returns
+        -------
+        Event
+
+        Raises
+        ------
+        CUDAError
+            No process that runs has the event, or it is of another device.
+
+        Examples
+        --------
+        >>> dev = cudacore.Device()
+        >>> event = dev.create_event(cudacore.EventOptions(ipc_enabled=True))
+        >>> cudacore.Event.from_ipc_descriptor(event.ipc_descriptor) == event
+        True
+        """
+    def __reduce__(self) -> tuple[Any, ...]: ...
+    def _share(self) -> tuple[bytes, bool]:
+        """Return the driver's handle, and whether waiting threads sleep."""
+    @staticmethod
+    def _open_shared(handle: bytes, blocking_sync: bool) -> Event:
+        """Open an event by the driver's handle."""
     @property
     def is_done(self) -> bool:
         """bool: Whether the work before the last record has finished (cuEventQuery)."""
@@ -1116,8 +1163,10 @@ class Buffer:
     def ipc_descriptor(self) -> IPCBufferDescriptor:
         """IPCBufferDescriptor: What another process needs to map the memory.
 
-        Send it with multiprocessing. That takes memory of a `VirtualMemoryResource` whose
-        ``handle_type`` is ``"posix_fd"``; for all other memory, it raises `NotSupportedError`.
+        Send it with multiprocessing. That takes memory of a `DeviceMemoryResource` or
+        `PinnedMemoryResource` with ``ipc_enabled`` (cuMemPoolExportPointer), or of a
+        `VirtualMemoryResource` whose ``handle_type`` is ``"posix_fd"``. For all other memory, it
+        raises `NotSupportedError`.
 
         Examples
         --------
@@ -1128,20 +1177,23 @@ class Buffer:
         """
     @staticmethod
     def from_ipc_descriptor(
-        mr: VirtualMemoryResource,
+        mr: DeviceMemoryResource | PinnedMemoryResource | VirtualMemoryResource,
         ipc_descriptor: IPCBufferDescriptor,
         *,
         stream: _StreamLike | None = None,
     ) -> Buffer:
         """Map the memory of a buffer of another process, or of this one.
 
-        Nothing is copied. The memory lives until all processes have closed their buffers. Work of
-        one process is not ordered after that of another: synchronize before you send.
+        Nothing is copied. Work of one process is not ordered after that of another: synchronize
+        before you send. Virtual memory lives until all processes have closed their buffers; memory
+        of a pool (cuMemPoolImportPointer) only as long as in the process that allocated it, which
+        must close it last.
 
         Parameters
         ----------
-        mr : VirtualMemoryResource
-            Its options say who may access the memory in this process.
+        mr : DeviceMemoryResource, PinnedMemoryResource or VirtualMemoryResource
+            The same pool as in the other process: see `DeviceMemoryResource.from_registry`. The
+            options of a `VirtualMemoryResource` say who may access the memory in this process.
         ipc_descriptor : IPCBufferDescriptor
         stream : Stream or None
             What the release waits for; if None, the current stream.
@@ -1149,14 +1201,16 @@ class Buffer:
         Returns
         -------
         Buffer
-            ``is_mapped`` is true.
+            ``is_mapped`` is true. In the process that allocated memory of a pool, it is the buffer
+            that was shared. Elsewhere, buffers of the same memory of a pool have the same address.
 
         Raises
         ------
         ValueError
-            The descriptor is damaged, not one of a driver, or of another device.
+            The descriptor is damaged, not one of a driver, of another pool or device, or of memory
+            that has been freed.
         NotSupportedError
-            The resource's ``handle_type`` is not ``"posix_fd"``.
+            The resource's memory can't be shared.
 
         Examples
         --------
@@ -1168,6 +1222,8 @@ class Buffer:
         True
         """
     def __reduce__(self) -> tuple[Any, ...]: ...
+    def __copy__(self) -> NoReturn: ...
+    def __deepcopy__(self, memo: object) -> NoReturn: ...
     @property
     def memory_resource(self) -> MemoryResource | None:
         """MemoryResource or None: Where the memory returns to; None once closed."""
@@ -2305,10 +2361,83 @@ class _PoolMemoryResource(MemoryResource):
         """bool: Whether the pool is destroyed with this object."""
     @property
     def is_ipc_enabled(self) -> bool:
-        """bool: Always False: sharing between processes is not supported yet."""
+        """bool: Whether other processes may map the memory."""
     @property
     def is_mapped(self) -> bool:
-        """bool: Always False: see `is_ipc_enabled`."""
+        """bool: Whether another process has made the pool, which alone allocates from it."""
+    @property
+    def uuid(self) -> UUID | None:
+        """uuid.UUID or None: What the pool is called in all processes; None for one that other
+        processes may not map.
+        """
+    @property
+    def allocation_handle(self) -> IPCAllocationHandle:
+        """IPCAllocationHandle: What stands for the pool in other processes
+        (cuMemPoolExportToShareableHandle), a new one each time.
+
+        multiprocessing sends it, or the resource itself. `NotSupportedError` unless the resource
+        was made with ``ipc_enabled``, by this process.
+        """
+    def register(self, uuid: UUID) -> Self:
+        """Name the pool, so that what is pickled with that name finds it in this process.
+
+        multiprocessing does so when it sends a resource or a handle.
+
+        Parameters
+        ----------
+        uuid : uuid.UUID
+            The `uuid` of the resource in the process that made it.
+
+        Returns
+        -------
+        DeviceMemoryResource or PinnedMemoryResource
+            This one, or the one that is registered with that name already.
+
+        Raises
+        ------
+        ValueError
+            It has another name.
+        NotSupportedError
+            Other processes may not map its memory.
+        """
+    @staticmethod
+    def from_registry(uuid: UUID) -> _PoolMemoryResource:
+        """Find the pool of a name in this process: its own, or one that was sent to it.
+
+        Parameters
+        ----------
+        uuid : uuid.UUID
+
+        Returns
+        -------
+        DeviceMemoryResource or PinnedMemoryResource
+
+        Raises
+        ------
+        RuntimeError
+            There is none, or nothing uses it any more.
+
+        Examples
+        --------
+        >>> pool = cudacore.DeviceMemoryResource(0, {"ipc_enabled": True})
+        >>> cudacore.DeviceMemoryResource.from_registry(pool.uuid) is pool
+        True
+        """
+    def __reduce__(self) -> tuple[Any, ...]: ...
+    def _share_pool(self) -> int:
+        """Return a file descriptor for the caller to close."""
+    def _share(self, buf: Buffer) -> tuple[bytes, int]:
+        """Return what the driver says of a buffer, and its size."""
+    def _map_shared(self, data: bytes, size: int, stream: _StreamLike | None = None) -> Buffer:
+        """Map memory by what the driver of another process says of it."""
+    @property
+    def _uuid(self) -> bytes | None:
+        """bytes or None: What it is registered as."""
+    def _register(self, uuid: bytes) -> Self:
+        """Name it; return the pool that has the name."""
+    @staticmethod
+    def _registered(uuid: bytes) -> _PoolMemoryResource | None:
+        """Find the pool of a name."""
     def close(self) -> None:
         """Ends allocation: `allocate` raises ValueError from now on. A pool of its own returns its
         free memory to the system; buffers stay usable. Closing it again does nothing.
@@ -2357,6 +2486,34 @@ class DeviceMemoryResource(_PoolMemoryResource):
         device_id: int | Device,
         options: DeviceMemoryResourceOptions | Mapping[str, Any] | None = None,
     ) -> None: ...
+    @staticmethod
+    def from_allocation_handle(
+        device_id: int | Device, alloc_handle: int | IPCAllocationHandle
+    ) -> DeviceMemoryResource:
+        """Import a pool of another process (cuMemPoolImportFromShareableHandle).
+
+        It allocates nothing: `Buffer.from_ipc_descriptor` maps what the other process shares. A
+        pool that this process has already is not imported again: it is returned.
+
+        Parameters
+        ----------
+        device_id : Device or int
+            Where the memory is.
+        alloc_handle : IPCAllocationHandle or int
+            A handle, or a file descriptor; it stays the caller's.
+
+        Returns
+        -------
+        DeviceMemoryResource
+
+        Raises
+        ------
+        ValueError
+            The handle is closed, or not one of a pool of that device.
+        """
+    @staticmethod
+    def _import(device_id: int | Device, descriptor: int) -> DeviceMemoryResource:
+        """Import a pool by a file descriptor, which stays the caller's."""
 
 @final
 class PinnedMemoryResourceOptions:
@@ -2386,6 +2543,27 @@ class PinnedMemoryResource(_PoolMemoryResource):
     def __init__(
         self, options: PinnedMemoryResourceOptions | Mapping[str, Any] | None = None
     ) -> None: ...
+    @staticmethod
+    def from_allocation_handle(alloc_handle: int | IPCAllocationHandle) -> PinnedMemoryResource:
+        """Import a pool of another process; see `DeviceMemoryResource.from_allocation_handle`.
+
+        Parameters
+        ----------
+        alloc_handle : IPCAllocationHandle or int
+            A handle, or a file descriptor; it stays the caller's.
+
+        Returns
+        -------
+        PinnedMemoryResource
+
+        Raises
+        ------
+        ValueError
+            The handle is closed, or not one of a pool of host memory.
+        """
+    @staticmethod
+    def _import(descriptor: int) -> PinnedMemoryResource:
+        """Import a pool by a file descriptor, which stays the caller's."""
     @property
     def numa_id(self) -> int:
         """int: The host NUMA node; -1 if none was requested."""

@@ -25,7 +25,6 @@ NAMES = {
         "WorkqueueResourceOptions",
         "WorkqueueSharingScopeType",
     ),
-    "descriptors for other processes": ("IPCEventDescriptor",),
     "textures": ("texture", "AddressModeType", "ArrayFormatType", "FilterModeType", "ReadModeType"),
 }
 MEMBERS: dict[str, dict[str, tuple[str, ...]]] = {
@@ -36,23 +35,6 @@ MEMBERS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "NVML's devices": {"Device": ("to_system_device",)},
     "peers of a pool": {"DeviceMemoryResource": ("peer_accessible_by",)},
-    "descriptors for other processes": {
-        "DeviceMemoryResource": (
-            "allocation_handle",
-            "from_allocation_handle",
-            "from_registry",
-            "register",
-            "uuid",
-        ),
-        "Event": ("from_ipc_descriptor", "ipc_descriptor"),
-        "PinnedMemoryResource": (
-            "allocation_handle",
-            "from_allocation_handle",
-            "from_registry",
-            "register",
-            "uuid",
-        ),
-    },
     "textures": {
         "Device": (
             "create_mipmapped_array",

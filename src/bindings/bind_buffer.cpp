@@ -283,10 +283,20 @@ std::string repr(const Buffer& self) {
 /// The part of this that is written in Python.
 py::module_ sharing() { return py::module_::import("cudacore._ipc"); }
 
+/// What is copied as it is sent would be the same memory.
+void refuse_copy(const Buffer& /*self*/) {
+  throw py::type_error(
+      "a Buffer can't be copied by `copy`: allocate another, and copy_from() this one");
+}
+
 bool is_mapped(const Buffer& self) {
   if (self.is_closed()) return false;
-  const auto* resource = dynamic_cast<const VirtualMemoryResource*>(self.box()->resource.get());
-  return resource != nullptr && resource->is_mapped(self);
+  const MemoryResource* resource = self.box()->resource.get();
+  if (const auto* pool = dynamic_cast<const PoolMemoryResource*>(resource)) {
+    return pool->is_mapped();
+  }
+  const auto* virtual_memory = dynamic_cast<const VirtualMemoryResource*>(resource);
+  return virtual_memory != nullptr && virtual_memory->is_mapped(self);
 }
 
 }  // namespace
@@ -356,6 +366,9 @@ void bind_buffer(py::module_& module) {
           })
       .def("__reduce__", in_parts,
            [](const py::object& self) { return sharing().attr("reduce_buffer")(self); })
+      .def("__copy__", quick, &refuse_copy)
+      .def("__deepcopy__", quick, py::arg("memo"),
+           [](const Buffer& self, py::handle) { refuse_copy(self); })
       .property(
           "memory_resource", quick,
           [](const Buffer& self) { return self.is_closed() ? nullptr : self.memory_resource(); })

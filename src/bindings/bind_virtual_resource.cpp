@@ -46,13 +46,17 @@ auto map_shared(VirtualMemoryResource& self, py::handle parts, py::handle stream
 void bind_virtual_resource(py::module_& module, const py::metaclass& metaclass) {
   ResourceClass<VirtualMemoryResource, MemoryResource> type(module, "VirtualMemoryResource",
                                                             py::is_final(), metaclass);
-  type.def_init(
-      py::arg("device_id"), py::arg("config") = py::none(), [](py::handle id, py::handle config) {
-        return
-            [device = to_device(id), options = to_options<VirtualMemoryResourceOptions>(config)] {
-              return std::make_shared<VirtualMemoryResource>(device, options);
-            };
-      });
+  type.def_init(py::arg("device_id"), py::arg("config") = py::none(),
+                [](py::handle id, py::handle config) {
+                  const Device device = to_device(id);
+                  auto options = to_options<VirtualMemoryResourceOptions>(config);
+                  // Tells multiprocessing how to send its memory.
+                  if (options.handle_type == VirtualHandle::posix_fd)
+                    py::module_::import("cudacore._ipc");
+                  return [device, options = std::move(options)] {
+                    return std::make_shared<VirtualMemoryResource>(device, options);
+                  };
+                });
   type.def("modify_allocation", py::arg("buf"), py::arg("new_size"), py::arg("config") = py::none(),
            &modify_allocation)
       .def("_share", in_parts, py::arg("buf"), &share)

@@ -45,7 +45,7 @@ py::list linker_bytes(const LinkerOptions& self, py::handle backend) {
 }
 
 constexpr long long lowest_int = std::numeric_limits<int>::min();
-constexpr char ipc_doc[] = "Sharing with other processes, which is not supported yet.";
+constexpr char ipc_doc[] = "Whether other processes may map the memory.";
 constexpr char max_size_doc[] = "Bytes the pool may reach; 0 for no limit but the memory itself.";
 
 }  // namespace
@@ -84,7 +84,9 @@ struct OptionTable<EventOptions> {
            .doc = "Whether a waiting thread sleeps at once, instead of spinning first.",
            .aliases = "blocking"}),
       option<&EventOptions::ipc_enabled>(
-          {.name = "ipc_enabled", .doc = ipc_doc, .aliases = "interprocess"}),
+          {.name = "ipc_enabled",
+           .doc = "Whether other processes may open it; it then has no timing.",
+           .aliases = "interprocess"}),
   };
 };
 
@@ -113,7 +115,9 @@ struct OptionTable<PinnedMemoryResourceOptions> {
       option<&PinnedMemoryResourceOptions::ipc_enabled>({.name = "ipc_enabled", .doc = ipc_doc}),
       option<&PinnedMemoryResourceOptions::max_size>({.name = "max_size", .doc = max_size_doc}),
       option<&PinnedMemoryResourceOptions::numa_id>(
-          {.name = "numa_id", .doc = "The host's NUMA node; if None, any."}),
+          {.name = "numa_id",
+           .doc =
+               "The host's NUMA node; if None, any, or, with ipc_enabled, the current device's."}),
   };
 };
 

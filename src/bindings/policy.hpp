@@ -149,6 +149,16 @@ class MethodsWithPolicy : public Base {
         rest...);
     return *this;
   }
+  template <typename... Rest>
+  MethodsWithPolicy& def_static(const char* name, const Rest&... rest) {
+    function_last(
+        [&](const auto& function, const auto&... extra) {
+          Base::def_static(name, with_policy(function, extra...), docstring(*this, name, extra...),
+                           extra...);
+        },
+        rest...);
+    return *this;
+  }
   /// The constructor T(), which keeps the GIL.
   MethodsWithPolicy& def(const py::detail::initimpl::constructor<>& init) {
     Base::def(init);

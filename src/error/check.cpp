@@ -186,11 +186,6 @@ void throw_if_lost(const ContextBox& context) {
                          context.lost_code, name, {});
 }
 
-void throw_no_ipc(const std::string& option) {
-  throw NotSupportedError(
-      option + ": cudacore lacks sharing with other processes (IPC); see docs/cuda_core.md");
-}
-
 void throw_stale(std::string_view message) {
   constexpr CUresult result = CUDA_ERROR_CONTEXT_IS_DESTROYED;
   throw ContextLostError(

@@ -45,7 +45,4 @@ void throw_if_lost(const ContextBox& context);
 /// cudacore.simulator.reset(): ...".
 [[noreturn]] void throw_stale(std::string_view message);
 
-/// Throws NotSupportedError for an option that shares with other processes.
-[[noreturn]] void throw_no_ipc(const std::string& option);
-
 }  // namespace cudacore::error

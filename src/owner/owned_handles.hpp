@@ -75,6 +75,7 @@ struct EventBox : driver::NotCopied {
   std::atomic<bool> recorded{false};
   std::atomic<bool> in_flight{false};  ///< whether the last record may not have been reached
   std::atomic<bool> is_shared{false};  ///< other code has the handle, and may record it
+  bool is_ipc = false;                 ///< other processes may have it; it is then shared, too
   ~EventBox();
 
   /// Whether there may be a record to ask the driver about.

@@ -40,28 +40,53 @@ class Waiting : driver::NotCopied {
   bool reached_ = false;
 };
 
+/// @throw std::invalid_argument, NotSupportedError
+void require_shared_events(const EventOptions& options, const error::ContextBox& context) {
+  if (options.timing_enabled) {
+    throw std::invalid_argument(
+        "EventOptions: an event with ipc_enabled has no timing; leave timing_enabled out");
+  }
+  const Device device = Device::from_known_ordinal(context.device);
+  if (device.attribute(CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED) == 0) {
+    throw NotSupportedError("EventOptions.ipc_enabled: " + error::describe_device(device.id()) +
+                            " shares no events with other processes (ipc_event_supported is 0)");
+  }
+}
+
+CUevent create_event(const std::shared_ptr<error::ContextBox>& context,
+                     const EventOptions& options) {
+  const ContextCall call(context);
+  const unsigned flags = (options.timing_enabled ? 0U : unsigned{CU_EVENT_DISABLE_TIMING}) |
+                         (options.blocking_sync ? unsigned{CU_EVENT_BLOCKING_SYNC} : 0U) |
+                         (options.ipc_enabled ? unsigned{CU_EVENT_INTERPROCESS} : 0U);
+  const driver::BlockingScope scope;
+  CUevent event = nullptr;
+  call.check(call.api().cuEventCreate(&event, flags), "cuEventCreate",
+             [&] { return error::describe_device(context->device); });
+  return event;
+}
+
 }  // namespace
 
 std::shared_ptr<owner::EventBox> make_event(const std::shared_ptr<error::ContextBox>& context,
                                             const EventOptions& options, bool is_recorded_next) {
-  if (options.ipc_enabled) error::throw_no_ipc("EventOptions.ipc_enabled");
+  if (options.ipc_enabled) require_shared_events(options, *context);
   auto box = std::make_shared<owner::EventBox>();
   box->context = context;
   box->kind = {options.timing_enabled, options.blocking_sync, is_recorded_next};
   error::throw_if_ended(driver::api(), *context);
+  if (options.ipc_enabled) {
+    box->is_ipc = true;
+    box->is_shared = true;  // it is never kept for reuse
+    box->event = create_event(context, options);
+    return box;
+  }
   box->event = context->idle_events.take(box->kind);
   if (box->event != nullptr) return box;
   box->kind.recorded = false;
   if (is_recorded_next) box->event = context->idle_events.take(box->kind);
   if (box->event != nullptr) return box;
-  const ContextCall call(context);
-  const unsigned flags = (options.timing_enabled ? 0U : unsigned{CU_EVENT_DISABLE_TIMING}) |
-                         (options.blocking_sync ? unsigned{CU_EVENT_BLOCKING_SYNC} : 0U);
-  const driver::BlockingScope scope;
-  CUevent event = nullptr;
-  call.check(call.api().cuEventCreate(&event, flags), "cuEventCreate",
-             [&] { return error::describe_device(context->device); });
-  box->event = event;
+  box->event = create_event(context, options);
   return box;
 }
 
@@ -80,6 +105,7 @@ Context Event::context() const { return Context(open(*this).context); }
 Device Event::device() const { return context().device(); }
 bool Event::is_timing_enabled() const { return open(*this).kind.timing; }
 bool Event::is_blocking_sync() const { return open(*this).kind.blocking; }
+bool Event::is_ipc_enabled() const { return open(*this).is_ipc; }
 
 bool Event::is_done() const {
   const owner::EventBox& box = open(*this);

@@ -51,6 +51,12 @@ Buffer PoolMemoryResource::allocate(std::size_t size, const std::optional<Stream
                "first: device.memory_resource = DeviceMemoryResource(device)"
              : ""));
   }
+  if (is_mapped()) [[unlikely]] {
+    throw std::invalid_argument(
+        describe(handle(), device_id()) +
+        " is one of another process, which alone allocates from it: map what it shares with "
+        "Buffer.from_ipc_descriptor");
+  }
   auto box =
       new_buffer(shared_from_this(), stream ? *stream
                                      : device_id() >= 0
@@ -81,6 +87,10 @@ Buffer PoolMemoryResource::allocate(std::size_t size, const std::optional<Stream
 void PoolMemoryResource::deallocate(CUdeviceptr pointer, std::size_t size,
                                     const std::optional<Stream>& stream) {
   if (pointer == 0) return;
+  if (is_mapped()) [[unlikely]] {
+    unmap(pointer, size, stream);
+    return;
+  }
   const ReleaseCall call(stream, device_id());
   call.note_freed_to_pool();
   call.check(call.api().cuMemFreeAsync(pointer, call.stream()), "cuMemFreeAsync", pointer, size);
@@ -120,7 +130,7 @@ void PoolMemoryResource::set_attribute(PoolAttribute attribute, std::uint64_t va
 }
 
 void PoolMemoryResource::close() {
-  if (is_closed_.exchange(true) || !is_handle_owned()) return;
+  if (is_closed_.exchange(true) || !is_handle_owned() || is_mapped()) return;
   if (owner::in_callback()) {
     owner::end_elsewhere([pool = pool_] { release_unused(*pool); });
     return;

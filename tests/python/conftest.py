@@ -14,7 +14,7 @@ import cudacore
 import pytest
 from cudacore import Buffer, Device, Kernel, LegacyPinnedMemoryResource, ObjectCode, Stream
 
-pytest.register_assert_rewrite("harness", "foreign_arrays")
+pytest.register_assert_rewrite("harness", "foreign_arrays", "sharing")
 
 from harness import build  # noqa: E402
 

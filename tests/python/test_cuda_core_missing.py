@@ -7,7 +7,7 @@ from pathlib import Path
 
 import cudacore
 import pytest
-from cudacore import Device, Event, _missing
+from cudacore import Device, Stream, _missing
 from harness import PACKAGE, run
 
 
@@ -39,12 +39,12 @@ class TestMissing:
             from cudacore import GraphicsResource  # type: ignore[attr-defined]  # noqa: F401
 
     def test_no_other_name_is_guessed(self, device: Device) -> None:
-        for ask in (lambda: Event.from_ipc_descriptor, lambda: cudacore.ArrayFormatType):  # type: ignore[attr-defined]
+        for ask in (lambda: Stream.resources, lambda: cudacore.ArrayFormatType):  # type: ignore[attr-defined]
             with pytest.raises(AttributeError) as caught:
                 ask()
             assert "Did you mean" not in "".join(traceback.format_exception(caught.value))
-        with device.create_event() as event, pytest.raises(AttributeError) as caught:
-            _ = event.ipc_descriptor
+        with pytest.raises(AttributeError) as caught:
+            _ = device.resources  # type: ignore[attr-defined]
         assert "Did you mean" not in "".join(traceback.format_exception(caught.value))
 
     def test_dir_leaves_them_out(self, device: Device) -> None:
@@ -52,7 +52,7 @@ class TestMissing:
         assert "create_stream" in offered
         assert "__init__" in offered
         assert [name for name in offered if not hasattr(device, name)] == []
-        assert "ipc_descriptor" not in dir(device.create_event())
+        assert "resources" not in offered
 
     def test_dir_of_a_module_is_what_is_public(self) -> None:
         for module in (cudacore.simulator, cudacore.typing):

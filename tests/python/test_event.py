@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from cudacore import Device, Event, EventOptions, NotSupportedError, Stream
+from cudacore import Device, Event, EventOptions, Stream
 from harness import build
 
 TIMED = EventOptions(timing_enabled=True)
@@ -36,11 +36,6 @@ def test_options(device: Device, timing: bool, blocking: bool, how: Any) -> None
 def test_option_of_wrong_type_is_named(field: str) -> None:
     with pytest.raises(TypeError, match=field):
         EventOptions(**{field: "yes"})
-
-
-def test_ipc_is_refused_in_words(device: Device) -> None:
-    with pytest.raises(NotSupportedError, match=r"IPC.*docs/cuda_core.md"):
-        device.create_event(EventOptions(ipc_enabled=True))
 
 
 def test_has_no_public_constructor() -> None:

@@ -18,7 +18,6 @@ from cudacore import (
     ManagedMemoryResource,
     ManagedMemoryResourceOptions,
     MemoryResource,
-    NotSupportedError,
     OutOfMemoryError,
     PinnedMemoryResource,
     PinnedMemoryResourceOptions,
@@ -263,16 +262,6 @@ def test_own_pool_has_its_limit(device: Device, stream: Stream) -> None:
     pool = DeviceMemoryResource(device, {"max_size": 32 << 20})
     with pytest.raises(OutOfMemoryError):
         pool.allocate(1 << 30, stream=stream)
-
-
-@pytest.mark.parametrize(
-    "make",
-    [lambda: DeviceMemoryResource(0, DeviceMemoryResourceOptions(ipc_enabled=True)),
-     lambda: PinnedMemoryResource(PinnedMemoryResourceOptions(ipc_enabled=True))],
-)  # fmt: skip
-def test_ipc_is_refused_in_words(device: Device, make: Callable[[], MemoryResource]) -> None:
-    with pytest.raises(NotSupportedError, match=r"IPC.*docs/cuda_core.md"):
-        make()
 
 
 def test_repr_says_of_which_device(device: Device) -> None:

@@ -2,11 +2,8 @@
 """Virtual memory that processes share: descriptors, multiprocessing, and what is not trusted."""
 
 import copy
-import gc
 import os
 import pickle
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,55 +12,16 @@ from cudacore import (
     Buffer,
     CUDAError,
     Device,
+    DeviceMemoryResource,
     IPCBufferDescriptor,
+    LegacyPinnedMemoryResource,
     NotSupportedError,
     Stream,
     VirtualMemoryResource,
-    _ipc,
 )
-
-# What both processes of a test run.
-PROGRAM = """
-import multiprocessing
-import sys
-import cudacore
-from cudacore import Buffer, Device, Program, VirtualMemoryResource
-
-SOURCE = "__global__ void add(unsigned char* p, size_t at, int n) { p[at] += n; }"
-
-
-def add(buffer, at, n):
-    device = Device()
-    device.set_current()
-    Program(SOURCE, "c++").compile().get_kernel("add")[1, 1](buffer, at, n)
-    device.sync()
-
-
-def value(buffer, at):
-    data = bytearray(buffer.size)
-    stream = Device().create_stream()
-    buffer.copy_to(data, stream=stream)
-    stream.sync()
-    return data[at]
-
-
-def make(size=1):
-    Device().set_current()
-    resource = VirtualMemoryResource(0)
-    stream = Device().create_stream()
-    buffer = resource.allocate(size, stream=stream)
-    buffer.fill(1, stream=stream)
-    stream.sync()
-    return resource, buffer
-
-
-def in_child(work, *arguments):
-    context = multiprocessing.get_context("spawn")
-    process = context.Process(target=work, args=arguments)
-    process.start()
-    process.join(60)
-    assert process.exitcode == 0, process.exitcode
-"""
+from cudacore._ipc import _buffers
+from cudacore._ipc._files import SharedFile
+from sharing import open_files, run_program
 
 
 @pytest.fixture
@@ -71,20 +29,6 @@ def resource(device: Device) -> VirtualMemoryResource:
     if not device.properties.handle_type_posix_file_descriptor_supported:
         pytest.skip("the device shares no memory by file descriptors")
     return VirtualMemoryResource(device)
-
-
-def run_program(folder: Path, text: str) -> None:
-    path = folder / "main.py"
-    path.write_text(PROGRAM + text + "\nif __name__ == '__main__':\n    main()\n")
-    result = subprocess.run(
-        [sys.executable, str(path)], check=False, capture_output=True, text=True, timeout=120
-    )
-    assert (result.returncode, result.stderr) == (0, "")
-
-
-def open_files() -> int:
-    gc.collect()
-    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 class TestProcesses:
@@ -101,6 +45,19 @@ def main():
     in_child(work, buffer.ipc_descriptor)
     assert value(buffer, 7) == 42
     assert not buffer.is_mapped
+"""
+        run_program(tmp_path, text)
+
+    def test_a_buffer_is_sent(self, resource: VirtualMemoryResource, tmp_path: Path) -> None:
+        text = """
+def work(buffer):
+    assert buffer.is_mapped
+    add(buffer, 7, 41)
+
+def main():
+    resource, buffer = make()
+    in_child(work, buffer)
+    assert value(buffer, 7) == 42
 """
         run_program(tmp_path, text)
 
@@ -196,8 +153,9 @@ class TestDescriptors:
         for unsendable in (buffer, buffer.ipc_descriptor):
             with pytest.raises(TypeError, match="multiprocessing"):
                 pickle.dumps(unsendable)
-        with pytest.raises(TypeError, match="multiprocessing"):
-            copy.deepcopy(buffer)
+        for make_copy in (copy.copy, copy.deepcopy):
+            with pytest.raises(TypeError, match="copy_from"):
+                make_copy(buffer)
         with pytest.raises(RuntimeError, match="buffer.ipc_descriptor"):
             IPCBufferDescriptor()
 
@@ -217,7 +175,7 @@ class TestRefusals:
         with private.allocate(1) as buffer, pytest.raises(NotSupportedError, match="posix_fd"):
             _ = buffer.ipc_descriptor
         with device.allocate(16) as buffer:
-            with pytest.raises(NotSupportedError, match=r"docs/cuda_core.md"):
+            with pytest.raises(NotSupportedError, match="ipc_enabled"):
                 _ = buffer.ipc_descriptor
             with pytest.raises(TypeError, match="pickled"):
                 pickle.dumps(buffer)
@@ -229,8 +187,10 @@ class TestRefusals:
             _ = buffer.ipc_descriptor
         with pytest.raises(NotSupportedError, match="IPC-enabled"):
             Buffer.from_ipc_descriptor(private, descriptor)
+        with pytest.raises(ValueError, match="VirtualMemoryResource"):
+            Buffer.from_ipc_descriptor(DeviceMemoryResource(device), descriptor)
         with pytest.raises(TypeError, match="VirtualMemoryResource"):
-            Buffer.from_ipc_descriptor(device.memory_resource, descriptor)  # type: ignore[arg-type]
+            Buffer.from_ipc_descriptor(LegacyPinnedMemoryResource(), descriptor)  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="IPCBufferDescriptor"):
             Buffer.from_ipc_descriptor(resource, b"forged")  # type: ignore[arg-type]
 
@@ -240,20 +200,20 @@ class TestRefusals:
     )
     def test_damaged_descriptors(self, parts: Any) -> None:
         with pytest.raises(ValueError, match="damaged"):
-            _ipc._descriptor_of(parts)
+            _buffers.descriptor_from(parts)
 
     @pytest.mark.parametrize("size", [0, -1, 1 << 63, 1.0, True, "1"])
     def test_damaged_sizes(self, size: Any) -> None:
-        file = _ipc._SharedFile(os.open(os.devnull, os.O_RDONLY))
+        file = SharedFile(os.open(os.devnull, os.O_RDONLY))
         with pytest.raises(ValueError, match="damaged"):
-            _ipc._descriptor_of(((file, size),))
+            _buffers.descriptor_from(((file, size),))
 
     def test_forged_sizes(self, resource: VirtualMemoryResource, device: Device) -> None:
         buffer = resource.allocate(1)
         free = device.mem_info.free
         for size in (buffer.size + 1, 2 * buffer.size, 1 << 45, 1 << 62):
             ((file, _),) = buffer.ipc_descriptor._parts
-            forged = _ipc._descriptor_of(((file, size),))
+            forged = _buffers.descriptor_from(((file, size),))
             with pytest.raises((ValueError, CUDAError)):
                 Buffer.from_ipc_descriptor(resource, forged)
         assert device.mem_info.free == free
@@ -267,7 +227,7 @@ class TestRefusals:
             *os.pipe(),
         ]
         for number in numbers:
-            forged = _ipc._descriptor_of(((_ipc._SharedFile(number), 2 << 20),))
+            forged = _buffers.descriptor_from(((SharedFile(number), 2 << 20),))
             with pytest.raises(CUDAError):
                 Buffer.from_ipc_descriptor(resource, forged)
 

@@ -1,68 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory that other processes share: its descriptor, and how multiprocessing sends it."""
+"""Memory of a buffer that other processes share."""
 
 from __future__ import annotations
 
-import os
-from multiprocessing import reduction
-
-from cudacore._core import Buffer, MemoryResource, NotSupportedError, VirtualMemoryResource
+from cudacore._core import (
+    Buffer,
+    MemoryResource,
+    NotSupportedError,
+    VirtualMemoryResource,
+    _PoolMemoryResource,
+)
+from cudacore._ipc._files import SharedFile, is_share
 from cudacore._public import public
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import NoReturn
-
     from cudacore._core import Stream
-
-__all__ = ["IPCBufferDescriptor"]
 
 _MOST_PARTS = 1 << 16
 _LARGEST = 1 << 62
-
-
-def __dir__() -> list[str]:
-    return __all__
-
-
-class _SharedFile:
-    """Owns a file descriptor. Only multiprocessing can send it."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-    def __del__(self, close: Callable[[int], None] = os.close) -> None:
-        close(self.number)
-
-    def __reduce__(self) -> NoReturn:
-        message = (
-            "shared memory can be neither pickled nor copied, because a file descriptor stands for "
-            "it; send it with multiprocessing: to a Process, or through a Queue or Pipe"
-        )
-        raise TypeError(message)
-
-
-def _send(file: _SharedFile) -> tuple[Callable[[object], _SharedFile], tuple[object]]:
-    return _receive, (reduction.DupFd(file.number),)
-
-
-def _receive(sent: object) -> _SharedFile:
-    number = sent.detach()  # type: ignore[attr-defined]
-    if type(number) is not int:
-        message = f"a damaged descriptor of shared memory: {number!r} is not a file descriptor"
-        raise TypeError(message)
-    return _SharedFile(number)
-
-
-reduction.register(_SharedFile, _send)
 
 
 @public("cudacore")
 class IPCBufferDescriptor:
     """What another process needs to map the memory of a buffer: see `Buffer.ipc_descriptor`.
 
-    It keeps the memory alive, and can be sent to processes by multiprocessing alone.
+    That of virtual memory keeps the memory alive, and can be sent to processes by multiprocessing
+    alone. That of a pool's memory is a number of bytes, which can be pickled.
 
     Examples
     --------
@@ -74,7 +38,7 @@ class IPCBufferDescriptor:
     """
 
     __slots__ = ("_parts",)
-    _parts: tuple[tuple[_SharedFile, int], ...]
+    _parts: tuple[tuple[SharedFile | bytes, int], ...]
 
     def __init__(self) -> None:
         message = "IPCBufferDescriptor can't be made: use buffer.ipc_descriptor"
@@ -89,23 +53,27 @@ class IPCBufferDescriptor:
         return f"<IPCBufferDescriptor of {self.size} bytes>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _descriptor_of, (self._parts,)
+        return descriptor_from, (self._parts,)
 
 
 def _is_part(part: object) -> bool:
     if not isinstance(part, tuple) or len(part) != 2:  # noqa: PLR2004
         return False
-    file, size = part
-    return type(file) is _SharedFile and type(size) is int and 0 < size <= _LARGEST
+    place, size = part
+    is_place = type(place) is SharedFile or is_share(place)
+    return is_place and type(size) is int and 0 < size <= _LARGEST
 
 
-def _descriptor_of(parts: object) -> IPCBufferDescriptor:
+def descriptor_from(parts: object) -> IPCBufferDescriptor:
     """Make a descriptor of what may come from another process, and is not trusted."""
     if not isinstance(parts, tuple) or not 0 < len(parts) <= _MOST_PARTS:
         message = "a damaged descriptor of shared memory: it has no list of parts"
         raise ValueError(message)
     if not all(map(_is_part, parts)):
         message = "a damaged descriptor of shared memory: a part is not a file and its size"
+        raise ValueError(message)
+    if len(parts) > 1 and any(type(place) is bytes for place, _ in parts):
+        message = "a damaged descriptor of shared memory: memory of a pool has one part"
         raise ValueError(message)
     made = object.__new__(IPCBufferDescriptor)
     made._parts = parts
@@ -127,18 +95,21 @@ def descriptor_of(buffer: Buffer) -> IPCBufferDescriptor:
         message = "this Buffer is closed"
         raise ValueError(message)
     resource = buffer.memory_resource
+    if isinstance(resource, _PoolMemoryResource):
+        return descriptor_from((resource._share(buffer),))  # noqa: SLF001
     if not isinstance(resource, VirtualMemoryResource):
         message = (
-            "only memory of a VirtualMemoryResource can be shared with other processes (IPC), so "
-            "far; see docs/cuda_core.md"
+            "this memory can't be shared with other processes (IPC): allocate it from a "
+            "DeviceMemoryResource or PinnedMemoryResource with ipc_enabled=True, or from a "
+            "VirtualMemoryResource"
         )
         raise NotSupportedError(message)
     _require_sharing(resource)
     if buffer.size == 0:
         message = "an empty Buffer has no memory to share"
         raise ValueError(message)
-    return _descriptor_of(
-        tuple((_SharedFile(number), size) for number, size in resource._share(buffer))  # noqa: SLF001
+    return descriptor_from(
+        tuple((SharedFile(number), size) for number, size in resource._share(buffer))  # noqa: SLF001
     )
 
 
@@ -152,21 +123,36 @@ def buffer_from(
             f"{type(descriptor).__name__}"
         )
         raise TypeError(message)
+    parts = descriptor._parts  # noqa: SLF001
+    place, size = parts[0]
+    if isinstance(resource, _PoolMemoryResource):
+        if isinstance(place, bytes):
+            return resource._map_shared(place, size, stream)  # noqa: SLF001
+        message = "the descriptor is one of virtual memory: mr must be a VirtualMemoryResource"
+        raise ValueError(message)
     if not isinstance(resource, VirtualMemoryResource):
         message = (
-            "Buffer.from_ipc_descriptor: mr must be a VirtualMemoryResource, not "
-            f"{type(resource).__name__}"
+            "Buffer.from_ipc_descriptor: mr must be a DeviceMemoryResource, PinnedMemoryResource "
+            f"or VirtualMemoryResource, not {type(resource).__name__}"
         )
         raise TypeError(message)
     _require_sharing(resource)
-    parts = [(file.number, size) for file, size in descriptor._parts]  # noqa: SLF001
-    return resource._map_shared(parts, stream)  # noqa: SLF001
+    files = [(file.number, size) for file, size in parts if isinstance(file, SharedFile)]
+    if len(files) != len(parts):
+        message = "the descriptor is one of a pool's memory: mr must be a resource of that pool"
+        raise ValueError(message)
+    return resource._map_shared(files, stream)  # noqa: SLF001
 
 
-def reduce_buffer(buffer: Buffer) -> NoReturn:
-    """Refuse to pickle a buffer."""
-    message = (
-        f"a {type(buffer).__name__} can be neither pickled nor copied; memory of a "
-        "VirtualMemoryResource can be sent with multiprocessing as buffer.ipc_descriptor"
-    )
-    raise TypeError(message)
+def reduce_buffer(buffer: Buffer) -> tuple[object, ...]:
+    """Return how to map a buffer in another process."""
+    resource = None if buffer.is_closed else buffer.memory_resource
+    if not getattr(resource, "is_ipc_enabled", False):
+        message = (
+            f"a {type(buffer).__name__} can be neither pickled nor copied, unless its memory can "
+            "be shared with other processes: allocate it from a DeviceMemoryResource or "
+            "PinnedMemoryResource with ipc_enabled=True, or from a VirtualMemoryResource, and send "
+            "it with multiprocessing"
+        )
+        raise TypeError(message)
+    return buffer_from, (resource, descriptor_of(buffer))
