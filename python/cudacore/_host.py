@@ -26,19 +26,38 @@ def element_type(name: str) -> "np.dtype[Any]":
     return dtype
 
 
-def element_bytes(value: Any, dtype: "np.dtype[Any]", what: str) -> bytes:
-    """Return the bytes of an element, for a number that the dtype holds without losing its kind."""
-    np = _numpy(what, "a view of another dtype, filled with bytes, needs none")
+def element_bytes(value: Any, name: str, what: str) -> bytes:
+    """Return the bytes of an element of a named type, for a number that it holds."""
+    np = _numpy(what, "a view of elements without a type is filled with bytes")
     if isinstance(value, (bytes, bytearray, memoryview, str)) or np.ndim(value) != 0:
-        raise TypeError(f"{what}: value must be a number of {dtype}, not {type(value).__name__}")
+        raise TypeError(f"{what}: value must be a number of {name}, not {type(value).__name__}")
+    is_small = name.startswith(("bfloat", "float8"))
+    dtype = np.dtype(np.float32) if is_small else element_type(name)
+    if isinstance(value, int) and dtype.kind in "fc":
+        try:
+            value = float(value)
+        except OverflowError:
+            raise OverflowError(
+                f"{what}: an int of {value.bit_length()} bits does not fit {name}"
+            ) from None
     given = np.asarray(value)
     if isinstance(value, int) and dtype.kind in "iu":
         limits = np.iinfo(dtype)
         if not limits.min <= value <= limits.max:
-            raise OverflowError(f"{what}: {value} does not fit {dtype}")
+            raise OverflowError(f"{what}: {value} does not fit {name}")
     elif not np.can_cast(given.dtype, dtype, "same_kind"):
-        raise TypeError(f"{what}: value must be a number of {dtype}, not {value!r}")
-    return bytes(given.astype(dtype).tobytes())
+        raise TypeError(f"{what}: value must be a number of {name}, not {value!r}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        element = given.astype(dtype)
+        if name == "bfloat16":  # the upper half of a float32, rounded to even
+            bits = int(element.view(np.uint32))
+            rounded = bits | 0x400000 if np.isnan(element) else bits + 0x7FFF + (bits >> 16 & 1)
+            return (rounded >> 16).to_bytes(2, "little")
+        if is_small:
+            element = element.astype(element_type(name))
+    if np.isfinite(given) and not np.isfinite(element.astype(dtype)):
+        raise OverflowError(f"{what}: {value} does not fit {name}")
+    return bytes(element.tobytes())
 
 
 def make_array(

@@ -28,11 +28,11 @@ StridedMemory memory_of(const StridedView& view) {
 }
 
 /// The bytes of an element that a value stands for.
-std::string to_element(const StridedView& view, const py::object& self, py::handle value) {
+std::string to_element(const StridedView& view, py::handle value) {
   constexpr char what[] = "StridedMemoryView.fill";
   if (view.is_typed) {
-    const py::object made = py::module_::import("cudacore._host")
-                                .attr("element_bytes")(value, self.attr("dtype"), what);
+    const py::object made =
+        py::module_::import("cudacore._host").attr("element_bytes")(value, view.element.name, what);
     return made.cast<std::string>();
   }
   const HostBuffer host(value, false, "StridedMemoryView.fill, of elements without a type: value");
@@ -80,7 +80,7 @@ void fill_view(const ObjectOf<StridedView>& self, py::handle value, py::handle s
   constexpr char what[] = "StridedMemoryView.fill";
   const StridedView view = self.value();
   require_open(view);
-  const std::string element = to_element(view, self, value);
+  const std::string element = to_element(view, value);
   const Stream chosen =
       to_stream(stream, view.device.type == dlpack::DeviceType::cuda ? view.device_id : -1);
   require_open(view);

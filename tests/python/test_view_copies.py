@@ -159,7 +159,8 @@ class TestFill:
     @pytest.mark.parametrize(("dtype", "value"), [
         ("u1", 200), ("i1", -1), ("i2", -300), ("u4", 2**32 - 1), ("i4", -7), ("f2", 1.5),
         ("f4", -2.25), ("f8", 0.1), ("i8", -(2**40)), ("u8", 2**64 - 1), ("c8", 1 + 2j),
-        ("c16", 3j), ("?", True), ("f4", 3), ("f4", np.float64(2.5)), ("c8", 1.0), ("i8", 0),
+        ("c16", 3j), ("?", True), ("f4", 3), ("f8", 10**30), ("f4", np.float64(2.5)),
+        ("c8", 1.0), ("i8", 0),
     ])  # fmt: skip
     @pytest.mark.parametrize("index", [np.s_[:], np.s_[1:3], np.s_[::-1]], ids=range(3))
     def test_all_elements(self, stream: Stream, dtype: str, value: Any, index: Any) -> None:
@@ -189,6 +190,25 @@ class TestFill:
         with pytest.raises(NotSupportedError, match=r"StridedMemoryView.fill: .*driver fills one"):
             pair.view[1:3, 3:5].fill(0.1, stream=stream)
 
+    @pytest.mark.parametrize(("value", "bits"), [
+        (0, 0), (1, 0x3F80), (1.5, 0x3FC0), (-2.0, 0xC000), (1 + 2**-8, 0x3F80),
+        (1 + 3 * 2**-8, 0x3F82), (float("inf"), 0x7F80), (np.float16(3), 0x4040),
+    ])  # fmt: skip
+    def test_bfloat16_needs_no_library(
+        self, device: Device, stream: Stream, value: Any, bits: int
+    ) -> None:
+        buffer = device.allocate(8, stream=stream)
+        buffer.view("bfloat16").fill(value, stream=stream)
+        assert buffer.to_host("u2", stream=stream).tolist() == [bits] * 4
+
+    def test_nan(self, device: Device, stream: Stream) -> None:
+        buffer = device.allocate(8, stream=stream)
+        buffer.view("f4").fill(float("nan"), stream=stream)
+        assert np.isnan(buffer.to_host("f4", stream=stream)).all()
+        buffer.view("bfloat16").fill(float("nan"), stream=stream)
+        bits = buffer.to_host("u2", stream=stream).astype("u4") << 16
+        assert np.isnan(bits.view("f4")).all()
+
     def test_captured(self, stream: Stream) -> None:
         pair = Pair(stream, np.zeros((4, 6), "f4"))
         with stream.create_graph_builder() as builder:
@@ -213,7 +233,8 @@ class TestFill:
         ("i4", b"abcd", TypeError), ("i4", [1], TypeError), ("i4", 2**31, OverflowError),
         ("u1", -1, OverflowError), ("u1", 256, OverflowError), ("f4", 1j, TypeError),
         ("?", 2, TypeError), ("i4", np.float32(1), TypeError), ("f8", object(), TypeError),
-    ])  # fmt: skip
+        ("f4", 1e300, OverflowError), ("f8", 10**400, OverflowError), ("bfloat16", 1j, TypeError),
+    ], ids=range(15))  # fmt: skip
     def test_wrong_values(
         self, device: Device, stream: Stream, dtype: str, value: Any, error: type[Exception]
     ) -> None:
