@@ -105,6 +105,7 @@ std::shared_ptr<SharedEvent> SharedEvent::create(const Device& device) {
   MemoryFileNote about;
   about.kind = event_kind;
   about.device = device.physical;
+  about.flags = getpid();
   auto file = MemoryFile::create(page_size, about);
   if (file == nullptr) return nullptr;
   auto page = map_page(*file);
@@ -119,7 +120,7 @@ std::shared_ptr<SharedEvent> SharedEvent::open(const EventNote& note) {
   if (note.magic != event_magic || note.unused != none.unused) return nullptr;
   auto file = open_file_of(note.process, note.descriptor);
   if (file == nullptr || file->note().kind != event_kind || file->note().id != note.id ||
-      file->size() != page_size) {
+      file->note().flags != note.process || file->size() != page_size) {
     return nullptr;
   }
   auto page = map_page(*file);

@@ -171,7 +171,7 @@ TEST_F(DriverPool, BadProperties) {
   properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, {99}};
   EXPECT_EQ(cuMemPoolCreate(&pool, &properties), CUDA_ERROR_INVALID_DEVICE);
   properties.location.id = 0;
-  properties.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  properties.handleTypes = CU_MEM_HANDLE_TYPE_FABRIC;
   EXPECT_EQ(cuMemPoolCreate(&pool, &properties), CUDA_ERROR_NOT_SUPPORTED);
   EXPECT_EQ(cuMemFreeAsync(0x1234, nullptr), CUDA_ERROR_INVALID_VALUE);
 }

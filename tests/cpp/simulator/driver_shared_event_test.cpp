@@ -4,6 +4,7 @@
 // have several processes; here, one opens what it exports.
 #include "driver_test_support.hpp"
 #include "simulator/api/event.hpp"
+#include "simulator/api/stream.hpp"
 
 namespace cudacore::simulator {
 namespace {
@@ -46,6 +47,7 @@ TEST_F(DriverSharedEvent, ALostContextEndsTheWait) {
   ASSERT_EQ(cuEventRecord(event, stream), CUDA_SUCCESS);
   const auto live = registry().events.find(event)->shared;
   break_context(CUDA_ERROR_LAUNCH_FAILED);
+  registry().contexts.find(context)->streams->group->fail(CUDA_ERROR_LAUNCH_FAILED);
   live->wait(live->newest());
   EXPECT_TRUE(live->has_reached(live->newest()));
 }
