@@ -4391,8 +4391,17 @@ class _Recorder:
         """Record no more."""
     def close(self) -> None:
         """End it, and the memory of the stand-ins."""
+    def has_other_kernels(self, definition: _GraphDefinition) -> bool:
+        """Tell whether other libraries launched kernels that were captured."""
+    def keep(self, used: object) -> None:
+        """Keep what the work uses as long as the recording."""
     def finish(
-        self, definition: _GraphDefinition, result: object, guards: Sequence[tuple[Any, ...]]
+        self,
+        definition: _GraphDefinition,
+        result: object,
+        guards: Sequence[tuple[Any, ...]],
+        again: _Recorder | None,
+        definition_again: _GraphDefinition | None,
     ) -> bool:
         """Add the recording to the function's; return whether another one was dropped."""
 

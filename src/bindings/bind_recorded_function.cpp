@@ -329,9 +329,53 @@ void number_values(Recording& recording, Recorder& recorder) {
   }
 }
 
-/// Adds the recording of a complete capture; returns whether another one was dropped for it.
+/// The addresses that stood in for the arguments whose addresses change.
+std::vector<StandInRange> ranges_of(const Recorder& recorder) {
+  std::vector<StandInRange> ranges;
+  for (std::size_t i = 0; i < recorder.arguments.size(); ++i) {
+    const Recorder::StandIn& made = recorder.stand_ins[i];
+    const RecordedArgument& argument = recorder.arguments[i];
+    if (argument.place == RecordedArgument::none) continue;
+    ranges.push_back({made.memory->begin(), made.memory->end(), made.base, argument.place});
+  }
+  return ranges;
+}
+
+bool has_other_kernels(py::handle self, const GraphDefinition& given) {
+  const std::shared_ptr<Recorder> recorder = recorder_of(self).recorder;
+  return without_gil([recorder, definition = GraphDefinition(given)] {
+    return RecordedGraph::has_other_kernels(definition, recorder->launches);
+  });
+}
+
+void keep(py::handle self, py::object used) {
+  recorder_of(self).recorder->kept.push_back(keep_alive(std::move(used)));
+}
+
+/// Numbers the values of a second capture of a call, which must use the same ones.
+void number_again(const Recording& first, Recorder& again, const std::string& name) {
+  Recording numbered;
+  number_values(numbered, again);
+  bool is_same = numbered.addresses == first.addresses &&
+                 numbered.numbers.size() == first.numbers.size() &&
+                 again.arguments.size() == first.arguments.size();
+  for (std::size_t i = 0; is_same && i < again.arguments.size(); ++i) {
+    is_same = again.arguments[i].form == first.arguments[i].form &&
+              again.arguments[i].place == first.arguments[i].place;
+  }
+  for (std::size_t i = 0; is_same && i < numbered.numbers.size(); ++i) {
+    is_same = numbered.numbers[i].argument == first.numbers[i].argument &&
+              numbered.numbers[i].slot.kind == first.numbers[i].slot.kind &&
+              numbered.numbers[i].slot.size == first.numbers[i].slot.size;
+  }
+  if (!is_same) throw NotSupportedError(name + ": a second run of it uses its arguments otherwise");
+}
+
+/// Adds the recording of a complete capture, and perhaps of a second one of the same call; returns
+/// whether another recording was dropped for it.
 bool finish(py::handle self, const GraphDefinition& given_definition, const py::object& result,
-            const py::sequence& guards) {
+            const py::sequence& guards, const py::object& again_object,
+            const py::object& again_definition) {
   const RecorderObject& object = recorder_of(self);
   const std::shared_ptr<Function> function = object.function;
   Recorder& recorder = *object.recorder;
@@ -340,19 +384,28 @@ bool finish(py::handle self, const GraphDefinition& given_definition, const py::
   recording->guards = to_guards(guards);
   recording->keywords = object.keywords;
   number_values(*recording, recorder);
-  std::vector<StandInRange> ranges;
-  for (std::size_t i = 0; i < recorder.arguments.size(); ++i) {
-    const Recorder::StandIn& made = recorder.stand_ins[i];
-    const RecordedArgument& argument = recorder.arguments[i];
-    if (argument.place == RecordedArgument::none) continue;
-    ranges.push_back({made.memory->begin(), made.memory->end(), made.base, argument.place});
-  }
   recording->arguments = recorder.arguments;
+  const std::vector<StandInRange> ranges = ranges_of(recorder);
+  RecordedCapture capture{given_definition, ranges, recorder.launches};
+  std::optional<RecordedCapture> again;
+  std::vector<StandInRange> ranges_again;
+  if (!again_object.is_none()) {
+    Recorder& second = *recorder_of(again_object).recorder;
+    number_again(*recording, second, function->name);
+    ranges_again = ranges_of(second);
+    again.emplace(RecordedCapture{py::cast<GraphDefinition>(again_definition), ranges_again,
+                                  second.launches});
+  }
   with_current_stream([&](const Stream& stream) {
     const owner::StreamBox& queue = open_queue(*function, stream);
     recording->context = queue.work_context();
     const GivenArguments given(items_of(object.args), PyTuple_GET_SIZE(object.args.ptr()),
                                queue.stream);
+    for (std::size_t i = 0; again && i < given.size(); ++i) {
+      RecordedArgument& argument = recording->arguments[i];
+      argument.alignment = StandInMemory::alignment;
+      argument.offset = given[i].address % argument.alignment;
+    }
     if (!recording->fits(given, object.keywords.ptr(), *recording->context)) {
       throw std::runtime_error(function->name +
                                ": its arguments, or variables that it reads, changed while it was "
@@ -361,9 +414,9 @@ bool finish(py::handle self, const GraphDefinition& given_definition, const py::
     LaunchArrays arrays(queue, recording->context);
     std::vector<std::uint64_t> values(recording->addresses + recording->numbers.size());
     recording->write_values(given, arrays, values);
-    recording->graph = without_gil([&, definition = GraphDefinition(given_definition)] {
+    recording->graph = without_gil([&] {
       const ContextCall call(recording->context);
-      return std::make_shared<RecordedGraph>(definition, ranges, recorder.launches, values,
+      return std::make_shared<RecordedGraph>(capture, again ? &*again : nullptr, values,
                                              std::move(recorder.kept));
     });
   });
@@ -399,8 +452,10 @@ void bind_recorded_function(py::module_& module) {
       .def("begin", quick, &begin)
       .def("end", quick, &end)
       .def("close", in_parts, &close)
+      .def("has_other_kernels", in_parts, py::arg("definition"), &has_other_kernels)
+      .def("keep", quick, py::arg("used"), &keep)
       .def("finish", in_parts, py::arg("definition"), py::arg("result"), py::arg("guards"),
-           &finish);
+           py::arg("again"), py::arg("definition_again"), &finish);
 
   HeapClass<RecordedFunction>(module, "cudacore._RecordedFunction",
                               refuse_new<how_function_is_made>, &call_recorded,

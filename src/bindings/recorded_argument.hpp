@@ -66,7 +66,8 @@ struct RecordedArgument {
   std::uint32_t same_as = none;  ///< an earlier argument that is the same memory's object
   std::uint32_t place = none;    ///< which of a launch's values its address is
   std::size_t size = 0;
-  std::size_t offset = 0;  ///< of the address, from a multiple of the alignment that counts
+  std::size_t alignment = 16;  ///< how far an address counts: kernels may choose by its lowest bits
+  std::size_t offset = 0;      ///< of the address, from a multiple of that
   int device = -1;
   std::size_t scalar_size = 0;  ///< of a NumPy scalar, whose bytes count
   /// Of a view or an array.
@@ -76,9 +77,6 @@ struct RecordedArgument {
   std::vector<std::int64_t> strides{};
   bool is_read_only = false;
   std::string why_fixed{};  ///< where the value of a number was used
-
-  /// How many of an address's lowest bits count: kernels may choose by them.
-  static constexpr std::size_t alignment = 16;
 
   /// @throw TypeError for an object that may change: `name` says which argument it is.
   RecordedArgument(const GivenArgument& given, const std::string& name);

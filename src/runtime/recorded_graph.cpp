@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 
 #include "runtime/graph_work.hpp"
@@ -23,47 +24,70 @@ constexpr std::size_t word_size = sizeof(std::uint64_t);
 /// Looks for the stand-ins in a captured graph.
 class RecordedGraph::Scan {
  public:
-  Scan(RecordedGraph& recorded, const GraphCall& call, std::span<const StandInRange> stand_ins,
-       std::span<const CapturedLaunch> launches)
-      : recorded_(&recorded), call_(&call), stand_ins_(stand_ins) {
-    for (const CapturedLaunch& launch : launches) launches_.emplace(launch.node, &launch);
-  }
-
-  void scan() {
-    const std::vector<CUgraphNode> nodes = all_nodes();
-    recorded_->node_count_ = nodes.size();
-    for (CUgraphNode node : nodes) {
+  explicit Scan(const RecordedCapture& capture)
+      : call_(capture.definition.box()), stand_ins_(capture.stand_ins) {
+    for (const CapturedLaunch& launch : capture.launches) launches_.emplace(launch.node, &launch);
+    for (CUgraphNode node : nodes_of(call_)) {
       Node scanned;
       scanned.node = node;
-      scanned.params.type = type_of(node);
-      const std::size_t before = recorded_->patches_.size();
+      scanned.params.type = type_of(call_, node);
+      scanned.patches_begin = patches_.size();
       scan(scanned);
-      scanned.patches_end = recorded_->patches_.size();
-      if (scanned.patches_end == before) continue;
-      // The places of a copy or a fill lie in the node itself: they move with it.
-      recorded_->nodes_.push_back(std::move(scanned));
+      scanned.patches_end = patches_.size();
+      nodes_.push_back(std::move(scanned));
     }
     place_patches();
   }
 
- private:
-  std::vector<CUgraphNode> all_nodes() const {
+  [[nodiscard]] const GraphCall& call() const noexcept { return call_; }
+
+  static std::vector<CUgraphNode> nodes_of(const GraphCall& call) {
     std::size_t count = 0;
-    call_->check(call_->api().cuGraphGetNodes(call_->graph(), nullptr, &count), "cuGraphGetNodes");
+    call.check(call.api().cuGraphGetNodes(call.graph(), nullptr, &count), "cuGraphGetNodes");
     std::vector<CUgraphNode> nodes(count);
     if (count != 0) {
-      call_->check(call_->api().cuGraphGetNodes(call_->graph(), nodes.data(), &count),
-                   "cuGraphGetNodes");
+      call.check(call.api().cuGraphGetNodes(call.graph(), nodes.data(), &count), "cuGraphGetNodes");
     }
     return nodes;
   }
 
-  CUgraphNodeType type_of(CUgraphNode node) const {
+  static CUgraphNodeType type_of(const GraphCall& call, CUgraphNode node) {
     CUgraphNodeType type{};
-    call_->check(call_->api().cuGraphNodeGetType(node, &type), "cuGraphNodeGetType");
+    call.check(call.api().cuGraphNodeGetType(node, &type), "cuGraphNodeGetType");
     return type;
   }
 
+  void write_values(std::span<const std::uint64_t> values) noexcept {
+    for (const Node& node : nodes_) write(node, patches_, values);
+  }
+
+  /// Refuses a capture that differs, once the same values are written to both.
+  void require_same(const Scan& again) const {
+    if (nodes_.size() != again.nodes_.size()) {
+      throw NotSupportedError("a second run of the recorded function queues other work: " +
+                              std::to_string(again.nodes_.size()) + " nodes instead of " +
+                              std::to_string(nodes_.size()));
+    }
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (is_same(nodes_[i], again.nodes_[i])) continue;
+      throw NotSupportedError(
+          "a second run of the recorded function queues other work: node " + std::to_string(i) +
+          ", " + describe(nodes_[i]) +
+          ", has other parameters, which don't come from the arguments of the function alone");
+    }
+  }
+
+  /// Leaves only the nodes that change.
+  std::size_t finish(std::vector<Node>& nodes, std::vector<Patch>& patches) {
+    const std::size_t count = nodes_.size();
+    std::erase_if(nodes_, [](const Node& node) { return node.patches_begin == node.patches_end; });
+    place_patches();  // those of a copy or a fill lie in the node itself, which has moved
+    nodes = std::move(nodes_);
+    patches = std::move(patches_);
+    return count;
+  }
+
+ private:
   const StandInRange* find(CUdeviceptr address) const noexcept {
     const auto found = std::find_if(
         stand_ins_.begin(), stand_ins_.end(),
@@ -72,7 +96,7 @@ class RecordedGraph::Scan {
   }
 
   void add(std::size_t offset, std::uint64_t addend, std::uint32_t value) {
-    recorded_->patches_.push_back({.place = nullptr, .offset = addend, .value = value});
+    patches_.push_back({.place = nullptr, .offset = addend, .value = value});
     offsets_.push_back(offset);
   }
 
@@ -108,31 +132,41 @@ class RecordedGraph::Scan {
   }
 
   /// The sizes of a kernel's arguments, which are asked for once.
-  const std::vector<std::size_t>& sizes_of(CUkernel kernel) {
-    const auto [known, is_new] = sizes_.try_emplace(kernel);
+  const std::vector<std::size_t>& sizes_of(CUfunction function, CUkernel kernel) {
+    const driver::DriverApi& api = call_.api();
+    if (kernel == nullptr && api.cuFuncGetParamInfo == nullptr) {
+      driver::throw_missing_symbol("cuFuncGetParamInfo", 12040);
+    }
+    const void* key = kernel;
+    if (kernel == nullptr) key = function;
+    const auto [known, is_new] = sizes_.try_emplace(key);
     for (std::size_t i = 0; is_new; ++i) {
       std::size_t offset = 0;
       std::size_t size = 0;
-      const CUresult result = call_->api().cuKernelGetParamInfo(kernel, i, &offset, &size);
+      const CUresult result = kernel != nullptr
+                                  ? api.cuKernelGetParamInfo(kernel, i, &offset, &size)
+                                  : api.cuFuncGetParamInfo(function, i, &offset, &size);
       if (result == CUDA_ERROR_INVALID_VALUE) break;
-      call_->check(result, "cuKernelGetParamInfo");
+      call_.check(result, kernel != nullptr ? "cuKernelGetParamInfo" : "cuFuncGetParamInfo");
       known->second.push_back(size);
     }
     return known->second;
   }
 
   void scan_kernel(Node& node) {
-    CUDA_KERNEL_NODE_PARAMS params{};
-    call_->check(call_->api().cuGraphKernelNodeGetParams(node.node, &params),
-                 "cuGraphKernelNodeGetParams");
+    CUDA_KERNEL_NODE_PARAMS& params = node.kernel;
+    call_.check(call_.api().cuGraphKernelNodeGetParams(node.node, &params),
+                "cuGraphKernelNodeGetParams");
     const auto launched = launches_.find(node.node);
-    if (launched == launches_.end()) {
-      throw NotSupportedError(
-          "a recorded function launches kernels by cudacore alone: in those of other libraries, "
-          "which arguments they use cannot be found out");
+    const bool is_own = launched != launches_.end();
+    if (params.kernelParams == nullptr && params.extra != nullptr) {
+      throw NotSupportedError("the arguments of " + describe(node) +
+                              ", a kernel of another library, are in one piece, and can't be "
+                              "replaced by a recording");
     }
-    const CapturedLaunch& launch = *launched->second;
-    const std::vector<std::size_t>& sizes = sizes_of(launch.kernel.box()->kernel);
+    const std::vector<std::size_t>& sizes =
+        is_own ? sizes_of(nullptr, launched->second->kernel.box()->kernel)
+               : sizes_of(params.func, params.func != nullptr ? nullptr : params.kern);
     std::vector<std::size_t> begins;
     std::size_t size = 0;
     for (const std::size_t one : sizes) {
@@ -146,9 +180,12 @@ class RecordedGraph::Scan {
       node.places.push_back(bytes + begins[i]);
       for (std::size_t at = 0; at + word_size <= sizes[i]; ++at) look_at(bytes, begins[i] + at);
     }
-    for (const CapturedLaunch::Number& number : launch.numbers) {
-      add(begins.at(number.parameter), 0, number.value);
+    if (is_own) {
+      for (const CapturedLaunch::Number& number : launched->second->numbers) {
+        add(begins.at(number.parameter), 0, number.value);
+      }
     }
+    params.kernelParams = node.places.data();
     CUDA_KERNEL_NODE_PARAMS_v3& set = node.params.kernel;
     set.func = params.func;
     set.kern = params.kern;
@@ -160,13 +197,13 @@ class RecordedGraph::Scan {
     set.blockDimY = params.blockDimY;
     set.blockDimZ = params.blockDimZ;
     set.sharedMemBytes = params.sharedMemBytes;
-    set.kernelParams = node.places.data();
+    set.kernelParams = params.kernelParams;
   }
 
   void scan_copy(Node& node) {
     CUDA_MEMCPY3D& params = node.params.memcpy.copyParams;
-    call_->check(call_->api().cuGraphMemcpyNodeGetParams(node.node, &params),
-                 "cuGraphMemcpyNodeGetParams");
+    call_.check(call_.api().cuGraphMemcpyNodeGetParams(node.node, &params),
+                "cuGraphMemcpyNodeGetParams");
     node.params.memcpy.copyCtx = error::current_context()->context;
     const std::size_t before = offsets_.size();
     look_at(&node.params, offset_in(node, params.srcDevice));
@@ -178,8 +215,8 @@ class RecordedGraph::Scan {
 
   void scan_fill(Node& node) {
     CUDA_MEMSET_NODE_PARAMS params{};
-    call_->check(call_->api().cuGraphMemsetNodeGetParams(node.node, &params),
-                 "cuGraphMemsetNodeGetParams");
+    call_.check(call_.api().cuGraphMemsetNodeGetParams(node.node, &params),
+                "cuGraphMemsetNodeGetParams");
     CUDA_MEMSET_NODE_PARAMS_v2& set = node.params.memset;
     set.dst = params.dst;
     set.pitch = params.pitch;
@@ -198,41 +235,70 @@ class RecordedGraph::Scan {
                                     reinterpret_cast<const unsigned char*>(&node.params));
   }
 
-  /// Now that no node moves any more.
+  /// The patches point into nodes, which must not move any more.
   void place_patches() {
-    std::size_t i = 0;
-    for (Node& node : recorded_->nodes_) {
+    for (Node& node : nodes_) {
       auto* bytes = node.params.type == CU_GRAPH_NODE_TYPE_KERNEL
                         ? reinterpret_cast<unsigned char*>(node.bytes.data())
                         : reinterpret_cast<unsigned char*>(&node.params);
-      for (; i < node.patches_end; ++i) {
-        recorded_->patches_[i].place = bytes + offsets_[i];
+      for (std::size_t i = node.patches_begin; i < node.patches_end; ++i) {
+        patches_[i].place = bytes + offsets_[i];
       }
     }
   }
 
-  RecordedGraph* recorded_;
-  const GraphCall* call_;
+  static bool is_same(const Node& a, const Node& b) noexcept {
+    const CUgraphNodeType type = a.params.type;
+    if (type != b.params.type) return false;
+    if (type == CU_GRAPH_NODE_TYPE_KERNEL) {
+      const auto shape = [](const CUDA_KERNEL_NODE_PARAMS& params) {
+        return std::tuple(params.func, params.kern, params.gridDimX, params.gridDimY,
+                          params.gridDimZ, params.blockDimX, params.blockDimY, params.blockDimZ,
+                          params.sharedMemBytes);
+      };
+      return shape(a.kernel) == shape(b.kernel) && a.bytes == b.bytes;
+    }
+    const bool is_memory = type == CU_GRAPH_NODE_TYPE_MEMCPY || type == CU_GRAPH_NODE_TYPE_MEMSET;
+    return !is_memory || std::memcmp(&a.params, &b.params, sizeof(a.params)) == 0;
+  }
+
+  std::string describe(const Node& node) const {
+    const char* name = nullptr;
+    if (node.params.type == CU_GRAPH_NODE_TYPE_KERNEL && node.kernel.func != nullptr &&
+        call_.api().cuFuncGetName != nullptr) {
+      (void)call_.api().cuFuncGetName(&name, node.kernel.func);
+    }
+    const std::string kind = kind_name(node.params.type);
+    return name == nullptr ? "a " + kind : "the " + kind + " " + name;
+  }
+
+  GraphCall call_;
   std::span<const StandInRange> stand_ins_;
   std::unordered_map<CUgraphNode, const CapturedLaunch*> launches_;
-  std::unordered_map<CUkernel, std::vector<std::size_t>> sizes_;
+  std::unordered_map<const void*, std::vector<std::size_t>> sizes_;
+  std::vector<Node> nodes_;
+  std::vector<Patch> patches_;
   std::vector<std::size_t> offsets_;  ///< of each patch, from where its node's bytes begin
 };
 
-RecordedGraph::RecordedGraph(GraphDefinition definition, std::span<const StandInRange> stand_ins,
-                             std::span<const CapturedLaunch> launches,
+RecordedGraph::RecordedGraph(const RecordedCapture& capture, const RecordedCapture* again,
                              std::span<const std::uint64_t> values,
                              std::vector<std::shared_ptr<void>> kept)
-    : definition_(std::move(definition)) {
+    : definition_(capture.definition) {
   if (graph_api().cuKernelGetParamInfo == nullptr) {
     driver::throw_missing_symbol("cuKernelGetParamInfo", 12040);
   }
   {
-    const GraphCall call(definition_.box());
-    Scan(*this, call, stand_ins, launches).scan();
-    std::size_t patch = 0;
+    Scan scan(capture);
+    scan.write_values(values);
+    if (again != nullptr) {
+      Scan other(*again);
+      other.write_values(values);
+      scan.require_same(other);
+    }
+    node_count_ = scan.finish(nodes_, patches_);
+    const GraphCall& call = scan.call();
     for (Node& node : nodes_) {
-      write(node, patch, values);
       call.check(call.api().cuGraphNodeSetParams(node.node, &node.params), "cuGraphNodeSetParams");
     }
   }
@@ -245,12 +311,22 @@ RecordedGraph::RecordedGraph(GraphDefinition definition, std::span<const StandIn
   box.last_launch = make_event(box.context, EventOptions{}, true);
 }
 
+bool RecordedGraph::has_other_kernels(const GraphDefinition& definition,
+                                      std::span<const CapturedLaunch> launches) {
+  const GraphCall call(definition.box());
+  const std::vector<CUgraphNode> nodes = Scan::nodes_of(call);
+  const auto kernels = std::count_if(nodes.begin(), nodes.end(), [&](CUgraphNode node) {
+    return Scan::type_of(call, node) == CU_GRAPH_NODE_TYPE_KERNEL;
+  });
+  return static_cast<std::size_t>(kernels) != launches.size();
+}
+
 /// Writes a node's values; returns whether any of them changed.
-bool RecordedGraph::write(Node& node, std::size_t& patch,
+bool RecordedGraph::write(const Node& node, std::span<const Patch> patches,
                           std::span<const std::uint64_t> values) noexcept {
   std::uint64_t changes = 0;
-  for (; patch < node.patches_end; ++patch) {
-    const Patch& one = patches_[patch];
+  for (std::size_t i = node.patches_begin; i < node.patches_end; ++i) {
+    const Patch& one = patches[i];
     const std::uint64_t value = values[one.value] + one.offset;
     std::uint64_t before = 0;
     std::memcpy(&before, one.place, word_size);
@@ -258,6 +334,13 @@ bool RecordedGraph::write(Node& node, std::size_t& patch,
     std::memcpy(one.place, &value, word_size);
   }
   return changes != 0;
+}
+
+CUresult RecordedGraph::update(const driver::DriverApi& api, CUgraphExec executable,
+                               Node& node) noexcept {
+  return node.params.type == CU_GRAPH_NODE_TYPE_KERNEL
+             ? api.cuGraphExecKernelNodeSetParams(executable, node.node, &node.kernel)
+             : api.cuGraphExecNodeSetParams(executable, node.node, &node.params);
 }
 
 void RecordedGraph::launch(const Stream& stream, std::span<const std::uint64_t> values) {
@@ -269,14 +352,13 @@ void RecordedGraph::launch(const Stream& stream, std::span<const std::uint64_t> 
   };
   const std::scoped_lock lock(box.mutex);
   if (is_broken_) throw_invalid("the recording was given up, because an update of it failed");
-  std::size_t patch = 0;
   for (Node& node : nodes_) {
-    if (!write(node, patch, values)) continue;
-    const CUresult result =
-        call.api().cuGraphExecNodeSetParams(box.executable, node.node, &node.params);
+    if (!write(node, patches_, values)) continue;
+    const CUresult result = update(call.api(), box.executable, node);
     if (result != CUDA_SUCCESS) [[unlikely]] {
       is_broken_ = true;
-      call.check(result, "cuGraphExecNodeSetParams",
+      const bool is_kernel = node.params.type == CU_GRAPH_NODE_TYPE_KERNEL;
+      call.check(result, is_kernel ? "cuGraphExecKernelNodeSetParams" : "cuGraphExecNodeSetParams",
                  [&] { return describe() + ", a " + kind_name(node.params.type) + " node"; });
     }
   }

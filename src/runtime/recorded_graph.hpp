@@ -36,15 +36,29 @@ struct CapturedLaunch {
   std::vector<Number> numbers{};
 };
 
+/// A captured call of a function, and what stood in for its arguments.
+struct RecordedCapture {
+  GraphDefinition definition;
+  std::span<const StandInRange> stand_ins{};
+  std::span<const CapturedLaunch> launches{};
+};
+
 class RecordedGraph : driver::NotCopied {
  public:
   /// Finds where the stand-ins went, and instantiates the graph with the first values instead of
   /// them. The graph must not be changed later. What its work uses is kept until the last launch
   /// has ended.
-  /// @throw NotSupportedError if they went where they can't be replaced.
-  RecordedGraph(GraphDefinition definition, std::span<const StandInRange> stand_ins,
-                std::span<const CapturedLaunch> launches, std::span<const std::uint64_t> values,
-                std::vector<std::shared_ptr<void>> kept);
+  ///
+  /// Kernels of other libraries may take an address for a number, or have one that is none. So
+  /// there must be a second capture of the same call, with other stand-ins: everything that isn't
+  /// replaced must be the same in both.
+  /// @throw NotSupportedError if they went where they can't be replaced, or the captures differ.
+  RecordedGraph(const RecordedCapture& capture, const RecordedCapture* again,
+                std::span<const std::uint64_t> values, std::vector<std::shared_ptr<void>> kept);
+
+  /// Whether a capture has kernels that other libraries launched.
+  [[nodiscard]] static bool has_other_kernels(const GraphDefinition& definition,
+                                              std::span<const CapturedLaunch> launches);
 
   /// Queues all its work on a stream, with these values.
   /// @throw Error; it then can't be launched again if is_broken().
@@ -54,7 +68,6 @@ class RecordedGraph : driver::NotCopied {
   /// How many nodes the graph has, and how many of them change.
   [[nodiscard]] std::size_t node_count() const noexcept { return node_count_; }
   [[nodiscard]] std::size_t changing_nodes() const noexcept { return nodes_.size(); }
-  [[nodiscard]] const GraphDefinition& definition() const noexcept { return definition_; }
 
  private:
   struct Patch {
@@ -65,13 +78,17 @@ class RecordedGraph : driver::NotCopied {
   struct Node {
     CUgraphNode node = nullptr;
     CUgraphNodeParams params{};
+    CUDA_KERNEL_NODE_PARAMS kernel{};    ///< the same, for kernels, in the older form
     std::vector<std::uint64_t> bytes{};  ///< of a kernel's arguments
     std::vector<void*> places{};         ///< where each begins in them
-    std::size_t patches_end = 0;         ///< they begin where the previous node's end
+    std::size_t patches_begin = 0;
+    std::size_t patches_end = 0;
   };
   class Scan;
 
-  bool write(Node& node, std::size_t& patch, std::span<const std::uint64_t> values) noexcept;
+  static bool write(const Node& node, std::span<const Patch> patches,
+                    std::span<const std::uint64_t> values) noexcept;
+  static CUresult update(const driver::DriverApi& api, CUgraphExec executable, Node& node) noexcept;
 
   GraphDefinition definition_;
   std::vector<Node> nodes_;

@@ -3,18 +3,15 @@
 
 import ctypes
 import gc
-import sys
 import threading
-import types
 import weakref
 from typing import Any
 
 import cudacore
 import numpy as np
 import pytest
-from cudacore import Buffer, Device, GraphMemoryResource, Stream
+from cudacore import Device, GraphMemoryResource, Stream
 from cudacore.graph import RecordedFunction
-from foreign_arrays import CudaArray
 from harness import build
 from recorded_kernels import (
     COUNT,
@@ -550,44 +547,3 @@ def test_threads(device: Device, kernels: Kernels) -> None:
         thread.join()
     assert not failures
     assert sum(one.launches for one in step.recordings) == 200
-
-
-class OtherArray(CudaArray):
-    """An array of a library that can make one of other memory."""
-
-    def __hash__(self) -> int:
-        return id(self)
-
-
-def test_arrays_of_other_libraries(
-    device: Device, kernels: Kernels, calls: Calls, numbers: Buffer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    library: Any = types.ModuleType("other_library")
-    library.from_dlpack = lambda view: OtherArray(view.ptr, view.shape, np.int32)
-    monkeypatch.setitem(sys.modules, "other_library", library)
-    monkeypatch.setattr(OtherArray, "__module__", "other_library")
-
-    def array(buffer: Buffer, **lies: Any) -> OtherArray:
-        return OtherArray(buffer.handle, (COUNT,), np.int32, **lies)
-
-    @record
-    def step(x: Any, y: Any) -> None:
-        calls()
-        kernels["copy"][1, COUNT](x, y)
-        kernels["add"][1, COUNT](y, 1)
-
-    for number in (1, 2):
-        x, y = new(device, number), new(device)
-        step(array(x), array(y))
-        assert ints(y) == [number + 1] * COUNT
-    assert calls.count == 1
-    with device.create_stream() as other:
-        step(array(x, stream=int(other.handle)), array(y))
-    assert calls.count == 1
-    step(x, array(y))
-    assert calls.count == 2
-    with pytest.raises(TypeError, match="whose memory is not a device's alone"):
-        step(array(numbers), array(y))
-    monkeypatch.delattr(library, "from_dlpack")
-    with pytest.raises(cudacore.NotSupportedError, match="OtherArray cannot be given other memory"):
-        step(OtherArray(x.handle, (2, 4), np.int32), y)

@@ -2,9 +2,6 @@
 """What recorded functions cannot do, and what is said about it."""
 
 import contextlib
-import ctypes
-import sys
-import types
 from collections.abc import Iterator
 from typing import Any
 
@@ -323,46 +320,3 @@ def test_addresses_that_cannot_be_replaced(device: Device) -> None:
         take[1, 1](described)
 
     takes(x.view("float32", (8, 8)).as_tensor_map((8, 8)))
-
-
-def test_kernels_of_other_libraries(
-    device: Device, kernels: Kernels, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As PyTorch and CuPy have them, which launch on the stream that they are told."""
-    driver = ctypes.CDLL(cudacore.driver_library()[1])
-    told: list[tuple[int, int]] = []
-
-    @contextlib.contextmanager
-    def enter(given: tuple[int, int]) -> Iterator[None]:
-        told.append(given)
-        yield
-        told.pop()
-
-    torch: Any = types.ModuleType("torch")
-    torch.cuda = types.SimpleNamespace(
-        is_initialized=lambda: True, ExternalStream=lambda *given: given, stream=enter
-    )
-    cupy: Any = types.ModuleType("cupy")
-    cupy.cuda = types.SimpleNamespace(ExternalStream=lambda *given: enter(given))
-    monkeypatch.setitem(sys.modules, "torch", torch)
-    monkeypatch.setitem(sys.modules, "cupy", cupy)
-    nothing = build("__global__ void nothing() {}").get_kernel("nothing")
-
-    @record
-    def step(x: Any, *, is_foreign: Any) -> None:
-        own = cudacore.current_stream()
-        if told != [(int(own.handle), 0)] * 2:
-            raise ValueError(told)
-        kernels["add"][1, 1](x, 1)
-        if is_foreign:
-            function = ctypes.c_void_p(int(nothing.handle))
-            shape = [ctypes.c_uint(1)] * 6
-            rest = (ctypes.c_uint(0), ctypes.c_void_p(int(own.handle)), None, None)
-            assert driver.cuLaunchKernel(function, *shape, *rest) == 0
-
-    x = new(device)
-    step(x, is_foreign=False)
-    assert not told
-    with pytest.raises(cudacore.NotSupportedError, match="launches kernels by cudacore alone"):
-        step(x, is_foreign=True)
-    assert first(x) == 1

@@ -5,19 +5,21 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import sys
 import types
 import warnings
 from typing import Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 from cudacore import _core
 from cudacore.graph._guards import find_guards, require_unchanged
+from cudacore.graph._other_libraries import OtherLibraries, stand_in
 from cudacore.graph._recorded_number import record_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from typing import Any
+
+    from cudacore.graph._guards import Guard
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
@@ -121,33 +123,49 @@ class RecordedFunction(Generic[_Parameters, _Result]):
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> bool:
-        function: Any = self.__wrapped__
         names = tuple(kwargs)
-        recorder = self._replay.recorder(
-            (*args, *kwargs.values()), names, self._labels(len(args), names), make_number, _stand_in
-        )
+        values = (*args, *kwargs.values())
+        others = OtherLibraries()
+        with contextlib.ExitStack() as recorders:
+
+            def capture() -> Any:
+                recorder = self._replay.recorder(
+                    values, names, self._labels(len(args), names), make_number, stand_in
+                )
+                recorders.callback(recorder.close)
+                return recorder, *self._capture(recorder, others, len(args), names)
+
+            recorder, definition, result, guards = capture()
+            again, definition_again = None, None
+            if recorder.has_other_kernels(definition):
+                # With other stand-ins, which shows what of their arguments are addresses.
+                again, definition_again, _, _ = capture()
+            others.keep_pools(recorder)
+            is_dropping: bool = recorder.finish(definition, result, guards, again, definition_again)
+        return is_dropping
+
+    def _capture(
+        self, recorder: _core._Recorder, others: OtherLibraries, count: int, names: tuple[str, ...]
+    ) -> tuple[_core._GraphDefinition, object, list[Guard]]:
+        """Run the function with stand-ins, whose first `count` are positional."""
+        function: Any = self.__wrapped__
+        objects = recorder.stand_ins
+        keywords = dict(zip(names, objects[count:], strict=True))
+        guards = find_guards(function)
+        builder = recorder.builder()
         try:
-            guards = find_guards(function)
-            objects = recorder.stand_ins
-            builder = recorder.builder()
-            try:
-                with builder, _shown_to_others(builder.stream):
-                    recorder.begin()
-                    result = function(
-                        *objects[: len(args)],
-                        **dict(zip(names, objects[len(args) :], strict=True)),
-                    )
-                    recorder.end()
-            except _core.CUDAError as error:
-                is_refused = isinstance(error, _core.NotSupportedError)
-                if not is_refused and error.code not in _CAPTURE_ERRORS:
-                    raise
-                msg = f"{self._name} cannot be recorded: {_place(error, function)}: {error}"
-                raise _core.NotSupportedError(msg) from error
-            require_unchanged(self._name, guards, find_guards(function))
-            return recorder.finish(builder._definition, result, guards)
-        finally:
-            recorder.close()
+            with builder, others.follow(builder.stream):
+                recorder.begin()
+                result = function(*objects[:count], **keywords)
+                recorder.end()
+        except _core.CUDAError as error:
+            is_refused = isinstance(error, _core.NotSupportedError)
+            if not is_refused and error.code not in _CAPTURE_ERRORS:
+                raise
+            msg = f"{self._name} cannot be recorded: {_place(error, function)}: {error}"
+            raise _core.NotSupportedError(msg) from error
+        require_unchanged(self._name, guards, find_guards(function))
+        return builder._definition, result, guards
 
     def _labels(self, count: int, names: tuple[str, ...]) -> tuple[str, ...]:
         code = self.__wrapped__.__code__
@@ -177,28 +195,6 @@ def _place(error: BaseException, function: Any) -> str:
     return place
 
 
-@contextlib.contextmanager
-def _shown_to_others(stream: _core.Stream) -> Iterator[None]:
-    """Make a stream the current one of other libraries too, so that their work is not left out."""
-    device = stream.device.device_id
-    with contextlib.ExitStack() as stack:
-        torch: Any = sys.modules.get("torch")
-        if torch is not None and torch.cuda.is_initialized():
-            own = torch.cuda.ExternalStream(int(stream.handle), device)
-            stack.enter_context(torch.cuda.stream(own))
-        cupy: Any = sys.modules.get("cupy")
-        if cupy is not None:
-            stack.enter_context(cupy.cuda.ExternalStream(int(stream.handle), device))
-        yield
-
-
-def _stand_in(array: Any, view: Any) -> Any:
-    """Make an array of the same library that shows other memory."""
-    library = sys.modules.get(type(array).__module__.partition(".")[0])
-    from_dlpack = getattr(library, "from_dlpack", None)
-    return view if from_dlpack is None else from_dlpack(view)
-
-
 @overload
 def record(
     function: Callable[_Parameters, _Result], /, *, max_recordings: int = ...
@@ -211,7 +207,8 @@ def record(function: Any = None, /, *, max_recordings: int = 32) -> Any:
     """Record a function that queues work on the current stream; the same as ``cudacore.graph()``.
 
     The function runs once for each kind of arguments, and what it queues becomes a graph. Later
-    calls launch the graph with the addresses and numbers that they give, and run no Python.
+    calls launch the graph with the addresses and numbers that they give, and run no Python. A
+    function that launches kernels of other libraries runs twice.
 
     Of memory of a device, the size or the type, shape and strides count, its device, and the
     address modulo 16. Of an int or a float, the type alone counts, as long as the function does
