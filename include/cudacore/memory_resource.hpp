@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include <cudacore/buffer.hpp>
 #include <cudacore/device.hpp>
@@ -60,6 +61,8 @@ class MemoryResource : public std::enable_shared_from_this<MemoryResource> {
   [[nodiscard]] virtual bool is_managed() const { return false; }
   /// The device that owns the memory, or -1 if it belongs to none.
   [[nodiscard]] virtual int device_id() const = 0;
+  /// Whether kernels on another device than device_id() may access the memory.
+  [[nodiscard]] virtual bool is_accessible_by_peer(int /*device*/) const { return false; }
   /// Whether the driver owns the memory, so that simulator::reset() frees it automatically: nothing
   /// is deallocated then.
   [[nodiscard]] virtual bool ends_with_reset() const noexcept { return false; }
@@ -156,6 +159,15 @@ class DeviceMemoryResource : public PoolMemoryResource {
   DeviceMemoryResource(Device device, PoolDescriptor descriptor);
   [[nodiscard]] bool is_host_accessible() const override { return false; }
   [[nodiscard]] int device_id() const override { return device_.id(); }
+  [[nodiscard]] bool is_accessible_by_peer(int device) const override;
+
+  /// The other devices that may access the memory, in order (cuMemPoolGetAccess).
+  [[nodiscard]] std::vector<int> peers() const;
+  /// Changes which other devices may access the memory, also that of existing buffers, in one call
+  /// (cuMemPoolSetAccess). The pool's own device is left out.
+  /// @throw NotSupportedError for a device that cannot access memory of the pool's: nothing is
+  /// changed then. std::invalid_argument for a device that does not exist.
+  void change_peers(const std::vector<int>& allowed, const std::vector<int>& denied) const;
 
  private:
   Device device_;

@@ -2511,6 +2511,35 @@ class DeviceMemoryResource(_PoolMemoryResource):
         ValueError
             The handle is closed, or not one of a pool of that device.
         """
+    @property
+    def peer_accessible_by(self) -> MutableSet[Device | int]:
+        """MutableSet of Device: The other devices that may access the memory.
+
+        A live view: it asks the driver each time (cuMemPoolGetAccess). It can be changed and
+        assigned, with devices or ordinals; that holds for existing buffers, too, and is one call of
+        the driver (cuMemPoolSetAccess). The pool's own device is left out.
+
+        Raises
+        ------
+        ValueError
+            There is no such device.
+        NotSupportedError
+            The device cannot access memory of the pool's: see `Device.can_access_peer`. Nothing is
+            changed then.
+
+        Examples
+        --------
+        >>> pool = cudacore.DeviceMemoryResource(0, {"max_size": 1 << 20})
+        >>> pool.peer_accessible_by = []
+        >>> len(pool.peer_accessible_by)
+        0
+        """
+    @peer_accessible_by.setter
+    def peer_accessible_by(self, devices: Iterable[Device | int]) -> None: ...
+    def _peers(self) -> list[int]:
+        """Return the ordinals of the devices that may access the memory."""
+    def _change_peers(self, allowed: Sequence[int], denied: Sequence[int]) -> None:
+        """Change them in one call."""
     @staticmethod
     def _import(device_id: int | Device, descriptor: int) -> DeviceMemoryResource:
         """Import a pool by a file descriptor, which stays the caller's."""

@@ -34,7 +34,6 @@ MEMBERS: dict[str, dict[str, tuple[str, ...]]] = {
         "Stream": ("resources",),
     },
     "NVML's devices": {"Device": ("to_system_device",)},
-    "peers of a pool": {"DeviceMemoryResource": ("peer_accessible_by",)},
     "textures": {
         "Device": (
             "create_mipmapped_array",

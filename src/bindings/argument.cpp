@@ -116,6 +116,13 @@ int ask_and_note_device(const Buffer& buffer) {
   return device;
 }
 
+/// Whether kernels on a device may access memory of another one.
+bool may_access(const Buffer& buffer, int device) {
+  const std::shared_ptr<MemoryResource> resource = buffer.box()->resource;
+  if (resource == nullptr) return false;
+  return without_gil([&] { return resource->is_accessible_by_peer(device); });
+}
+
 constexpr char untyped_advice[] =
     "a Buffer has no element type and no shape; pass buffer.view(dtype, shape)";
 
@@ -135,13 +142,16 @@ bool pack_buffer(const KernelBox& kernel, std::size_t index, const Slot& slot, c
       throw std::invalid_argument(mismatch_message(kernel, index, "a closed Buffer"));
     }
   }
-  if (owner != device && owner != BufferBox::any_device) [[unlikely]] {
+  if (owner != device && owner != BufferBox::any_device && !may_access(buffer, device))
+      [[unlikely]] {
     if (owner == BufferBox::host_only) {
       mismatch(kernel, index, object, "its memory lives on the host, where no kernel reaches it");
     }
     mismatch(kernel, index, object,
              "its memory is on device " + std::to_string(owner) + ", and the launch is on device " +
-                 std::to_string(device) + "; copy it there with Buffer.copy_to");
+                 std::to_string(device) +
+                 "; copy it there with Buffer.copy_to, or give that device access to the pool: "
+                 "DeviceMemoryResource.peer_accessible_by");
   }
   if (box->is_stale()) [[unlikely]] {
     error::throw_stale(mismatch_message(kernel, index, "a Buffer"));

@@ -44,6 +44,14 @@ auto map_pointer(PoolMemoryResource& self, const py::bytes& data, std::size_t si
   };
 }
 
+std::vector<int> to_ordinals(py::handle devices) {
+  std::vector<int> ordinals;
+  for (const py::handle device : py::list(py::reinterpret_borrow<py::object>(devices))) {
+    ordinals.push_back(to_device(device).id());
+  }
+  return ordinals;
+}
+
 void bind_pool_base(py::module_& module, const py::metaclass& metaclass) {
   ResourceClass<PoolMemoryResource, MemoryResource>(
       module, "_PoolMemoryResource", metaclass, class_documentation("_PoolMemoryResource").c_str())
@@ -128,6 +136,26 @@ void bind_pool_resources(py::module_& module, const py::metaclass& metaclass) {
                     py::arg("alloc_handle"), [](const py::object& id, const py::object& handle) {
                       return pool_sharing().attr("device_pool_from")(id, handle);
                     });
+  device.def("_peers", in_parts, [](const DeviceMemoryResource& self) {
+    py::list ordinals;
+    for (const int peer : without_gil([&self] { return self.peers(); })) ordinals.append(peer);
+    return ordinals;
+  });
+  device.def("_change_peers", py::arg("allowed"), py::arg("denied"),
+             [](const DeviceMemoryResource& self, py::handle allowed, py::handle denied) {
+               return [&self, gain = to_ordinals(allowed), lose = to_ordinals(denied)] {
+                 self.change_peers(gain, lose);
+               };
+             });
+  static_cast<Class&>(device).def_property(
+      "peer_accessible_by",
+      [](const py::object& self) {
+        return py::module_::import("cudacore._peers").attr("Peers")(self);
+      },
+      [](const py::object& self, const py::object& devices) {
+        py::module_::import("cudacore._peers").attr("set_peers")(self, devices);
+      },
+      documentation(device, "peer_accessible_by"));
   device.def_static("_import", py::arg("device_id"), py::arg("descriptor"),
                     [](py::handle id, int descriptor) {
                       return [of = to_device(id), from = PoolDescriptor{descriptor}] {

@@ -42,7 +42,6 @@ LEFT_OUT = {
     "test_helpers.py": "insides",
     "test_host.py": "managed buffers",
     "test_managed_memory_warning.py": "insides",
-    "test_memory_peer_access.py": "peer access of pools",
     "test_memory_peer_access_utils.py": "insides",
     "test_multiprocessing_warning.py": "insides",
     "test_optional_dependency_imports.py": "insides",
