@@ -137,16 +137,23 @@ bool pack_buffer(const KernelBox& kernel, std::size_t index, const Slot& slot, c
   if (owner == BufferBox::not_asked) [[unlikely]] {
     owner = ask_and_note_device(buffer);
     may_have_run_python = true;
+  }
+  if (owner != device && owner != BufferBox::any_device) [[unlikely]] {
+    if (owner == BufferBox::host_only) {
+      mismatch(kernel, index, object, "its memory lives on the host, where no kernel reaches it");
+    }
+    if (box = buffer.box().get(); box != nullptr && may_access(buffer, device)) {
+      owner = device;
+      may_have_run_python = true;  // of other threads, while the driver was asked
+    }
+  }
+  if (may_have_run_python) [[unlikely]] {
     box = buffer.box().get();
     if (box == nullptr) {
       throw std::invalid_argument(mismatch_message(kernel, index, "a closed Buffer"));
     }
   }
-  if (owner != device && owner != BufferBox::any_device && !may_access(buffer, device))
-      [[unlikely]] {
-    if (owner == BufferBox::host_only) {
-      mismatch(kernel, index, object, "its memory lives on the host, where no kernel reaches it");
-    }
+  if (owner != device && owner != BufferBox::any_device) [[unlikely]] {
     mismatch(kernel, index, object,
              "its memory is on device " + std::to_string(owner) + ", and the launch is on device " +
                  std::to_string(device) +
