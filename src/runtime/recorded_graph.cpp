@@ -19,6 +19,23 @@ constexpr std::size_t word_size = sizeof(std::uint64_t);
                           ", where a recording cannot replace it");
 }
 
+/// What tells copies and fills apart. A pointer of the host counts only for memory of the host.
+auto parts(const CUDA_MEMCPY3D& copy) noexcept {
+  const auto host = [](CUmemorytype type, const void* address) {
+    return type == CU_MEMORYTYPE_HOST ? address : nullptr;
+  };
+  return std::tuple(copy.srcXInBytes, copy.srcY, copy.srcZ, copy.srcLOD, copy.srcMemoryType,
+                    host(copy.srcMemoryType, copy.srcHost), copy.srcDevice, copy.srcArray,
+                    copy.srcPitch, copy.srcHeight, copy.dstXInBytes, copy.dstY, copy.dstZ,
+                    copy.dstLOD, copy.dstMemoryType, host(copy.dstMemoryType, copy.dstHost),
+                    copy.dstDevice, copy.dstArray, copy.dstPitch, copy.dstHeight, copy.WidthInBytes,
+                    copy.Height, copy.Depth);
+}
+
+auto parts(const CUDA_MEMSET_NODE_PARAMS_v2& fill) noexcept {
+  return std::tuple(fill.dst, fill.pitch, fill.value, fill.elementSize, fill.width, fill.height);
+}
+
 }  // namespace
 
 /// Looks for the stand-ins in a captured graph.
@@ -258,8 +275,10 @@ class RecordedGraph::Scan {
       };
       return shape(a.kernel) == shape(b.kernel) && a.bytes == b.bytes;
     }
-    const bool is_memory = type == CU_GRAPH_NODE_TYPE_MEMCPY || type == CU_GRAPH_NODE_TYPE_MEMSET;
-    return !is_memory || std::memcmp(&a.params, &b.params, sizeof(a.params)) == 0;
+    if (type == CU_GRAPH_NODE_TYPE_MEMCPY) {
+      return parts(a.params.memcpy.copyParams) == parts(b.params.memcpy.copyParams);
+    }
+    return type != CU_GRAPH_NODE_TYPE_MEMSET || parts(a.params.memset) == parts(b.params.memset);
   }
 
   std::string describe(const Node& node) const {

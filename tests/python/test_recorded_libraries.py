@@ -88,12 +88,14 @@ def test_arrays_of_other_libraries(
 
 
 def test_their_kernels(device: Device, kernels: Kernels, calls: Calls, launch: Launch) -> None:
-    constant = new(device, 50)
+    constant, copied = new(device, 50), new(device)
 
     @record
     def step(x: Any, y: Any, n: Any) -> None:
         calls()
+        y.fill(0)
         kernels["add"][1, COUNT](x, n)
+        copied.copy_from(x)
         launch(kernels["copy"], 4, ctypes.c_void_p(x.handle + 16), ctypes.c_void_p(y.handle))
         launch(kernels["add"], 2, ctypes.c_void_p(constant.handle), ctypes.c_int(1))
         launch(kernels["maybe"], 1, ctypes.c_void_p(0))
@@ -101,7 +103,7 @@ def test_their_kernels(device: Device, kernels: Kernels, calls: Calls, launch: L
     for number in (1, 2, 3):
         x, y = new(device, *range(COUNT)), new(device)
         step(x, y, number)
-        assert ints(x) == [i + number for i in range(COUNT)]
+        assert ints(x) == ints(copied) == [i + number for i in range(COUNT)]
         assert ints(y) == [4 + number, 5 + number, 6 + number, 7 + number, 0, 0, 0, 0]
     assert ints(constant)[:3] == [53, 53, 50]
     assert calls.count == 2  # the second time with other addresses
