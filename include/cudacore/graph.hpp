@@ -255,6 +255,7 @@ class Graph {
 
   void close() noexcept { box_.reset(); }
   [[nodiscard]] bool is_closed() const noexcept { return box_ == nullptr; }
+  /// Whoever launches it by its handle keeps this object until the launch has ended.
   [[nodiscard]] CUgraphExec handle() const;
 
   [[nodiscard]] const std::shared_ptr<owner::ExecutableBox>& box() const noexcept { return box_; }

@@ -28,17 +28,10 @@ constexpr char how_made[] = "cudacore.graph";
 
 PyObject* launch(PyObject* self, const std::array<py::handle, 1>& arguments) {
   const Borrowed<Graph> graph(self);
-  if (get_if<Stream>(arguments[0].ptr()) != nullptr) [[likely]] {
-    const Borrowed<Stream> stream(arguments[0].ptr());
-    require_recorded(stream.get());
-    const ReleaseGil release;
-    graph.get().launch(stream.get());
-  } else {
-    const Stream stream = to_stream(arguments[0]);
-    require_recorded(stream);
-    const ReleaseGil release;
-    graph.get().launch(stream);
-  }
+  const Stream stream = to_stream(arguments[0]);  // a share, which the graph keeps
+  require_recorded(stream);
+  const ReleaseGil release;
+  graph.get().launch(stream);
   Py_RETURN_NONE;
 }
 

@@ -29,15 +29,12 @@ PyObject* const* items_of(const py::object& tuple) noexcept {
   return PySequence_Fast_ITEMS(tuple.ptr());
 }
 
-/// Calls `use` with the current stream, which is held meanwhile.
+/// Calls `use` with a share of the current stream, which a graph may keep.
 template <typename Use>
 auto with_current_stream(const Use& use) {
-  if (PyObject* entered = entered_stream()) {
-    const auto held = py::reinterpret_borrow<py::object>(entered);
-    const Borrowed<Stream> stream(entered);
-    return use(stream.get());
-  }
-  return use(default_stream());
+  PyObject* entered = entered_stream();
+  const Stream stream = entered != nullptr ? *get_if<Stream>(entered) : default_stream();
+  return use(stream);
 }
 
 const owner::StreamBox& open_queue(const Function& function, const Stream& stream) {

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <memory>
 
+#include "owner/graph_box.hpp"
 #include "owner/owned_handles.hpp"
-#include "owner/user_object.hpp"
 
 namespace cudacore::owner {
 
@@ -31,6 +31,11 @@ inline constinit std::atomic<int> captures{0};
     return false;
   return asks_for_capture(api, stream);
 }
+
+/// Notes into which graph a capture goes (its id is the driver's), and that it has ended.
+/// @throw std::bad_alloc
+void note_capture(cuuint64_t id, const std::shared_ptr<GraphBox>& graph);
+void forget_capture(cuuint64_t id) noexcept;
 
 /// If the stream is being captured, makes the graph keep what a launch uses.
 /// @throw Error, std::bad_alloc

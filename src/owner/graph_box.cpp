@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "owner/graph_box.hpp"
 
+#include <chrono>
+#include <exception>
+#include <thread>
 #include <utility>
 
 #include "driver/blocking.hpp"
@@ -8,6 +11,7 @@
 #include "error/interned_names.hpp"
 #include "error/unraisable.hpp"
 #include "owner/callback.hpp"
+#include "owner/captures.hpp"
 #include "owner/owned_handles.hpp"
 
 namespace cudacore::owner {
@@ -57,43 +61,105 @@ GraphBox& GraphBox::box_inside(NodeBox& node, CUgraph contained) {
   return *inner.back();
 }
 
-void GraphBox::end() noexcept {
+void GraphBox::list_uses(Uses& uses) const {
   for (const auto& [handle, box] : nodes) {
-    for (GraphBox* contained : box->graphs) contained->end();
+    if (box->kept != nullptr) uses.push_back(box->kept);
+  }
+  uses.insert(uses.end(), captured.begin(), captured.end());
+  for (const std::unique_ptr<GraphBox>& box : inner) box->list_uses(uses);
+}
+
+void GraphBox::keep_for_others(const driver::DriverApi& api, const std::shared_ptr<Kept>& kept) {
+  if (outermost().is_handed_out) keep_in(api, graph, kept);
+}
+
+void GraphBox::end(Ended& ended) noexcept {
+  for (const auto& [handle, box] : nodes) {
+    for (GraphBox* contained : box->graphs) contained->end(ended);
     box->node = nullptr;
   }
-  nodes.clear();
+  ended.nodes.merge(nodes);
+  ended.captured.splice(ended.captured.end(), captured);
   graph = nullptr;
 }
 
-void GraphBox::forget(NodeBox& node) noexcept {
-  for (GraphBox* contained : node.graphs) contained->end();
-  nodes.erase(std::exchange(node.node, nullptr));
+void GraphBox::forget(NodeBox& node, Ended& ended) noexcept {
+  for (GraphBox* contained : node.graphs) contained->end(ended);
+  ended.nodes.insert(nodes.extract(std::exchange(node.node, nullptr)));
 }
+
+namespace {
+
+/// What an executable graph leaves behind.
+struct Remains {
+  Uses uses;
+  std::unordered_map<CUgraphNode, std::shared_ptr<Kept>> updated;
+  std::deque<ExecutableBox::Outdated> outdated;
+  std::shared_ptr<StreamBox> last_stream;
+  std::shared_ptr<EventBox> last_launch;
+};
+
+bool is_capturing(const driver::DriverApi& api, CUstream stream) noexcept {
+  CUstreamCaptureStatus status{};
+  return may_be_capturing() && api.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS &&
+         status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+/// Whether the last launch has ended for sure.
+bool has_ended(const driver::DriverApi& api, const Remains& remains) noexcept {
+  if (remains.last_launch != nullptr) {
+    return api.cuEventQuery(remains.last_launch->event) == CUDA_SUCCESS;
+  }
+  if (remains.last_stream == nullptr) return true;
+  const CUstream stream = remains.last_stream->stream;
+  return !is_capturing(api, stream) && api.cuStreamQuery(stream) == CUDA_SUCCESS;
+}
+
+/// Waits until the last launch has ended, on a thread that has nothing else to do.
+void wait_for_end(const driver::DriverApi& api, const Remains& remains) {
+  if (remains.last_launch != nullptr) {
+    (void)api.cuEventSynchronize(remains.last_launch->event);
+    return;
+  }
+  const CUstream stream = remains.last_stream->stream;
+  const error::ContextBox& context = *remains.last_stream->work_context();
+  // An event would become part of the capture.
+  while (is_capturing(api, stream)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (driver::api_for_cleanup() == nullptr || !error::is_alive(api, context)) return;
+  }
+  const error::ContextScope scope(api, context);
+  CUevent event = nullptr;
+  if (api.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) return;
+  if (api.cuEventRecord(event, stream) == CUDA_SUCCESS) (void)api.cuEventSynchronize(event);
+  (void)api.cuEventDestroy(event);
+}
+
+}  // namespace
 
 ExecutableBox::~ExecutableBox() {
   error::give_back_name(interned_name);
   if (executable == nullptr || is_stale(made_after)) return;
-  struct Uses {
-    std::unordered_map<CUgraphNode, std::shared_ptr<Kept>> updated;
-    std::vector<std::shared_ptr<Kept>> outdated;
-    std::shared_ptr<EventBox> last_launch;
-  };
-  auto uses = std::make_shared<Uses>();
-  uses->updated = std::move(updated);
-  uses->outdated = std::move(outdated);
-  uses->last_launch = std::move(last_launch);
-  end_outside_callbacks([executable = executable, context = std::move(context), uses] {
+  auto remains = std::make_shared<Remains>();
+  remains->uses.swap(uses);
+  remains->updated.swap(updated);
+  remains->outdated.swap(outdated);
+  remains->last_stream = std::move(last_stream);
+  remains->last_launch = std::move(last_launch);
+  end_outside_callbacks([executable = executable, context = std::move(context), remains] {
     const driver::DriverApi* api = driver::api_for_cleanup();
     if (api == nullptr || !error::is_alive(*api, *context)) return;
     const driver::BlockingScope blocking;
     const CUresult result = api->cuGraphExecDestroy(executable);
     if (result != CUDA_SUCCESS) error::report_unraisable(result, "cuGraphExecDestroy");
-    if (uses->last_launch == nullptr) return;
-    // The launch may be running: another thread waits for it, and then drops what it used.
-    end_elsewhere([uses] {
+    if (has_ended(*api, *remains)) return;
+    end_elsewhere([context, remains] {
       const driver::DriverApi* cleanup = driver::api_for_cleanup();
-      if (cleanup != nullptr) (void)cleanup->cuEventSynchronize(uses->last_launch->event);
+      if (cleanup == nullptr || !error::is_alive(*cleanup, *context)) return;
+      try {
+        wait_for_end(*cleanup, *remains);
+      } catch (const std::exception&) {  // the context was lost, and the launch with it
+      }
     });
   });
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <deque>
+#include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -17,23 +20,26 @@ namespace cudacore::owner {
 
 struct GraphBox;
 
+using Uses = std::vector<std::shared_ptr<Kept>>;
+
 /// A node, as long as its graph has it.
 struct NodeBox : driver::NotCopied {
   CUgraphNode node = nullptr;  ///< null once it is destroyed
   CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
-  std::shared_ptr<Kept> kept;     ///< null for nodes that were made elsewhere, and while unneeded
-  CUuserObject object = nullptr;  ///< by which the graph keeps it
-  std::vector<GraphBox*> graphs;  ///< what it contains
+  std::shared_ptr<Kept> kept;                   ///< null for nodes that were made elsewhere
+  std::vector<GraphBox*> graphs;                ///< what it contains
   CUgraphConditionalHandle condition = 0;       ///< of a conditional node that was made here
   CUgraphConditionalNodeType condition_kind{};  ///< of the same
 };
 
 struct GraphBox : driver::NotCopied {
-  CUgraph graph = nullptr;    ///< null once the node that contains it is destroyed
-  GraphBox* outer = nullptr;  ///< the graph of the node that contains this one
-  bool is_captured = false;   ///< still belongs to the capture of a stream
-  std::mutex family;          ///< of the outermost: guards the graph and all inside it
-  std::unordered_map<CUgraphNode, std::shared_ptr<NodeBox>> nodes;
+  CUgraph graph = nullptr;     ///< null once the node that contains it is destroyed
+  GraphBox* outer = nullptr;   ///< the graph of the node that contains this one
+  bool is_captured = false;    ///< still belongs to the capture of a stream
+  bool is_handed_out = false;  ///< of the outermost: other code works with a graph of the family
+  std::mutex family;           ///< of the outermost: guards the graph and all inside it
+  std::map<CUgraphNode, std::shared_ptr<NodeBox>> nodes;
+  std::list<std::shared_ptr<Kept>> captured;  ///< what captured work uses
   std::vector<std::unique_ptr<GraphBox>> inner;
   const unsigned made_after = error::resets.load(std::memory_order_relaxed);
   ~GraphBox();
@@ -45,11 +51,22 @@ struct GraphBox : driver::NotCopied {
   const std::shared_ptr<NodeBox>& box_of(const driver::DriverApi& api, CUgraphNode node);
   /// The box of a graph that a node of this graph contains, made on first use. With the lock.
   GraphBox& box_inside(NodeBox& node, CUgraph contained);
+  /// Lists what the graph uses, with all inside it. With the lock.
+  void list_uses(Uses& uses) const;
+  /// Lets the driver keep what a node of this graph is about to use, if other code works with the
+  /// graph. With the lock.
+  void keep_for_others(const driver::DriverApi& api, const std::shared_ptr<Kept>& kept);
+
+  /// What has ended; to be dropped without the lock, since that may run anything.
+  struct Ended {
+    std::multimap<CUgraphNode, std::shared_ptr<NodeBox>> nodes;
+    std::list<std::shared_ptr<Kept>> captured;
+  };
   /// Notes that a node of this graph is destroyed, and what it contains. With the lock; the caller
   /// holds a share of the box.
-  void forget(NodeBox& node) noexcept;
+  void forget(NodeBox& node, Ended& ended) noexcept;
   /// Notes that the graph is gone, and all that is inside it. With the lock.
-  void end() noexcept;
+  void end(Ended& ended) noexcept;
 };
 
 /// An executable graph.
@@ -59,11 +76,18 @@ struct ExecutableBox : driver::NotCopied {
   const char* interned_name = nullptr;
   std::weak_ptr<GraphBox> source;  ///< whose nodes stand for those of the executable graph
   std::mutex mutex;                ///< the driver allows one call at a time
-  /// What single nodes were updated to use, which the driver does not keep, and what they used
-  /// before, which a launch may still use.
-  std::unordered_map<CUgraphNode, std::shared_ptr<Kept>> updated;
-  std::vector<std::shared_ptr<Kept>> outdated;
-  std::shared_ptr<EventBox> last_launch;  ///< once there are updates
+  Uses uses;                       ///< what the definition used
+  std::unordered_map<CUgraphNode, std::shared_ptr<Kept>> updated;  ///< and single nodes since
+  /// What was used before an update, in order, and an event after which no launch uses it.
+  struct Outdated {
+    std::shared_ptr<EventBox> unused_after;
+    Uses uses;
+  };
+  std::deque<Outdated> outdated;
+  /// The stream of the last launch, which does not end before this; or an event behind the launch
+  /// if the stream is not ours, and may be gone.
+  std::shared_ptr<StreamBox> last_stream;
+  std::shared_ptr<EventBox> last_launch;
   const unsigned made_after = error::resets.load(std::memory_order_relaxed);
   ~ExecutableBox();
 };

@@ -5,7 +5,6 @@
 
 #include "driver/process.hpp"
 #include "error/check.hpp"
-#include "error/unraisable.hpp"
 #include "owner/callback.hpp"
 
 namespace cudacore::owner {
@@ -22,7 +21,7 @@ void CUDA_CB drop(void* argument) noexcept {
 
 }  // namespace
 
-CUuserObject keep_in(const driver::DriverApi& api, CUgraph graph, std::shared_ptr<Kept> kept) {
+void keep_in(const driver::DriverApi& api, CUgraph graph, std::shared_ptr<Kept> kept) {
   auto share = std::make_unique<Share>(std::move(kept));
   CUuserObject object = nullptr;
   error::check(
@@ -34,13 +33,6 @@ CUuserObject keep_in(const driver::DriverApi& api, CUgraph graph, std::shared_pt
     (void)api.cuUserObjectRelease(object, 1);
     error::throw_driver_error(result, "cuGraphRetainUserObject", {}, nullptr);
   }
-  return object;
-}
-
-void let_go(const driver::DriverApi& api, CUgraph graph, CUuserObject object) noexcept {
-  if (object == nullptr) return;
-  const CUresult result = api.cuGraphReleaseUserObject(graph, object, 1);
-  if (result != CUDA_SUCCESS) error::report_unraisable(result, "cuGraphReleaseUserObject");
 }
 
 }  // namespace cudacore::owner

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "error/describe.hpp"
+#include "owner/captures.hpp"
 #include "runtime/graph_work.hpp"
 
 namespace cudacore {
@@ -36,12 +37,41 @@ CUgraphNode find(const owner::ExecutableBox& box, const GraphNode& node) {
   return node.handle();
 }
 
-/// Drops what no launch uses any more, at its end and without the lock.
-using Outdated = std::vector<std::shared_ptr<owner::Kept>>;
+using Outdated = std::deque<owner::ExecutableBox::Outdated>;
 
-void take_unused(owner::ExecutableBox& box, Outdated& unused) {
-  const bool runs = box.last_launch != nullptr && !Event(box.last_launch).is_done();
-  if (!runs) unused.swap(box.outdated);
+/// An event behind all launches so far; null if there are none, or if it cannot be recorded,
+/// because their stream is being captured.
+std::shared_ptr<owner::EventBox> behind_launches(const driver::DriverApi& api,
+                                                 const owner::ExecutableBox& box) {
+  if (box.last_stream == nullptr) return box.last_launch;
+  if (owner::may_be_capturing() && owner::asks_for_capture(api, box.last_stream->stream)) {
+    return nullptr;
+  }
+  return Stream(box.last_stream).record().box();
+}
+
+/// Where an update leaves what it replaces until no launch uses that. Moves what was left before,
+/// and is not used any more, to `unused`, to be dropped without the lock.
+owner::Uses& place_for_replaced(const driver::DriverApi& api, owner::ExecutableBox& box,
+                                Outdated& unused) {
+  while (!box.outdated.empty()) {
+    std::shared_ptr<owner::EventBox>& end = box.outdated.front().unused_after;
+    if (end == nullptr) end = behind_launches(api, box);
+    if (end == nullptr || !Event(end).is_done()) break;
+    unused.push_back(std::move(box.outdated.front()));
+    box.outdated.pop_front();
+  }
+  if (box.last_stream == nullptr && box.last_launch == nullptr) return unused.emplace_back().uses;
+  box.outdated.push_back({behind_launches(api, box), {}});
+  return box.outdated.back().uses;
+}
+
+/// Makes the graph that a captured launch becomes part of keep what the launch uses.
+void keep_in_capture(const StreamCall& call, const owner::ExecutableBox& box) {
+  auto kept = std::make_shared<owner::Kept>();
+  kept->inner = box.uses;
+  for (const auto& [node, uses] : box.updated) kept->inner.push_back(uses);
+  owner::keep_in_capture(call.api(), call.stream(), std::move(kept));
 }
 
 const char* reason(CUgraphExecUpdateResult result) noexcept {
@@ -77,16 +107,27 @@ std::string explain(const driver::DriverApi& api, const CUgraphExecUpdateResultI
 
 CUgraphExec Graph::handle() const { return open(*this).executable; }
 
-void Graph::launch(const Stream& stream) const {
-  owner::ExecutableBox& box = open(*this);
-  const owner::StreamBox& queue = require_open(stream.box(), "Stream");
-  const StreamCall call(queue);
-  const std::scoped_lock lock(box.mutex);
+void launch_held(owner::ExecutableBox& box, const StreamCall& call, const Stream& stream) {
+  const owner::StreamBox& queue = *stream.box();
   call.check(call.api().cuGraphLaunch(box.executable, call.stream()), "cuGraphLaunch",
              [&] { return describe(box, queue); });
   call.context()->history.add(box.interned_name, call.stream());
-  if (!box.updated.empty()) [[unlikely]]
+  if (owner::may_be_capturing() && owner::asks_for_capture(call.api(), call.stream())) {
+    keep_in_capture(call, box);
+  } else if (!queue.owned || stream.box().use_count() == 0) {  // the bindings may lend a box
+    box.last_stream.reset();
     box.last_launch = stream.record().box();
+  } else if (box.last_stream != stream.box()) {
+    box.last_stream = stream.box();
+    box.last_launch.reset();
+  }
+}
+
+void Graph::launch(const Stream& stream) const {
+  owner::ExecutableBox& box = open(*this);
+  const StreamCall call(require_open(stream.box(), "Stream"));
+  const std::scoped_lock lock(box.mutex);
+  launch_held(box, call, stream);
 }
 
 void Graph::upload(const Stream& stream) const {
@@ -104,13 +145,18 @@ void Graph::update(const GraphDefinition& definition) const {
   Outdated unused;
   const GraphCall call(definition.box());
   const std::scoped_lock lock(box.mutex);
+  owner::Uses uses;
+  definition.box()->list_uses(uses);
+  owner::Uses used = box.uses;
+  for (const auto& [node, kept] : box.updated) used.push_back(kept);
+  owner::Uses& replaced = place_for_replaced(call.api(), box, unused);
   CUgraphExecUpdateResultInfo info{};
   context.check(call.api().cuGraphExecUpdate(box.executable, call.graph(), &info),
                 "cuGraphExecUpdate",
                 [&] { return describe(box) + ": " + explain(call.api(), info); });
-  for (auto& [node, kept] : box.updated) box.outdated.push_back(std::move(kept));
+  replaced.swap(used);
+  box.uses.swap(uses);
   box.updated.clear();
-  take_unused(box, unused);
 }
 
 void Graph::update(const GraphNode& node, const GraphWork& given) const {
@@ -134,15 +180,16 @@ void Graph::update(const GraphNode& node, const GraphWork& given) const {
           "update() the node of the definition, and the Graph from the definition");
     }
   }
-  // Null for what the driver keeps with the definition.
-  if (work.keeps()) box.updated.try_emplace(handle);
-  box.outdated.reserve(box.outdated.size() + 1);
+  std::shared_ptr<owner::Kept>& now = box.updated[handle];
+  owner::Uses* replaced = nullptr;
+  if (now != nullptr) {
+    replaced = &place_for_replaced(call.api(), box, unused);
+    replaced->reserve(1);
+  }
   context.check(call.api().cuGraphExecNodeSetParams(box.executable, handle, &work.params),
                 "cuGraphExecNodeSetParams", [&] { return describe(box) + ", " + work.name; });
-  if (const auto known = box.updated.find(handle); known != box.updated.end()) {
-    box.outdated.push_back(std::exchange(known->second, work.kept));
-  }
-  take_unused(box, unused);
+  if (replaced != nullptr) replaced->push_back(now);
+  now = work.kept;
 }
 
 void Graph::set_enabled(const GraphNode& node, bool enabled) const {

@@ -20,7 +20,9 @@ struct GraphBuilderBox : driver::NotCopied {
   explicit GraphBuilderBox(Stream its_stream) noexcept : stream(std::move(its_stream)) {}
   ~GraphBuilderBox() {
     if (state != State::building || primary != nullptr) return;
-    const auto drop = [captured = stream, into = graph] { drop_capture(captured, *into); };
+    const auto drop = [captured = stream, id = capture, into = graph] {
+      drop_capture(captured, id, *into);
+    };
     try {
       owner::end_outside_callbacks(drop);
     } catch (...) {  // memory is short: the stream stays captured
@@ -28,10 +30,12 @@ struct GraphBuilderBox : driver::NotCopied {
   }
 
   /// Ends a capture whose graph is not wanted. An error would only say what was not joined.
-  static void drop_capture(const Stream& stream, owner::GraphBox& graph) noexcept;
+  static void drop_capture(const Stream& stream, cuuint64_t capture,
+                           owner::GraphBox& graph) noexcept;
 
   mutable std::mutex mutex;  ///< guards the state
   State state = State::not_started;
+  cuuint64_t capture = 0;  ///< the driver's number of it, while building
   Stream stream;
   std::shared_ptr<owner::GraphBox> graph;
   std::shared_ptr<GraphBuilderBox> primary;  ///< of a builder from split()
@@ -44,6 +48,7 @@ using State = GraphBuilderBox::State;
 
 struct CaptureState {
   CUstreamCaptureStatus status{};
+  cuuint64_t id = 0;
   CUgraph graph = nullptr;
   const CUgraphNode* dependencies = nullptr;
   std::size_t count = 0;
@@ -52,9 +57,10 @@ struct CaptureState {
 CaptureState state_of(const StreamCall& call) {
   CaptureState state;
   const CUgraphEdgeData* edges = nullptr;
-  call.check(call.api().cuStreamGetCaptureInfo(call.stream(), &state.status, nullptr, &state.graph,
-                                               &state.dependencies, &edges, &state.count),
-             "cuStreamGetCaptureInfo");
+  call.check(
+      call.api().cuStreamGetCaptureInfo(call.stream(), &state.status, &state.id, &state.graph,
+                                        &state.dependencies, &edges, &state.count),
+      "cuStreamGetCaptureInfo");
   return state;
 }
 
@@ -79,13 +85,15 @@ class CountedCapture : driver::NotCopied {
 };
 
 /// Ends a capture, whatever the result: also one of another thread is over then.
-CUresult end_capture(const StreamCall& call, owner::GraphBox& graph) {
+CUresult end_capture(const StreamCall& call, cuuint64_t capture, owner::GraphBox& graph) {
   CUgraph captured = nullptr;
   const CUresult result = call.api().cuStreamEndCapture(call.stream(), &captured);
+  owner::forget_capture(capture);
   owner::captures.fetch_sub(1, std::memory_order_relaxed);
+  owner::GraphBox::Ended ended;  // dropped without the lock
   const std::scoped_lock lock(graph.outermost().family);
   graph.is_captured = false;
-  if (result != CUDA_SUCCESS) graph.end();  // the driver has destroyed it
+  if (result != CUDA_SUCCESS) graph.end(ended);  // the driver has destroyed it
   return result;
 }
 
@@ -127,12 +135,13 @@ Stream another_stream(const Stream& stream) {
 
 }  // namespace
 
-void GraphBuilderBox::drop_capture(const Stream& stream, owner::GraphBox& graph) noexcept {
+void GraphBuilderBox::drop_capture(const Stream& stream, cuuint64_t capture,
+                                   owner::GraphBox& graph) noexcept {
   if (driver::api_for_cleanup() == nullptr) return;
   const driver::BlockingScope blocking;
   try {
     const StreamCall call(*stream.box());
-    (void)end_capture(call, graph);
+    (void)end_capture(call, capture, graph);
   } catch (const std::exception&) {  // the context was lost, and the capture with it
   }
 }
@@ -187,7 +196,10 @@ void GraphBuilder::begin_building(CaptureMode mode) const {
   }
   count.begun();
   builder->state = State::building;
-  if (!builder->is_branch) builder->graph->graph = state_of(call).graph;
+  const CaptureState begun = state_of(call);
+  if (!builder->is_branch) builder->graph->graph = begun.graph;
+  builder->capture = begun.id;
+  owner::note_capture(begun.id, builder->graph);
 }
 
 void GraphBuilder::end_building() const {
@@ -200,7 +212,7 @@ void GraphBuilder::end_building() const {
   }
   const StreamCall call(open(builder->stream));
   const std::string why = error::failed_capture();
-  const CUresult result = end_capture(call, *builder->graph);
+  const CUresult result = end_capture(call, builder->capture, *builder->graph);
   builder->state = result == CUDA_SUCCESS ? State::ended : State::closed;
   call.check(result, "cuStreamEndCapture", [&] {
     return owner::describe_stream(*builder->stream.box()) +
@@ -212,7 +224,7 @@ void GraphBuilder::close() const {
   const std::scoped_lock lock(box_->mutex);
   const State before = std::exchange(box_->state, State::closed);
   if (before != State::building || box_->primary != nullptr) return;
-  GraphBuilderBox::drop_capture(box_->stream, *box_->graph);
+  GraphBuilderBox::drop_capture(box_->stream, box_->capture, *box_->graph);
 }
 
 GraphDefinition GraphBuilder::graph_definition() const {

@@ -93,6 +93,16 @@ void require_own_condition(const GraphWorkBox& work, const owner::GraphBox& grap
       "builder that the conditional node is added to");
 }
 
+/// What a node uses that does the work: with a child graph, also what that uses now. With the lock
+/// of the child.
+std::shared_ptr<owner::Kept> uses_of(const GraphWorkBox& work) {
+  if (work.child == nullptr) return work.kept;
+  auto kept = std::make_shared<owner::Kept>();
+  kept->shares = work.kept->shares;
+  work.child->list_uses(kept->inner);
+  return kept;
+}
+
 /// The boxes of the graphs that a new conditional node will contain.
 std::vector<std::unique_ptr<owner::GraphBox>> new_branches(owner::GraphBox& graph,
                                                            owner::NodeBox& node,
@@ -136,7 +146,19 @@ GraphDefinition::GraphDefinition() : box_(std::make_shared<owner::GraphBox>()) {
   box_->graph = graph;
 }
 
-CUgraph GraphDefinition::handle() const { return GraphCall(box_).graph(); }
+CUgraph GraphDefinition::handle() const {
+  const GraphCall call(box_);
+  owner::GraphBox& outermost = box_->outermost();
+  if (!outermost.is_handed_out) {
+    owner::Uses uses;
+    outermost.list_uses(uses);
+    auto all = std::make_shared<owner::Kept>();
+    all->inner = std::move(uses);
+    owner::keep_in(call.api(), outermost.graph, std::move(all));
+    outermost.is_handed_out = true;
+  }
+  return call.graph();
+}
 
 bool GraphDefinition::is_valid() const noexcept {
   const std::scoped_lock lock(box_->outermost().family);
@@ -158,8 +180,7 @@ GraphNode add_node(const std::shared_ptr<owner::GraphBox>& graph, const GraphWor
   CUgraphNodeParams params = work.params;  // the driver writes into it
   auto box = std::make_shared<owner::NodeBox>();
   box->type = params.type;
-  box->kept = work.kept;
-  graph->nodes.reserve(graph->nodes.size() + 1);
+  box->kept = uses_of(work);
   std::vector<std::unique_ptr<owner::GraphBox>> branches;
   if (params.type == CU_GRAPH_NODE_TYPE_CONDITIONAL) {
     require_own_condition(work, *graph);
@@ -168,7 +189,7 @@ GraphNode add_node(const std::shared_ptr<owner::GraphBox>& graph, const GraphWor
     branches = new_branches(*graph, *box, params.conditional.size);
   }
   const error::ContextScope context(call.api(), *work.context);
-  if (work.keeps()) box->object = owner::keep_in(call.api(), call.graph(), work.kept);
+  graph->keep_for_others(call.api(), box->kept);
   CUgraphNode handle = nullptr;
   CUresult result = call.api().cuGraphAddNode(&handle, call.graph(), after.data(), nullptr,
                                               after.size(), &params);
@@ -182,7 +203,6 @@ GraphNode add_node(const std::shared_ptr<owner::GraphBox>& graph, const GraphWor
     }
   }
   if (result != CUDA_SUCCESS) {
-    owner::let_go(call.api(), call.graph(), box->object);
     error::throw_driver_error(result, function, work.name, work.context.get());
   }
   box->node = handle;
@@ -268,6 +288,7 @@ Graph GraphDefinition::instantiate(const GraphCompleteOptions& options) const {
                      : error::current_context();
   const ContextCall context(box->context);
   const GraphCall call(box_);
+  box_->list_uses(box->uses);
   box->source = std::shared_ptr<owner::GraphBox>(box_, &box_->outermost());
   box->interned_name =
       error::intern("graph of " + std::to_string(list_nodes(call).size()) + " nodes");

@@ -80,12 +80,12 @@ bool GraphNode::is_valid() const noexcept {
 
 void GraphNode::destroy() const {
   if (!is_valid()) return;
-  std::shared_ptr<owner::Kept> unused;  // dropped without the lock
+  owner::GraphBox::Ended ended;  // dropped without the lock
+  std::shared_ptr<owner::Kept> unused;
   const NodeCall call(*this);
   call.check(call.api().cuGraphDestroyNode(call.handle()), "cuGraphDestroyNode");
-  graph_->forget(*box_);
+  graph_->forget(*box_, ended);
   unused.swap(box_->kept);
-  owner::let_go(call.api(), call.graph(), std::exchange(box_->object, nullptr));
 }
 
 void GraphNode::update(const GraphWork& given) const {
@@ -101,11 +101,10 @@ void GraphNode::update(const GraphWork& given) const {
   const NodeCall call(*this);
   const error::ContextScope context(call.api(), *work.context);
   if (work.params.type == CU_GRAPH_NODE_TYPE_KERNEL) require_cluster(call, work);
-  CUuserObject object = nullptr;
-  if (work.keeps()) object = owner::keep_in(call.api(), call.graph(), work.kept);
-  constexpr const char* set_params = "cuGraphNodeSetParams";
-  const char* function = set_params;
+  graph_->keep_for_others(call.api(), work.kept);
+  const char* function = "cuGraphNodeSetParams";
   CUresult result = call.api().cuGraphNodeSetParams(call.handle(), &work.params);
+  if (result == CUDA_SUCCESS) unused = std::exchange(box_->kept, work.kept);
   if (result == CUDA_SUCCESS && work.params.type == CU_GRAPH_NODE_TYPE_KERNEL) {
     for (const CUlaunchAttributeID id : kernel_attributes) {
       const CUlaunchAttributeValue value = attribute_of(work, id);
@@ -116,12 +115,8 @@ void GraphNode::update(const GraphWork& given) const {
     }
   }
   if (result != CUDA_SUCCESS) {
-    // The attributes come last: the node uses the new work already, and the graph keeps both.
-    if (function == set_params) owner::let_go(call.api(), call.graph(), object);
     error::throw_driver_error(result, function, work.name, work.context.get());
   }
-  unused = std::exchange(box_->kept, work.kept);
-  owner::let_go(call.api(), call.graph(), std::exchange(box_->object, object));
 }
 
 std::vector<GraphNode> GraphNode::predecessors() const {

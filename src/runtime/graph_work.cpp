@@ -187,7 +187,7 @@ GraphWork GraphWork::host_function(void (*function)(void*), void* data) {
 
 GraphWork GraphWork::child(const GraphDefinition& graph) {
   auto work = new_work(CU_GRAPH_NODE_TYPE_GRAPH, "child graph");
-  work->params.graph.graph = graph.handle();
+  work->params.graph.graph = GraphCall(graph.box()).graph();
   work->child = graph.box();
   return GraphWork(std::move(work));
 }

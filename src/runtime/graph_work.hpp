@@ -29,11 +29,6 @@ struct GraphWorkBox : driver::NotCopied {
   std::weak_ptr<owner::GraphBox> condition_of;            ///< the graph of a node's condition
   std::shared_ptr<owner::GraphBox> child;                 ///< the graph to copy
   std::string name;                                       ///< "kernel axpy", for messages
-
-  /// Whether the graph must keep anything.
-  [[nodiscard]] bool keeps() const noexcept {
-    return kept->subject != nullptr || !kept->shares.empty() || kept->callback;
-  }
 };
 
 /// The work of a kernel whose arguments are packed already, in a context.
@@ -83,6 +78,9 @@ class NodeCall : public GraphCall {
  private:
   CUgraphNode node_;
 };
+
+/// Launches an executable graph, whose mutex the caller holds.
+void launch_held(owner::ExecutableBox& box, const StreamCall& call, const Stream& stream);
 
 /// Adds a node that runs after those which `dependencies` lists, during the call on the graph.
 GraphNode add_node(const std::shared_ptr<owner::GraphBox>& graph, const GraphWork& given,

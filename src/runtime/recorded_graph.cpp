@@ -325,9 +325,8 @@ RecordedGraph::RecordedGraph(const RecordedCapture& capture, const RecordedCaptu
   std::sort(kept.begin(), kept.end());
   kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
   owner::ExecutableBox& box = *graph_.box();
-  box.outdated.push_back(std::make_shared<owner::Kept>());
-  box.outdated.back()->shares = std::move(kept);
-  box.last_launch = make_event(box.context, EventOptions{}, true);
+  box.uses.push_back(std::make_shared<owner::Kept>());
+  box.uses.back()->shares = std::move(kept);
 }
 
 bool RecordedGraph::has_other_kernels(const GraphDefinition& definition,
@@ -366,9 +365,6 @@ void RecordedGraph::launch(const Stream& stream, std::span<const std::uint64_t> 
   owner::ExecutableBox& box = *graph_.box();
   const owner::StreamBox& queue = require_open(stream.box(), "Stream");
   const StreamCall call(queue);
-  const auto describe = [&] {
-    return std::string(box.interned_name) + " on " + owner::describe_stream(queue);
-  };
   const std::scoped_lock lock(box.mutex);
   if (is_broken_) throw_invalid("the recording was given up, because an update of it failed");
   for (Node& node : nodes_) {
@@ -378,15 +374,13 @@ void RecordedGraph::launch(const Stream& stream, std::span<const std::uint64_t> 
       is_broken_ = true;
       const bool is_kernel = node.params.type == CU_GRAPH_NODE_TYPE_KERNEL;
       call.check(result, is_kernel ? "cuGraphExecKernelNodeSetParams" : "cuGraphExecNodeSetParams",
-                 [&] { return describe() + ", a " + kind_name(node.params.type) + " node"; });
+                 [&] {
+                   return std::string(box.interned_name) + " on " + owner::describe_stream(queue) +
+                          ", a " + kind_name(node.params.type) + " node";
+                 });
     }
   }
-  call.check(call.api().cuGraphLaunch(box.executable, call.stream()), "cuGraphLaunch", describe);
-  call.context()->history.add(box.interned_name, call.stream());
-  owner::EventBox& event = *box.last_launch;
-  call.check(call.api().cuEventRecord(event.event, call.stream()), "cuEventRecord");
-  event.recorded.store(true, std::memory_order_relaxed);
-  event.in_flight.store(true, std::memory_order_release);
+  launch_held(box, call, stream);
 }
 
 }  // namespace cudacore

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels that graphs run, for their tests."""
 
+import gc
+import threading
 from collections.abc import Callable
 
 import pytest
@@ -34,3 +36,13 @@ def current(device: Device) -> None:
 
 def values(buffer: Buffer) -> list[int]:
     return memoryview(buffer).cast("B").cast("i").tolist()
+
+
+def is_dropped(ended: Callable[[], object]) -> bool:
+    """Wait until another thread has dropped what no graph uses any more."""
+    for _ in range(300):
+        gc.collect()
+        if ended() is None:
+            return True
+        threading.Event().wait(0.1)
+    return False

@@ -5,9 +5,8 @@ import ctypes
 import gc
 import threading
 import weakref
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from cudacore import (
@@ -34,21 +33,13 @@ from cudacore.graph import (
     MemcpyNode,
     MemsetNode,
 )
-from graph_kernels import SHAPE, SOURCE, Allocate, add, current, kernels, values
-from harness import build
+from graph_kernels import SHAPE, Allocate, add, current, is_dropped, kernels, values
 from harness import run as run_process
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 __all__ = ["add", "current", "kernels"]  # fixtures
-
-
-def is_dropped(ended: Callable[[], object]) -> bool:
-    """Wait until another thread has dropped what no graph uses any more."""
-    for _ in range(300):
-        gc.collect()
-        if ended() is None:
-            return True
-        threading.Event().wait(0.1)
-    return False
 
 
 def run(graph: Graph, stream: Stream) -> None:
@@ -237,68 +228,6 @@ class TestDestroy:
         gc.collect()
         assert ended() is not None
         node.destroy()
-        assert is_dropped(ended)
-
-
-class TestLifetime:
-    def test_arguments_live_as_long_as_a_graph_uses_them(
-        self, stream: Stream, device: Device, pinned: Allocate
-    ) -> None:
-        target = pinned(16)
-        source = device.memory_resource.allocate(16)
-        source.fill(5)
-        kernel = build(SOURCE).get_kernel("add")
-        definition = GraphDefinition()
-        definition.launch(SHAPE, kernel, source, 1).memcpy(target, source, 16)
-        outer = GraphDefinition()
-        outer.embed(definition)
-        graph = outer.instantiate()
-        source.close()
-        del definition, outer, kernel
-        gc.collect()
-        with device.memory_resource.allocate(16) as other:
-            other.fill(9)
-            run(graph, stream)
-        assert values(target) == [0x05050506] * 4
-
-    def test_callbacks_live_until_the_last_graph_has_run(self, stream: Stream) -> None:
-        started, go = threading.Event(), threading.Event()
-        done: list[int] = []
-
-        def call() -> None:
-            started.set()
-            go.wait(30)
-            done.append(1)
-
-        ended = weakref.ref(call)
-        definition = GraphDefinition()
-        definition.callback(call)
-        graph = definition.instantiate()
-        del definition, call
-        graph.launch(stream)
-        assert started.wait(30)
-        graph.close()
-        gc.collect()
-        assert ended() is not None
-        go.set()
-        stream.sync()
-        assert done == [1]
-        assert is_dropped(ended)
-
-    def test_other_objects_are_kept(self, pinned: Allocate) -> None:
-        class Owner:
-            pass
-
-        owner = Owner()
-        ended = weakref.ref(owner)
-        buffer = pinned(16)
-        definition = GraphDefinition()
-        definition.memset(buffer.handle, 0, 16, dst_owner=owner)
-        graph = definition.instantiate()
-        del owner, definition
-        gc.collect()
-        assert ended() is not None
-        graph.close()
         assert is_dropped(ended)
 
 
