@@ -26,9 +26,7 @@ from cudacore._core import (
     PER_THREAD_DEFAULT_STREAM,
     Buffer,
     CachingMemoryResource,
-    CachingStatistics,
     CompileError,
-    ComputeCapability,
     Context,
     ContextLostError,
     CUDAError,
@@ -58,8 +56,6 @@ from cudacore._core import (
     ManagedBuffer,
     ManagedMemoryResource,
     ManagedMemoryResourceOptions,
-    MaxPotentialBlockSizeOccupancyResult,
-    MemoryInfo,
     MemoryPoolAttributes,
     MemoryResource,
     NotSupportedError,
@@ -107,6 +103,12 @@ if TYPE_CHECKING:
         BenchmarkResult,
         BenchmarkTimes,
         benchmark,
+    )
+    from cudacore._core import (
+        CachingStatistics,
+        ComputeCapability,
+        MaxPotentialBlockSizeOccupancyResult,
+        MemoryInfo,
     )
     from cudacore._ipc import IPCAllocationHandle, IPCBufferDescriptor, IPCEventDescriptor
     from cudacore._tensor_map import (
@@ -221,9 +223,13 @@ _LATER = {
     "BenchmarkComparison": "_benchmark",
     "BenchmarkResult": "_benchmark",
     "BenchmarkTimes": "_benchmark",
+    "CachingStatistics": "_core",
+    "ComputeCapability": "_core",
     "IPCAllocationHandle": "_ipc",
     "IPCBufferDescriptor": "_ipc",
     "IPCEventDescriptor": "_ipc",
+    "MaxPotentialBlockSizeOccupancyResult": "_core",
+    "MemoryInfo": "_core",
     "TensorMapDataType": "_tensor_map",
     "TensorMapDescriptorOptions": "_tensor_map",
     "TensorMapIm2ColWideMode": "_tensor_map",

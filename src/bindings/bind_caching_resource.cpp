@@ -17,7 +17,7 @@ std::size_t to_max_size(py::handle object) {
 }  // namespace
 
 void bind_caching_resource(py::module_& module, const py::metaclass& metaclass) {
-  add_caching_statistics(module);
+  add_caching_statistics();
   ResourceClass<CachingMemoryResource, MemoryResource> caching(module, "CachingMemoryResource",
                                                                py::is_final(), metaclass);
   caching.def_init(py::arg("upstream"), py::kw_only(), py::arg("max_size") = py::none(),

@@ -2,6 +2,7 @@
 #include "bindings/array_memory.hpp"
 #include "bindings/device_object.hpp"
 #include "bindings/fast_method.hpp"
+#include "bindings/later.hpp"
 #include "bindings/options.hpp"
 #include "driver/driver_api.hpp"
 #include "error/check.hpp"
@@ -17,9 +18,8 @@ namespace {
 
 constexpr char properties_made[] = "Device.properties";
 
-// Never released: Python objects in statics outlive the interpreter.
-PyObject* compute_capability_type = nullptr;
-PyObject* memory_info_type = nullptr;
+NamedTuple capability_tuple("ComputeCapability", "major minor");
+NamedTuple memory_tuple("MemoryInfo", "free total");
 
 /// The thread's Device objects, by ordinal: they die with the thread's state.
 py::dict thread_devices() {
@@ -195,8 +195,8 @@ py::object device_object(int ordinal) {
 }
 
 void bind_device(py::module_& module) {
-  compute_capability_type = add_named_tuple(module, "ComputeCapability", "major minor");
-  memory_info_type = add_named_tuple(module, "MemoryInfo", "free total");
+  capability_tuple.add();
+  memory_tuple.add();
   bind_properties(module);
 
   HeapClass<PyDevice>(module, "cudacore.Device", &new_device)
@@ -214,7 +214,7 @@ void bind_device(py::module_& module) {
       .property("compute_capability", quick,
                 [](const PyDevice& self) {
                   const ComputeCapability capability = self.device.compute_capability();
-                  return py::handle(compute_capability_type)(capability.major, capability.minor);
+                  return capability_tuple(capability.major, capability.minor);
                 })
       .property("arch", quick, [](const PyDevice& self) { return self.device.arch(); })
       .property("properties", quick,
@@ -223,7 +223,7 @@ void bind_device(py::module_& module) {
                 [](const PyDevice& self) {
                   const MemoryInfo info =
                       without_gil([device = self.device] { return device.memory_info(); });
-                  return py::handle(memory_info_type)(info.free, info.total);
+                  return memory_tuple(info.free, info.total);
                 })
       .property("context", quick, [](const PyDevice& self) { return self.device.context(); })
       .property("memory_resource", in_parts, &resource_of)

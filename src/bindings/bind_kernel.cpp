@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/code_objects.hpp"
 #include "bindings/conversions.hpp"
+#include "bindings/later.hpp"
 #include "bindings/launcher.hpp"
 #include "bindings/traced_launches.hpp"
 #include "error/describe.hpp"
@@ -27,7 +28,7 @@ constexpr char kernel_made[] = "ObjectCode.get_kernel() or Kernel.from_handle()"
 constexpr char attributes_made[] = "Kernel.attributes";
 constexpr char occupancy_made[] = "Kernel.occupancy";
 
-PyObject* block_size_type = nullptr;
+NamedTuple block_size_tuple("MaxPotentialBlockSizeOccupancyResult", "min_grid_size max_block_size");
 
 struct AttributeField {
   const char* name;
@@ -138,13 +139,11 @@ py::object potential_block_size(const KernelOccupancy& self, py::handle needed, 
     result = without_gil(
         [self, bytes, limit] { return self.kernel.max_potential_block_size(bytes, limit); });
   }
-  return py::handle(block_size_type)(result.min_grid_size, result.max_block_size);
+  return block_size_tuple(result.min_grid_size, result.max_block_size);
 }
 
 void bind_occupancy(py::module_& module) {
-  block_size_type = add_named_tuple(module, "MaxPotentialBlockSizeOccupancyResult",
-                                    "min_grid_size max_block_size");
-
+  block_size_tuple.add();
   HeapClass<KernelOccupancy>(module, "cudacore.KernelOccupancy", refuse_new<occupancy_made>)
       .def("max_active_blocks_per_multiprocessor", py::arg("block_size"),
            py::arg("dynamic_shared_memory_size"),

@@ -117,6 +117,11 @@ void close(const ObjectOf<Stream>& self) {
   if (!is_default) close_object<Stream>(self.ptr());
 }
 
+auto create_graph_builder(const Stream& self) {
+  py::module_::import("cudacore._core").attr("GraphBuilder");  // makes the class if need be
+  return [stream = Stream(self)] { return GraphBuilder(stream); };
+}
+
 std::string repr(const Stream& self) {
   if (self.is_closed()) return "<Stream, closed>";
   const auto handle = reinterpret_cast<std::uintptr_t>(self.box()->stream);
@@ -143,7 +148,7 @@ void bind_stream(py::module_& module) {
       .def("wait", py::arg("event_or_stream"), &wait)
       .def("sync", [](const Stream& self) { self.sync(); })
       .def("add_callback", py::arg("callback"), &add_callback)
-      .def("create_graph_builder", [](const Stream& self) { return GraphBuilder(self); })
+      .def("create_graph_builder", &create_graph_builder)
       .def("close", in_parts, &close)
       .property("is_closed", quick, read<&Stream::is_closed>)
       .property("handle", quick, read<&Stream::handle>)

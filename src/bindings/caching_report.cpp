@@ -2,12 +2,10 @@
 #include "bindings/caching_report.hpp"
 
 #include "bindings/conversions.hpp"
+#include "bindings/later.hpp"
 
 namespace cudacore::bindings {
 namespace {
-
-// Never released: Python objects in statics outlive the interpreter.
-PyObject* statistics_type = nullptr;
 
 struct Counter {
   const char* name;
@@ -34,6 +32,15 @@ constexpr Counter counters[] = {
     {"num_ooms", &CachingStatistics::num_ooms},
 };
 
+NamedTuple& statistics_tuple() {
+  static NamedTuple tuple("CachingStatistics", [] {
+    std::string fields;
+    for (const Counter& counter : counters) fields += std::string(counter.name) + " ";
+    return fields;
+  }());
+  return tuple;
+}
+
 py::dict to_dict(const CachedBlock& block) {
   py::dict shown;
   shown["address"] = block.address;
@@ -50,18 +57,14 @@ py::dict to_dict(const CachedBlock& block) {
 
 }  // namespace
 
-void add_caching_statistics(py::module_& module) {
-  std::string fields;
-  for (const Counter& counter : counters) fields += std::string(counter.name) + " ";
-  statistics_type = add_named_tuple(module, "CachingStatistics", fields.c_str());
-}
+void add_caching_statistics() { statistics_tuple().add(); }
 
 py::object to_object(const CachingStatistics& statistics) {
   py::tuple values(std::size(counters));
   for (std::size_t i = 0; i < std::size(counters); ++i) {
     values[i] = statistics.*counters[i].value;
   }
-  return py::handle(statistics_type)(*values);
+  return statistics_tuple()(*values);
 }
 
 py::list to_object(const std::vector<CachedSegment>& segments, int device) {

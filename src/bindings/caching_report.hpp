@@ -12,7 +12,7 @@ namespace cudacore::bindings {
 namespace py = pybind11;
 
 /// Adds the named tuple of the statistics.
-void add_caching_statistics(py::module_& module);
+void add_caching_statistics();
 [[nodiscard]] py::object to_object(const CachingStatistics& statistics);
 /// A dict for each segment, with a dict for each of its blocks.
 [[nodiscard]] py::list to_object(const std::vector<CachedSegment>& segments, int device);

@@ -96,13 +96,6 @@ std::string shown(py::handle object) {
   return "a " + type_name(object);  // which holds an int of more digits than Python prints
 }
 
-PyObject* add_named_tuple(py::module_& module, const char* name, const char* fields) {
-  py::object type = py::module_::import("collections")
-                        .attr("namedtuple")(name, fields, py::arg("module") = "cudacore");
-  module.attr(name) = type;
-  return type.release().ptr();
-}
-
 Device to_device(py::handle object) {
   if (object.is_none()) return Device::current();
   if (const auto* device = get_if<PyDevice>(object.ptr())) return device->device;

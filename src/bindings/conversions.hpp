@@ -94,7 +94,4 @@ struct Index {
 /// The repr() of an object as a message shows it; "an int of 16610 bits" for one of many digits.
 [[nodiscard]] std::string shown(py::handle object);
 
-/// Adds a named tuple type, which is never released. (Python has loaded collections already.)
-[[nodiscard]] PyObject* add_named_tuple(py::module_& module, const char* name, const char* fields);
-
 }  // namespace cudacore::bindings

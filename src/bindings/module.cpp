@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/conversions.hpp"
-#include "bindings/text_signature.hpp"
-#include "bindings/wrong_calls.hpp"
+#include "bindings/later.hpp"
 #include "driver/compiler_call.hpp"
 #include "driver/process.hpp"
 
@@ -11,14 +10,15 @@
       bind(tensor_map) bind(managed_buffer) bind(copies) bind(host_registration)               \
           bind(memory_resource) bind(device) bind(signature) bind(object_code) bind(program)   \
               bind(linker) bind(kernel) bind(launch_config) bind(launch) bind(traced_launches) \
-                  bind(torch_allocator) bind(graph) bind(recorded_function) bind(system)       \
-                      bind(simulator) bind(cache)
+                  bind(torch_allocator) bind(system) bind(simulator) bind(cache)
 
 namespace cudacore::bindings {
 
 #define CUDACORE_DECLARE(noun) void bind_##noun(py::module_& module);
 CUDACORE_BINDINGS(CUDACORE_DECLARE)
 #undef CUDACORE_DECLARE
+void bind_graph(py::module_& module);
+void bind_recorded_function(py::module_& module);
 
 }  // namespace cudacore::bindings
 
@@ -54,23 +54,18 @@ PYBIND11_MODULE(_core, module) {
   CUDACORE_BINDINGS(CUDACORE_BIND)
 #undef CUDACORE_BIND
 
-  for_each_function(module, [](const BoundFunction& function) {
-    add_text_signature(function);
-    explain_wrong_calls(function);
-  });
-  // What users see is cudacore, whichever module the classes were made in.
   const py::handle functions(
       reinterpret_cast<PyObject*>(py::detail::get_function_record_PyTypeObject()));
   functions.attr("__name__") = "_core";
   functions.attr("__module__") = "cudacore";
-  for (const auto& [name, value] : module.attr("__dict__").cast<py::dict>()) {
-    if (py::isinstance<py::type>(value) &&
-        value.attr("__module__").equal(module.attr("__name__"))) {
-      py::setattr(value, "__module__", py::str("cudacore"));
-      reinterpret_cast<PyTypeObject*>(value.ptr())->tp_name =
-          py::detail::c_str("cudacore." + name.cast<std::string>());
-    }
-  }
+  finish(module);
+  add_later({"Graph", "GraphBuilder", "GraphCondition", "_GraphDefinition", "_GraphNode",
+             "_GraphWork", "_RecordedFunction", "_Recorder"},
+            [](py::module_& graphs) {
+              bind_graph(graphs);
+              bind_recorded_function(graphs);
+            });
+  module.attr("__getattr__") = py::cpp_function(&get_later, py::arg("name"));
   bind_errors_of_both(module);
 
   cudacore::system::set_interrupt_hook(&python_was_interrupted);
