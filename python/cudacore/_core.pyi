@@ -1523,6 +1523,7 @@ class ManagedBuffer(Buffer):
     >>> buffer.last_prefetch_location
     Host()
     """
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @property
     def read_mostly(self) -> bool:
         """bool: Whether the memory is mostly read, so that devices get copies of its pages.

@@ -48,6 +48,8 @@ py::object get_later(const std::string& name) {
     if (!names.contains(name)) {
       auto part = py::reinterpret_steal<py::module_>(PyModule_New(module_name));
       if (!part) throw py::error_already_set();
+      py::options options;
+      options.disable_function_signatures();
       (*found->second)(part);
       finish(part);
       for (const auto& [key, value] : py::dict(part.attr("__dict__"))) {

@@ -190,7 +190,7 @@ def test_bound_methods_leave_self_out(device: Device) -> None:
     assert str(inspect.signature(device.sync)) == "()"
     assert str(inspect.signature(stream.wait)) == "(event_or_stream)"
     assert str(inspect.signature(stream.add_callback)) == "(callback, *args)"
-    assert str(inspect.signature(buffer.copy_to)) == "(dst=None, *, stream=None)"
+    assert str(inspect.signature(buffer.copy_to)) == "(dst=None, *, stream=None, options=None)"
     assert str(inspect.signature(device.memory_resource.allocate)) == "(size, *, stream=None)"
 
 

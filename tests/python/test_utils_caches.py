@@ -408,11 +408,3 @@ class TestInterface:
             print("cudacore.utils._file_cache" in sys.modules, "numpy" in sys.modules)
         """
         assert run_cleanly(script) == "False\nFalse\nTrue False\n"
-
-    @pytest.mark.parametrize("name", ["copy_batch", "prefetch_batch"])
-    def test_missing_names_say_so(self, name: str) -> None:
-        with pytest.raises(AttributeError, match=rf"{name}.*copies in batches.*cuda_core.md"):
-            getattr(utils, name)
-        script = f"from cudacore.utils import {name}"
-        with pytest.raises(ImportError, match="copies in batches"):
-            exec(script)
