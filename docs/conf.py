@@ -45,8 +45,8 @@ nitpick_ignore_regex = [
     ("cpp:identifier", r"Graph(Work|Builder)Box"),  # not public
     ("cpp:identifier", r"(cache|error|launching|owner)(::.*)?"),  # not public
     ("py:obj", r"(importlib|sys)\..*|resource"),
-    ("py:class", r"Path|numpy\..*"),
-    ("py:class", r".* .*|'.*'|mapping|such"),  # prose: a type such as "dict of str to str"
+    ("py:class", r"Path|(numpy|uuid)\..*"),
+    ("py:class", r".* .*|'.*'|mapping|function|such"),  # prose: a type such as "dict of str to str"
 ]
 
 DOCS = Path(__file__).parent

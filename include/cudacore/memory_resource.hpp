@@ -118,8 +118,8 @@ class PoolMemoryResource : public MemoryResource {
   /// is not trusted. In one process, buffers of the same share are the same memory at the same
   /// address, and the last to be released unmaps it; in the process that made it, they are the
   /// shared buffer itself.
-  /// @throw CUDAError, std::invalid_argument for memory that is not of this pool or has another
-  /// size, or that has been freed.
+  /// @throw std::invalid_argument for memory that is not of this pool or has another size;
+  /// CUDAError for memory that has been freed.
   [[nodiscard]] Buffer map_shared(const PointerShare& share, const std::optional<Stream>& stream);
 
   /// Returns unused memory to the system, keeping `min_bytes_to_keep` (cuMemPoolTrimTo).

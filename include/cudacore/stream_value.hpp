@@ -41,7 +41,8 @@ void write_value(const Stream& stream, const StreamWord& word, std::uint64_t val
 /// cuStreamWaitValue64). Nothing ends the wait but the word: a kernel, a copy, another stream or
 /// the host must write it, and no work that does may be queued behind the wait. With `flush`, what
 /// other devices have written through the bus is visible to later work.
-/// @throw the same; NotSupportedError for conditions that the device doesn't know.
+/// @throw std::invalid_argument and std::out_of_range as write_value(); NotSupportedError for
+/// conditions that the device doesn't know.
 void wait_value(const Stream& stream, const StreamWord& word, std::uint64_t value,
                 WaitCondition condition = WaitCondition::greater_or_equal, bool flush = false);
 

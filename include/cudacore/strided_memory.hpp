@@ -29,7 +29,8 @@ void copy_strided(const StridedMemory& destination, const StridedMemory& source,
 
 /// Sets every element to the bytes of `item` (cuMemsetD8Async, cuMemsetD2D8Async and the like).
 /// Elements of more than 4 bytes are set word by word, unless their words are all the same.
-/// @throw the same; NotSupportedError if the elements are not rows at equal distances.
+/// @throw std::invalid_argument as copy_strided(); NotSupportedError if the elements are not rows
+/// at equal distances.
 void fill_strided(const StridedMemory& destination, std::span<const std::byte> item,
                   const Stream& stream);
 

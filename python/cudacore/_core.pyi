@@ -1192,7 +1192,7 @@ class Buffer:
         Parameters
         ----------
         mr : DeviceMemoryResource, PinnedMemoryResource or VirtualMemoryResource
-            The same pool as in the other process: see `DeviceMemoryResource.from_registry`. The
+            The same pool as in the other process: see ``DeviceMemoryResource.from_registry``. The
             options of a `VirtualMemoryResource` say who may access the memory in this process.
         ipc_descriptor : IPCBufferDescriptor
         stream : Stream or None

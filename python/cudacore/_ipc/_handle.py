@@ -15,7 +15,7 @@ _UUID_BYTES = 16
 class IPCAllocationHandle:
     """A file descriptor that stands for a memory pool in other processes.
 
-    Made by `DeviceMemoryResource.allocation_handle`. It owns the descriptor, and can be sent to
+    Made by ``DeviceMemoryResource.allocation_handle``. It owns the descriptor, and can be sent to
     processes by multiprocessing alone.
 
     Examples
