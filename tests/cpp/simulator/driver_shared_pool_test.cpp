@@ -98,7 +98,7 @@ TEST_F(DriverSharedPool, ImportedMemoryIsTheSame) {
   std::array<unsigned char, 1000> bytes{};
   ASSERT_EQ(cuMemcpyDtoH_v2(bytes.data(), same, bytes.size()), CUDA_SUCCESS);
   EXPECT_TRUE(std::ranges::all_of(bytes, [](unsigned char byte) { return byte == 7; }));
-  EXPECT_NE(cuMemsetD8(same, 0, 1001), CUDA_SUCCESS);
+  EXPECT_NE(cuMemsetD8_v2(same, 0, 1001), CUDA_SUCCESS);
   std::size_t size = 0;
   CUdeviceptr start = 0;
   EXPECT_EQ(cuMemGetAddressRange_v2(&start, &size, same + 10), CUDA_SUCCESS);
