@@ -4,6 +4,7 @@
 import inspect
 import pkgutil
 import re
+import sys
 from typing import Any
 
 import cudacore
@@ -61,6 +62,8 @@ WITH_PARAMETERS = {
 
 @pytest.mark.parametrize("name", WITH_PARAMETERS)
 def test_described_parameters_exist(name: str) -> None:
+    if name == "GraphMemoryResource" and sys.version_info < (3, 11):
+        pytest.skip("inspect does not look at a __new__ of C++ yet")
     parameters = inspect.signature(DOCUMENTED[name]).parameters
     stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
     taken = {stars.get(one.kind) or one.name for one in parameters.values()}
