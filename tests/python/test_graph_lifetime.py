@@ -140,16 +140,17 @@ def test_what_an_update_replaces_is_kept_while_it_runs(stream: Stream, whole: bo
         for definition, call in zip(definitions, (first, second, third), strict=True)
     ]
     graph = definitions[0].instantiate()
-    if whole:
-        graph.update(definitions[1])
-    else:
-        graph[nodes[0]].update(second)
+
+    def update(definition: GraphDefinition, call: Call) -> None:
+        if whole:
+            graph.update(definition)
+        else:
+            graph[nodes[0]].update(call)
+
+    update(definitions[1], second)
     graph.launch(stream)
     assert started.wait(30)
-    if whole:
-        graph.update(definitions[-1])
-    else:
-        graph[nodes[0]].update(third)
+    update(definitions[-1], third)
     del second, nodes[1], definitions[1]
     gc.collect()
     assert ended() is not None
@@ -157,10 +158,7 @@ def test_what_an_update_replaces_is_kept_while_it_runs(stream: Stream, whole: bo
     graph.launch(stream)
     stream.sync()
     assert third.started.is_set()
-    if whole:
-        graph.update(definitions[-1])
-    else:
-        graph[nodes[0]].update(third)
+    update(definitions[-1], third)
     assert is_dropped(ended)
 
 
