@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "simulator/api/array.hpp"
 #include "simulator/api/capture.hpp"
 #include "simulator/api/contexts.hpp"
 #include "simulator/api/copy.hpp"
@@ -18,6 +19,7 @@ struct End {
   CUmemorytype type;
   std::uint64_t host;
   CUdeviceptr device;
+  CUarray array;
   std::size_t x;
   std::size_t y;
   std::size_t z;
@@ -28,12 +30,34 @@ struct End {
 struct Found {
   Range range;
   Strides strides;
+  std::size_t element_size = 0;  ///< of an array
 };
 
-CUresult find_end(const End& end, const Box& box, Found& found) {
-  if (end.type == CU_MEMORYTYPE_ARRAY) {
-    return refuse(CUDA_ERROR_NOT_SUPPORTED, "arrays are not simulated");
+CUresult find_in_array(const End& end, const Box& box, Found& found) {
+  const std::shared_ptr<ArrayObject> object = registry().arrays.find(end.array);
+  if (object == nullptr) return refuse(CUDA_ERROR_INVALID_VALUE, "the array is not live");
+  const Array& array = object->array;
+  found.element_size = array.element_size();
+  if (end.x % found.element_size != 0 || box.width % found.element_size != 0) {
+    return refuse(CUDA_ERROR_INVALID_VALUE, "a copy of parts of an array's elements");
   }
+  const auto is_inside = [](std::size_t begin, std::size_t count, std::size_t length) {
+    return begin <= length && count <= length - begin;
+  };
+  if (!is_inside(end.x, box.width, array.row_size()) ||
+      !is_inside(end.y, box.height, array.rows()) || !is_inside(end.z, box.depth, array.planes())) {
+    return refuse(CUDA_ERROR_INVALID_VALUE, "the copy exceeds the array");
+  }
+  found.strides = {.row = array.row_size(), .plane = array.plane_size()};
+  found.range = {
+      .bytes = array.bytes + end.z * found.strides.plane + end.y * found.strides.row + end.x,
+      .on_device = true,
+      .pages = {object->pages}};
+  return CUDA_SUCCESS;
+}
+
+CUresult find_end(const End& end, const Box& box, Found& found) {
+  if (end.type == CU_MEMORYTYPE_ARRAY) return find_in_array(end, box, found);
   if (end.type < CU_MEMORYTYPE_HOST || end.type > CU_MEMORYTYPE_UNIFIED) {
     return CUDA_ERROR_INVALID_VALUE;
   }
@@ -73,15 +97,20 @@ template <class Description>
 CUresult find_ends(const Description& copy, Box& box, Found& to, Found& from) {
   if (copy.srcLOD != 0 || copy.dstLOD != 0) return CUDA_ERROR_INVALID_VALUE;
   box = {.width = copy.WidthInBytes, .height = copy.Height, .depth = copy.Depth};
-  const CUresult result =
-      find_end({copy.dstMemoryType, reinterpret_cast<std::uintptr_t>(copy.dstHost), copy.dstDevice,
-                copy.dstXInBytes, copy.dstY, copy.dstZ, copy.dstPitch, copy.dstHeight},
-               box, to);
+  const CUresult result = find_end(
+      {copy.dstMemoryType, reinterpret_cast<std::uintptr_t>(copy.dstHost), copy.dstDevice,
+       copy.dstArray, copy.dstXInBytes, copy.dstY, copy.dstZ, copy.dstPitch, copy.dstHeight},
+      box, to);
   if (result != CUDA_SUCCESS) return result;
-  return find_end(
+  const CUresult source = find_end(
       {copy.srcMemoryType, reinterpret_cast<std::uintptr_t>(copy.srcHost), copy.srcDevice,
-       copy.srcXInBytes, copy.srcY, copy.srcZ, copy.srcPitch, copy.srcHeight},
+       copy.srcArray, copy.srcXInBytes, copy.srcY, copy.srcZ, copy.srcPitch, copy.srcHeight},
       box, from);
+  const bool between_arrays = to.element_size != 0 && from.element_size != 0;
+  if (source == CUDA_SUCCESS && between_arrays && to.element_size != from.element_size) {
+    return refuse(CUDA_ERROR_INVALID_VALUE, "the elements of the arrays differ in size");
+  }
+  return source;
 }
 
 /// A copy as a node of a graph describes it.
@@ -94,6 +123,7 @@ CUDA_MEMCPY3D for_graph(const CUDA_MEMCPY3D_PEER& copy) {
   plain.srcMemoryType = copy.srcMemoryType;
   plain.srcHost = copy.srcHost;
   plain.srcDevice = copy.srcDevice;
+  plain.srcArray = copy.srcArray;
   plain.srcPitch = copy.srcPitch;
   plain.srcHeight = copy.srcHeight;
   plain.dstXInBytes = copy.dstXInBytes;
@@ -102,6 +132,7 @@ CUDA_MEMCPY3D for_graph(const CUDA_MEMCPY3D_PEER& copy) {
   plain.dstMemoryType = copy.dstMemoryType;
   plain.dstHost = copy.dstHost;
   plain.dstDevice = copy.dstDevice;
+  plain.dstArray = copy.dstArray;
   plain.dstPitch = copy.dstPitch;
   plain.dstHeight = copy.dstHeight;
   plain.WidthInBytes = copy.WidthInBytes;
@@ -116,6 +147,7 @@ CUDA_MEMCPY3D box_of(const CUDA_MEMCPY2D& copy) {
   box.srcMemoryType = copy.srcMemoryType;
   box.srcHost = copy.srcHost;
   box.srcDevice = copy.srcDevice;
+  box.srcArray = copy.srcArray;
   box.srcPitch = copy.srcPitch;
   box.srcHeight = copy.srcY + copy.Height;
   box.dstXInBytes = copy.dstXInBytes;
@@ -123,6 +155,7 @@ CUDA_MEMCPY3D box_of(const CUDA_MEMCPY2D& copy) {
   box.dstMemoryType = copy.dstMemoryType;
   box.dstHost = copy.dstHost;
   box.dstDevice = copy.dstDevice;
+  box.dstArray = copy.dstArray;
   box.dstPitch = copy.dstPitch;
   box.dstHeight = copy.dstY + copy.Height;
   box.WidthInBytes = copy.WidthInBytes;

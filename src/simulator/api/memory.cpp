@@ -18,7 +18,7 @@ namespace cudacore::simulator {
 
 namespace {
 
-constexpr std::size_t usual_align = 256;
+constexpr std::size_t usual_align = 512;  ///< CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT
 constexpr std::size_t pitch_align = 512;
 
 CUresult file(std::shared_ptr<MemoryObject> object, Origin origin, unsigned flags,

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 
+#include "simulator/api/array.hpp"
 #include "simulator/api/capture.hpp"
 #include "simulator/api/contexts.hpp"
 #include "simulator/api/copy.hpp"
@@ -20,13 +21,14 @@ int device_of(std::uint64_t address) {
   return allocation ? allocation->device : -1;
 }
 
-std::uint64_t source_of(const CUDA_MEMCPY3D& copy) {
-  return copy.srcMemoryType == CU_MEMORYTYPE_HOST ? reinterpret_cast<std::uintptr_t>(copy.srcHost)
-                                                  : copy.srcDevice;
+int device_of(CUarray array) {
+  const std::shared_ptr<ArrayObject> object = registry().arrays.find(array);
+  return object != nullptr ? object->array.device : -1;
 }
-std::uint64_t target_of(const CUDA_MEMCPY3D& copy) {
-  return copy.dstMemoryType == CU_MEMORYTYPE_HOST ? reinterpret_cast<std::uintptr_t>(copy.dstHost)
-                                                  : copy.dstDevice;
+
+int device_of(CUmemorytype type, const void* host, CUdeviceptr address, CUarray array) {
+  if (type == CU_MEMORYTYPE_ARRAY) return device_of(array);
+  return device_of(type == CU_MEMORYTYPE_HOST ? reinterpret_cast<std::uintptr_t>(host) : address);
 }
 
 class CopyAction final : public GraphAction {
@@ -35,8 +37,9 @@ class CopyAction final : public GraphAction {
       : GraphAction(CU_GRAPH_NODE_TYPE_MEMCPY),
         copy_(copy),
         context_(context),
-        source_device_(device_of(source_of(copy))),
-        target_device_(device_of(target_of(copy))) {}
+        source_device_(device_of(copy.srcMemoryType, copy.srcHost, copy.srcDevice, copy.srcArray)),
+        target_device_(device_of(copy.dstMemoryType, copy.dstHost, copy.dstDevice, copy.dstArray)) {
+  }
 
   void describe(CUgraphNodeParams& parameters) const override {
     parameters.memcpy.copyCtx = context_;

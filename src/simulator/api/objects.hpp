@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "simulator/api/cuda_api.hpp"
@@ -27,19 +28,21 @@
 namespace cudacore::simulator {
 
 class Context;
-class ContextStreams;   // stream.hpp: the streams of a context
-class Event;            // event.hpp
-class ExecutableGraph;  // executable_graph.hpp
-class Graph;            // graph.hpp
-class Linker;           // linker.cpp
-class MemoryPool;       // memory_pool.hpp
-class Module;           // module.hpp
-class Library;          // module.hpp
-class Stream;           // stream.hpp
-class UserObject;       // user_object.hpp
-struct KernelObject;    // module.hpp
-struct FunctionObject;  // module.hpp
-struct GraphNode;       // graph.hpp
+class ContextStreams;         // stream.hpp: the streams of a context
+class Event;                  // event.hpp
+class ExecutableGraph;        // executable_graph.hpp
+class Graph;                  // graph.hpp
+class Linker;                 // linker.cpp
+class MemoryPool;             // memory_pool.hpp
+class Module;                 // module.hpp
+class Library;                // module.hpp
+class Stream;                 // stream.hpp
+class UserObject;             // user_object.hpp
+struct KernelObject;          // module.hpp
+struct FunctionObject;        // module.hpp
+struct ArrayObject;           // array.hpp
+struct GraphNode;             // graph.hpp
+struct MipmappedArrayObject;  // array.hpp
 
 /// What a device of a compute capability has, according to NVIDIA's tables.
 struct DeviceProperties {
@@ -110,6 +113,8 @@ class Context : public std::enable_shared_from_this<Context> {
 
   std::mutex mutex;                              ///< guards everything below
   std::vector<std::shared_ptr<Module>> modules;  ///< loaded in it, including those of libraries
+  std::unordered_set<CUarray> arrays;            ///< except the levels of mipmapped arrays
+  std::unordered_set<CUmipmappedArray> mipmapped_arrays;
 
  private:
   std::atomic<CUresult> error_{CUDA_SUCCESS};
@@ -127,6 +132,8 @@ struct Registry {
   HandleTable<CUkernel, KernelObject> kernels{7};
   HandleTable<CUlibrary, Library> libraries{8};
   HandleTable<CUlinkState, Linker> linkers{9};
+  HandleTable<CUarray, ArrayObject> arrays{10};
+  HandleTable<CUmipmappedArray, MipmappedArrayObject> mipmapped_arrays{11};
   HandleTable<CUgraph, Graph> graphs{15};
   HandleTable<CUgraphNode, GraphNode> graph_nodes{16};
   HandleTable<CUgraphExec, ExecutableGraph> executable_graphs{17};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "simulator/api/array.hpp"
 #include "simulator/api/capture.hpp"
 #include "simulator/api/per_thread.hpp"
 
@@ -139,6 +140,7 @@ void release_context(Context& context) noexcept {
     streams.events.clear();
   }
   release_context_memory(context);
+  release_context_arrays(context);
 }
 
 }  // namespace cudacore::simulator
