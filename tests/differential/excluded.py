@@ -49,6 +49,7 @@ _RULES: tuple[tuple[str, str, str], ...] = (
     (r"(mapa|getctarank|alloca|stacksave|stackrestore)\.u32$", "", WIDE),
     (r"setmaxnreg\.", "", "needs sm_90a, and changes no result"),
     (r"fence\.proxy\.tensormap|(cp|prefetch)\..*tensor", "", "the tests of tensor maps cover it"),
+    (r"(tex|tld4|txq|suld|sust|suq)\.", "", "needs a texture or surface: their tests cover it"),
     (r"call\.cudaGraph", "", "needs a graph to run in: the tests of graphs cover it"),
     (r"set\..*\.ftz\.bf16\.", "", LENIENT),
     (r"set\..*\.[us]16\.f(32|64)$", "", LENIENT),

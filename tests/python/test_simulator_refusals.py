@@ -152,7 +152,7 @@ class TestBadPtx:
         ("target", "instruction"),
         [
             ("sm_90a", "wgmma.fence.sync.aligned"),
-            ("sm_90", "tex.2d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%rd0, {%r0, %r1}]"),
+            ("sm_90", "sured.b.add.1d.u32.trap [%rd0, {%r0}], %r1"),
             ("sm_90a", "tensormap.replace.tile.rank.global.b1024.b32 [%rd0], 1"),
         ],
     )
@@ -191,7 +191,7 @@ class TestBadPtx:
         with pytest.raises(NotSupportedError) as caught:
             code.get_kernel("samples")
         assert 'kernel "samples" of ptx "half.ptx"' in str(caught.value)
-        assert "'tex.2d.v4.f32.f32' is not simulated in kernel 'samples'" in str(caught.value)
+        assert "surface 'picture' is not simulated in kernel 'samples'" in str(caught.value)
         result = pinned(4)
         code.get_kernel("k")[1, 1, stream](result)
         stream.sync()

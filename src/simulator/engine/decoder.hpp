@@ -97,6 +97,7 @@ class Decoder {
   [[nodiscard]] int cost_of_mask(const Operand& operand, bool is_result) const;
   [[nodiscard]] static bool is_result(const Operand& operand, std::size_t index,
                                       const Opcode& opcode);
+  [[nodiscard]] bool is_opaque(const Operand& operand) const;
   [[noreturn]] void fail_match(std::span<const Pattern> patterns, Operands operands) const;
   void bind(const Match& match, Operands operands, Instruction& to);
   void bind_vector(const Operand& operand, const Slot& slot, bool is_result, std::uint32_t& to);
@@ -110,6 +111,7 @@ class Decoder {
   [[nodiscard]] std::uint64_t literal(const Operand& operand, unsigned width) const;
   [[nodiscard]] Address address_of(const Operand& operand, unsigned width);
   [[nodiscard]] Address address_of_own(const Operand& operand, unsigned width);
+  [[noreturn]] void fail_opaque(const Operand& operand) const;
   [[nodiscard]] Address address_of_linked(const LinkedVariable& variable, std::uint64_t offset,
                                           unsigned width);
   [[nodiscard]] std::uint32_t row_of_address(const Operand& operand, unsigned width);

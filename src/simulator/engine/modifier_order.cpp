@@ -40,6 +40,11 @@ constexpr auto names = std::to_array<Name>({
     {"setmaxnreg", " inc dec "},
     {"shf", " l r "},
     {"st", " async "},
+    {"suld", " b "},
+    {"sust", " b p "},
+    {"tex", " base level grad "},
+    {"tld4", " r g b a "},
+    {"txq", " level "},
     {"wmma", " load store mma a b c d "},
 });
 static_assert(std::ranges::is_sorted(names, {}, &Name::first));

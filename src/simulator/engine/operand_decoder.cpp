@@ -229,16 +229,17 @@ Decoder::Address Decoder::address_of(const Operand& operand, unsigned width) {
       return {no_operand,
               reinterpret_cast<std::uint64_t>(program_.functions[symbol.index].get()) + offset};
     case LinkedSymbol::Kind::variable:
-      if (variables[symbol.index].source->opaque) {
-        fail(
-            LoadError::Kind::not_simulated, operand.position,
-            "the texture, sampler or surface '" + std::string(operand.name) + "' is not simulated");
-      }
+      if (variables[symbol.index].source->opaque) fail_opaque(operand);
       return address_of_linked(variables[symbol.index], offset, width);
     default:
       fail(LoadError::Kind::not_simulated, operand.position,
            "a pointer to '" + std::string(operand.name) + "' is not simulated");
   }
+}
+
+void Decoder::fail_opaque(const Operand& operand) const {
+  fail(LoadError::Kind::not_simulated, operand.position,
+       "the texture, sampler or surface '" + std::string(operand.name) + "' is not simulated");
 }
 
 Decoder::Address Decoder::address_of_linked(const LinkedVariable& variable, std::uint64_t offset,

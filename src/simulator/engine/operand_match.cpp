@@ -130,7 +130,22 @@ Decoder::Match Decoder::match(std::span<const Pattern> patterns, Operands operan
   return best;
 }
 
+/// Whether an operand is the name of a texture, a sampler or a surface.
+bool Decoder::is_opaque(const Operand& operand) const {
+  const bool is_name =
+      operand.kind == Operand::Kind::symbol ||
+      (operand.kind == Operand::Kind::address && operand.base == Operand::Base::symbol);
+  if (!is_name || operand.variable_known) return false;
+  const LinkedSymbol symbol =
+      program_.linker.resolve(linked_.module, operand.name, operand.position);
+  return symbol.kind == LinkedSymbol::Kind::variable &&
+         program_.linker.variables()[symbol.index].source->opaque;
+}
+
 void Decoder::fail_match(std::span<const Pattern> patterns, Operands operands) const {
+  for (const Operand& operand : operands) {
+    if (is_opaque(operand)) fail_opaque(operand);
+  }
   const std::string name = "'" + std::string(instruction_->opcode) + "'";
   // The pattern that fits the most operands from the first on shows where the mistake is.
   std::size_t furthest = 0;

@@ -11,6 +11,7 @@
 
 #include "simulator/ops/isa_families.hpp"
 #include "simulator/ops/matrix_forms.hpp"
+#include "simulator/ops/textures.hpp"
 
 namespace cudacore::simulator {
 namespace {
@@ -40,6 +41,8 @@ void add_families(FormTable& table, Isa isa) {
   add_control(table);
   add_barriers(table);
   add_warp_exchange(table);
+  add_textures(table);
+  add_surfaces(table);
   add_special_registers(table);
   add_device_runtime(table);
 }

@@ -171,15 +171,15 @@ constexpr const char* half_simulated = R"(
 .target sm_75
 .address_size 64
 .visible .entry samples() {
-  .reg .f32 %f<5>;
+  .reg .b32 %r<2>;
   .reg .b64 %rd<2>;
-  tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f2}];
+  sured.b.add.1d.u32.trap [%rd1, {%r1}], %r1;
   ret;
 }
 .visible .entry runs() { ret; }
 )";
 constexpr const char* why_refused =
-    "line 8, column 3: instruction 'tex.2d.v4.f32.f32' is not simulated in kernel 'samples'";
+    "line 8, column 3: instruction 'sured.b.add.1d.u32.trap' is not simulated in kernel 'samples'";
 
 TEST_F(DriverModule, RefusesOnlyWhatIsNotSimulated) {
   CUmodule module = nullptr;

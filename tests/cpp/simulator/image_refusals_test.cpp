@@ -35,10 +35,11 @@ TEST_F(ImageTest, RefusesKernelsOfWhatIsNotSimulated) {
   EXPECT_EQ(refusal("runs"), "");
   EXPECT_FALSE(image->find_entry("runs")->code.empty());
   EXPECT_EQ(refusal("direct"),
-            "line 15, column 45: instruction 'txq.width.b32' is not simulated in kernel 'direct'");
+            "line 15, column 64: the texture, sampler or surface 'picture' is not simulated in "
+            "kernel 'direct'");
   EXPECT_EQ(refusal("indirect"),
-            "line 11, column 3: instruction 'tex.2d.v4.f32.f32' is not simulated in function "
-            "'sample', which the kernel 'indirect' may call");
+            "line 11, column 43: the texture, sampler or surface 'picture' is not simulated in "
+            "function 'sample', which the kernel 'indirect' may call");
   EXPECT_EQ(image->find_entry("indirect")->parameters.size(), 1u);
   EXPECT_NE(refusal("names").find("the texture, sampler or surface 'canvas' is not simulated"),
             std::string::npos);
