@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "simulator/api/array.hpp"
 #include "simulator/api/entry.hpp"
 #include "simulator/api/identity.hpp"
 
@@ -182,11 +183,17 @@ CUresult cuDeviceGetExecAffinitySupport(int* supported, CUexecAffinityType type,
   });
 }
 
-CUresult cuDeviceGetTexture1DLinearMaxWidth(std::size_t* width, CUarray_format, unsigned channels,
-                                            CUdevice ordinal) {
-  return device_call(width, ordinal, [&](const Device&) {
-    if (channels != 1 && channels != 2 && channels != 4) return CUDA_ERROR_INVALID_VALUE;
-    return refuse(CUDA_ERROR_NOT_SUPPORTED, "textures are not simulated");
+CUresult cuDeviceGetTexture1DLinearMaxWidth(std::size_t* width, CUarray_format format,
+                                            unsigned channels, CUdevice ordinal) {
+  return device_call(width, ordinal, [&](const Device& device) {
+    if (const CUresult result = check_format(format, channels); result != CUDA_SUCCESS) {
+      return result;
+    }
+    int most = 0;
+    const CUresult result = cuDeviceGetAttribute(
+        &most, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH, device.ordinal);
+    *width = static_cast<std::size_t>(most);
+    return result;
   });
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The results of cuDeviceGetAttribute. The limits of textures and surfaces are those of real
-// devices, although neither is simulated, because programs print them.
+// The results of cuDeviceGetAttribute. The limits of arrays, textures and surfaces are those of an
+// H200.
 #include <algorithm>
 #include <array>
 #include <utility>
