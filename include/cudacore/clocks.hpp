@@ -14,7 +14,7 @@ struct Clocks {
 };
 
 /// Asks NVML for the clocks of the device at a PCI bus, such as "0000:1b:00.0".
-/// @throw LibraryNotFoundError without NVML; NotSupportedError if it doesn't tell.
+/// @throw LibraryNotFoundError without NVML; NvmlError if it doesn't tell.
 [[nodiscard]] Clocks clocks(const std::string& pci_bus_id);
 
 }  // namespace cudacore::system

@@ -42,6 +42,7 @@ from cudacore.graph import (
     GraphDefinition,
     GraphNode,
 )
+from cudacore.system import Device as SystemDevice
 from cudacore.typing import (
     CompilerBackendType,
     ManagedMemoryLocationType,
@@ -515,6 +516,26 @@ class Device:
         Returns
         -------
         tuple of Device
+        """
+    def to_system_device(self) -> SystemDevice:
+        """The same device as NVML shows it, the driver's library for managing devices. It is found
+        by its uuid (nvmlDeviceGetHandleByUUID).
+
+        Returns
+        -------
+        cudacore.system.Device
+
+        Raises
+        ------
+        LibraryNotFoundError
+            There is no NVML.
+        cudacore.system.NvmlError
+            NVML doesn't show the device.
+
+        Examples
+        --------
+        >>> cudacore.Device().to_system_device().memory_info.used > 0
+        True
         """
     @property
     def device_id(self) -> int:
@@ -4908,8 +4929,34 @@ def clocks(pci_bus_id: str) -> tuple[int, int, int]:
     ------
     LibraryNotFoundError
         There is no NVML.
-    NotSupportedError
+    NvmlError
         NVML doesn't know the device, or not its clocks.
+    """
+
+def nvml(function: str, *arguments: int | str) -> Any:
+    """Call a function of NVML, such as nvmlDeviceGetName; see cudacore.system.
+
+    Parameters
+    ----------
+    function : str
+        Its name.
+    *arguments : int or str
+        What it takes, without the places for its answers and their sizes. Of a structure, the
+        fields that the caller sets.
+
+    Returns
+    -------
+    int, float, str or tuple
+        What it answers. Several answers, none, and the fields of a structure are a tuple.
+
+    Raises
+    ------
+    NvmlError
+        NVML refused the call, or the driver is too old to have the function.
+    LibraryNotFoundError
+        There is no NVML.
+    ValueError
+        There is no such function, or it takes other arguments.
     """
 
 def num_devices() -> int:

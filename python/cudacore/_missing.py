@@ -33,7 +33,6 @@ MEMBERS: dict[str, dict[str, tuple[str, ...]]] = {
         "Device": ("create_context", "resources"),
         "Stream": ("resources",),
     },
-    "NVML's devices": {"Device": ("to_system_device",)},
     "textures": {
         "Device": (
             "create_mipmapped_array",

@@ -207,6 +207,11 @@ void bind_device(py::module_& module) {
                       devices.append(device_object(device.id()));
                     return py::tuple(devices);
                   })
+      .def("to_system_device", in_parts,
+           [](const PyDevice& self) {
+             return py::module_::import("cudacore.system._device")
+                 .attr("system_device")(self.device.uuid());
+           })
       .property("device_id", quick, [](const PyDevice& self) { return self.device.id(); })
       .property("name", quick, [](const PyDevice& self) { return self.device.name(); })
       .property("uuid", quick, [](const PyDevice& self) { return self.device.uuid(); })

@@ -7,6 +7,7 @@
 
 #include "bindings/conversions.hpp"
 #include "bindings/text_signature.hpp"
+#include "cudacore/nvml_error.hpp"
 #include "driver/leaked.hpp"
 
 namespace cudacore::bindings {
@@ -48,10 +49,19 @@ py::object add_class(py::module_& module, const char* name, const py::tuple& bas
   return type;
 }
 
-/// An error as Python raises it, of the class for exactly its type.
-py::object to_python(const Error& error) {
+/// The class for exactly an error's type; for NVML's, by its code.
+py::object class_of(const Error& error) {
+  if (dynamic_cast<const NvmlError*>(&error) != nullptr) {
+    return py::module_::import("cudacore.system._exceptions").attr("class_of")(error.code());
+  }
   const auto found = classes().find(typeid(error));
-  const py::handle type = found != classes().end() ? found->second : classes()[typeid(Error)];
+  return py::reinterpret_borrow<py::object>(found != classes().end() ? found->second
+                                                                     : classes()[typeid(Error)]);
+}
+
+/// An error as Python raises it.
+py::object to_python(const Error& error) {
+  const py::object type = class_of(error);
   py::object instance = type(foreign_text(error.what()));
   instance.attr("code") = error.code();
   instance.attr("name") = error.name();

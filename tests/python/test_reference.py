@@ -5,6 +5,8 @@ import inspect
 import pkgutil
 import re
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import cudacore
@@ -27,9 +29,16 @@ def test_every_public_name_is_in_the_reference_once() -> None:
     assert sorted(NAMES) == sorted(set(dir(cudacore)) - modules)
 
 
+def public_modules(folder: Path, prefix: str = "") -> Iterator[str]:
+    """Yield the names of all modules that neither are private nor are in a private one."""
+    for module in pkgutil.iter_modules([str(folder)]):
+        if not module.name.startswith("_"):
+            yield prefix + module.name
+            yield from public_modules(folder / module.name, f"{prefix}{module.name}.")
+
+
 def test_every_public_module_is_in_the_reference_once() -> None:
-    modules = {module.name for module in pkgutil.iter_modules([str(PACKAGE)])}
-    assert sorted(MODULES) == sorted(name for name in modules if not name.startswith("_"))
+    assert sorted(MODULES) == sorted(public_modules(PACKAGE))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

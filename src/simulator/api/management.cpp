@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <filesystem>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include <unistd.h>
 
 #include "simulator/api/configuration.hpp"
 #include "simulator/api/entry.hpp"
@@ -117,6 +120,16 @@ nvmlMemory_t memory_of(int physical, const Configuration& configuration) {
   return {total, free, total - free};
 }
 
+/// nvmlReturn_t body(int, int), for two handles.
+template <class Body>
+nvmlReturn_t pair_call(nvmlDevice_t device, nvmlDevice_t other, const void* output,
+                       Body&& body) noexcept {
+  return device_call(device, output, [&](int one, const Configuration&) {
+    return device_call(other, output,
+                       [&](int two, const Configuration&) { return body(one, two); });
+  });
+}
+
 }  // namespace
 }  // namespace cudacore::simulator
 
@@ -156,6 +169,8 @@ const char* nvmlErrorString(nvmlReturn_t result) {
       return "Uninitialized";
     case NVML_ERROR_INVALID_ARGUMENT:
       return "Invalid Argument";
+    case NVML_ERROR_NOT_SUPPORTED:
+      return "Not Supported";
     case NVML_ERROR_NOT_FOUND:
       return "Not Found";
     case NVML_ERROR_INSUFFICIENT_SIZE:
@@ -298,6 +313,48 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t* me
     if (memory->version != version) return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
     const auto [total, free, used] = memory_of(physical, configuration);
     *memory = {version, total, 0, free, used};
+    return NVML_SUCCESS;
+  });
+}
+
+nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsigned* count,
+                                                     nvmlProcessInfo_t* processes) {
+  return device_call(device, count, [&](int physical, const Configuration& configuration) {
+    const auto used = memory_of(physical, configuration).used;
+    const unsigned room = std::exchange(*count, used != 0 ? 1 : 0);
+    if (room < *count) return NVML_ERROR_INSUFFICIENT_SIZE;
+    if (*count == 0) return NVML_SUCCESS;
+    if (processes == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
+    constexpr unsigned no_instance = ~0U;
+    *processes = {static_cast<unsigned>(getpid()), used, no_instance, no_instance};
+    return NVML_SUCCESS;
+  });
+}
+
+nvmlReturn_t nvmlSystemGetProcessName(unsigned pid, char* name, unsigned size) {
+  return system_call(name, [&](const Configuration&) {
+    if (pid != static_cast<unsigned>(getpid())) return NVML_ERROR_NOT_FOUND;
+    return write_text(std::filesystem::read_symlink("/proc/self/exe").string(), name, size);
+  });
+}
+
+nvmlReturn_t nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t device, nvmlDevice_t other,
+                                                 nvmlGpuTopologyLevel_t* level) {
+  return pair_call(device, other, level, [&](int one, int two) {
+    *level = one == two ? NVML_TOPOLOGY_INTERNAL : NVML_TOPOLOGY_NODE;
+    return NVML_SUCCESS;
+  });
+}
+
+nvmlReturn_t nvmlDeviceGetP2PStatus(nvmlDevice_t device, nvmlDevice_t other,
+                                    nvmlGpuP2PCapsIndex_t capability, nvmlGpuP2PStatus_t* status) {
+  return pair_call(device, other, status, [&](int one, int two) {
+    if (capability < 0 || capability > NVML_P2P_CAPS_INDEX_UNKNOWN || one == two) {
+      return NVML_ERROR_INVALID_ARGUMENT;
+    }
+    const bool has_none =
+        capability == NVML_P2P_CAPS_INDEX_NVLINK || capability == NVML_P2P_CAPS_INDEX_UNKNOWN;
+    *status = has_none ? NVML_P2P_STATUS_NOT_SUPPORTED : NVML_P2P_STATUS_OK;
     return NVML_SUCCESS;
   });
 }

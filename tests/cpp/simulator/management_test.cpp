@@ -5,6 +5,8 @@
 
 #include <array>
 
+#include <unistd.h>
+
 #include "driver_test_support.hpp"
 
 namespace cudacore::simulator {
@@ -124,6 +126,27 @@ TEST_F(Management, WrongHandlesAndNowhereToWrite) {
   EXPECT_STREQ(nvmlErrorString(static_cast<nvmlReturn_t>(12345)), "Unknown Error");
 }
 
+TEST_F(Management, TwoDevicesShareTheMachine) {
+  auto level = static_cast<nvmlGpuTopologyLevel_t>(-1);
+  auto status = static_cast<nvmlGpuP2PStatus_t>(-1);
+  EXPECT_EQ(nvmlDeviceGetTopologyCommonAncestor(device, device, &level), NVML_SUCCESS);
+  EXPECT_EQ(level, NVML_TOPOLOGY_INTERNAL);
+  EXPECT_EQ(nvmlDeviceGetTopologyCommonAncestor(device, nullptr, &level),
+            NVML_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(nvmlDeviceGetP2PStatus(device, device, NVML_P2P_CAPS_INDEX_NVLINK, &status),
+            NVML_ERROR_INVALID_ARGUMENT);
+}
+
+TEST_F(Management, NamesThisProcessAlone) {
+  std::array<char, 4096> name{};
+  const auto self = static_cast<unsigned>(getpid());
+  EXPECT_EQ(nvmlSystemGetProcessName(self, name.data(), name.size()), NVML_SUCCESS);
+  EXPECT_EQ(name.front(), '/');
+  EXPECT_EQ(nvmlSystemGetProcessName(self, name.data(), 1), NVML_ERROR_INSUFFICIENT_SIZE);
+  EXPECT_EQ(nvmlSystemGetProcessName(1, name.data(), name.size()), NVML_ERROR_NOT_FOUND);
+  EXPECT_STREQ(nvmlErrorString(NVML_ERROR_NOT_SUPPORTED), "Not Supported");
+}
+
 class ManagementMemory : public DriverTest {};
 
 TEST_F(ManagementMemory, IsWhatTheProcessHasTaken) {
@@ -138,6 +161,19 @@ TEST_F(ManagementMemory, IsWhatTheProcessHasTaken) {
   ASSERT_EQ(nvmlDeviceGetMemoryInfo(device, &after), NVML_SUCCESS);
   EXPECT_EQ(after.used - before.used, 1U << 20U);
   EXPECT_EQ(after.total, after.free + after.used);
+  std::array<nvmlProcessInfo_t, 2> processes{};
+  unsigned count = 0;
+  EXPECT_EQ(nvmlDeviceGetComputeRunningProcesses_v3(device, &count, nullptr),
+            NVML_ERROR_INSUFFICIENT_SIZE);
+  EXPECT_EQ(count, 1U);
+  EXPECT_EQ(nvmlDeviceGetComputeRunningProcesses_v3(device, &count, nullptr),
+            NVML_ERROR_INVALID_ARGUMENT);
+  count = processes.size();
+  EXPECT_EQ(nvmlDeviceGetComputeRunningProcesses_v3(device, &count, processes.data()),
+            NVML_SUCCESS);
+  EXPECT_EQ(count, 1U);
+  EXPECT_EQ(processes.front().pid, static_cast<unsigned>(getpid()));
+  EXPECT_EQ(processes.front().usedGpuMemory, after.used);
   EXPECT_EQ(cuMemFree_v2(memory), CUDA_SUCCESS);
   EXPECT_EQ(nvmlShutdown(), NVML_SUCCESS);
 }

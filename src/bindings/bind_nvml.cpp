@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/conversions.hpp"
+#include "runtime/nvml.hpp"
+
+namespace cudacore::bindings {
+namespace {
+
+using system::NvmlValue;
+
+NvmlValue nvml_argument(py::handle value) {
+  if (PyUnicode_Check(value.ptr()) != 0) return {value.cast<std::string>()};
+  const auto number = checked(PyNumber_Index(value.ptr()));
+  const int is_negative = PyObject_RichCompareBool(number.ptr(), py::int_(0).ptr(), Py_LT);
+  if (is_negative < 0) throw py::error_already_set();
+  if (is_negative != 0) return {static_cast<std::int64_t>(number.cast<long long>())};
+  return {static_cast<std::uint64_t>(number.cast<unsigned long long>())};
+}
+
+py::object nvml_answer(const NvmlValue& value) {
+  return std::visit(
+      [](const auto& each) -> py::object {
+        using Each = std::remove_cvref_t<decltype(each)>;
+        if constexpr (std::is_same_v<Each, std::vector<NvmlValue>>) {
+          py::tuple all(each.size());
+          for (std::size_t i = 0; i < each.size(); ++i) all[i] = nvml_answer(each[i]);
+          return all;
+        } else if constexpr (std::is_same_v<Each, std::string>) {
+          return foreign_text(each);
+        } else {
+          return py::cast(each);
+        }
+      },
+      value.of);
+}
+
+}  // namespace
+
+void bind_nvml(py::module_& plain) {
+  MethodsWithPolicy<py::module_> module(plain);
+  module.def("nvml", in_parts, [](const std::string& function, const py::args& given) {
+    std::vector<NvmlValue> arguments;
+    for (const py::handle each : given) arguments.push_back(nvml_argument(each));
+    return nvml_answer(without_gil([&] { return system::ask_nvml(function, arguments); }));
+  });
+}
+
+}  // namespace cudacore::bindings
