@@ -118,7 +118,8 @@ void close(const ObjectOf<Stream>& self) {
 }
 
 auto create_graph_builder(const Stream& self) {
-  py::module_::import("cudacore._core").attr("GraphBuilder");  // makes the class if need be
+  // Makes the class if need be: an accessor that nobody converts reads no attribute.
+  static_cast<void>(py::object(py::module_::import("cudacore._core").attr("GraphBuilder")));
   return [stream = Stream(self)] { return GraphBuilder(stream); };
 }
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from cudacore import Buffer, CUDAError, Device, Kernel, Stream, current_stream
 from cudacore.graph import GraphBuilder, GraphDefinition, HostCallbackNode, KernelNode
-from harness import build
+from harness import build, run_cleanly
 
 SOURCE = "__global__ void add(int* p, int v) { atomicAdd(p, v); }"
 Allocate = Callable[[int], Buffer]
@@ -264,3 +264,13 @@ def test_priorities_become_those_of_nodes(device: Device, pinned: Allocate, add:
     (node,) = builder.graph_definition.nodes()
     assert isinstance(node, KernelNode)
     assert node.config.priority == -2
+
+
+def test_the_first_builder_of_a_process() -> None:
+    run_cleanly("""
+        from cudacore import Device
+        device = Device()
+        device.set_current()
+        builder = device.create_graph_builder().begin_building()
+        builder.end_building().complete().close()
+    """)
