@@ -23,12 +23,16 @@
 #include <cudacore/managed_buffer.hpp>
 #include <cudacore/memory_location.hpp>
 #include <cudacore/memory_resource.hpp>
+#include <cudacore/mipmapped_array.hpp>
 #include <cudacore/object_code.hpp>
+#include <cudacore/opaque_array.hpp>
 #include <cudacore/program.hpp>
 #include <cudacore/signature.hpp>
 #include <cudacore/stream.hpp>
 #include <cudacore/stream_value.hpp>
 #include <cudacore/strided_memory.hpp>
+#include <cudacore/surface_object.hpp>
 #include <cudacore/system.hpp>
 #include <cudacore/tensor_map.hpp>
+#include <cudacore/texture_object.hpp>
 #include <cudacore/virtual_memory_resource.hpp>

@@ -11,6 +11,8 @@ struct CUkern_st;
 struct CUfunc_st;
 struct CUmod_st;
 struct CUmemPoolHandle_st;
+struct CUarray_st;
+struct CUmipmappedArray_st;
 
 using CUdevice = int;
 using CUdeviceptr = unsigned long long;
@@ -22,3 +24,7 @@ using CUkernel = CUkern_st*;
 using CUfunction = CUfunc_st*;
 using CUmodule = CUmod_st*;
 using CUmemoryPool = CUmemPoolHandle_st*;
+using CUarray = CUarray_st*;
+using CUmipmappedArray = CUmipmappedArray_st*;
+using CUtexObject = unsigned long long;
+using CUsurfObject = unsigned long long;

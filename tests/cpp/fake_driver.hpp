@@ -87,11 +87,19 @@ class FakeDriver {
   /// What the last cuMemSetAccess allowed.
   std::vector<CUmemAccessDesc> last_access;
   FakeLaunch last_launch;
+  /// What the last array, texture or surface was made of, and the last copy of one.
+  CUDA_ARRAY3D_DESCRIPTOR last_array{};
+  CUDA_RESOURCE_DESC last_resource{};
+  CUDA_TEXTURE_DESC last_texture{};
+  CUDA_MEMCPY3D last_copy{};
+  /// The context in which the last of them was destroyed.
+  std::atomic<CUcontext> ended_in{nullptr};
   /// The streams on which memory was released, in order.
   std::vector<CUstream> free_streams;
 
  private:
   FakeDriver();
+  friend struct FakeArrays;
   friend struct FakeCalls;
   friend struct FakeVirtualMemory;
 
@@ -125,6 +133,7 @@ class FakeDriver {
 
 /// Points the table at functions that use FakeDriver::get().
 void fill_table(driver::DriverApi& table);
+void fill_arrays(driver::DriverApi& table);
 void fill_virtual_memory(driver::DriverApi& table);
 
 }  // namespace cudacore::testing
