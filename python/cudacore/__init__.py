@@ -95,6 +95,7 @@ if TYPE_CHECKING:
     from cudacore import allocators as allocators
     from cudacore import cache as cache
     from cudacore import graph as graph
+    from cudacore import texture as texture
     from cudacore import typing as typing
     from cudacore import utils as utils
     from cudacore._benchmark import (
@@ -241,6 +242,7 @@ _LATER = {
     "benchmark": "_benchmark",
     "cache": "cache",
     "graph": "graph",
+    "texture": "texture",
     "torch_op": "_torch_op",
     "typing": "typing",
     "utils": "utils",

@@ -43,7 +43,14 @@ from cudacore.graph import (
     GraphNode,
 )
 from cudacore.system import Device as SystemDevice
+from cudacore.texture import (
+    MipmappedArrayOptions,
+    OpaqueArrayOptions,
+    ResourceDescriptor,
+    TextureObjectOptions,
+)
 from cudacore.typing import (
+    ArrayFormatType,
     CompilerBackendType,
     ManagedMemoryLocationType,
     ObjectCodeFormatType,
@@ -622,6 +629,97 @@ class Device:
         Returns
         -------
         cudacore.graph.GraphBuilder
+        """
+    def create_opaque_array(self, options: OpaqueArrayOptions | Mapping[str, Any]) -> OpaqueArray:
+        """Allocates an array of this device, for textures and surfaces (cuArray3DCreate).
+
+        Parameters
+        ----------
+        options : cudacore.texture.OpaqueArrayOptions or dict
+
+        Returns
+        -------
+        cudacore.texture.OpaqueArray
+
+        Raises
+        ------
+        ValueError
+            The device has no arrays of this size, or the options are wrong.
+        OutOfMemoryError
+
+        Examples
+        --------
+        >>> device = cudacore.Device()
+        >>> device.set_current()
+        >>> options = {"shape": (64, 32), "format": "uint8", "num_channels": 4}
+        >>> with device.create_opaque_array(options) as array:
+        ...     array
+        OpaqueArray(shape=(64, 32), format=UINT8, num_channels=4)
+        """
+    def create_mipmapped_array(
+        self, options: MipmappedArrayOptions | Mapping[str, Any]
+    ) -> MipmappedArray:
+        """Allocates an image in several sizes, for textures (cuMipmappedArrayCreate).
+
+        Parameters
+        ----------
+        options : cudacore.texture.MipmappedArrayOptions or dict
+
+        Returns
+        -------
+        cudacore.texture.MipmappedArray
+
+        Raises
+        ------
+        ValueError
+            The device has no arrays of this size, there are more levels than down to one element,
+            or the options are wrong.
+        OutOfMemoryError
+        """
+    def create_texture_object(
+        self,
+        *,
+        resource: ResourceDescriptor,
+        options: TextureObjectOptions | Mapping[str, Any] | None = None,
+    ) -> TextureObject:
+        """Makes what kernels of this device take to read an array or memory with filters
+        (cuTexObjectCreate).
+
+        Parameters
+        ----------
+        resource : cudacore.texture.ResourceDescriptor
+        options : cudacore.texture.TextureObjectOptions, dict or None
+
+        Returns
+        -------
+        cudacore.texture.TextureObject
+
+        Raises
+        ------
+        TypeError
+            The resource is something else.
+        ValueError
+            The device can't read the resource in this way: it is of another device, closed or not
+            aligned, or its elements are integers that a linear filter can't take.
+        """
+    def create_surface_object(self, *, resource: ResourceDescriptor) -> SurfaceObject:
+        """Makes what kernels of this device take to write an array (cuSurfObjectCreate).
+
+        Parameters
+        ----------
+        resource : cudacore.texture.ResourceDescriptor
+            Of an array that was made with ``is_surface_load_store``.
+
+        Returns
+        -------
+        cudacore.texture.SurfaceObject
+
+        Raises
+        ------
+        TypeError
+            The resource is something else.
+        ValueError
+            It is no such array, or it is of another device or closed.
         """
     def create_event(self, options: EventOptions | Mapping[str, Any] | None = None) -> Event:
         """Makes an event of this device (cuEventCreate), or reuses one that was closed.
@@ -5017,3 +5115,298 @@ def _traced_launcher(*args: Any) -> None:
 
 def _torch_slot(resources: list[MemoryResource], is_pool: bool) -> int:
     """Which of the exported functions cudacore_torch_allocate_<slot> takes memory from these."""
+
+@final
+class OpaqueArray:
+    """Memory in an order of the driver's, in which neighbors in all dimensions are close
+    (``CUarray``).
+
+    Made by `Device.create_opaque_array`, or a level of a `MipmappedArray`. It has no address:
+    kernels reach it through a `TextureObject` or a `SurfaceObject`, and all else by copies.
+
+    Closing it waits for the work of its device that may use it. What was made from it keeps it.
+
+    Examples
+    --------
+    >>> import cudacore
+    >>> from cudacore.texture import OpaqueArrayOptions
+    >>> device = cudacore.Device()
+    >>> device.set_current()
+    >>> with device.create_opaque_array(OpaqueArrayOptions((4,), "uint8", 1)) as array:
+    ...     array.copy_from(b"abcd")
+    ...     host = array.copy_to(bytearray(4))
+    ...     device.sync()
+    >>> host
+    bytearray(b'abcd')
+    """
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    @staticmethod
+    def _create(
+        device: Device,
+        shape: _Ints,
+        form: int,
+        num_channels: int,
+        is_surface_load_store: bool,
+    ) -> OpaqueArray:
+        """Makes one; the Python part has checked the options."""
+    @property
+    def handle(self) -> int:
+        """int: The CUarray; 0 once it is closed."""
+    @property
+    def is_closed(self) -> bool:
+        """bool: Whether closed."""
+    @property
+    def device(self) -> Device:
+        """Device: The device that has it."""
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """tuple of int: The width, or the width and the height, or these and the depth, in
+        elements.
+        """
+    @property
+    def format(self) -> ArrayFormatType:
+        """cudacore.typing.ArrayFormatType: The type of a channel."""
+    @property
+    def num_channels(self) -> int:
+        """int: How many values an element has."""
+    @property
+    def is_surface_load_store(self) -> bool:
+        """bool: Whether kernels may write it, through a `SurfaceObject`."""
+    @property
+    def element_bytes(self) -> int:
+        """int: The size of an element, with all its channels."""
+    @property
+    def size_bytes(self) -> int:
+        """int: The size of all elements, which is what copies move."""
+    def copy_from(
+        self,
+        src: Buffer | _HostBuffer | _Array | _Convertible,
+        *,
+        stream: _StreamLike | None = None,
+    ) -> None:
+        """Copies all elements from a buffer, a host object or an array of another library
+        (cuMemcpy3DAsync).
+
+        Parameters
+        ----------
+        src : Buffer, object with the buffer protocol, or array
+            Of `size_bytes` or more, C-contiguous: elements of a row follow each other, and so do
+            rows, and planes of rows. Pageable host memory is staged before the call returns; pinned
+            memory must not change until the copy on the stream is done.
+        stream : Stream, GraphBuilder or None
+            If None, the current stream.
+
+        Raises
+        ------
+        TypeError
+            The object shows no memory, or it is not contiguous.
+        ValueError
+            It is too small, something is closed, or the stream is of another device.
+        """
+    def copy_to(self, dst: _Destination, *, stream: _StreamLike | None = None) -> _Destination:
+        """Copies all elements to a buffer, a host object or an array of another library
+        (cuMemcpy3DAsync), in the order of `copy_from`.
+
+        Parameters
+        ----------
+        dst : Buffer, writable object with the buffer protocol, or array
+            Of `size_bytes` or more, C-contiguous. It has the elements once the stream has passed
+            the copy.
+        stream : Stream, GraphBuilder or None
+            If None, the current stream.
+
+        Returns
+        -------
+        The destination.
+
+        Raises
+        ------
+        TypeError
+            The object shows no memory, or it is not contiguous or not writable.
+        ValueError
+            It is too small, something is closed, or the stream is of another device.
+        """
+    def close(self) -> None:
+        """Gives the array up; the last one that keeps it waits for work that uses it, and destroys
+        it (cuArrayDestroy). Using it later raises ValueError; closing it again does nothing.
+        """
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *args: object) -> None: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class MipmappedArray:
+    """An image in several sizes, of which each level halves all dimensions of the one before
+    (``CUmipmappedArray``).
+
+    Made by `Device.create_mipmapped_array`. Its levels and textures keep it.
+
+    Examples
+    --------
+    >>> import cudacore
+    >>> from cudacore.texture import MipmappedArrayOptions
+    >>> device = cudacore.Device()
+    >>> device.set_current()
+    >>> options = MipmappedArrayOptions((64, 16), "float32", 1, num_levels=3)
+    >>> with device.create_mipmapped_array(options) as mipmaps:
+    ...     [mipmaps.get_level(i).shape for i in range(mipmaps.num_levels)]
+    [(64, 16), (32, 8), (16, 4)]
+    """
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    @staticmethod
+    def _create(
+        device: Device,
+        shape: _Ints,
+        form: int,
+        num_channels: int,
+        num_levels: int,
+        is_surface_load_store: bool,
+    ) -> MipmappedArray:
+        """Makes one; the Python part has checked the options."""
+    def get_level(self, level: int) -> OpaqueArray:
+        """Returns a level as an array, which keeps all levels (cuMipmappedArrayGetLevel).
+
+        Parameters
+        ----------
+        level : int
+            From 0, which has all elements.
+
+        Returns
+        -------
+        OpaqueArray
+
+        Raises
+        ------
+        ValueError
+            There is no such level, or it is closed.
+        """
+    @property
+    def handle(self) -> int:
+        """int: The CUmipmappedArray; 0 once it is closed."""
+    @property
+    def is_closed(self) -> bool:
+        """bool: Whether closed."""
+    @property
+    def device(self) -> Device:
+        """Device: The device that has it."""
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """tuple of int: The shape of level 0, in elements."""
+    @property
+    def format(self) -> ArrayFormatType:
+        """cudacore.typing.ArrayFormatType: The type of a channel."""
+    @property
+    def num_channels(self) -> int:
+        """int: How many values an element has."""
+    @property
+    def num_levels(self) -> int:
+        """int: How many levels there are."""
+    @property
+    def is_surface_load_store(self) -> bool:
+        """bool: Whether kernels may write the levels, through a `SurfaceObject` of each."""
+    def close(self) -> None:
+        """Gives the array up; the last one that keeps it waits for work that uses it, and destroys
+        it (cuMipmappedArrayDestroy). Using it later raises ValueError; closing it again does
+        nothing.
+        """
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *args: object) -> None: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class TextureObject:
+    """What a kernel takes as ``cudaTextureObject_t``, to read an array or memory with filters.
+
+    Made by `Device.create_texture_object`. It keeps what it reads. Graphs keep it, even if it is
+    closed. Closing it waits for the work of its device that may use it.
+
+    Examples
+    --------
+    >>> import cudacore
+    >>> from cudacore.texture import ResourceDescriptor
+    >>> device = cudacore.Device()
+    >>> device.set_current()
+    >>> buffer = device.allocate(1024)
+    >>> resource = ResourceDescriptor.from_linear(buffer, format="float32", num_channels=1)
+    >>> with device.create_texture_object(resource=resource) as texture:
+    ...     texture.resource is resource
+    True
+    """
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    @staticmethod
+    def _create(
+        device: Device,
+        resource: ResourceDescriptor,
+        options: TextureObjectOptions,
+        values: tuple[Any, ...],
+    ) -> TextureObject:
+        """Makes one; the Python part has checked the options."""
+    @property
+    def handle(self) -> int:
+        """int: The CUtexObject, the cudaTextureObject_t of kernels; 0 once it is closed."""
+    @property
+    def is_closed(self) -> bool:
+        """bool: Whether closed."""
+    @property
+    def device(self) -> Device:
+        """Device: The device whose kernels take it."""
+    @property
+    def resource(self) -> ResourceDescriptor | None:
+        """cudacore.texture.ResourceDescriptor or None: What it reads; None once it is closed."""
+    @property
+    def options(self) -> TextureObjectOptions:
+        """cudacore.texture.TextureObjectOptions: How it was made. Changing them has no effect."""
+    def close(self) -> None:
+        """Gives the texture up; the last one that keeps it waits for work that uses it, and
+        destroys it (cuTexObjectDestroy). Using it later raises ValueError; closing it again does
+        nothing.
+        """
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *args: object) -> None: ...
+
+@final
+class SurfaceObject:
+    """What a kernel takes as ``cudaSurfaceObject_t``, to read and write the elements of an array.
+
+    Made by `Device.create_surface_object`. It keeps the array. Graphs keep it, even if it is
+    closed. Closing it waits for the work of its device that may use it.
+
+    Examples
+    --------
+    >>> import cudacore
+    >>> from cudacore.texture import OpaqueArrayOptions, ResourceDescriptor
+    >>> device = cudacore.Device()
+    >>> device.set_current()
+    >>> array = device.create_opaque_array(
+    ...     OpaqueArrayOptions((8, 8), "uint32", 1, is_surface_load_store=True)
+    ... )
+    >>> resource = ResourceDescriptor.from_opaque_array(array)
+    >>> with device.create_surface_object(resource=resource) as surface:
+    ...     surface.resource.source is array
+    True
+    """
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    @staticmethod
+    def _create(device: Device, resource: ResourceDescriptor, source: OpaqueArray) -> SurfaceObject:
+        """Makes one; the Python part has checked the resource."""
+    @property
+    def handle(self) -> int:
+        """int: The CUsurfObject, the cudaSurfaceObject_t of kernels; 0 once it is closed."""
+    @property
+    def is_closed(self) -> bool:
+        """bool: Whether closed."""
+    @property
+    def device(self) -> Device:
+        """Device: The device whose kernels take it."""
+    @property
+    def resource(self) -> ResourceDescriptor | None:
+        """cudacore.texture.ResourceDescriptor or None: What it reaches; None once it is closed."""
+    def close(self) -> None:
+        """Gives the surface up; the last one that keeps it waits for work that uses it, and
+        destroys it (cuSurfObjectDestroy). Using it later raises ValueError; closing it again does
+        nothing.
+        """
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *args: object) -> None: ...

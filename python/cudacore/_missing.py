@@ -25,21 +25,12 @@ NAMES = {
         "WorkqueueResourceOptions",
         "WorkqueueSharingScopeType",
     ),
-    "textures": ("texture", "AddressModeType", "ArrayFormatType", "FilterModeType", "ReadModeType"),
 }
 MEMBERS: dict[str, dict[str, tuple[str, ...]]] = {
     "green contexts": {
         "Context": ("resources",),
         "Device": ("create_context", "resources"),
         "Stream": ("resources",),
-    },
-    "textures": {
-        "Device": (
-            "create_mipmapped_array",
-            "create_opaque_array",
-            "create_surface_object",
-            "create_texture_object",
-        )
     },
 }
 # What PyTorch, CuPy or numba call a member, and what to write here.

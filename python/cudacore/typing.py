@@ -9,14 +9,18 @@ import enum
 from typing import Protocol, TypeAlias, runtime_checkable
 
 __all__ = [
+    "AddressModeType",
+    "ArrayFormatType",
     "CompilerBackendType",
     "DevicePointerType",
+    "FilterModeType",
     "GraphConditionalType",
     "GraphMemoryType",
     "IsStreamType",
     "ManagedMemoryLocationType",
     "ObjectCodeFormatType",
     "PCHStatusType",
+    "ReadModeType",
     "SourceCodeType",
     "VirtualMemoryAccessType",
     "VirtualMemoryAllocationType",
@@ -150,3 +154,39 @@ class VirtualMemoryLocationType(_StrEnum):
     HOST = "host"
     HOST_NUMA = "host_numa"
     HOST_NUMA_CURRENT = "host_numa_current"
+
+
+class ArrayFormatType(_StrEnum):
+    """The type of the values in an array or a texture."""
+
+    UINT8 = "uint8"
+    UINT16 = "uint16"
+    UINT32 = "uint32"
+    INT8 = "int8"
+    INT16 = "int16"
+    INT32 = "int32"
+    FLOAT16 = "float16"
+    FLOAT32 = "float32"
+
+
+class AddressModeType(_StrEnum):
+    """What a texture reads at coordinates outside of it."""
+
+    WRAP = "wrap"
+    CLAMP = "clamp"
+    MIRROR = "mirror"
+    BORDER = "border"
+
+
+class FilterModeType(_StrEnum):
+    """Whether a texture reads the nearest element, or a mean of those around."""
+
+    POINT = "point"
+    LINEAR = "linear"
+
+
+class ReadModeType(_StrEnum):
+    """Whether a texture reads integers as they are, or as floats."""
+
+    ELEMENT_TYPE = "element_type"
+    NORMALIZED_FLOAT = "normalized_float"

@@ -10,6 +10,7 @@
 #include "bindings/recorder.hpp"
 #include "bindings/scalar_type.hpp"
 #include "bindings/tensor_map_object.hpp"
+#include "bindings/texture_argument.hpp"
 #include "error/check.hpp"
 #include "launch/argument_errors.hpp"
 #include "launch/kernel_box.hpp"
@@ -399,6 +400,7 @@ bool pack_argument(const KernelBox& kernel, std::size_t index, const Slot& slot,
       pack_tensor_map(kernel, index, slot, *map, object, device, destination);
       return false;
     }
+    if (pack_texture_argument(kernel, index, slot, object, device, destination)) return false;
     bool may_have_run_python = false;
     if (takes_array(slot) && pack_exchanged_array(kernel, index, slot, object, arrays, destination,
                                                   may_have_run_python)) {
@@ -422,6 +424,9 @@ Param exact_param(const KernelBox& kernel, std::size_t index, PyObject* object) 
   }
   if (get_if<TensorMapObject>(object) != nullptr) {
     return launching::make_param(ParamKind::structure, sizeof(TensorMapDescriptor::Bytes));
+  }
+  if (is_texture_argument(object)) {
+    return launching::make_param(ParamKind::uint, sizeof(CUtexObject));
   }
   const ScalarType scalar = scalar_type(object);
   if (scalar.access == ScalarType::Access::none) {

@@ -101,4 +101,20 @@ void ArrayMemory::copy_from(const Buffer& source) const {
   }
 }
 
+void ArrayMemory::copy_to(const OpaqueArray& target) const {
+  if (is_on_host()) {
+    target.copy_from(host_bytes(), stream_);
+  } else {
+    in_order([&] { target.copy_from(device_bytes(), stream_); });
+  }
+}
+
+void ArrayMemory::copy_from(const OpaqueArray& source) const {
+  if (is_on_host()) {
+    source.copy_to(host_bytes(), stream_);
+  } else {
+    in_order([&] { source.copy_to(device_bytes(), stream_); });
+  }
+}
+
 }  // namespace cudacore::bindings

@@ -5,7 +5,7 @@
 
 #include "bindings/foreign_array.hpp"
 #include "bindings/host_buffer.hpp"
-#include "cudacore/buffer.hpp"
+#include "cudacore/opaque_array.hpp"
 
 namespace cudacore::bindings {
 
@@ -26,6 +26,8 @@ class ArrayMemory : driver::NotCopied {
   /// Queues the copy. Work on an array of a device is ordered before and behind it.
   void copy_to(const Buffer& target) const;
   void copy_from(const Buffer& source) const;
+  void copy_to(const OpaqueArray& target) const;
+  void copy_from(const OpaqueArray& source) const;
 
  private:
   template <typename Copy>

@@ -99,6 +99,9 @@ Buffer to_device_memory(PyDevice& self, const py::object& host, py::handle strea
   return made;
 }
 
+/// The part of textures that is written in Python, which checks options.
+py::module_ textures() { return py::module_::import("cudacore.texture._create"); }
+
 /// What was current before each `with device:` that this thread is in; null if nothing was.
 struct Entered {
   int device;
@@ -249,6 +252,23 @@ void bind_device(py::module_& module) {
       .def("create_graph_builder", in_parts,
            [](const ObjectOf<PyDevice>& self) {
              return self.attr("create_stream")().attr("create_graph_builder")();
+           })
+      .def("create_opaque_array", in_parts, py::arg("options"),
+           [](const py::object& self, const py::object& options) {
+             return textures().attr("create_opaque_array")(self, options);
+           })
+      .def("create_mipmapped_array", in_parts, py::arg("options"),
+           [](const py::object& self, const py::object& options) {
+             return textures().attr("create_mipmapped_array")(self, options);
+           })
+      .def("create_texture_object", in_parts, py::kw_only(), py::arg("resource"),
+           py::arg("options") = py::none(),
+           [](const py::object& self, const py::object& resource, const py::object& options) {
+             return textures().attr("create_texture_object")(self, resource, options);
+           })
+      .def("create_surface_object", in_parts, py::kw_only(), py::arg("resource"),
+           [](const py::object& self, const py::object& resource) {
+             return textures().attr("create_surface_object")(self, resource);
            })
       .def_fast(fast_method<"Device.create_event($self, options=None)", &create_event>)
       .def_fast(fast_method<"Device.allocate($self, size, *, stream=None)", &allocate>)

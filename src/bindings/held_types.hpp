@@ -18,6 +18,8 @@ struct Launcher;
 struct GraphMemoryAttributes;
 struct PoolAttributes;
 struct PyDevice;
+struct PySurface;
+struct PyTexture;
 struct StridedView;
 struct TensorMapObject;
 
@@ -25,13 +27,15 @@ template <typename T, typename... Types>
 inline constexpr bool is_one_of = (std::is_same_v<std::remove_cvref_t<T>, Types> || ...);
 
 template <typename T>
-inline constexpr bool is_held = is_one_of<
-    T, Buffer, Context, CopyOptions, Event, Graph, GraphBuilder, GraphCondition, GraphDefinition,
-    GraphMemoryAttributes, GraphNode, GraphWork, Kernel, LaunchConfig, Launcher, ObjectCode, Param,
-    Signature, Stream, PyDevice, Closable<Linker>, Closable<Program>, DeviceProperties,
-    KernelAttributes, KernelOccupancy, PoolAttributes, DeviceMemoryResourceOptions, EventOptions,
-    LinkerOptions, ManagedMemoryResourceOptions, MemoryLocation, PinnedMemoryResourceOptions,
-    ProgramOptions, StreamOptions, StridedView, TensorMapObject, VirtualMemoryResourceOptions>;
+inline constexpr bool is_held =
+    is_one_of<T, Buffer, Context, CopyOptions, Event, Graph, GraphBuilder, GraphCondition,
+              GraphDefinition, GraphMemoryAttributes, GraphNode, GraphWork, Kernel, LaunchConfig,
+              Launcher, MipmappedArray, ObjectCode, OpaqueArray, Param, Signature, Stream, PyDevice,
+              PySurface, PyTexture, Closable<Linker>, Closable<Program>, DeviceProperties,
+              KernelAttributes, KernelOccupancy, PoolAttributes, DeviceMemoryResourceOptions,
+              EventOptions, LinkerOptions, ManagedMemoryResourceOptions, MemoryLocation,
+              PinnedMemoryResourceOptions, ProgramOptions, StreamOptions, StridedView,
+              TensorMapObject, VirtualMemoryResourceOptions>;
 
 /// Whether Python classes may derive from T's type.
 template <typename T>

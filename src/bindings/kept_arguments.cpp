@@ -2,6 +2,7 @@
 #include "bindings/kept_arguments.hpp"
 
 #include "bindings/recorder.hpp"
+#include "bindings/texture_objects.hpp"
 #include "owner/captures.hpp"
 #include "owner/require_open.hpp"
 
@@ -16,6 +17,10 @@ bool is_number(PyObject* object) noexcept {
 }  // namespace
 
 std::shared_ptr<void> keep_argument(py::handle object) {
+  // Until such a class is made, its type is null, and nothing is of it.
+  if (const auto* texture = get_if<PyTexture>(object.ptr())) return texture->texture.box();
+  if (const auto* surface = get_if<PySurface>(object.ptr())) return surface->surface.box();
+  if (const auto* array = get_if<OpaqueArray>(object.ptr())) return array->box();
   const auto* buffer = get_if<Buffer>(object.ptr());
   if (buffer == nullptr) return keep_alive(py::reinterpret_borrow<py::object>(object));
   if (GraphMemoryResource::owns(*buffer)) return nullptr;

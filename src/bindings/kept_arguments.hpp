@@ -9,7 +9,8 @@
 
 namespace cudacore::bindings {
 
-/// What keeps an argument: the memory of a Buffer, even if it is closed later, or the object. Null
+/// What keeps an argument: what a Buffer, a texture, a surface or an array holds, even if it is
+/// closed later, or the object. Null
 /// for the memory of a graph, which ends when its Buffer is closed.
 [[nodiscard]] std::shared_ptr<void> keep_argument(py::handle object);
 /// The same for all arguments of a launch that are no plain numbers.

@@ -19,6 +19,8 @@ CUDACORE_BINDINGS(CUDACORE_DECLARE)
 #undef CUDACORE_DECLARE
 void bind_graph(py::module_& module);
 void bind_recorded_function(py::module_& module);
+void bind_arrays(py::module_& module);
+void bind_textures(py::module_& module);
 
 }  // namespace cudacore::bindings
 
@@ -65,6 +67,8 @@ PYBIND11_MODULE(_core, module) {
               bind_graph(graphs);
               bind_recorded_function(graphs);
             });
+  add_later({"MipmappedArray", "OpaqueArray"}, &bind_arrays);
+  add_later({"SurfaceObject", "TextureObject"}, &bind_textures);
   module.attr("__getattr__") = py::cpp_function(&get_later, py::arg("name"));
   bind_errors_of_both(module);
 

@@ -8,6 +8,7 @@
 #include "bindings/argument.hpp"
 #include "bindings/array_argument.hpp"
 #include "bindings/conversions.hpp"
+#include "bindings/texture_argument.hpp"
 
 namespace cudacore::bindings {
 namespace {
@@ -106,7 +107,7 @@ void pack_memory_again(const KernelBox& kernel, PyObject* const* objects, Launch
     }
   }
   for (std::size_t i = 0; i < slots.size(); ++i) {
-    if (get_if<Buffer>(objects[i]) != nullptr) {
+    if (get_if<Buffer>(objects[i]) != nullptr || is_texture_argument(objects[i])) {
       static_cast<void>(pack_argument(kernel, i, slots[i], objects[i], arrays, place(i)));
     }
   }

@@ -54,7 +54,6 @@ LEFT_OUT = {
     "test_memory.py::test_strided_memory_view_not_in_top_level_namespace": "insides",
     "test_memory.py::test_top_level_namespace_excludes_known_leaks": "insides",
     "test_object_protocols.py::test_repr_format": "words",
-    "test_texture_surface.py": "textures",
     "test_utils_enum_explanations_helpers.py": "insides",
 }
 # What the errors of such tests contain.

@@ -8,6 +8,7 @@ import re
 import runpy
 from collections.abc import Iterator
 from pathlib import Path
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import cudacore
@@ -117,7 +118,7 @@ def documented() -> Iterator[tuple[str, Any]]:
     yield "cudacore.system", cudacore.system
     yield "cudacore.simulator", cudacore.simulator
     yield "cudacore.utils", cudacore.utils
-    modules = (cudacore, cudacore.utils)
+    modules = (cudacore, cudacore.texture, cudacore.utils)
     named = [(name, getattr(module, name)) for module in modules for name in module.__all__]
     for name, value in named:
         if isinstance(value, type):
@@ -126,7 +127,8 @@ def documented() -> Iterator[tuple[str, Any]]:
                 if not member.startswith("_") and (
                     callable(inner) or inspect.isdatadescriptor(inner) or hasattr(inner, "__func__")
                 ):
-                    yield f"{name}.{member}", inner
+                    is_bound = isinstance(getattr(inner, "__func__", None), FunctionType)
+                    yield f"{name}.{member}", getattr(value, member) if is_bound else inner
         elif callable(value):
             yield name, value
 

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the methods of `Device` make."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from cudacore._core import MipmappedArray, OpaqueArray, SurfaceObject, TextureObject
+from cudacore.texture._array_options import MipmappedArrayOptions, OpaqueArrayOptions
+from cudacore.texture._formats import index_of, to_format
+from cudacore.texture._resource import ResourceDescriptor
+from cudacore.texture._texture_options import TextureObjectOptions, values_of
+
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    from cudacore._core import Device
+
+    Options = TypeVar("Options")
+
+
+def _to_options(kind: type[Options], given: Any, what: str) -> Options:
+    if isinstance(given, kind):
+        return given
+    if isinstance(given, Mapping):
+        return kind(**given)
+    raise TypeError(
+        f"The {what} must be provided as an object of type {kind.__name__} or as a mapping of its "
+        f"fields, not {type(given).__name__}"
+    )
+
+
+def _require_resource(given: object) -> None:
+    if not isinstance(given, ResourceDescriptor):
+        raise TypeError(f"resource must be a ResourceDescriptor, got {type(given).__name__}")
+
+
+def create_opaque_array(device: Device, options: Any) -> OpaqueArray:
+    """Make an array of a device."""
+    chosen = _to_options(OpaqueArrayOptions, options, "opaque array options")
+    return OpaqueArray._create(  # noqa: SLF001
+        device,
+        chosen.shape,
+        index_of(to_format(chosen.format)),
+        chosen.num_channels,
+        bool(chosen.is_surface_load_store),
+    )
+
+
+def create_mipmapped_array(device: Device, options: Any) -> MipmappedArray:
+    """Make a mipmapped array of a device."""
+    chosen = _to_options(MipmappedArrayOptions, options, "mipmapped array options")
+    return MipmappedArray._create(  # noqa: SLF001
+        device,
+        chosen.shape,
+        index_of(to_format(chosen.format)),
+        chosen.num_channels,
+        chosen.num_levels,
+        bool(chosen.is_surface_load_store),
+    )
+
+
+def create_texture_object(device: Device, resource: Any, options: Any) -> TextureObject:
+    """Make a texture of a device."""
+    _require_resource(resource)
+    if options is None:
+        options = TextureObjectOptions()
+    chosen = _to_options(TextureObjectOptions, options, "texture object options")
+    values = values_of(chosen)
+    return TextureObject._create(device, resource, chosen, values)  # noqa: SLF001
+
+
+def create_surface_object(device: Device, resource: Any) -> SurfaceObject:
+    """Make a surface of a device."""
+    _require_resource(resource)
+    if resource.kind != "array":
+        raise ValueError(
+            f"SurfaceObject requires an array-backed ResourceDescriptor, got kind={resource.kind!r}"
+        )
+    return SurfaceObject._create(device, resource, resource.source)  # noqa: SLF001

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The elements of arrays and textures, as their options give them."""
+
+from __future__ import annotations
+
+import contextlib
+import operator
+import sys
+from typing import TYPE_CHECKING, Any
+
+from cudacore.typing import ArrayFormatType
+
+if TYPE_CHECKING:
+    import enum
+    from typing import TypeVar
+
+    Member = TypeVar("Member", bound=enum.Enum)
+
+#: Bytes of a channel.
+_SIZES = {
+    ArrayFormatType.UINT8: 1,
+    ArrayFormatType.UINT16: 2,
+    ArrayFormatType.UINT32: 4,
+    ArrayFormatType.INT8: 1,
+    ArrayFormatType.INT16: 2,
+    ArrayFormatType.INT32: 4,
+    ArrayFormatType.FLOAT16: 2,
+    ArrayFormatType.FLOAT32: 4,
+}
+
+
+def to_member(name: str, value: object, kind: type[Member]) -> Member:
+    """Return the member of an enumeration of strings that a value is, or names."""
+    try:
+        return kind(value)
+    except ValueError:
+        valid = ", ".join(repr(member.value) for member in kind)
+        article = "an" if kind.__name__.startswith("A") else "a"
+        raise ValueError(
+            f"{name} must be {article} {kind.__name__} or one of {{{valid}}}, got {value!r}"
+        ) from None
+
+
+def index_of(member: enum.Enum) -> int:
+    """Return the number of a member, which the extension module knows it by."""
+    return list(type(member)).index(member)
+
+
+def to_format(given: Any) -> ArrayFormatType:
+    """Return the format that an ArrayFormatType, its name, or a dtype means."""
+    if isinstance(given, str):
+        return to_member("format", given, ArrayFormatType)
+    numpy = sys.modules.get("numpy")  # whoever has a dtype has imported it
+    dtype = None
+    if numpy is not None and not isinstance(given, int):
+        with contextlib.suppress(TypeError):
+            dtype = numpy.dtype(given)
+    if numpy is None or dtype is None:
+        raise ValueError(f"format must be an ArrayFormatType, str, or NumPy dtype, got {given!r}")
+    for member in ArrayFormatType:
+        if dtype == numpy.dtype(member.value):
+            return member
+    valid = ", ".join(repr(member.value) for member in ArrayFormatType)
+    raise ValueError(
+        f"NumPy dtype {dtype!r} has no ArrayFormatType equivalent; supported formats: {{{valid}}}"
+    )
+
+
+def to_channels(given: object) -> int:
+    """Return a number of channels, which is 1, 2 or 4."""
+    if isinstance(given, bool) or not hasattr(given, "__index__"):
+        raise ValueError(f"num_channels must be 1, 2, or 4, got {given!r}")
+    channels = operator.index(given)
+    if channels not in {1, 2, 4}:
+        raise ValueError(f"num_channels must be 1, 2, or 4, got {given!r}")
+    return channels
+
+
+def to_int(name: str, given: object) -> int:
+    """Return an int, or what stands for one; a bool does not."""
+    if isinstance(given, bool) or not hasattr(given, "__index__"):
+        raise TypeError(f"{name} must be an int, not {type(given).__name__}")
+    return operator.index(given)
+
+
+def element_bytes(form: ArrayFormatType, channels: int) -> int:
+    """Return the size of an element with all its channels."""
+    return _SIZES[form] * channels

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bindings/collector.hpp"
+#include "cudacore/surface_object.hpp"
+#include "cudacore/texture_object.hpp"
+
+namespace cudacore::bindings {
+
+/// A TextureObject object: what a kernel takes, and what it was made from, to be shown again.
+struct PyTexture {
+  TextureObject texture;
+  py::object resource{};  ///< null once it is closed
+  py::object options{};
+};
+
+/// A SurfaceObject object.
+struct PySurface {
+  SurfaceObject surface;
+  py::object resource{};  ///< null once it is closed
+};
+
+template <>
+struct CollectorTraits<PyTexture> {
+  static constexpr bool any = true;
+  static bool may_keep(const PyTexture& /*texture*/) noexcept { return true; }
+  static int visit(const PyTexture& texture, visitproc visit, void* arg) {
+    Py_VISIT(texture.resource.ptr());
+    Py_VISIT(texture.options.ptr());
+    return 0;
+  }
+};
+
+template <>
+struct CollectorTraits<PySurface> {
+  static constexpr bool any = true;
+  static bool may_keep(const PySurface& /*surface*/) noexcept { return true; }
+  static int visit(const PySurface& surface, visitproc visit, void* arg) {
+    Py_VISIT(surface.resource.ptr());
+    return 0;
+  }
+};
+
+}  // namespace cudacore::bindings
