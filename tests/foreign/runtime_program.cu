@@ -158,9 +158,9 @@ static void errors() {
   CHECK(cudaPeekAtLastError() == cudaErrorInvalidConfiguration);
   CHECK(cudaGetLastError() == cudaErrorInvalidConfiguration);
   SUCCEEDS(cudaGetLastError());
-  cudaArray_t array = nullptr;
-  const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
-  CHECK(cudaMallocArray(&array, &format, 4, 4) == cudaErrorNotSupported);
+  cudaExternalMemory_t memory = nullptr;
+  const cudaExternalMemoryHandleDesc description{};
+  CHECK(cudaImportExternalMemory(&memory, &description) == cudaErrorNotSupported);
   scale<<<1, 32>>>(static_cast<float*>(nullptr), 1);
   CHECK(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
   SUCCEEDS(cudaDeviceReset());

@@ -3,7 +3,7 @@
 // Copies: of bytes, of boxes, of symbols, between devices. Copies that wait are those that don't,
 // plus a wait.
 #include "simulator/runtime/programs.hpp"
-#include "simulator/runtime/types.hpp"
+#include "simulator/runtime/texture_types.hpp"
 
 namespace cudacore::runtime {
 
@@ -31,28 +31,51 @@ bool is_kind(MemcpyKind kind) {
   return kind >= MemcpyKind::host_to_host && kind <= MemcpyKind::any;
 }
 
+/// The bytes of an array's elements.
+Result element_size(CUarray array, std::size_t& size) {
+  CUDA_ARRAY3D_DESCRIPTOR description{};
+  const CUresult result = cuArray3DGetDescriptor(&description, array);
+  if (result != CUDA_SUCCESS) return result;
+  const ChannelFormat format = runtime_format(description.Format, description.NumChannels);
+  size = static_cast<std::size_t>(format.x) / 8 * description.NumChannels;
+  return cudaSuccess;
+}
+
+/// Places in arrays and, if there is an array, widths count elements.
 Result copy_box(const Copy3D& what, CUstream stream) {
-  if (what.source_array != nullptr || what.target_array != nullptr) {
-    return refuse(cudaErrorNotSupported, "cudaMemcpy3D: arrays are not simulated");
-  }
   if (!is_kind(what.kind)) return cudaErrorInvalidMemcpyDirection;
   const auto& [width, height, depth] = what.extent;
   if (width == 0 || height == 0 || depth == 0) return cudaSuccess;
   CUDA_MEMCPY3D copy{};
+  std::size_t unit = 1;
   copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
+  copy.srcXInBytes = what.source_position.x;
+  copy.dstXInBytes = what.target_position.x;
+  if (what.source_array != nullptr) {
+    const Result found = element_size(what.source_array, unit);
+    if (found.failed()) return found;
+    copy.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+    copy.srcArray = what.source_array;
+    copy.srcXInBytes *= unit;
+  }
+  if (what.target_array != nullptr) {
+    const Result found = element_size(what.target_array, unit);
+    if (found.failed()) return found;
+    copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+    copy.dstArray = what.target_array;
+    copy.dstXInBytes *= unit;
+  }
   copy.srcDevice = as_device(what.source.pointer);
   copy.srcPitch = what.source.pitch;
   copy.srcHeight = what.source.height;
-  copy.srcXInBytes = what.source_position.x;
   copy.srcY = what.source_position.y;
   copy.srcZ = what.source_position.z;
   copy.dstDevice = as_device(what.target.pointer);
   copy.dstPitch = what.target.pitch;
   copy.dstHeight = what.target.height;
-  copy.dstXInBytes = what.target_position.x;
   copy.dstY = what.target_position.y;
   copy.dstZ = what.target_position.z;
-  copy.WidthInBytes = width;
+  copy.WidthInBytes = width * unit;
   copy.Height = height;
   copy.Depth = depth;
   return cuMemcpy3DAsync(&copy, stream);

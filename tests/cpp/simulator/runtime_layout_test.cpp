@@ -8,8 +8,9 @@
 #include <cstddef>
 
 #include <driver_types.h>
+#include <texture_types.h>
 
-#include "simulator/runtime/types.hpp"
+#include "simulator/runtime/texture_types.hpp"
 
 namespace {
 
@@ -36,6 +37,18 @@ static_assert(sizeof(CUmemAccessDesc) == sizeof(cudaMemAccessDesc));
 static_assert(sizeof(CUmemLocation) == sizeof(cudaMemLocation));
 static_assert(sizeof(CUmemcpyAttributes) == sizeof(cudaMemcpyAttributes));
 static_assert(sizeof(runtime::ChannelFormat) == sizeof(cudaChannelFormatDesc));
+static_assert(sizeof(runtime::ResourceDescription) == sizeof(cudaResourceDesc));
+static_assert(offsetof(runtime::ResourceDescription, linear.size) ==
+              offsetof(cudaResourceDesc, res.linear.sizeInBytes));
+static_assert(offsetof(runtime::ResourceDescription, pitched.pitch) ==
+              offsetof(cudaResourceDesc, res.pitch2D.pitchInBytes));
+static_assert(offsetof(runtime::ResourceDescription, flags) == offsetof(cudaResourceDesc, flags));
+static_assert(sizeof(runtime::TextureDescription) == sizeof(cudaTextureDesc));
+static_assert(offsetof(runtime::TextureDescription, is_normalized) ==
+              offsetof(cudaTextureDesc, normalizedCoords));
+static_assert(offsetof(runtime::TextureDescription, is_seamless) ==
+              offsetof(cudaTextureDesc, seamlessCubemap));
+static_assert(sizeof(CUDA_RESOURCE_VIEW_DESC) == sizeof(cudaResourceViewDesc));
 static_assert(sizeof(cudaDeviceProp) == 1008);
 
 TEST(RuntimeLayout, EveryErrorHasTheCodeOfCuda) {

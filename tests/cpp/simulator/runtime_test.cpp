@@ -82,7 +82,7 @@ const char* cudaGetErrorName(int code);
 const char* cudaGetErrorString(int code);
 cudaError_t cudaRuntimeGetVersion(int* version);
 cudaError_t cudaLogsDumpToMemory(CUlogIterator* from, char* to, std::size_t* size, unsigned flags);
-cudaError_t cudaMallocArray();
+cudaError_t cudaImportExternalMemory();
 }
 
 namespace {
@@ -424,9 +424,9 @@ TEST_F(Runtime, DevicesAndKernelsTellWhatTheyAre) {
 }
 
 TEST_F(Runtime, WhatIsNotSimulatedSaysSo) {
-  EXPECT_EQ(cudaMallocArray(), cudaErrorNotSupported);
+  EXPECT_EQ(cudaImportExternalMemory(), cudaErrorNotSupported);
   EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
-  EXPECT_NE(log_text().find("cudaMallocArray is not simulated"), std::string::npos);
+  EXPECT_NE(log_text().find("cudaImportExternalMemory is not simulated"), std::string::npos);
 }
 
 }  // namespace
