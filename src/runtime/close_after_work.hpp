@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "driver/driver_api.hpp"
 #include "error/check.hpp"
 #include "error/describe.hpp"
 #include "error/wait.hpp"
@@ -20,6 +21,7 @@ void close_after_work(std::shared_ptr<Box>& box) {
   const std::shared_ptr<Box> last = std::move(box);
   if (last == nullptr || last.use_count() != 1 || !last->is_waited_for()) return;
   if (error::interrupt_hook() == nullptr || owner::in_callback()) return;
+  if (driver::api_for_cleanup() == nullptr) return;
   const std::shared_ptr<error::ContextBox> context = last->context;
   if (context->lost.load(std::memory_order_relaxed)) return;
   const CUresult result = error::wait_on_thread(

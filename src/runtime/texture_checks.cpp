@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "cudacore/memory_resource.hpp"
+#include "error/check.hpp"
 #include "error/describe.hpp"
 #include "owner/owned_handles.hpp"
 #include "owner/require_open.hpp"
@@ -66,6 +67,7 @@ const owner::BufferBox& usable_memory(const Buffer& buffer) {
 }
 
 void require_context(const error::ContextBox& has, const Context& wanted) {
+  error::throw_if_lost(has);
   if (&has == wanted.box().get()) return;
   const int device = wanted.device().id();
   if (has.device != device) {

@@ -13,7 +13,8 @@ namespace cudacore {
 /// The box of a buffer whose memory is about to be used.
 /// @throw Error for memory from before a reset
 [[nodiscard]] const owner::BufferBox& usable_memory(const Buffer& buffer);
-/// An array of another context, which `has` is.
+/// An array of another context, which `has` is, or of one that has ended.
+/// @throw ContextLostError
 void require_context(const error::ContextBox& has, const Context& wanted);
 /// Memory that a device can't read as a texture: out of reach, too short or not aligned.
 void require_linear(const LinearMemory& memory, Device device);

@@ -152,7 +152,7 @@ PRIVATE = {
     "handle_return": lambda: handle_return,
     "nvrtc": lambda: bindings("nvrtc"),
 }
-PLACES = [cudacore, cudacore.graph, cudacore.typing, cudacore.utils]
+PLACES = [cudacore, cudacore.graph, cudacore.texture, cudacore.typing, cudacore.utils]
 
 
 class CudaCore(types.ModuleType):

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How textures, surfaces and arrays end: after work, a reset, a fork, and at exit."""
+
+import gc
+import threading
+
+import pytest
+from cudacore import Device, Stream
+from cudacore.texture import OpaqueArrayOptions, ResourceDescriptor
+from harness import run_cleanly
+
+MAKE = """
+import os
+import cudacore
+from cudacore.texture import MipmappedArrayOptions, OpaqueArrayOptions, ResourceDescriptor
+
+device = cudacore.Device()
+device.set_current()
+array = device.create_opaque_array(OpaqueArrayOptions((8, 4), "uint32", 1, True))
+resource = ResourceDescriptor.from_opaque_array(array)
+texture = device.create_texture_object(resource=resource)
+surface = device.create_surface_object(resource=resource)
+mipmaps = device.create_mipmapped_array(MipmappedArrayOptions((8, 4), "uint8", 1, 2))
+level = mipmaps.get_level(1)
+array.copy_from(bytes(128))
+_ = texture.handle, surface.handle
+"""
+
+
+def test_exit_leaves_nothing_behind() -> None:
+    run_cleanly(MAKE)
+
+
+def test_a_child_of_a_fork_leaves_them_alone() -> None:
+    script = f"""
+{MAKE}
+import warnings
+warnings.simplefilter("ignore", DeprecationWarning)
+child = os.fork()
+if child == 0:
+    refused = 0
+    for use in (
+        lambda: array.copy_from(bytes(128)),
+        lambda: device.create_surface_object(resource=resource),
+        lambda: mipmaps.get_level(0),
+    ):
+        try:
+            use()
+        except cudacore.ForkedProcessError:
+            refused += 1
+    texture.close()
+    surface.close()
+    level.close()
+    mipmaps.close()
+    array.close()
+    os._exit(0 if refused == 3 else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+out = array.copy_to(bytearray(128))
+device.sync()
+assert not any(out)
+"""
+    run_cleanly(script.replace("\n    \n", "\n"))
+
+
+@pytest.mark.simulator_only(reason="only the simulated device is reset")
+def test_a_reset_ends_them() -> None:
+    script = f"""
+{MAKE}
+cudacore.simulator.reset()
+device.set_current()
+code = '''
+__global__ void take(cudaTextureObject_t texture) {{}}
+'''
+take = cudacore.Program(code, "c++").compile().get_kernel("take")
+for use in (
+    lambda: array.copy_from(bytes(128)),
+    lambda: level.copy_from(bytes(8)),
+    lambda: take[1, 1](texture),
+    lambda: take[1, 1](surface),
+    lambda: device.create_surface_object(resource=resource),
+    lambda: device.create_texture_object(resource=resource),
+    lambda: mipmaps.get_level(0),
+):
+    try:
+        use()
+    except cudacore.ContextLostError:
+        pass
+    else:
+        raise AssertionError("used after the reset")
+for one in (texture, surface, level, mipmaps, array):
+    one.close()
+again = device.create_opaque_array(OpaqueArrayOptions((8, 4), "uint32", 1))
+again.copy_from(bytes(128))
+device.sync()
+assert cudacore.unraisable_errors() == 0
+"""
+    run_cleanly(script)
+
+
+@pytest.mark.parametrize("how", ["close", "collect"])
+def test_work_is_waited_for_without_the_gil(device: Device, stream: Stream, how: str) -> None:
+    device.set_current()
+    array = device.create_opaque_array(OpaqueArrayOptions((4,), "uint8", 1))
+    texture = device.create_texture_object(resource=ResourceDescriptor.from_opaque_array(array))
+    assert texture.handle != 0
+    begun = threading.Event()
+    order: list[str] = []
+
+    def work() -> None:
+        begun.set()
+        threading.Event().wait(0.05)
+        order.append("worked")
+
+    stream.add_callback(work)
+    begun.wait()
+    if how == "close":
+        texture.close()
+    else:
+        del texture
+        gc.collect()
+    order.append("ended")
+    assert order == ["worked", "ended"]
