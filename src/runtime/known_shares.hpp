@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <iterator>
@@ -26,13 +27,17 @@ class KnownShares {
   }
   void add(const ShareBytes& bytes, const std::shared_ptr<Box>& box) {
     const std::scoped_lock lock(mutex_);
-    std::erase_if(boxes_, [](const auto& known) { return known.second.expired(); });
+    if (boxes_.size() >= sweep_at_) {
+      std::erase_if(boxes_, [](const auto& known) { return known.second.expired(); });
+      sweep_at_ = std::max<std::size_t>(32, 2 * boxes_.size());
+    }
     boxes_.insert_or_assign(bytes, box);
   }
 
  private:
   mutable std::mutex mutex_;
   std::map<ShareBytes, std::weak_ptr<Box>> boxes_;
+  std::size_t sweep_at_ = 32;  ///< so many that those of ended boxes are looked for
 };
 
 }  // namespace cudacore

@@ -94,5 +94,8 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
 /// The pool that cuMemAllocAsync uses on a device.
 std::shared_ptr<MemoryPool> current_pool(Device& device);
 std::shared_ptr<MemoryPool> default_pool(Device& device);
+/// A bit for each device some of whose pools have been opened to kernels of another one: its
+/// primary context needs them when it is made. The reader's lock must be held.
+std::uint64_t devices_open_to(const Device& reader) noexcept;
 
 }  // namespace cudacore::simulator

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory pools: creating, finding and configuring them.
+#include <array>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -8,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "simulator/api/configuration.hpp"
 #include "simulator/api/memory_pool.hpp"
 #include "simulator/api/stream.hpp"
 
@@ -130,17 +132,23 @@ void forget_pool(const MemoryPool& pool) {
   }
 }
 
+/// By reader; guarded by the reader's lock.
+constinit std::array<std::uint64_t, max_devices> open_devices{};
+
 /// Lets kernels on a device access what a pool of another device contains.
 void open_to(const MemoryPool& pool, Device& reader) {
   if (pool.device == nullptr || pool.device == &reader) return;
+  const std::uint64_t bit = std::uint64_t{1} << static_cast<unsigned>(pool.device->ordinal);
   const std::scoped_lock lock(reader.mutex);
-  if (reader.primary != nullptr) {
-    reader.primary->readable_devices |= std::uint64_t{1}
-                                        << static_cast<unsigned>(pool.device->ordinal);
-  }
+  open_devices.at(static_cast<std::size_t>(reader.ordinal)) |= bit;
+  if (reader.primary != nullptr) reader.primary->readable_devices |= bit;
 }
 
 }  // namespace
+
+std::uint64_t devices_open_to(const Device& reader) noexcept {
+  return open_devices[static_cast<std::size_t>(reader.ordinal)];
+}
 
 }  // namespace cudacore::simulator
 

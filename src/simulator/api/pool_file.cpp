@@ -106,13 +106,14 @@ std::optional<std::size_t> PoolFile::take(std::size_t size) {
   if (size == 0 || size > file_->size()) return std::nullopt;
   const std::size_t takes = round_up(size, piece_granule) + piece_granule;
   const std::scoped_lock lock(mutex_);
-  std::size_t offset = 0;  // the first gap that is large enough
-  for (const auto& [begin, piece] : pieces_) {
-    if (begin - offset >= takes) break;
-    offset = begin + piece.size;
+  std::size_t offset = filled_;  // the first gap that is large enough
+  for (auto next = pieces_.lower_bound(filled_); next != pieces_.end(); ++next) {
+    if (next->first - offset >= takes) break;
+    offset = next->first + next->second.size;
   }
   if (takes > file_->size() - offset) return std::nullopt;
   pieces_.emplace(offset, Piece{takes});
+  if (offset == filled_) filled_ += takes;
   return offset;
 }
 
@@ -129,6 +130,7 @@ void PoolFile::release(std::size_t offset) noexcept {
     }
   }
   pieces_.erase(found);
+  filled_ = std::min(filled_, offset);
 }
 
 bool PoolFile::export_piece(std::size_t offset, std::size_t size, PieceNote& note) {

@@ -81,6 +81,7 @@ class PoolFile {
   std::shared_ptr<const HostPages> bytes_;
   std::mutex mutex_;  ///< guards everything below
   std::map<std::size_t, Piece> pieces_;
+  std::size_t filled_ = 0;  ///< there are no gaps below it
   std::vector<std::uint64_t> free_records_;
   std::uint64_t next_record_ = 0;
   std::uint64_t next_serial_ = 1;

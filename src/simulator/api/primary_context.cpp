@@ -6,6 +6,7 @@
 
 #include "simulator/api/contexts.hpp"
 #include "simulator/api/entry.hpp"
+#include "simulator/api/memory_pool.hpp"
 
 using namespace cudacore::simulator;
 
@@ -43,6 +44,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* handle, CUdevice ordinal) {
     forget_ended_primary(device);
     if (device.primary == nullptr) {
       device.primary = make_context(device, true, device.primary_flags);
+      device.primary->readable_devices |= devices_open_to(device);
     }
     ++device.primary_references;
     *handle = device.primary->handle;
