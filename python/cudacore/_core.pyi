@@ -1596,7 +1596,7 @@ class Host:
     Raises
     ------
     ValueError
-        `numa_id` is negative, or both are given.
+        `numa_id` is negative or above 1023, the most that Linux has, or both are given.
 
     Examples
     --------

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/conversions.hpp"
 #include "bindings/foreign_view.hpp"
+#include "bindings/host_buffer.hpp"
 #include "cudacore/host_registration.hpp"
 
 // Host memory that was allocated elsewhere, as a Buffer.
@@ -23,7 +24,7 @@ HostMemory shown_by_buffer(py::handle array) {
   if (PyBuffer_IsContiguous(&memory, 'A') == 0) {
     throw py::value_error("register_host: the array has gaps between its elements");
   }
-  if (memory.format != nullptr && std::string_view(memory.format) == "O") {
+  if (memory.format != nullptr && names_object(memory.format)) {
     throw py::type_error("register_host: the array holds Python objects, not bytes");
   }
   return {{static_cast<std::byte*>(memory.buf), static_cast<std::size_t>(memory.len)},

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <limits>
 #include <map>
 
 #include "bindings/conversions.hpp"
@@ -31,8 +30,9 @@ int to_numa_node(py::handle object) {
                   "Host: numa_id must be an int or None, not " + type_name(object));
   }
   const Index index = to_index(object);
-  if (index.lies_in(0, std::numeric_limits<int>::max())) return static_cast<int>(index.value);
-  throw py::value_error("Host: numa_id must lie in 0 .. 2**31 - 1, not " + shown(index.number));
+  // Linux has 1024 nodes at most. What is made for one is kept.
+  if (index.lies_in(0, 1023)) return static_cast<int>(index.value);
+  throw py::value_error("Host: numa_id must lie in 0 .. 1023, not " + shown(index.number));
 }
 
 /// Host(numa_id=None, *, is_numa_current=False)

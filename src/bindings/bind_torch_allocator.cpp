@@ -2,14 +2,20 @@
 #include "bindings/conversions.hpp"
 #include "bindings/policy.hpp"
 #include "bindings/torch_allocator.hpp"
+#include "cudacore/caching_memory_resource.hpp"
 
 namespace cudacore::bindings {
 namespace {
 
-/// Whether its methods are those of a class written in C++.
-bool is_native(py::handle resource) {
-  const auto& types = py::detail::all_type_info(Py_TYPE(resource.ptr()));
-  return types.size() == 1 && types.front()->type == Py_TYPE(resource.ptr());
+/// The resource, or one that it takes memory from, whose methods are not those of a class written
+/// in C++; null if there is none.
+py::object written_in_python(py::object resource) {
+  for (;;) {
+    const auto& types = py::detail::all_type_info(Py_TYPE(resource.ptr()));
+    if (types.size() != 1 || types.front()->type != Py_TYPE(resource.ptr())) return resource;
+    if (!py::isinstance<CachingMemoryResource>(resource)) return {};
+    resource = resource.attr("upstream");
+  }
 }
 
 }  // namespace
@@ -20,9 +26,12 @@ void bind_torch_allocator(py::module_& plain) {
              [](const py::list& objects, bool is_pool) {
                std::vector<std::shared_ptr<MemoryResource>> resources;
                for (const py::handle object : objects) {
-                 if (is_pool && !is_native(object)) {
+                 const auto slow =
+                     is_pool ? written_in_python(py::reinterpret_borrow<py::object>(object))
+                             : py::object();
+                 if (slow) {
                    throw py::type_error(
-                       "torch_pool: " + type_name(object) +
+                       "torch_pool: " + type_name(slow) +
                        " is written in Python, which could deadlock: PyTorch calls it with a lock "
                        "held that other threads wait for with the GIL held. Give a resource of "
                        "cudacore's own, such as DeviceMemoryResource, or use torch_allocator");

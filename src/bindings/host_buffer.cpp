@@ -4,10 +4,6 @@
 #include "bindings/conversions.hpp"
 
 namespace cudacore::bindings {
-namespace {
-
-/// Whether a format of the struct module, as PEP 3118 extends it, has an `O` outside of the names
-/// of fields, which stand between colons.
 bool names_object(std::string_view format) noexcept {
   bool is_in_name = false;
   for (const char letter : format) {
@@ -19,6 +15,8 @@ bool names_object(std::string_view format) noexcept {
   }
   return false;
 }
+
+namespace {
 
 /// Asks for the format alone: some objects that show their memory, such as NumPy's dates, have none
 /// to tell.

@@ -5,10 +5,15 @@
 
 #include <cstddef>
 #include <span>
+#include <string_view>
 
 #include "driver/not_copied.hpp"
 
 namespace cudacore::bindings {
+
+/// Whether a format of the struct module, as PEP 3118 extends it, has an `O` outside of the names
+/// of fields, which stand between colons.
+[[nodiscard]] bool names_object(std::string_view format) noexcept;
 
 /// The memory of a host object, through the buffer protocol, for the life of this view.
 class HostBuffer : driver::NotCopied {

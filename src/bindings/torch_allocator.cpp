@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <exception>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -136,7 +137,16 @@ void give_back(void* pointer) {
   if (freed.empty()) throw std::invalid_argument("it freed memory that cudacore did not give it");
   const Blocking scope(freed.mapped().role);
   const Allocation allocation = std::move(freed.mapped());
-  for (const Stream& user : allocation.users) allocation.stream.wait(user);
+  std::exception_ptr failure;
+  for (const Stream& user : allocation.users) {
+    try {
+      allocation.stream.wait(user);
+    } catch (const std::exception&) {
+      if (failure == nullptr) failure = std::current_exception();
+      user.context().sync();  // a stream that is gone may have left work
+    }
+  }
+  if (failure != nullptr) std::rethrow_exception(failure);  // and the memory is released
 }
 
 void record_stream(void* pointer, CUstream handle) {

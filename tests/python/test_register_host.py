@@ -142,6 +142,7 @@ def test_allocates_nothing(stream: Stream) -> None:
     (bytearray, ValueError, "no memory"),
     (lambda: np.zeros((4, 4))[:, :2], ValueError, "gaps"),
     (lambda: np.array([object()]), TypeError, "Python objects"),
+    (lambda: np.zeros(3, [("a", "O"), ("b", "i4")]), TypeError, "Python objects"),
     (lambda: 1, TypeError, "int"),
     (lambda: "text", TypeError, "str"),
     (lambda: Device().allocate(8), TypeError, "page-locked buffers come from"),

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What PyTorch's allocator calls, with a mutex in the place of PyTorch's own."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import cudacore
 import pytest
-from cudacore import Buffer, DeviceMemoryResource, MemoryResource, allocators
-from harness import build_library, run_cleanly
+from cudacore import Buffer, CachingMemoryResource, DeviceMemoryResource, MemoryResource, allocators
+from harness import build_library, run, run_cleanly
 
 #: PyTorch's caching allocator locks such a mutex around calls, and so does a thread that frees a
 #: tensor, with the GIL held.
@@ -99,13 +100,58 @@ class Pool(DeviceMemoryResource):
     """Python code may override any of its methods."""
 
 
-@pytest.mark.parametrize("make", [Own, lambda: Pool(0)])
-def test_pools_refuse_resources_that_are_written_in_python(make: type[MemoryResource]) -> None:
+@pytest.mark.parametrize(("make", "name"), [
+    (Own, "Own"),
+    (lambda: Pool(0), "Pool"),
+    (lambda: CachingMemoryResource(Own()), "Own"),
+    (lambda: CachingMemoryResource(CachingMemoryResource(Pool(0))), "Pool"),
+])  # fmt: skip
+def test_pools_refuse_resources_that_are_written_in_python(
+    make: Callable[[], MemoryResource], name: str
+) -> None:
     resource = make()
-    name = type(resource).__name__
     with pytest.raises(TypeError, match=f"torch_pool: .*{name} is written in Python, which could"):
         cudacore._core._torch_slot([DeviceMemoryResource(0), resource], True)
     assert cudacore._core._torch_slot([resource], False) >= 0
+
+
+@pytest.mark.simulator_only(reason="a driver may crash on a stream that is gone")
+def test_memory_waits_for_every_stream_that_is_left() -> None:
+    result = run(
+        """
+import ctypes, threading
+from cudacore import *
+from cudacore import _core
+
+ours = ctypes.CDLL(_core.__file__)
+V = ctypes.c_void_p
+device = Device()
+device.set_current()
+gate = LegacyPinnedMemoryResource().allocate(8)
+memoryview(gate)[:] = bytes(8)
+cache = CachingMemoryResource(DeviceMemoryResource(device, {}))
+slot = _core._torch_slot([cache], False)
+take = getattr(ours, f"cudacore_torch_allocate_{slot}")
+take.restype = V
+first, gone, other = (device.create_stream() for _ in range(3))
+pointer = take(ctypes.c_ssize_t(1 << 20), 0, V(first.handle))
+for user in (gone, other):
+    ours.cudacore_torch_record_stream(V(pointer), V(user.handle))
+other.wait_value(gate, 1)
+gone.close()
+opened = threading.Event()
+
+def open_gate():
+    opened.set()
+    memoryview(gate)[:4] = bytes([1, 0, 0, 0])
+
+threading.Timer(0.2, open_gate).start()
+ours.cudacore_torch_free(V(pointer), ctypes.c_ssize_t(1 << 20), 0, V(first.handle))
+print(opened.is_set(), unraisable_errors())
+"""
+    )
+    assert result.stdout.split() == ["True", "1"], result.stderr
+    assert "PyTorch's allocator" in result.stderr
 
 
 def test_rmm_may_allocate_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
