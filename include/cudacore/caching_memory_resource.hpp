@@ -106,6 +106,10 @@ class CachingMemoryResource final : public MemoryResource {
   [[nodiscard]] bool is_host_accessible() const override { return is_host_accessible_; }
   [[nodiscard]] bool is_managed() const override { return is_managed_; }
   [[nodiscard]] int device_id() const override { return device_id_; }
+  /// What the upstream says at each call.
+  [[nodiscard]] bool is_accessible_by_peer(CUdeviceptr pointer, int device) const override {
+    return upstream_->is_accessible_by_peer(pointer, device);
+  }
   [[nodiscard]] bool ends_with_reset() const noexcept override;
 
  private:

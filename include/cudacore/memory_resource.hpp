@@ -61,8 +61,10 @@ class MemoryResource : public std::enable_shared_from_this<MemoryResource> {
   [[nodiscard]] virtual bool is_managed() const { return false; }
   /// The device that owns the memory, or -1 if it belongs to none.
   [[nodiscard]] virtual int device_id() const = 0;
-  /// Whether kernels on another device than device_id() may access the memory.
-  [[nodiscard]] virtual bool is_accessible_by_peer(int /*device*/) const { return false; }
+  /// Whether kernels on another device than device_id() may access its memory at an address.
+  [[nodiscard]] virtual bool is_accessible_by_peer(CUdeviceptr /*pointer*/, int /*device*/) const {
+    return false;
+  }
   /// Whether the driver owns the memory, so that simulator::reset() frees it automatically: nothing
   /// is deallocated then.
   [[nodiscard]] virtual bool ends_with_reset() const noexcept { return false; }
@@ -159,7 +161,7 @@ class DeviceMemoryResource : public PoolMemoryResource {
   DeviceMemoryResource(Device device, PoolDescriptor descriptor);
   [[nodiscard]] bool is_host_accessible() const override { return false; }
   [[nodiscard]] int device_id() const override { return device_.id(); }
-  [[nodiscard]] bool is_accessible_by_peer(int device) const override;
+  [[nodiscard]] bool is_accessible_by_peer(CUdeviceptr pointer, int device) const override;
 
   /// The other devices that may access the memory, in order (cuMemPoolGetAccess).
   [[nodiscard]] std::vector<int> peers() const;

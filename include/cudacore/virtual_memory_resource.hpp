@@ -99,13 +99,13 @@ class VirtualMemoryResource final : public MemoryResource {
   [[nodiscard]] bool is_host_accessible() const override;
   /// -1 for host memory.
   [[nodiscard]] int device_id() const override;
+  [[nodiscard]] bool is_accessible_by_peer(CUdeviceptr pointer, int device) const override;
 
  private:
   using Key = std::pair<CUdeviceptr, std::size_t>;
 
   Buffer make_buffer(std::shared_ptr<owner::VirtualBlock> block,
-                     const std::optional<Stream>& stream,
-                     const VirtualMemoryResourceOptions& made_by);
+                     const std::optional<Stream>& stream);
   /// Null for an empty buffer.
   [[nodiscard]] std::shared_ptr<owner::VirtualBlock> find_block(const Buffer& buffer,
                                                                 const char* function) const;

@@ -121,7 +121,9 @@ int ask_and_note_device(const Buffer& buffer) {
 bool may_access(const Buffer& buffer, int device) {
   const std::shared_ptr<MemoryResource> resource = buffer.box()->resource;
   if (resource == nullptr) return false;
-  return without_gil([&] { return resource->is_accessible_by_peer(device); });
+  return without_gil([&resource, pointer = buffer.box()->pointer, device] {
+    return resource->is_accessible_by_peer(pointer, device);
+  });
 }
 
 constexpr char untyped_advice[] =

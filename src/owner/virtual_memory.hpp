@@ -35,7 +35,8 @@ struct RangeBox : driver::NotCopied {
 struct MappingBox : driver::NotCopied {
   std::shared_ptr<RangeBox> range;
   std::shared_ptr<PhysicalBox> memory;
-  CUdeviceptr address = 0;  ///< 0 until it is mapped
+  CUdeviceptr address = 0;                ///< 0 until it is mapped
+  std::vector<CUmemAccessDesc> access{};  ///< who may access it
   ~MappingBox();
 
   [[nodiscard]] CUdeviceptr end() const noexcept { return address + memory->size; }

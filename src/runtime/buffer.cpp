@@ -97,9 +97,9 @@ class SliceResource : public MemoryResource {
   [[nodiscard]] bool is_host_accessible() const override { return whole_.is_host_accessible(); }
   [[nodiscard]] bool is_managed() const override { return whole_.is_managed(); }
   [[nodiscard]] int device_id() const override { return whole_.device_id(); }
-  [[nodiscard]] bool is_accessible_by_peer(int device) const override {
+  [[nodiscard]] bool is_accessible_by_peer(CUdeviceptr pointer, int device) const override {
     const MemoryResource* resource = whole_.box()->resource.get();
-    return resource != nullptr && resource->is_accessible_by_peer(device);
+    return resource != nullptr && resource->is_accessible_by_peer(pointer, device);
   }
 
  private:

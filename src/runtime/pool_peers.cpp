@@ -29,7 +29,7 @@ CUmemAccessDesc access_entry(int device, CUmemAccess_flags flags) {
 
 }  // namespace
 
-bool DeviceMemoryResource::is_accessible_by_peer(int device) const {
+bool DeviceMemoryResource::is_accessible_by_peer(CUdeviceptr /*pointer*/, int device) const {
   const ContextCall call(error::primary_context(device_.id()));
   return has_access(call, *this, device);
 }

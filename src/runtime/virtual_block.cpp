@@ -23,7 +23,8 @@ BlockMaker::BlockMaker(const VirtualMemoryResourceOptions& options, Device devic
     : options_(options),
       device_(device),
       call_(error::primary_context(device.id())),
-      properties_(allocation_properties(options, device)) {
+      properties_(allocation_properties(options, device)),
+      access_(access_entries(options, device)) {
   const bool least = options.granularity == VirtualGranularity::minimum;
   check(call_.api().cuMemGetAllocationGranularity(
             &granularity_, &properties_,
@@ -111,15 +112,26 @@ void BlockMaker::require_same_place(const owner::PhysicalBox& memory) const {
                               ", but the resource is of " + place(ours));
 }
 
-void BlockMaker::change_access(CUdeviceptr address, std::size_t size,
-                               const VirtualMemoryResourceOptions& before) const {
-  try {
-    allow(address, size, &before);
-  } catch (...) {
-    const std::vector<CUmemAccessDesc> entries = access_entries(before, device_, &options_);
-    static_cast<void>(call_.api().cuMemSetAccess(address, size, entries.data(), entries.size()));
-    throw;
+void BlockMaker::change_access(const owner::VirtualBlock& block) const {
+  for (std::size_t i = 0; i < block.mappings.size(); ++i) {
+    const owner::MappingBox& mapping = *block.mappings[i];
+    const CUresult result = set_access(mapping, mapping.access, access_);
+    if (result == CUDA_SUCCESS) continue;
+    for (std::size_t changed = 0; changed <= i; ++changed) {
+      const owner::MappingBox& undone = *block.mappings[changed];
+      static_cast<void>(set_access(undone, access_, undone.access));
+    }
+    check(result, "cuMemSetAccess", mapping.memory->size);
   }
+}
+
+CUresult BlockMaker::set_access(const owner::MappingBox& mapping,
+                                const std::vector<CUmemAccessDesc>& before,
+                                const std::vector<CUmemAccessDesc>& after) const {
+  const std::vector<CUmemAccessDesc> entries = access_changes(before, after);
+  if (entries.empty()) return CUDA_SUCCESS;
+  return call_.api().cuMemSetAccess(mapping.address, mapping.memory->size, entries.data(),
+                                    entries.size());
 }
 
 std::shared_ptr<owner::PhysicalBox> BlockMaker::create(std::size_t size) const {
@@ -162,15 +174,14 @@ void BlockMaker::map(owner::VirtualBlock& block, const std::shared_ptr<owner::Ra
   check(call_.api().cuMemMap(address, memory->size, 0, memory->handle, 0), "cuMemMap",
         memory->size);
   mapping->address = address;
+  mapping->access = access_;
   range->used += memory->size;
   block.mappings.push_back(std::move(mapping));
 }
 
-void BlockMaker::allow(CUdeviceptr address, std::size_t size,
-                       const VirtualMemoryResourceOptions* before) const {
-  const std::vector<CUmemAccessDesc> entries = access_entries(options_, device_, before);
-  if (entries.empty()) return;
-  check(call_.api().cuMemSetAccess(address, size, entries.data(), entries.size()), "cuMemSetAccess",
+void BlockMaker::allow(CUdeviceptr address, std::size_t size) const {
+  if (access_.empty()) return;
+  check(call_.api().cuMemSetAccess(address, size, access_.data(), access_.size()), "cuMemSetAccess",
         size);
 }
 

@@ -27,9 +27,11 @@ class BlockMaker {
   /// What another process shares, or this one. Nothing that it says is taken for granted.
   [[nodiscard]] std::shared_ptr<owner::VirtualBlock> import_shared(
       const std::vector<MemoryShare>& parts) const;
-  /// Changes access to memory; if that fails, to what it was before.
-  void change_access(CUdeviceptr address, std::size_t size,
-                     const VirtualMemoryResourceOptions& before) const;
+  /// Changes access to a block's memory; if that fails, to what it was before. The caller notes it
+  /// in the mappings.
+  void change_access(const owner::VirtualBlock& block) const;
+  /// Who may access memory of these options.
+  [[nodiscard]] const std::vector<CUmemAccessDesc>& access() const noexcept { return access_; }
 
  private:
   [[nodiscard]] std::shared_ptr<owner::PhysicalBox> create(std::size_t size) const;
@@ -39,8 +41,11 @@ class BlockMaker {
   void require_same_place(const owner::PhysicalBox& memory) const;
   void map(owner::VirtualBlock& block, const std::shared_ptr<owner::RangeBox>& range,
            const std::shared_ptr<owner::PhysicalBox>& memory) const;
-  void allow(CUdeviceptr address, std::size_t size,
-             const VirtualMemoryResourceOptions* before = nullptr) const;
+  void allow(CUdeviceptr address, std::size_t size) const;
+  /// One driver call, for a mapping.
+  [[nodiscard]] CUresult set_access(const owner::MappingBox& mapping,
+                                    const std::vector<CUmemAccessDesc>& before,
+                                    const std::vector<CUmemAccessDesc>& after) const;
   [[nodiscard]] std::size_t rounded(std::size_t size) const;
   void check(CUresult result, const char* function, std::size_t size) const;
 
@@ -48,6 +53,7 @@ class BlockMaker {
   Device device_;
   ContextCall call_;
   CUmemAllocationProp properties_;
+  std::vector<CUmemAccessDesc> access_;
   std::size_t granularity_ = 0;
 };
 

@@ -130,20 +130,26 @@ void check_virtual_options(const Options& options, Device device) {
   }
 }
 
-std::vector<CUmemAccessDesc> access_entries(const Options& options, Device device,
-                                            const Options* before) {
-  const CUmemAccess_flags none = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+std::vector<CUmemAccessDesc> access_entries(const Options& options, Device device) {
   std::vector<CUmemAccessDesc> entries;
   const auto add = [&](CUmemLocation place, CUmemAccess_flags flags) {
-    if (flags != none || before != nullptr) entries.push_back({place, flags});
+    if (flags != CU_MEM_ACCESS_FLAGS_PROT_NONE) entries.push_back({place, flags});
   };
-  const auto of_device = [](int id) { return CUmemLocation{CU_MEM_LOCATION_TYPE_DEVICE, {id}}; };
   add(location(options, device), flags_of(options.self_access));
-  for (const int id : options.peers) add(of_device(id), flags_of(options.peer_access));
-  if (before == nullptr) return entries;
-  for (const int id : before->peers) {
-    const auto& kept = options.peers;
-    if (std::find(kept.begin(), kept.end(), id) == kept.end()) add(of_device(id), none);
+  for (const int id : options.peers) {
+    add(CUmemLocation{CU_MEM_LOCATION_TYPE_DEVICE, {id}}, flags_of(options.peer_access));
+  }
+  return entries;
+}
+
+std::vector<CUmemAccessDesc> access_changes(const std::vector<CUmemAccessDesc>& before,
+                                            const std::vector<CUmemAccessDesc>& after) {
+  std::vector<CUmemAccessDesc> entries = after;
+  for (const CUmemAccessDesc& old : before) {
+    const bool stays = std::ranges::any_of(after, [&old](const CUmemAccessDesc& entry) {
+      return entry.location.type == old.location.type && entry.location.id == old.location.id;
+    });
+    if (!stays) entries.push_back({old.location, CU_MEM_ACCESS_FLAGS_PROT_NONE});
   }
   return entries;
 }

@@ -20,9 +20,11 @@ namespace cudacore {
 /// @throw NotSupportedError, std::invalid_argument
 void check_virtual_options(const VirtualMemoryResourceOptions& options, Device device);
 
-/// Who may access memory; `before` are options whose access is taken away where these give none.
+/// Who may access memory.
 [[nodiscard]] std::vector<CUmemAccessDesc> access_entries(
-    const VirtualMemoryResourceOptions& options, Device device,
-    const VirtualMemoryResourceOptions* before = nullptr);
+    const VirtualMemoryResourceOptions& options, Device device);
+/// The entries that give the access of `after`, and take away what only `before` gives.
+[[nodiscard]] std::vector<CUmemAccessDesc> access_changes(
+    const std::vector<CUmemAccessDesc>& before, const std::vector<CUmemAccessDesc>& after);
 
 }  // namespace cudacore

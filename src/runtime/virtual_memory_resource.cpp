@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cudacore/virtual_memory_resource.hpp"
 
+#include <algorithm>
 #include <string>
 #include <tuple>
 
@@ -26,10 +27,8 @@ VirtualMemoryResource::VirtualMemoryResource(Device device, VirtualMemoryResourc
 }
 
 Buffer VirtualMemoryResource::make_buffer(std::shared_ptr<owner::VirtualBlock> block,
-                                          const std::optional<Stream>& stream,
-                                          const VirtualMemoryResourceOptions& made_by) {
+                                          const std::optional<Stream>& stream) {
   auto box = new_buffer(shared_from_this(), stream);
-  if (!made_by.peers.empty()) box->device = owner::BufferBox::any_device;
   const Key key(block->address(), block->size());
   const std::scoped_lock lock(mutex_);
   blocks_.emplace(key, std::move(block));
@@ -40,7 +39,7 @@ Buffer VirtualMemoryResource::make_buffer(std::shared_ptr<owner::VirtualBlock> b
 Buffer VirtualMemoryResource::allocate(std::size_t size, const std::optional<Stream>& stream) {
   if (size == 0) return Buffer(new_buffer(shared_from_this(), stream));
   const Options chosen = options();
-  return make_buffer(BlockMaker(chosen, device_).make(size), stream, chosen);
+  return make_buffer(BlockMaker(chosen, device_).make(size), stream);
 }
 
 void VirtualMemoryResource::deallocate(CUdeviceptr pointer, std::size_t size,
@@ -86,12 +85,14 @@ Buffer VirtualMemoryResource::modify_allocation(
   Buffer made = buffer;
   if (new_size > box.size) {
     auto grown = block == nullptr ? maker.make(new_size) : maker.grow(*block, new_size - box.size);
-    made = make_buffer(std::move(grown), stream_of(box), next);
+    made = make_buffer(std::move(grown), stream_of(box));
   }
-  if (options && block != nullptr && made.handle() == box.pointer) {
-    maker.change_access(box.pointer, box.size, before);
-  }
+  const bool changes = options && block != nullptr && made.handle() == box.pointer;
+  if (changes) maker.change_access(*block);
   const std::scoped_lock lock(mutex_);
+  if (changes) {
+    for (const auto& mapping : block->mappings) mapping->access = maker.access();
+  }
   options_ = std::move(next);
   return made;
 }
@@ -118,7 +119,7 @@ std::vector<MemoryShare> VirtualMemoryResource::share(const Buffer& buffer) cons
 Buffer VirtualMemoryResource::map_shared(const std::vector<MemoryShare>& parts,
                                          const std::optional<Stream>& stream) {
   const Options chosen = options();
-  return make_buffer(BlockMaker(chosen, device_).import_shared(parts), stream, chosen);
+  return make_buffer(BlockMaker(chosen, device_).import_shared(parts), stream);
 }
 
 bool VirtualMemoryResource::is_mapped(const Buffer& buffer) const {
@@ -145,6 +146,19 @@ bool VirtualMemoryResource::is_host_accessible() const {
 int VirtualMemoryResource::device_id() const {
   const std::scoped_lock lock(mutex_);
   return is_on_device(options_) ? device_.id() : -1;
+}
+
+bool VirtualMemoryResource::is_accessible_by_peer(CUdeviceptr pointer, int device) const {
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [key, block] : blocks_) {
+    for (const auto& mapping : block->mappings) {
+      if (pointer < mapping->address || pointer >= mapping->end()) continue;
+      return std::ranges::any_of(mapping->access, [device](const CUmemAccessDesc& entry) {
+        return entry.location.type == CU_MEM_LOCATION_TYPE_DEVICE && entry.location.id == device;
+      });
+    }
+  }
+  return false;
 }
 
 }  // namespace cudacore

@@ -4,8 +4,8 @@
 from typing import Any
 
 import pytest
-from cudacore import Buffer, Device, DeviceMemoryResource, Kernel
-from harness import build
+from cudacore import Buffer, CachingMemoryResource, Device, DeviceMemoryResource, Kernel
+from harness import build, run_cleanly
 
 pytestmark = pytest.mark.multi_gpu
 
@@ -127,6 +127,18 @@ class TestMemory:
         with pytest.raises(TypeError, match="peer_accessible_by"):
             put[1, 1, stream](buffer, 7)
 
+    def test_cached_memory(self, pool: DeviceMemoryResource, put: Kernel) -> None:
+        buffer = CachingMemoryResource(pool).allocate(64)
+        Device(0).sync()
+        stream = Device(1).create_stream()
+        with pytest.raises(TypeError, match="peer_accessible_by"):
+            put[1, 1, stream](buffer, 7)
+        pool.peer_accessible_by = [1]
+        for memory in (buffer, buffer[:16]):
+            put[1, 1, stream](memory, 7)
+            stream.sync()
+            assert first_byte(memory) == 7
+
     @pytest.mark.parametrize("there", [0, 1])
     def test_copies_between_devices(self, pool: DeviceMemoryResource, there: int) -> None:
         pool.peer_accessible_by = [1]
@@ -151,3 +163,27 @@ class TestMemory:
         far = DeviceMemoryResource(1, {"max_size": 32 << 20}).allocate(10)
         with pytest.raises(ValueError, match="same size"):
             far.copy_from(pool.allocate(11))
+
+
+@pytest.mark.simulator_only(reason="takes two devices that are peers")
+def test_access_may_be_given_before_the_peer_is_used() -> None:
+    said = run_cleanly(
+        f"""
+        from cudacore import Device, DeviceMemoryResource, Program
+
+        here, peer = Device(0), Device(1)
+        here.set_current()
+        put = Program({SOURCE!r}, "c++").compile().get_kernel("put")
+        pool = DeviceMemoryResource(here, {{"max_size": 32 << 20}})
+        pool.peer_accessible_by = [peer]
+        buffer = pool.allocate(4)
+        here.sync()
+        peer.set_current()
+        stream = peer.create_stream()
+        put[1, 1, stream](buffer, 7)
+        stream.sync()
+        print(buffer.to_host(stream=stream)[0])
+        """,
+        env={"CUDACORE_SIMULATOR_DEVICES": "2"},
+    )
+    assert said == "7\n"

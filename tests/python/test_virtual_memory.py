@@ -10,6 +10,7 @@ import cudacore
 import pytest
 from cudacore import (
     Buffer,
+    CachingMemoryResource,
     CUDAError,
     Device,
     Kernel,
@@ -280,14 +281,66 @@ def test_what_peers_may_do_follows_the_options() -> None:
     write[1, 1, stream](buffer, 0, 1)
     stream.sync()
     resource.modify_allocation(buffer, 1, {{"peers": []}})
+    address = buffer.handle
     try:
         write[1, 1, stream](buffer, 0, 1)
+    except TypeError as error:
+        print("its memory is on device 0" in str(error))
+    try:
+        write[1, 1, stream](address, 0, 1)
+        stream.sync()
+    except cudacore.CUDAError as error:
+        print(error.name)
+    """
+    result = run(script, env={"CUDACORE_SIMULATOR_DEVICES": "2"})
+    assert result.stdout.split() == ["True", "CUDA_ERROR_ILLEGAL_ADDRESS"], result.stderr
+
+
+@pytest.mark.simulator_only(reason="faults end the process's use of a GPU")
+def test_access_is_taken_from_memory_that_older_options_made() -> None:
+    script = f"""
+    import cudacore
+    from cudacore import Device, Program, VirtualMemoryResource
+
+    Device(1).set_current()
+    stream = Device(1).create_stream()
+    write = Program({SOURCE!r}, "c++").compile().get_kernel("write")
+    resource = VirtualMemoryResource(0, {{"peers": [1]}})
+    buffer, other = resource.allocate(1), resource.allocate(1)
+    for changed in (other, buffer):
+        resource.modify_allocation(changed, 1, {{"peers": []}})
+    try:
+        write[1, 1, stream](buffer.handle, 0, 1)
         stream.sync()
     except cudacore.CUDAError as error:
         print(error.name)
     """
     result = run(script, env={"CUDACORE_SIMULATOR_DEVICES": "2"})
     assert result.stdout.strip() == "CUDA_ERROR_ILLEGAL_ADDRESS", result.stderr
+
+
+def test_peers_are_asked_about_each_address(device: Device) -> None:
+    if cudacore.num_devices() < 2 or not Device(1).can_access_peer(0):
+        pytest.skip("needs two devices that are peers")
+    peer = Device(1)
+    resource = VirtualMemoryResource(0)
+    private, changed = resource.allocate(1), resource.allocate(1)
+    resource.modify_allocation(changed, 1, {"peers": [1]})
+    cached = CachingMemoryResource(resource).allocate(4096)
+    device.sync()
+    try:
+        peer.set_current()
+        stream = peer.create_stream()
+        write = build(SOURCE).get_kernel("write")
+        for memory in (changed, changed[:4096], resource.allocate(1), cached):
+            write[1, 1, stream](memory, 1, 21)
+            stream.sync()
+            assert at(memory, 1, device.default_stream) == 21
+        for memory in (private, private[:4096]):
+            with pytest.raises(TypeError, match="its memory is on device 0"):
+                write[1, 1, stream](memory, 0, 1)
+    finally:
+        device.set_current()
 
 
 def test_the_host_has_memory_too(device: Device, kernels: dict[str, Kernel]) -> None:
