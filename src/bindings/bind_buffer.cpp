@@ -14,6 +14,7 @@
 #include "bindings/strided_view.hpp"
 #include "owner/owned_handles.hpp"
 #include "runtime/captured_work.hpp"
+#include "runtime/release_order.hpp"
 
 namespace cudacore::bindings {
 namespace {
@@ -173,7 +174,7 @@ PyObject* close(PyObject* self, const std::array<py::handle, 1>& given) {
   const Buffer& buffer = *get_if<Buffer>(self);
   const std::optional<Stream> stream = to_optional_stream(given[0]);
   if (stream && !buffer.is_closed() && !buffer.box()->is_stale()) {
-    buffer.set_deallocation_stream(*stream);  // refuses a closed stream before anything changes
+    order_release(buffer, *stream);  // refuses a closed stream before anything changes
   }
   close_without_gil(self);
   Py_RETURN_NONE;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "owner/owned_handles.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -131,17 +132,16 @@ PoolBox::~PoolBox() {
 
 BufferBox::~BufferBox() {
   if (has_nothing_to_release()) return;
-  // Not api_for_cleanup(): a user-defined resource may manage memory that no driver knows.
-  if (driver::is_forked_child() || driver::is_exiting() || release_at_once()) return;
-  end_outside_callbacks([memory = Allocation{pointer, size, known_as, number},
-                         resource = std::move(resource), calls = calls,
-                         stream = std::move(stream)]() mutable {
-    const error::NobodyCatchesScope scope;
-    try {
-      release_memory(*resource, *calls, memory, std::move(stream));
-    } catch (...) {  // a fault, which the next call throws
-    }
-  });
+  if (release_at_once()) return;
+  end_outside_callbacks(
+      [memory = Allocation{pointer, size, known_as, number, std::move(also_used_on)},
+       resource = std::move(resource), calls = calls, stream = std::move(stream)]() mutable {
+        const error::NobodyCatchesScope scope;
+        try {
+          release_memory(*resource, *calls, memory, std::move(stream));
+        } catch (...) {  // a fault, which the next call throws
+        }
+      });
 }
 
 bool BufferBox::ends_with_reset() const noexcept {
@@ -152,6 +152,12 @@ bool BufferBox::has_nothing_to_release() const noexcept {
   return resource == nullptr || pointer == 0 || is_stale();
 }
 
+bool BufferBox::waits_for_others() const noexcept {
+  return std::ranges::any_of(also_used_on, [this](const auto& other) {
+    return stream == nullptr || !is_same_stream(*other, *stream);
+  });
+}
+
 void BufferBox::throw_if_stale() const {
   if (!is_stale()) [[likely]]
     return;
@@ -160,17 +166,21 @@ void BufferBox::throw_if_stale() const {
 }
 
 bool BufferBox::release_at_once() noexcept {
-  if (has_nothing_to_release()) return true;
-  if (calls->take_back == nullptr || !calls->take_back(*this)) return false;
+  // Not api_for_cleanup(): a user-defined resource may manage memory that no driver knows. A forked
+  // child must not take the lock of a pool, which another thread may have held.
+  if (has_nothing_to_release() || driver::is_forked_child() || driver::is_exiting()) return true;
+  if (calls->take_back == nullptr || waits_for_others() || !calls->take_back(*this)) {
+    return false;
+  }
   pointer = 0;
   return true;
 }
 
 void BufferBox::release() {
-  if (has_nothing_to_release()) return;
-  if (driver::is_forked_child() || driver::is_exiting()) return;
   if (release_at_once() || in_callback()) return;
-  release_memory(*resource, *calls, {std::exchange(pointer, 0), size, known_as, number}, stream);
+  release_memory(*resource, *calls,
+                 {std::exchange(pointer, 0), size, known_as, number, std::move(also_used_on)},
+                 stream);
 }
 
 LibraryBox::~LibraryBox() {

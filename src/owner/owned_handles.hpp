@@ -65,6 +65,11 @@ struct StreamBox : driver::NotCopied {
 /// Whether other code may capture a stream into a graph: it has had the handle of one.
 inline constinit std::atomic<bool> captures_possible{false};
 
+/// A default stream is another one in each context.
+[[nodiscard]] inline bool is_same_stream(const StreamBox& a, const StreamBox& b) noexcept {
+  return a.stream == b.stream && a.context == b.context;
+}
+
 /// "stream 0x55d0 of device 0 (NVIDIA H200)"
 [[nodiscard]] std::string describe_stream(const StreamBox& stream);
 
@@ -102,6 +107,8 @@ struct Allocation {
   std::size_t size = 0;
   void* known_as = nullptr;  ///< what the resource knows it by
   std::uint64_t number = 0;  ///< and what tells it from others that were known by that
+  /// Other streams whose work may still use it.
+  std::vector<std::shared_ptr<StreamBox>> also_used_on{};
 };
 
 /// What the destruction of a buffer calls on the resource that gets its memory back.
@@ -123,7 +130,9 @@ struct BufferBox : driver::NotCopied {
   std::shared_ptr<void> owner;
   void* known_as = nullptr;  ///< see Allocation
   std::uint64_t number = 0;
-  mutable std::mutex mutex;  ///< guards stream
+  /// Streams that closed shares were ordered on: `stream` waits for them before the release.
+  std::vector<std::shared_ptr<StreamBox>> also_used_on;
+  mutable std::mutex mutex;  ///< guards stream and also_used_on
 
   static constexpr int any_device = -1;  ///< every device can access it
   static constexpr int not_asked = -2;
@@ -140,7 +149,7 @@ struct BufferBox : driver::NotCopied {
   /// @throw ContextLostError if it is stale, without a driver call.
   void throw_if_stale() const;
   /// Releases the memory if that takes no driver call, and returns whether there is nothing left to
-  /// release.
+  /// release: in a forked child, nothing is ever released.
   bool release_at_once() noexcept;
   /// Releases the memory, once. Most failures are reported, not thrown.
   /// @throw LaunchError if this call is the first to notice a fault; InterruptedError if the
@@ -150,6 +159,7 @@ struct BufferBox : driver::NotCopied {
  private:
   [[nodiscard]] bool ends_with_reset() const noexcept;
   [[nodiscard]] bool has_nothing_to_release() const noexcept;
+  [[nodiscard]] bool waits_for_others() const noexcept;
 };
 
 struct LibraryBox : driver::NotCopied {

@@ -10,6 +10,7 @@
 #include "owner/captures.hpp"
 #include "runtime/captured_work.hpp"
 #include "runtime/context_call.hpp"
+#include "runtime/release_order.hpp"
 
 namespace cudacore {
 
@@ -18,6 +19,7 @@ std::shared_ptr<owner::BufferBox> new_buffer(std::shared_ptr<MemoryResource> res
   static constexpr owner::ResourceCalls calls{
       [](MemoryResource& from, const owner::Allocation& memory,
          std::shared_ptr<owner::StreamBox> ordered_on) {
+        if (ordered_on != nullptr) wait_for_others(ordered_on, memory.also_used_on);
         from.deallocate(
             memory.pointer, memory.size,
             ordered_on != nullptr ? std::optional(Stream(std::move(ordered_on))) : std::nullopt);
@@ -88,10 +90,10 @@ class SliceResource : public MemoryResource {
     const owner::BufferBox& box = *whole_.box();
     return box.resource != nullptr && box.resource->ends_with_reset();
   }
-  /// A stream that was set for the part orders the release of the whole.
+  /// The stream of the part is one of those that the release of the whole waits for.
   void deallocate(CUdeviceptr /*pointer*/, std::size_t /*size*/,
                   const std::optional<Stream>& stream) override {
-    if (stream) whole_.set_deallocation_stream(*stream);
+    share_ends(whole_, stream);
   }
   [[nodiscard]] bool is_device_accessible() const override { return whole_.is_device_accessible(); }
   [[nodiscard]] bool is_host_accessible() const override { return whole_.is_host_accessible(); }
@@ -171,7 +173,7 @@ Buffer Buffer::slice(std::size_t offset, std::size_t size) const {
 
 void Buffer::close(const std::optional<Stream>& stream) {
   if (box_ == nullptr) return;
-  if (stream && !box_->is_stale()) set_deallocation_stream(*stream);
+  if (stream && !box_->is_stale()) order_release(*this, *stream);
   const std::shared_ptr<owner::BufferBox> last = std::move(box_);
   // If this is the last share, the wait can be interrupted here; in the box's destructor it cannot.
   if (last.use_count() == 1) last->release();

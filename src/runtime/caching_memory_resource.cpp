@@ -12,6 +12,7 @@
 #include "owner/callback.hpp"
 #include "runtime/caching_pool.hpp"
 #include "runtime/context_call.hpp"
+#include "runtime/release_order.hpp"
 
 namespace cudacore {
 namespace {
@@ -54,7 +55,14 @@ struct CachingMemoryResource::Calls {
   static void deallocate(MemoryResource& resource, const owner::Allocation& memory,
                          std::shared_ptr<owner::StreamBox> stream) {
     const std::shared_ptr<owner::StreamBox> ordered_on = std::move(stream);
-    pool_of(resource).put(*static_cast<Block*>(memory.known_as), memory.number, ordered_on);
+    Block& block = *static_cast<Block*>(memory.known_as);
+    try {
+      wait_for_others(ordered_on, memory.also_used_on);
+    } catch (...) {
+      pool_of(resource).put_unordered(block, memory.number);
+      throw;
+    }
+    pool_of(resource).put(block, memory.number, ordered_on);
   }
   static bool ends_with_reset(const MemoryResource& resource) noexcept {
     return resource.ends_with_reset();

@@ -70,6 +70,11 @@ void CachingPool::put(Block& block, std::uint64_t number,
   if (is_closed()) release_whole_segments();
 }
 
+void CachingPool::put_unordered(Block& block, std::uint64_t number) {
+  const std::scoped_lock lock(mutex_);
+  if (!is_of_before_reset() && block.number == number) put_free(block, unordered_);
+}
+
 std::pair<Block*, std::uint64_t> CachingPool::find(CUdeviceptr pointer) {
   const std::scoped_lock lock(mutex_);
   auto place = segments_.upper_bound(pointer);

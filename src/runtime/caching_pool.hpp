@@ -38,6 +38,8 @@ class CachingPool final : public owner::StreamFollower,
                              const owner::StreamBox& stream) noexcept;
   /// The same, by all means. Does nothing if the block does not have this number any more.
   void put(Block& block, std::uint64_t number, const std::shared_ptr<owner::StreamBox>& stream);
+  /// The same for a block whose work is not known: it is used again once all work is done.
+  void put_unordered(Block& block, std::uint64_t number);
   /// The block in use at an address, and its number; null if there is none.
   [[nodiscard]] std::pair<Block*, std::uint64_t> find(CUdeviceptr pointer);
 
@@ -93,7 +95,10 @@ class CachingPool final : public owner::StreamFollower,
   void record_if_needed(BlockList& list, const std::shared_ptr<owner::StreamBox>& stream);
   /// Frees the blocks behind events that have been reached.
   void settle();
-  /// Frees every block that was put back by now.
+  /// The same, if many streams have ended since.
+  void settle_ended() noexcept;
+  /// Frees every block that was put back by now, except those whose work can't be waited for while
+  /// a stream is captured.
   void wait_for_free_blocks();
   [[nodiscard]] Block* take_cached(const Stream& stream, BlockSize wanted, std::size_t requested);
   [[nodiscard]] Block* take_from_others(const Stream& stream, BlockSize wanted,
@@ -103,8 +108,9 @@ class CachingPool final : public owner::StreamFollower,
   /// Null if the upstream has no memory, or the limit is reached; `why` then says so.
   [[nodiscard]] Block* take_from_upstream(const Stream& stream, BlockSize wanted,
                                           std::size_t requested, std::string& why);
+  /// `emptied` is from when the size was added to what is reserved.
   Block& add_segment(Buffer memory, std::size_t size, const Stream& stream, BlockSize wanted,
-                     std::size_t requested);
+                     std::size_t requested, unsigned emptied);
   void give_back_idle(std::size_t keep);
   [[noreturn]] void throw_out_of_memory(std::size_t requested, const std::string& why);
 
@@ -114,14 +120,16 @@ class CachingPool final : public owner::StreamFollower,
 
   mutable std::mutex mutex_;  ///< guards the rest
   unsigned made_after_ = error::resets.load(std::memory_order_relaxed);
+  unsigned emptied_ = 0;  ///< how many resets have taken all memory
   std::map<CUdeviceptr, Segment> segments_;
   std::deque<Block> blocks_;  ///< every node; they never move
   Block* unused_ = nullptr;   ///< nodes
   Lists lists_;
   BlockList* last_ = nullptr;  ///< the list that was asked for last
   std::vector<std::unique_ptr<BlockList>> ended_;
-  BlockList idle_;       ///< blocks that no work uses
-  BlockList unordered_;  ///< blocks whose work is not known: free once their context is
+  std::size_t settle_at_ = 32;  ///< so many that the next end of a stream looks at them
+  BlockList idle_;              ///< blocks that no work uses
+  BlockList unordered_;         ///< blocks whose work is not known: free once their context is
   std::uint64_t last_number_ = 0;
   CachingStatistics statistics_;
 };

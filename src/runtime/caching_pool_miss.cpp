@@ -37,11 +37,18 @@ Block& CachingPool::take(const Stream& stream, std::size_t requested) {
     const std::scoped_lock lock(mutex_);
     ++statistics_.num_alloc_retries;
   }
-  wait_for_free_blocks();
-  if (Block* block = take_cached(stream, wanted, requested)) return *block;
-  give_back_idle(0);
-  if (Block* block = take_from_upstream(stream, wanted, requested, why)) return *block;
-  throw_out_of_memory(requested, why);
+  const auto frees = [this] {
+    const std::scoped_lock lock(mutex_);
+    return statistics_.total_count - statistics_.current_count;
+  };
+  for (;;) {  // while others free, which the wait may have missed
+    const std::uint64_t freed = frees();
+    wait_for_free_blocks();
+    if (Block* block = take_cached(stream, wanted, requested)) return *block;
+    give_back_idle(0);
+    if (Block* block = take_from_upstream(stream, wanted, requested, why)) return *block;
+    if (frees() == freed) throw_out_of_memory(requested, why);
+  }
 }
 
 Block* CachingPool::take_cached(const Stream& stream, BlockSize wanted, std::size_t requested) {
@@ -125,6 +132,7 @@ Block* CachingPool::take_from_upstream(const Stream& stream, BlockSize wanted,
   const SizeClassRules& rules = rules_of(wanted.kind);
   for (const std::size_t most : {std::max(rules.segment, wanted.bytes), wanted.bytes}) {
     std::size_t size = most;
+    unsigned emptied = 0;
     {
       const std::scoped_lock lock(mutex_);
       std::uint64_t& reserved = statistics_.reserved_bytes;
@@ -137,6 +145,7 @@ Block* CachingPool::take_from_upstream(const Stream& stream, BlockSize wanted,
         }
       }
       reserved += size;  // now, so that other threads keep to the limit
+      emptied = emptied_;
     }
     try {
       Buffer memory = upstream_->allocate(size, stream);
@@ -145,11 +154,11 @@ Block* CachingPool::take_from_upstream(const Stream& stream, BlockSize wanted,
                                  error::format_bytes(size) + ", and returned a Buffer of " +
                                  error::format_bytes(memory.size()));
       }
-      return &add_segment(std::move(memory), size, stream, wanted, requested);
+      return &add_segment(std::move(memory), size, stream, wanted, requested, emptied);
     } catch (const std::exception& error) {
       {
         const std::scoped_lock lock(mutex_);
-        statistics_.reserved_bytes -= size;
+        if (emptied == emptied_) statistics_.reserved_bytes -= size;
       }
       if (dynamic_cast<const OutOfMemoryError*>(&error) == nullptr) throw;
       why = error.what();
@@ -160,9 +169,9 @@ Block* CachingPool::take_from_upstream(const Stream& stream, BlockSize wanted,
 }
 
 Block& CachingPool::add_segment(Buffer memory, std::size_t size, const Stream& stream,
-                                BlockSize wanted, std::size_t requested) {
+                                BlockSize wanted, std::size_t requested, unsigned emptied) {
   const CUdeviceptr pointer = memory.handle();
-  // The upstream's buffer must not keep the stream alive. It is given back when all work is done.
+  // The upstream's buffer must not keep the stream alive. What gives it back names another one.
   const auto legacy = std::make_shared<owner::StreamBox>();
   legacy->stream = CU_STREAM_LEGACY;
   legacy->context = stream.box()->work_context();
@@ -192,6 +201,7 @@ Block& CachingPool::add_segment(Buffer memory, std::size_t size, const Stream& s
   block->segment = &segments_.insert(added.extract(pointer)).position->second;
   block->segment->first = block;
   ++statistics_.num_device_alloc;
+  if (emptied != emptied_) statistics_.reserved_bytes += size;
   statistics_.peak_reserved_bytes =
       std::max(statistics_.peak_reserved_bytes, statistics_.reserved_bytes);
   return grant(*block, list, wanted, requested, stream.box()->stream);

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <vector>
+
 #include "cudacore/error.hpp"
 #include "runtime/context_call.hpp"
 #include "runtime/pinned_lists.hpp"
@@ -14,20 +17,59 @@ Block* whole_free(const Segment& segment) noexcept {
   return first->after == nullptr && first->list != nullptr ? first : nullptr;
 }
 
+/// Orders what has no work to wait for, and never belongs to a capture, for which the legacy stream
+/// may wait.
+Stream quiet_stream(const std::shared_ptr<error::ContextBox>& context) {
+  try {
+    return Stream(Context(context), StreamOptions{.nonblocking = true});
+  } catch (const ContextLostError&) {  // the memory is gone, too
+    const auto legacy = std::make_shared<owner::StreamBox>();
+    legacy->stream = CU_STREAM_LEGACY;
+    legacy->context = context;
+    return Stream(legacy);
+  }
+}
+
+/// Returns memory to the upstream. If one fails, the others are released in the same order.
+void release_all(std::vector<Buffer>& segments, const Stream& stream) {
+  if (error::is_forgotten(*stream.box()->context)) return;
+  for (const Buffer& segment : segments) segment.set_deallocation_stream(stream);
+  for (Buffer& segment : segments) segment.close();
+}
+
 }  // namespace
 
 void CachingPool::give_back_idle(std::size_t keep) {
-  std::vector<Buffer> segments;
-  {
-    const std::scoped_lock lock(mutex_);
-    segments.reserve(segments_.size());
-    for (auto place = segments_.begin(); place != segments_.end();) {
-      Block* whole = whole_free((place++)->second);
-      if (statistics_.reserved_bytes <= keep) break;
-      if (whole != nullptr && whole->list == &idle_) segments.push_back(take_out(*whole));
+  for (;;) {
+    // Everything that may fail comes before a segment leaves the pool.
+    std::shared_ptr<error::ContextBox> context;
+    const auto visit_idle = [&](const auto& visit) {
+      for (auto place = segments_.begin(); place != segments_.end();) {
+        const Segment& segment = (place++)->second;
+        Block* whole = whole_free(segment);
+        if (statistics_.reserved_bytes <= keep) return;
+        if (whole == nullptr || whole->list != &idle_) continue;
+        visit(*whole, segment.memory.box()->stream->context);
+      }
+    };
+    {
+      const std::scoped_lock lock(mutex_);
+      visit_idle([&](Block& /*whole*/, const auto& of) {
+        if (context == nullptr) context = of;
+      });
     }
+    if (context == nullptr) return;
+    const Stream stream = quiet_stream(context);
+    std::vector<Buffer> segments;
+    {
+      const std::scoped_lock lock(mutex_);
+      segments.reserve(segments_.size());
+      visit_idle([&](Block& whole, const auto& of) {
+        if (of == context) segments.push_back(take_out(whole));
+      });
+    }
+    release_all(segments, stream);
   }
-  for (Buffer& segment : segments) segment.close();
 }
 
 void CachingPool::trim(std::size_t keep) {
@@ -55,21 +97,30 @@ void CachingPool::release_whole_segments() {
   for (Pins::Pinned& pinned : lists) {
     const Order& order = pinned.order;
     if (!order.is_known() || order.is_captured()) continue;
+    const auto visit_whole = [&](const auto& visit) {
+      for (auto place = segments_.begin(); place != segments_.end();) {
+        Block* whole = whole_free((place++)->second);
+        if (whole != nullptr && whole->list == pinned.list && whole->put <= pinned.puts) {
+          visit(*whole);
+        }
+      }
+    };
+    bool has_any = false;
+    {
+      const std::scoped_lock lock(mutex_);
+      visit_whole([&has_any](const Block& /*whole*/) { has_any = true; });
+    }
+    if (!has_any) continue;
+    const Stream stream =
+        order.stream != nullptr ? Stream(order.stream) : quiet_stream(pinned.list->context);
+    if (order.stream == nullptr) stream.wait(*order.event);
     std::vector<Buffer> segments;
     {
       const std::scoped_lock lock(mutex_);
       segments.reserve(segments_.size());
-      for (auto place = segments_.begin(); place != segments_.end();) {
-        Block* whole = whole_free((place++)->second);
-        if (whole != nullptr && whole->list == pinned.list && whole->put <= pinned.puts) {
-          segments.push_back(take_out(*whole));
-        }
-      }
+      visit_whole([&](Block& whole) { segments.push_back(take_out(whole)); });
     }
-    for (Buffer& segment : segments) {
-      if (order.stream == nullptr) Stream(segment.box()->stream).wait(*order.event);
-      segment.close(order.stream != nullptr ? std::optional(Stream(order.stream)) : std::nullopt);
-    }
+    release_all(segments, stream);
   }
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "cudacore/error.hpp"
 #include "error/context_box.hpp"
+#include "owner/captures.hpp"
 #include "runtime/captured_work.hpp"
 #include "runtime/context_call.hpp"
 #include "runtime/pinned_lists.hpp"
@@ -35,8 +38,10 @@ BlockList& CachingPool::list_of(const std::shared_ptr<owner::StreamBox>& stream)
     --list->moving;
     throw;
   }
+  std::optional<Event> earlier;  // of another owner's use; it doesn't cover what comes now
   const std::scoped_lock lock(mutex_);
   list->ending = stream;
+  list->event.swap(earlier);
   return *list;
 }
 
@@ -57,6 +62,7 @@ void CachingPool::record_if_needed(BlockList& list,
   if (!event) {
     event = Event(make_event(stream->work_context(), EventOptions{}, true));
     const std::scoped_lock lock(mutex_);
+    if (list.records_late()) return;  // by now
     // One for all threads: what is recorded last covers every free before it.
     if (!list.event) list.event = event;
     event = list.event;
@@ -65,6 +71,7 @@ void CachingPool::record_if_needed(BlockList& list,
 }
 
 void CachingPool::stream_ends(const std::shared_ptr<owner::StreamBox>& stream) noexcept {
+  settle_ended();
   std::optional<Event> event;
   std::unique_ptr<BlockList> gone;
   try {
@@ -97,31 +104,50 @@ void CachingPool::stream_ends(const std::shared_ptr<owner::StreamBox>& stream) n
 }
 
 void CachingPool::settle() {
-  std::vector<std::unique_ptr<BlockList>> empty;
-  Pins waiting(*this, [](const BlockList& list) { return !list.records_late() && list.event; });
-  if (waiting.is_empty()) return;
-  for (Pins::Pinned& pinned : waiting) pinned.is_done = pinned.order.event->is_done();
-  const std::scoped_lock lock(mutex_);
-  for (const Pins::Pinned& pinned : waiting) {
-    if (pinned.is_done) move_blocks(*pinned.list, idle_, pinned.puts);
+  {
+    Pins waiting(*this, [](const BlockList& list) { return !list.records_late() && list.event; });
+    if (waiting.is_empty()) return;
+    for (Pins::Pinned& pinned : waiting) pinned.is_done = pinned.order.event->is_done();
+    const std::scoped_lock lock(mutex_);
+    for (const Pins::Pinned& pinned : waiting) {
+      if (pinned.is_done) move_blocks(*pinned.list, idle_, pinned.puts);
+    }
   }
+  std::vector<std::unique_ptr<BlockList>> empty;
+  const std::scoped_lock lock(mutex_);
   empty = take_empty_lists();
 }
 
+void CachingPool::settle_ended() noexcept {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (ended_.size() < settle_at_) return;
+  }
+  try {
+    settle();
+  } catch (const std::exception&) {  // a fault, which the next call throws
+  }
+  const std::scoped_lock lock(mutex_);
+  settle_at_ = std::max<std::size_t>(32, 2 * ended_.size());
+}
+
 void CachingPool::wait_for_free_blocks() {
+  const bool may_wait_for_contexts = !owner::any_capture();  // that would end a capture
   std::uint64_t unordered = 0;
   std::vector<std::unique_ptr<BlockList>> empty;
   Pins waiting(*this, [](const BlockList& /*list*/) { return true; });
   {
     const std::scoped_lock lock(mutex_);
-    unordered = unordered_.blocks != 0 ? unordered_.puts : 0;
+    unordered = unordered_.blocks != 0 && may_wait_for_contexts ? unordered_.puts : 0;
   }
   for (Pins::Pinned& pinned : waiting) {
     if (pinned.order.is_captured()) continue;
     if (pinned.order.is_known()) {
       pinned.order.mark().sync();
-    } else {
+    } else if (may_wait_for_contexts) {
       Context(pinned.list->context).sync();
+    } else {
+      continue;
     }
     pinned.is_done = true;
   }
@@ -151,6 +177,7 @@ void CachingPool::renew_after_reset() {
   lists.swap(lists_);
   ended.swap(ended_);
   if (!are_lost) return;  // no work is left that could use what is free
+  ++emptied_;
   while (Block* block = idle_.any()) idle_.remove(*block);
   for (auto& [pointer, segment] : segments_) {
     for (Block* block = segment.first; block != nullptr;) {

@@ -460,6 +460,57 @@ SETUP = """
 """
 
 
+@pytest.mark.parametrize("nonblocking", [False, True])
+def test_a_trim_leaves_captures_alone(device: Device, nonblocking: bool) -> None:
+    pool = CachingMemoryResource(DeviceMemoryResource(device))
+    with device.create_stream() as ended:
+        pool.allocate(MIB, stream=ended).close()
+        ended.sync()
+    captured = device.create_stream(options={"nonblocking": nonblocking})
+    builder = captured.create_graph_builder()
+    builder.begin_building()
+    pool.trim()
+    assert pool.statistics.num_segments == 0
+    builder.end_building()
+
+
+def test_memory_of_a_captured_stream_waits_for_the_capture(device: Device, stream: Stream) -> None:
+    pool = CachingMemoryResource(DeviceMemoryResource(device), max_size=2 * MIB)
+    buffer, kept = pool.allocate(MIB, stream=stream), pool.allocate(MIB, stream=stream)
+    captured = device.create_stream()
+    builder = captured.create_graph_builder()
+    builder.begin_building()
+    reported = cudacore.unraisable_errors()
+    buffer.close(Stream.from_handle(captured.handle))
+    assert cudacore.unraisable_errors() == reported + 1
+    pool.trim()
+    with pytest.raises(OutOfMemoryError):
+        pool.allocate(MIB, stream=stream)
+    builder.end_building()
+    pool.allocate(MIB, stream=stream).close()
+    kept.close()
+
+
+def test_parts_that_are_closed_on_several_streams(
+    pool: CachingMemoryResource, device: Device, hold: Callable[[Stream], threading.Event]
+) -> None:
+    first, second, third = (device.create_stream() for _ in range(3))
+    whole = pool.allocate(MIB, stream=first)
+    address = whole.handle
+    left, right = whole[: MIB // 2], whole[MIB // 2 :]
+    whole.close()
+    gate = hold(second)
+    left.fill(0xEE, stream=second)
+    left.close(second)
+    right.close(third)
+    buffer = pool.allocate(MIB, stream=third)
+    assert buffer.handle == address
+    buffer.fill(7, stream=third)
+    assert not third.is_done  # it waits for the second
+    gate.set()
+    assert set(buffer.to_host(stream=third).tolist()) == {7}
+
+
 def test_a_forked_child_is_refused(device: Device) -> None:
     said = run_cleanly(
         SETUP
@@ -498,3 +549,36 @@ def test_a_reset_leaves_nothing() -> None:
     """
     )
     assert said.split() == ["True"]
+
+
+@pytest.mark.simulator_only(reason="only the simulated device can be reset")
+def test_a_reset_during_an_allocation() -> None:
+    said = run_cleanly("""
+    import cudacore
+    from cudacore import *
+
+    device = Device()
+    device.set_current()
+
+    class Resets(DeviceMemoryResource):
+        once = True
+
+        def allocate(self, size, *, stream=None):
+            if self.once:
+                self.once = False
+                cudacore.simulator.reset()
+                device.set_current()
+                pool.trim()
+                raise MemoryError
+            return super().allocate(size, stream=stream)
+
+    pool = CachingMemoryResource(Resets(device, {}), max_size=64 << 20)
+    try:
+        pool.allocate(1 << 20, stream=device.create_stream())
+    except Exception as error:
+        print(isinstance(error, MemoryError) or type(error).__name__)
+    print(pool.statistics.reserved_bytes)
+    with pool.allocate(1 << 20, stream=device.create_stream()) as buffer:
+        print(pool.statistics.reserved_bytes == 2 << 20)
+    """)
+    assert said.split()[1:] == ["0", "True"]
