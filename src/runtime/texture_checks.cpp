@@ -25,7 +25,8 @@ void require_reachable(const Buffer& buffer, Device device) {
   const int owner = buffer.device_id();
   const bool is_shared = owner < 0 || owner == device.id() || buffer.is_host_accessible();
   if (is_shared) return;
-  if (box.resource != nullptr && box.resource->is_accessible_by_peer(box.pointer, device.id())) return;
+  if (box.resource != nullptr && box.resource->is_accessible_by_peer(box.pointer, device.id()))
+    return;
   refuse_texture("the Buffer is on device " + std::to_string(owner) +
                  ", and the texture is for device " + std::to_string(device.id()));
 }
