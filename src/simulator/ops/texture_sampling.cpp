@@ -115,8 +115,34 @@ std::int64_t addressed(std::int64_t index, std::int64_t length, AddressMode mode
   }
 }
 
+/// Of a value within the range of integers.
 std::int64_t floor_of(double value) noexcept {
-  return static_cast<std::int64_t>(std::floor(value));
+  const auto toward_zero = static_cast<std::int64_t>(value);
+  return toward_zero - (static_cast<double>(toward_zero) > value ? 1 : 0);
+}
+
+/// The weights of the elements around a point, in units; a bit of the index for each dimension.
+struct CornerWeights {
+  std::array<std::int64_t, 8> of{};
+  double unit = 0;
+};
+
+CornerWeights corner_weights(const std::array<std::int64_t, 3>& second, unsigned dimensions) {
+  const auto [x, y, z] = second;
+  constexpr double one = static_cast<double>(weight_one);
+  if (dimensions == 1) return {{weight_one - x, x}, 1 / one};
+  if (dimensions == 2) {
+    // GPUs round the product as well: NVIDIA's reference images come out bit for bit.
+    const std::int64_t both = (x * y + weight_one / 2) >> weight_bits;
+    return {{weight_one - x - y + both, x - both, y - both, both}, 1 / one};
+  }
+  CornerWeights weights{{}, 1 / (one * one * one)};
+  for (unsigned corner = 0; corner < weights.of.size(); ++corner) {
+    weights.of[corner] = ((corner & 1) != 0 ? x : weight_one - x) *
+                         ((corner & 2) != 0 ? y : weight_one - y) *
+                         ((corner & 4) != 0 ? z : weight_one - z);
+  }
+  return weights;
 }
 
 /// The parts of a direction on the face that it meets: across, down, and the axis.
@@ -186,14 +212,14 @@ std::uint32_t TextureReader::length(unsigned level, unsigned dimension) const no
 
 AddressMode TextureReader::mode(unsigned dimension, bool is_normalized) const noexcept {
   if (texture_.source == TextureSource::linear) return AddressMode::border;
-  const AddressMode mode = texture_.sampler.modes.at(dimension);
+  const AddressMode mode = texture_.sampler.modes[dimension];
   const bool repeats = mode == AddressMode::wrap || mode == AddressMode::mirror;
   return repeats && !is_normalized ? AddressMode::clamp : mode;
 }
 
 double TextureReader::place(unsigned level, const TexturePoint& point,
                             unsigned dimension) const noexcept {
-  double x = point.at.at(dimension);
+  double x = point.at[dimension];
   if (point.is_normalized) {
     const AddressMode how = mode(dimension, true);
     // Both modes repeat after two lengths.
@@ -214,31 +240,38 @@ TextureReader::Pair TextureReader::pair(unsigned level, const TexturePoint& poin
           static_cast<std::uint32_t>(fixed & (weight_one - 1))};
 }
 
-bool TextureReader::read(unsigned level, const Indices& index, std::uint32_t plane,
-                         TexelBits& to) const noexcept {
+bool TextureReader::locate(unsigned level, const Indices& index, std::uint32_t plane,
+                           const std::byte*& from) const noexcept {
+  from = nullptr;
   for (unsigned i = 0; i < dimensions_; ++i) {
-    if (index.at(i) == outside) {
-      to = border_texel(texture_);
-      return true;
-    }
+    if (index[i] == outside) return true;
   }
   const auto x = static_cast<std::size_t>(index[0]);
   const std::size_t y = dimensions_ > 1 ? static_cast<std::size_t>(index[1]) : 0;
   const std::size_t z = dimensions_ > 2 ? static_cast<std::size_t>(index[2]) : plane;
   const std::size_t element = texture_.element_size();
-  const std::byte* from = nullptr;
   if (texture_.source == TextureSource::array) {
     const Array& array = *texture_.levels[level];
-    from = array.bytes + z * array.plane_size() + y * array.row_size() + x * element;
-  } else {
-    from = resolve(warp_, in_, Space::global, texture_.address + y * texture_.pitch + x * element,
-                   element, Access::read, lane_);
-    if (from == nullptr) return false;
+    from = array.bytes + ((z * array.rows() + y) * array.width + x) * element;
+    return true;
+  }
+  from = resolve(warp_, in_, Space::global, texture_.address + y * texture_.pitch + x * element,
+                 element, Access::read, lane_);
+  return from != nullptr;
+}
+
+bool TextureReader::read(unsigned level, const Indices& index, std::uint32_t plane,
+                         TexelBits& to) const noexcept {
+  const std::byte* from = nullptr;
+  if (!locate(level, index, plane, from)) return false;
+  if (from == nullptr) {
+    to = border_texel(texture_);
+    return true;
   }
   to = empty_texel(texture_);
   const unsigned size = size_of(texture_.format);
   for (unsigned i = 0; i < texture_.channels; ++i) {
-    to.at(i) = channel_bits(texture_, i, from + std::size_t{i} * size);
+    to[i] = channel_bits(texture_, i, from + std::size_t{i} * size);
   }
   return true;
 }
@@ -246,26 +279,28 @@ bool TextureReader::read(unsigned level, const Indices& index, std::uint32_t pla
 bool TextureReader::sample_linear(unsigned level, const TexturePoint& point,
                                   TexelBits& to) const noexcept {
   std::array<Pair, 3> pairs{};
-  for (unsigned i = 0; i < dimensions_; ++i) pairs.at(i) = pair(level, point, i);
+  for (unsigned i = 0; i < dimensions_; ++i) pairs[i] = pair(level, point, i);
+  const CornerWeights weights =
+      corner_weights({pairs[0].weight, pairs[1].weight, pairs[2].weight}, dimensions_);
+  const unsigned size = size_of(texture_.format);
   std::array<double, 4> sum{};
   for (unsigned corner = 0; corner < 1U << dimensions_; ++corner) {
-    double weight = 1;
-    Indices index{};
-    for (unsigned i = 0; i < dimensions_; ++i) {
-      const unsigned side = corner >> i & 1;
-      const auto second = static_cast<double>(pairs.at(i).weight) / weight_one;
-      weight *= side == 1 ? second : 1 - second;
-      index.at(i) = pairs.at(i).index.at(side);
-    }
     // An infinite element without weight must not make a NaN.
-    if (weight == 0) continue;
-    TexelBits texel{};
-    if (!read(level, index, point.plane, texel)) return false;
-    for (std::size_t i = 0; i < sum.size(); ++i) {
-      sum.at(i) += weight * double{float_of(texel.at(i))};
+    if (weights.of[corner] == 0) continue;
+    Indices index{};
+    for (unsigned i = 0; i < dimensions_; ++i) index[i] = pairs[i].index[corner >> i & 1];
+    const std::byte* from = nullptr;
+    if (!locate(level, index, point.plane, from)) return false;
+    for (unsigned i = 0; i < texture_.channels; ++i) {
+      const float value = from != nullptr ? float_of(channel_bits(texture_, i, from + i * size))
+                                          : texture_.sampler.border[i];
+      sum[i] += static_cast<double>(weights.of[corner]) * double{value};
     }
   }
-  for (std::size_t i = 0; i < sum.size(); ++i) to.at(i) = bits_of(static_cast<float>(sum.at(i)));
+  to = empty_texel(texture_);
+  for (unsigned i = 0; i < texture_.channels; ++i) {
+    to[i] = bits_of(static_cast<float>(sum[i] * weights.unit));
+  }
   return true;
 }
 

@@ -93,6 +93,9 @@ class TextureReader {
                                   TexelBits& to) const noexcept;
   [[nodiscard]] bool sample_linear(unsigned level, const TexturePoint& point,
                                    TexelBits& to) const noexcept;
+  /// Finds an element; null outside of the texture, where the border is.
+  [[nodiscard]] bool locate(unsigned level, const Indices& index, std::uint32_t plane,
+                            const std::byte*& from) const noexcept;
   [[nodiscard]] bool read(unsigned level, const Indices& index, std::uint32_t plane,
                           TexelBits& to) const noexcept;
 

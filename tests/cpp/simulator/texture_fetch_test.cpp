@@ -152,7 +152,8 @@ TEST_F(TextureFetch, FollowsTheGuideInThreeDimensions) {
             run("tex.3d.v4.f32.f32 " + d4 + ", [%t, {%c0, %c1, %c2, %c2}];", solid_texture, words);
         for (std::size_t i = 0; i < places.size(); ++i) {
           const auto [x, y, z] = places[i];
-          EXPECT_NEAR(number(in_plane[i][0]), plane(x, y, 0), 1e-5)
+          // The product of two weights is rounded to 1/256, and elements differ by up to 16.
+          EXPECT_NEAR(number(in_plane[i][0]), plane(x, y, 0), is_linear ? 16.0 / 256 : 1e-5)
               << pick << " " << filter << " " << flags << " at " << x << " " << y;
           const double expected =
               deep.at(z, border_color, [&, x = x, y = y](int at) { return plane(x, y, at); });
@@ -161,6 +162,21 @@ TEST_F(TextureFetch, FollowsTheGuideInThreeDimensions) {
         }
       }
     }
+  }
+}
+
+TEST_F(TextureFetch, WeightsInTwoDimensionsHaveEightBits) {
+  // 100/256 to the right, 77/256 down: 100 * 77 / 256 is 30.1.
+  constexpr int expected[] = {256 - 100 - 77 + 30, 100 - 30, 77 - 30, 30};
+  const Words place{word(0.5F + 100.0F / 256), word(0.5F + 77.0F / 256)};
+  for (std::size_t i = 0; i < 4; ++i) {
+    std::vector<float> values(4, 0);
+    values[i] = 1;
+    CUarray array = make_array({2, 2, 0, CU_AD_FORMAT_FLOAT, 1, 0}, values);
+    const CUtexObject texture =
+        texture_of(array, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR, 0);
+    EXPECT_EQ(sample("tex.2d.v4.f32.f32 " + d4 + ", [%t, {%c0, %c1}];", texture, place),
+              static_cast<float>(expected[i]) / 256);
   }
 }
 
