@@ -24,11 +24,11 @@ class TextureObjectOptions:
 
     Attributes
     ----------
-    address_mode : AddressModeType or str, or a tuple of 1 to 3 of them
-        What is read at coordinates outside of the texture, for all dimensions or for each; the last
-        one of a shorter tuple is that of the dimensions that follow. ``"wrap"`` and ``"mirror"``
-        need ``normalized_coords``: without it, the driver takes them for ``"clamp"``. Default:
-        ``"clamp"``.
+    address_mode : AddressModeType, str or tuple
+        What is read at coordinates outside of the texture, for all dimensions or, in a tuple, for
+        each; the last one of a shorter tuple is that of the dimensions that follow. ``"wrap"`` and
+        ``"mirror"`` need ``normalized_coords``: without it, the driver takes them for ``"clamp"``.
+        Default: ``"clamp"``.
     filter_mode : FilterModeType or str
         ``"point"`` reads the nearest element, ``"linear"`` a mean of those around. Default:
         ``"point"``.
@@ -54,8 +54,8 @@ class TextureObjectOptions:
         The least level that is read. Default: 0.
     max_mipmap_level_clamp : float
         The greatest level that is read. Default: 0, so that only level 0 is read.
-    border_color : tuple of 4 floats, optional
-        What the address mode ``"border"`` reads. Default: zeros.
+    border_color : tuple or None
+        The four floats that the address mode ``"border"`` reads. Default: zeros.
 
     Raises
     ------
