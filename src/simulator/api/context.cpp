@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "simulator/api/contexts.hpp"
+#include "simulator/api/device_resources.hpp"
 #include "simulator/api/entry.hpp"
 #include "simulator/api/module.hpp"
 #include "simulator/api/per_thread.hpp"
@@ -72,6 +73,8 @@ Context::Context(Device& device_of, bool is_primary, unsigned flags_of)
   limits[CU_LIMIT_SHMEM_SIZE] = device.properties.shared_per_block_optin;
 }
 
+Context::~Context() = default;
+
 void Context::fail(CUresult error, std::string_view message) noexcept {
   CUresult none = CUDA_SUCCESS;
   // Logged first, so that any thread that sees the error finds the reason.
@@ -134,14 +137,26 @@ CUresult current_context_even_broken(Context*& context) noexcept {
   if (const CUresult status = driver_status(); status != CUDA_SUCCESS) return status;
   context = top();
   if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-  return context->destroyed.load(std::memory_order_acquire) ? CUDA_ERROR_CONTEXT_IS_DESTROYED
-                                                            : CUDA_SUCCESS;
+  const auto is_destroyed = [](const Context& each) {
+    return each.destroyed.load(std::memory_order_acquire);
+  };
+  if (is_destroyed(*context)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  context = &context->worked_in();
+  return is_destroyed(*context) ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_SUCCESS;
 }
 
 CUresult current_context(Context*& context) noexcept {
   if (const CUresult status = driver_status(); status != CUDA_SUCCESS) return status;
   context = top();
-  return context != nullptr ? context->status() : CUDA_ERROR_INVALID_CONTEXT;
+  if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (const CUresult status = context->status(); status != CUDA_SUCCESS) return status;
+  context = &context->worked_in();
+  return context->status();
+}
+
+std::shared_ptr<Context> current_green_context() noexcept {
+  Context* const context = top();
+  return context != nullptr && context->base != nullptr ? context->shared_from_this() : nullptr;
 }
 
 bool are_context_flags(unsigned flags) noexcept {
@@ -210,6 +225,9 @@ CUresult cuCtxDestroy_v2(CUcontext handle) {
     CUresult status = CUDA_SUCCESS;
     const auto context = find_context(handle, status);
     if (context == nullptr) return status;
+    if (context->base != nullptr) {
+      return refuse(CUDA_ERROR_INVALID_CONTEXT, "a green context ends with cuGreenCtxDestroy");
+    }
     if (context->primary) {
       return refuse(CUDA_ERROR_INVALID_CONTEXT,
                     "a primary context ends with cuDevicePrimaryCtxRelease, not cuCtxDestroy");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a context reports about itself, and what can be set in it.
+#include <algorithm>
+
 #include "simulator/api/capture.hpp"
 #include "simulator/api/contexts.hpp"
 #include "simulator/api/entry.hpp"
@@ -12,6 +14,7 @@ namespace {
 
 constexpr std::size_t largest_stack = std::size_t{512} << 10U;
 constexpr std::size_t stack_granularity = 16;
+constexpr std::size_t largest_l2_granularity = 128;
 constexpr int least_priority = 0;
 constexpr int greatest_priority = -5;
 
@@ -123,10 +126,11 @@ CUresult cuCtxSynchronize() {
 
 CUresult cuCtxSynchronize_v2(CUcontext handle) {
   return with_context(handle, [](Context& context) {
-    const CUresult error = context.status();
+    Context& synchronized = context.worked_in();
+    const CUresult error = synchronized.status();
     if (error != CUDA_SUCCESS) return error;
-    const CUresult status = check_context_capture(context);
-    return status == CUDA_SUCCESS ? synchronize_context(context) : status;
+    const CUresult status = check_context_capture(synchronized);
+    return status == CUDA_SUCCESS ? synchronize_context(synchronized) : status;
   });
 }
 
@@ -139,6 +143,11 @@ CUresult cuCtxSetLimit(CUlimit limit, std::size_t value) {
     if (limit == CU_LIMIT_STACK_SIZE) {
       if (value > largest_stack) return CUDA_ERROR_INVALID_VALUE;
       value = round_up(value, stack_granularity);
+    }
+    // Hints, which the driver clamps.
+    if (limit == CU_LIMIT_MAX_L2_FETCH_GRANULARITY) value = std::min(value, largest_l2_granularity);
+    if (limit == CU_LIMIT_PERSISTING_L2_CACHE_SIZE) {
+      value = std::min(value, context.device.properties.persisting_l2);
     }
     context.limits[limit] = value;
     return CUDA_SUCCESS;

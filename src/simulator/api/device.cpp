@@ -29,6 +29,8 @@ DeviceProperties properties_of(int major, int minor) noexcept {
   switch (major * 10 + minor) {
     case 75:
       set(1024, 16, 64);
+      properties.persisting_l2 = 0;
+      properties.access_policy_window = 0;
       break;
     case 80:
       set(2048, 32, 164);

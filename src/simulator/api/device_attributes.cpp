@@ -141,6 +141,10 @@ int computed_attribute(const Device& device, CUdevice_attribute attribute) noexc
       return p.major >= 9 ? 1 : 0;
     case CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT:
       return p.major >= 9 ? 4 : 1;
+    case CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE:
+      return static_cast<int>(p.persisting_l2);
+    case CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE:
+      return static_cast<int>(p.access_policy_window);
     case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
       return pci_bus(device.physical);
     case CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID:

@@ -28,7 +28,7 @@ CUresult add_attributes(const KernelAction::Attributes& attributes, LaunchShape&
   config.numAttrs = static_cast<unsigned>(list.size());
   shape = {};
   const CUresult result = read_shape(config, shape);
-  if (result == CUDA_SUCCESS && shape.event != nullptr) {
+  if (result == CUDA_SUCCESS && (shape.event != nullptr || shape.completion_event != nullptr)) {
     return refuse(CUDA_ERROR_INVALID_VALUE, "nodes of graphs record no events by attributes");
   }
   return result;
@@ -41,7 +41,7 @@ std::shared_ptr<FunctionObject> find_function(const CUDA_KERNEL_NODE_PARAMS& par
   std::shared_ptr<Context> named;
   if (parameters.ctx != nullptr && parameters.func == nullptr) {
     named = find_context(parameters.ctx, status);
-    context = named.get();
+    context = named != nullptr ? &named->worked_in() : nullptr;
   } else {
     status = current_context(context);
     if (status != CUDA_SUCCESS) context = nullptr;

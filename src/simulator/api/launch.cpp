@@ -195,8 +195,11 @@ CUresult launch(const LaunchShape& shape, std::span<const CUlaunchAttribute> att
     if (status != CUDA_SUCCESS) return status;
     status = stream->is_capturing() ? capture_launch(*stream, shape, std::move(checked), attributes)
                                     : stream->enqueue(make_launch(std::move(checked)));
-    if (status != CUDA_SUCCESS || shape.event == nullptr) return status;
-    return cuEventRecordWithFlags(shape.event, shape.stream, shape.event_flags);
+    if (status == CUDA_SUCCESS && shape.event != nullptr) {
+      status = cuEventRecordWithFlags(shape.event, shape.stream, shape.event_flags);
+    }
+    if (status != CUDA_SUCCESS || shape.completion_event == nullptr) return status;
+    return cuEventRecordWithFlags(shape.completion_event, shape.stream, shape.completion_flags);
   });
 }
 

@@ -2,6 +2,7 @@
 #include "simulator/api/launch_shape.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <string>
 
@@ -12,6 +13,8 @@ namespace cudacore::simulator {
 
 namespace {
 
+constexpr auto portable_cluster_size_mode = static_cast<CUlaunchAttributeID>(17);
+constexpr auto shared_memory_mode = static_cast<CUlaunchAttributeID>(18);
 constexpr Dim3 most_blocks{0x7fffffff, 65535, 65535};
 constexpr Dim3 most_threads{1024, 1024, 64};
 constexpr std::uint64_t most_threads_per_block = 1024;
@@ -41,8 +44,17 @@ CUresult refuse_launch(CUresult result, const Function& entry, const std::string
   return refuse(result, entry.name + " can't be launched: " + why);
 }
 
+/// Of an attribute that is an enumeration, newer than CUDA 13.0.
+CUresult check_mode(const CUlaunchAttributeValue& value, int most) {
+  int mode = 0;
+  std::memcpy(&mode, &value, sizeof(mode));
+  return mode >= 0 && mode <= most ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 CUresult read_attribute(const CUlaunchAttribute& attribute, LaunchShape& shape) {
   const CUlaunchAttributeValue& value = attribute.value;
+  if (attribute.id == portable_cluster_size_mode) return check_mode(value, 2);
+  if (attribute.id == shared_memory_mode) return check_mode(value, 4);
   switch (attribute.id) {
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
       shape.cooperative = value.cooperative != 0;
@@ -56,8 +68,8 @@ CUresult read_attribute(const CUlaunchAttribute& attribute, LaunchShape& shape) 
       shape.event_flags = static_cast<unsigned>(value.programmaticEvent.flags);
       return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
-      shape.event = value.launchCompletionEvent.event;
-      shape.event_flags = static_cast<unsigned>(value.launchCompletionEvent.flags);
+      shape.completion_event = value.launchCompletionEvent.event;
+      shape.completion_flags = static_cast<unsigned>(value.launchCompletionEvent.flags);
       return CUDA_SUCCESS;
     // Hints to a scheduler and caches that don't exist here.
     case CU_LAUNCH_ATTRIBUTE_IGNORE:
@@ -74,7 +86,7 @@ CUresult read_attribute(const CUlaunchAttribute& attribute, LaunchShape& shape) 
       return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
       return refuse(CUDA_ERROR_NOT_SUPPORTED,
-                    "launches that a device may update belong to graphs, which are not simulated");
+                    "kernels that update the nodes of graphs are not simulated");
     default:
       return refuse(CUDA_ERROR_INVALID_VALUE,
                     "there is no launch attribute " + std::to_string(attribute.id));

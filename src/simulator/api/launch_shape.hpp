@@ -16,8 +16,10 @@ struct LaunchShape {
   std::uint32_t dynamic_shared = 0;
   bool cooperative = false;
   CUstream stream = nullptr;
-  CUevent event = nullptr;  ///< recorded after it
+  CUevent event = nullptr;  ///< recorded after it, as programs let it be triggered
   unsigned event_flags = 0;
+  CUevent completion_event = nullptr;  ///< recorded after it as well
+  unsigned completion_flags = 0;
 };
 
 /// Reads a configuration and its attributes. INVALID_VALUE or NOT_SUPPORTED if it is impossible.

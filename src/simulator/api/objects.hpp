@@ -36,6 +36,7 @@ class Linker;                 // linker.cpp
 class MemoryPool;             // memory_pool.hpp
 class Module;                 // module.hpp
 class Library;                // module.hpp
+struct GreenResources;        // device_resources.hpp
 class Stream;                 // stream.hpp
 class UserObject;             // user_object.hpp
 struct KernelObject;          // module.hpp
@@ -58,6 +59,8 @@ struct DeviceProperties {
   std::size_t shared_per_block_optin = 232448;
   std::size_t reserved_shared_per_block = 1024;
   bool clusters = true;
+  std::size_t persisting_l2 = std::size_t{3} << 20U;  ///< of an L2 cache of 4 MiB
+  std::size_t access_policy_window = std::size_t{128} << 20U;
 };
 
 DeviceProperties properties_of(int major, int minor) noexcept;
@@ -83,6 +86,9 @@ class Device {
 class Context : public std::enable_shared_from_this<Context> {
  public:
   Context(Device& device, bool primary, unsigned flags);
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
 
   Device& device;
   const std::uint64_t id;  ///< never reused
@@ -99,7 +105,12 @@ class Context : public std::enable_shared_from_this<Context> {
   std::atomic<std::uint64_t> next_grid{1};
   std::atomic<bool> destroyed{false};
 
-  std::shared_ptr<ContextStreams> streams;  ///< created with the context
+  std::shared_ptr<ContextStreams> streams;    ///< created with the context
+  std::shared_ptr<Context> base;              ///< of a green context: where its work runs
+  std::unique_ptr<GreenResources> resources;  ///< of a green context: its share
+
+  /// Where its work runs: itself, unless it is a green context.
+  [[nodiscard]] Context& worked_in() noexcept { return base != nullptr ? *base : *this; }
 
   /// The error that broke the context, or CUDA_SUCCESS: every later call returns it.
   [[nodiscard]] CUresult error() const noexcept { return error_.load(std::memory_order_acquire); }
@@ -153,6 +164,8 @@ Device* find_device(CUdevice ordinal) noexcept;
 CUresult current_context(Context*& context) noexcept;
 /// The same, but a broken context is returned with CUDA_SUCCESS, for calls that free things.
 CUresult current_context_even_broken(Context*& context) noexcept;
+/// The current context if that is a green one, whose work runs in what the others return.
+std::shared_ptr<Context> current_green_context() noexcept;
 
 // Everything below is implemented by the streams and the memory: stream.cpp and memory.cpp.
 

@@ -13,6 +13,7 @@ namespace cudacore::simulator {
 namespace {
 
 constinit thread_local bool default_is_own = false;
+constexpr auto stream_detached = static_cast<CUresult>(917);  // newer than CUDA 13.0
 
 std::uint64_t next_stream_id() noexcept {
   static std::atomic<std::uint64_t> next{1};
@@ -105,6 +106,10 @@ std::shared_ptr<Stream> find_stream(CUstream handle, CUresult& status) {
     status = refuse(CUDA_ERROR_INVALID_HANDLE, registry().streams.is_known(handle)
                                                    ? "the stream has been destroyed"
                                                    : "the handle is not one of a stream");
+    return nullptr;
+  }
+  if (stream->green != nullptr && stream->green->destroyed.load(std::memory_order_acquire)) {
+    status = refuse(stream_detached, "the stream's green context has been destroyed");
     return nullptr;
   }
   status = stream->context.status();

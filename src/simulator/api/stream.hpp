@@ -37,6 +37,7 @@ class Stream {
   const unsigned flags;
   const std::uint64_t id;  ///< never reused
   CUstream handle = nullptr;
+  std::shared_ptr<Context> green;              ///< the green context that it was made in, if any
   mutable std::atomic<bool> capturing{false};  ///< set by captures: capture.hpp
 
   std::mutex mutex;  ///< guards everything below
@@ -71,6 +72,10 @@ class ContextStreams {
   std::unordered_set<CUstream> streams;
   std::unordered_set<CUevent> events;
 };
+
+/// Creates a stream in a context, perhaps for a green context of it.
+CUresult create_stream(CUstream* handle, Context& context, std::shared_ptr<Context> green,
+                       unsigned flags, int priority);
 
 /// While it lives, the calling thread's default stream is its own.
 class OwnDefaultStream {

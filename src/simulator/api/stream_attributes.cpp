@@ -28,7 +28,8 @@ CUlaunchAttributeValue usual_value(CUstreamAttrID attribute) {
   return value;
 }
 
-bool is_valid(CUstreamAttrID attribute, const CUlaunchAttributeValue& value) {
+bool is_valid(const DeviceProperties& device, CUstreamAttrID attribute,
+              const CUlaunchAttributeValue& value) {
   switch (attribute) {
     case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
       return value.syncPolicy >= CU_SYNC_POLICY_AUTO &&
@@ -39,7 +40,13 @@ bool is_valid(CUstreamAttrID attribute, const CUlaunchAttributeValue& value) {
       return value.memSyncDomain == CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT ||
              value.memSyncDomain == CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE;
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-      return value.accessPolicyWindow.hitRatio >= 0 && value.accessPolicyWindow.hitRatio <= 1;
+      return value.accessPolicyWindow.hitRatio >= 0 && value.accessPolicyWindow.hitRatio <= 1 &&
+             value.accessPolicyWindow.num_bytes <= device.access_policy_window &&
+             value.accessPolicyWindow.missProp != CU_ACCESS_PROPERTY_PERSISTING;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP: {
+      const int domains = device.major >= 9 ? 4 : 1;
+      return value.memSyncDomainMap.default_ < domains && value.memSyncDomainMap.remote < domains;
+    }
     default:
       return true;
   }
@@ -62,7 +69,8 @@ CUresult cuStreamGetAttribute(CUstream handle, CUstreamAttrID attribute, CUstrea
 CUresult cuStreamSetAttribute(CUstream handle, CUstreamAttrID attribute,
                               const CUstreamAttrValue* value) {
   return stream_call(handle, [&](const std::shared_ptr<Stream>& stream) {
-    if (value == nullptr || !is_settable(attribute) || !is_valid(attribute, *value)) {
+    if (value == nullptr || !is_settable(attribute) ||
+        !is_valid(stream->context.device.properties, attribute, *value)) {
       return CUDA_ERROR_INVALID_VALUE;
     }
     const std::scoped_lock lock(stream->mutex);

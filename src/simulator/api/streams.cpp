@@ -2,6 +2,7 @@
 //
 // Streams: creating, destroying, querying and waiting for them.
 #include <memory>
+#include <utility>
 
 #include "simulator/api/capture.hpp"
 #include "simulator/api/host_thread.hpp"
@@ -11,23 +12,30 @@
 
 using namespace cudacore::simulator;
 
+CUresult cudacore::simulator::create_stream(CUstream* handle, Context& context,
+                                            std::shared_ptr<Context> green, unsigned flags,
+                                            int priority) {
+  if (handle == nullptr || (flags & ~unsigned{CU_STREAM_NON_BLOCKING}) != 0) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  ContextStreams& streams = *context.streams;
+  const QueueKind kind =
+      (flags & CU_STREAM_NON_BLOCKING) != 0 ? QueueKind::non_blocking : QueueKind::blocking;
+  const auto stream = std::make_shared<Stream>(context, context.shared_from_this(),
+                                               streams.group->create_queue(kind), flags, priority);
+  stream->green = std::move(green);
+  const std::scoped_lock lock(streams.mutex);
+  stream->handle = registry().streams.insert(stream);
+  streams.streams.insert(stream->handle);
+  *handle = stream->handle;
+  return CUDA_SUCCESS;
+}
+
 namespace {
 
-CUresult create_stream(CUstream* handle, unsigned flags, int priority) {
+CUresult create_in_current_context(CUstream* handle, unsigned flags, int priority) {
   return context_call([&](Context& context) {
-    if (handle == nullptr || (flags & ~unsigned{CU_STREAM_NON_BLOCKING}) != 0) {
-      return CUDA_ERROR_INVALID_VALUE;
-    }
-    ContextStreams& streams = *context.streams;
-    const QueueKind kind =
-        (flags & CU_STREAM_NON_BLOCKING) != 0 ? QueueKind::non_blocking : QueueKind::blocking;
-    const auto stream = std::make_shared<Stream>(
-        context, context.shared_from_this(), streams.group->create_queue(kind), flags, priority);
-    const std::scoped_lock lock(streams.mutex);
-    stream->handle = registry().streams.insert(stream);
-    streams.streams.insert(stream->handle);
-    *handle = stream->handle;
-    return CUDA_SUCCESS;
+    return create_stream(handle, context, current_green_context(), flags, priority);
   });
 }
 
@@ -46,11 +54,11 @@ CUresult tell(CUstream handle, Out* out, Get&& get) {
 extern "C" {
 
 CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
-  return create_stream(stream, flags, least_stream_priority);
+  return create_in_current_context(stream, flags, least_stream_priority);
 }
 
 CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned flags, int priority) {
-  return create_stream(stream, flags, priority);
+  return create_in_current_context(stream, flags, priority);
 }
 
 CUresult cuStreamDestroy_v2(CUstream handle) {
@@ -99,12 +107,14 @@ CUresult cuStreamGetDevice(CUstream handle, CUdevice* device) {
 }
 
 CUresult cuStreamGetCtx(CUstream handle, CUcontext* context) {
-  return tell(handle, context, [](const Stream& stream) { return stream.context.handle; });
+  return tell(handle, context, [](const Stream& stream) {
+    return stream.green != nullptr ? stream.green->handle : stream.context.handle;
+  });
 }
 CUresult cuStreamGetCtx_v2(CUstream handle, CUcontext* context, CUgreenCtx* green) {
-  const CUresult result = cuStreamGetCtx(handle, context);
-  if (result == CUDA_SUCCESS && green != nullptr) *green = nullptr;
-  return result;
+  const CUresult result =
+      tell(handle, context, [](const Stream& stream) { return stream.context.handle; });
+  return result == CUDA_SUCCESS && green != nullptr ? cuStreamGetGreenCtx(handle, green) : result;
 }
 
 CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void* data) {
