@@ -10,6 +10,7 @@
 #include <cudacore/context.hpp>
 #include <cudacore/copy_options.hpp>
 #include <cudacore/device.hpp>
+#include <cudacore/device_resources.hpp>
 #include <cudacore/error.hpp>
 #include <cudacore/event.hpp>
 #include <cudacore/fatbin.hpp>
@@ -19,6 +20,7 @@
 #include <cudacore/host_registration.hpp>
 #include <cudacore/kernel.hpp>
 #include <cudacore/launch.hpp>
+#include <cudacore/launch_attributes.hpp>
 #include <cudacore/linker.hpp>
 #include <cudacore/managed_buffer.hpp>
 #include <cudacore/memory_location.hpp>
@@ -29,6 +31,7 @@
 #include <cudacore/program.hpp>
 #include <cudacore/signature.hpp>
 #include <cudacore/stream.hpp>
+#include <cudacore/stream_attributes.hpp>
 #include <cudacore/stream_value.hpp>
 #include <cudacore/strided_memory.hpp>
 #include <cudacore/surface_object.hpp>

@@ -9,6 +9,7 @@
 
 #include <cudacore/argument.hpp>
 #include <cudacore/kernel.hpp>
+#include <cudacore/launch_attributes.hpp>
 #include <cudacore/stream.hpp>
 
 namespace cudacore {
@@ -27,6 +28,8 @@ struct LaunchConfig {
   bool is_cooperative = false;                     ///< all blocks run at once and can sync the grid
   bool programmatic_stream_serialization = false;  ///< may start before its predecessor ends
   std::optional<int> priority{};                   ///< overrides the stream's priority
+  /// Everything else, from prepare().
+  std::shared_ptr<const launching::AttributeBox> attributes{};
 };
 
 /// Queues a kernel on a stream with arguments that are already packed: `arguments[i]` points at the

@@ -25,6 +25,11 @@ from numpy.typing import DTypeLike, NDArray
 from typing_extensions import Buffer as _HostBuffer
 from typing_extensions import CapsuleType, Self, disjoint_base
 
+from cudacore._device_resources import (
+    ContextOptions,
+    SMResourceOptions,
+    WorkqueueResourceOptions,
+)
 from cudacore._ipc import IPCAllocationHandle, IPCBufferDescriptor, IPCEventDescriptor
 from cudacore._tensor_map import (
     TensorMapDataType,
@@ -56,6 +61,7 @@ from cudacore.typing import (
     ObjectCodeFormatType,
     PCHStatusType,
     SourceCodeType,
+    WorkqueueSharingScopeType,
 )
 from cudacore.utils import ProgramCacheResource
 
@@ -623,6 +629,38 @@ class Device:
         -------
         Stream
         """
+    @property
+    def resources(self) -> DeviceResources:
+        """DeviceResources: What work on it may use: its multiprocessors and its queues."""
+    def create_context(self, options: ContextOptions | Mapping[str, Any] | None = None) -> Context:
+        """Makes a green context, whose work runs on some multiprocessors alone (cuGreenCtxCreate).
+
+        Parameters
+        ----------
+        options : ContextOptions or dict
+            The resources: multiprocessors from one `SMResource.split`, and perhaps queues.
+
+        Returns
+        -------
+        Context
+
+        Raises
+        ------
+        ValueError
+            There are no resources, they are of another device, or of a dry run.
+        TypeError
+            Something is no resource.
+        NotSupportedError
+            The driver has no green contexts, which came with CUDA 12.4.
+
+        Examples
+        --------
+        >>> dev = cudacore.Device()
+        >>> groups, rest = dev.resources.sm.split(cudacore.SMResourceOptions(count=8))
+        >>> context = dev.create_context(cudacore.ContextOptions(resources=groups))
+        >>> context.is_green, context.create_stream().resources.sm.sm_count
+        (True, 8)
+        """
     def create_graph_builder(self) -> GraphBuilder:
         """Makes a builder that captures a new stream of this device.
 
@@ -795,8 +833,9 @@ class Context:
     """A CUDA context: the state of one device in this process.
 
     The primary context of a device is retained once, on first use, and shared with
-    every library that uses the CUDA runtime. A context of another library is
-    borrowed, never destroyed.
+    every library that uses the CUDA runtime. A green context, of `Device.create_context`, has a
+    part of the device's multiprocessors. It lives as long as any stream, event or `Context` of it.
+    A context of another library is borrowed, never destroyed.
     """
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @property
@@ -807,15 +846,29 @@ class Context:
         """Device: The device it belongs to."""
     @property
     def is_green(self) -> bool:
-        """bool: Whether it has only part of the device's multiprocessors; always False."""
+        """bool: Whether it has only part of the device's multiprocessors."""
     @property
     def is_lost(self) -> bool:
         """bool: Whether a kernel's failure has made it unusable; see `ContextLostError`."""
     @property
     def is_closed(self) -> bool:
-        """bool: Always False: a primary context lives as long as the process."""
+        """bool: Whether closed; only a green context can be."""
+    @property
+    def limits(self) -> ContextLimits:
+        """ContextLimits: What its kernels may use; the fields can be set."""
+    @property
+    def resources(self) -> DeviceResources:
+        """DeviceResources: What its work may use: all of the device, or a green context's part.
+
+        Raises
+        ------
+        ValueError
+            The context is closed.
+        """
+    def reset_persisting_l2_cache(self) -> None:
+        """Makes all persisting lines of the L2 cache normal again (cuCtxResetPersistingL2Cache)."""
     def create_stream(self, options: StreamOptions | Mapping[str, Any] | None = None) -> Stream:
-        """Makes a stream of this context (cuStreamCreateWithPriority).
+        """Makes a stream of this context (cuStreamCreateWithPriority, cuGreenCtxStreamCreate).
 
         Parameters
         ----------
@@ -824,13 +877,252 @@ class Context:
         Returns
         -------
         Stream
+
+        Raises
+        ------
+        ValueError
+            The context is closed, or the options ask for a blocking stream of a green context.
         """
     def close(self) -> None:
-        """Does nothing: this object does not own a primary or borrowed context."""
+        """Lets go of a green context. It ends (cuGreenCtxDestroy) once no stream, event or other
+        Context of it is left. Does nothing for other contexts, which this object does not own.
+
+        Raises
+        ------
+        RuntimeError
+            It is the calling thread's current context.
+        """
     def sync(self) -> None:
         """Waits for all work of the context (cuCtxSynchronize); responds to Ctrl-C."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+
+@final
+class ContextLimits:
+    """What the kernels of a context may use (cuCtxGetLimit, cuCtxSetLimit).
+
+    Setting a field is a request: the driver may round it up, or clamp it. Reading tells what it is
+    now. A field that the device doesn't have raises `NotSupportedError`.
+
+    Raises
+    ------
+    ValueError
+        A value is negative, or the driver refuses it.
+    TypeError
+        A value is not an int.
+
+    Examples
+    --------
+    >>> limits = cudacore.Device().context.limits
+    >>> before = limits.stack_size
+    >>> limits.stack_size = 4096
+    >>> limits.stack_size
+    4096
+    >>> limits.stack_size = before
+    """
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    stack_size: int
+    """int: Bytes of the stack of each thread."""
+    printf_fifo_size: int
+    """int: Bytes for what ``printf`` in kernels writes until it is shown."""
+    malloc_heap_size: int
+    """int: Bytes for ``malloc`` and ``new`` in kernels."""
+    dev_runtime_sync_depth: int
+    """int: How deep kernels may wait for those that they launch; up to compute capability 8.9."""
+    dev_runtime_pending_launch_count: int
+    """int: How many launches by kernels may wait at once."""
+    max_l2_fetch_granularity: int
+    """int: The most bytes that the L2 cache fetches at once, 0 to 128; a hint."""
+    persisting_l2_cache_size: int
+    """int: Bytes of the L2 cache that are set aside for persisting accesses, at most the device's
+    ``max_persisting_l2_cache_size``.
+    """
+
+@final
+class AccessPolicyWindow:
+    base_ptr: int
+    num_bytes: int
+    hit_ratio: float
+    hit_prop: str
+    miss_prop: str
+    def __init__(
+        self,
+        base_ptr: int | Buffer = 0,
+        num_bytes: int = 0,
+        hit_ratio: float = 1.0,
+        hit_prop: str = "normal",
+        miss_prop: str = "normal",
+    ) -> None: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __replace__(self, **kwargs: Any) -> Self: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+
+@final
+class StreamAttributes:
+    """What can be set of a stream after it was made, for work that is queued later
+    (cuStreamGetAttribute, cuStreamSetAttribute).
+
+    Examples
+    --------
+    >>> stream = cudacore.Device().create_stream()
+    >>> stream.attributes.priority = -1
+    >>> stream.priority
+    -1
+    """
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    @property
+    def access_policy_window(self) -> AccessPolicyWindow:
+        """AccessPolicyWindow: The memory that the L2 cache keeps, or doesn't keep, in kernels.
+
+        Set it to an AccessPolicyWindow, a dict of its fields, or None for no window, which is one
+        of 0 bytes.
+
+        Raises
+        ------
+        ValueError
+            The window is larger than the device's ``max_access_policy_window_size``, is not memory
+            that its kernels can use, or has a value out of range.
+        NotSupportedError
+            The device has no such windows, or no persisting accesses.
+        """
+    @access_policy_window.setter
+    def access_policy_window(
+        self, value: AccessPolicyWindow | Mapping[str, Any] | None, /
+    ) -> None: ...
+    sync_policy: str
+    """str: How threads wait for the stream: ``"auto"``, ``"spin"``, ``"yield"`` or
+    ``"blocking_sync"``; see `SyncPolicyType`.
+    """
+    priority: int
+    """int: Lower is more urgent. A ValueError if it is outside the device's range."""
+    mem_sync_domain: str
+    """str: ``"default"`` or ``"remote"``. A memory fence of a kernel waits only for the writes of
+    kernels of the same domain.
+    """
+    mem_sync_domain_map: tuple[int, int]
+    """tuple of int: Which of the device's domains ``"default"`` and ``"remote"`` are. A ValueError
+    if the device has fewer (``mem_sync_domain_count``).
+    """
+    def copy_from(self, source: _StreamLike) -> None:
+        """Takes over all attributes of another stream (cuStreamCopyAttributes).
+
+        Parameters
+        ----------
+        source : Stream, or anything with ``__cuda_stream__``
+
+        Raises
+        ------
+        ValueError
+            A stream is closed, or the source is of another device.
+        """
+
+@final
+class DeviceResources:
+    """What work may use: of a device, a context or a stream.
+
+    Examples
+    --------
+    >>> resources = cudacore.Device().resources
+    >>> resources.sm.sm_count == cudacore.Device().properties.multiprocessor_count
+    True
+    """
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    @property
+    def sm(self) -> SMResource:
+        """SMResource: The multiprocessors (cuDeviceGetDevResource, cuCtxGetDevResource,
+        cuStreamGetDevResource).
+
+        Raises
+        ------
+        NotSupportedError
+            The driver has no green contexts, which came with CUDA 12.4.
+        """
+    @property
+    def workqueue(self) -> WorkqueueResource:
+        """WorkqueueResource: The queues to the device; of a stream, those of its context.
+
+        Raises
+        ------
+        NotSupportedError, InvalidValueError
+            The driver doesn't tell; it does since CUDA 13.1.
+        """
+
+@final
+class SMResource:
+    """Multiprocessors of a device."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    @property
+    def handle(self) -> int:
+        """int: The address of the CUdevResource."""
+    @property
+    def sm_count(self) -> int:
+        """int: How many there are."""
+    @property
+    def min_partition_size(self) -> int:
+        """int: The fewest that a part of them can have."""
+    @property
+    def coscheduled_alignment(self) -> int:
+        """int: How many are neighbors; the size of a part is a multiple of it."""
+    @property
+    def flags(self) -> int:
+        """int: The driver's CUdevSmResourceGroup_flags."""
+    def split(
+        self, options: SMResourceOptions | Mapping[str, Any], *, dry_run: bool = False
+    ) -> tuple[list[SMResource], SMResource]:
+        """Splits them into groups that have none in common (cuDevSmResourceSplit; on drivers before
+        CUDA 13.1, cuDevSmResourceSplitByCount, which makes groups of one size alone).
+
+        Parameters
+        ----------
+        options : SMResourceOptions or dict
+            How large the groups are.
+        dry_run : bool
+            Whether only to find out their sizes: no context can be made of them.
+
+        Returns
+        -------
+        tuple of list of SMResource, and SMResource
+            The groups, and what is left, which may have no multiprocessors.
+
+        Raises
+        ------
+        ValueError
+            There are fewer multiprocessors, or they can't be grouped like this.
+        NotSupportedError
+            The driver is too old for these options.
+
+        Examples
+        --------
+        >>> whole = cudacore.Device().resources.sm
+        >>> groups, rest = whole.split(cudacore.SMResourceOptions(count=whole.min_partition_size))
+        >>> groups[0].sm_count + rest.sm_count == whole.sm_count
+        True
+        """
+
+@final
+class WorkqueueResource:
+    """The queues by which work gets to a device."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    @property
+    def handle(self) -> int:
+        """int: The address of the CUdevResource."""
+    @property
+    def sharing_scope(self) -> WorkqueueSharingScopeType:
+        """WorkqueueSharingScopeType: Which contexts share the queues."""
+    @property
+    def concurrency_limit(self) -> int:
+        """int: How many streams are expected to have work at once."""
+    @property
+    def device(self) -> Device:
+        """Device: The device that they lead to."""
+    def configure(self, options: WorkqueueResourceOptions | Mapping[str, Any]) -> None:
+        """Changes what is set, for contexts that are made of this object later.
+
+        Parameters
+        ----------
+        options : WorkqueueResourceOptions or dict
+            What is None stays as it is.
+        """
 
 @final
 class StreamOptions:
@@ -899,6 +1191,12 @@ class Stream:
     @property
     def context(self) -> Context:
         """Context: The context its work runs in."""
+    @property
+    def attributes(self) -> StreamAttributes:
+        """StreamAttributes: What can be set of the stream; the fields can be set."""
+    @property
+    def resources(self) -> DeviceResources:
+        """DeviceResources: What its work may use: the whole device, or a green context's part."""
     @property
     def is_done(self) -> bool:
         """bool: Whether all queued work has finished (cuStreamQuery)."""
@@ -4670,11 +4968,30 @@ class LaunchConfig:
     is_cooperative : bool
     programmatic_stream_serialization : bool
     priority : int or None
+    cluster_scheduling_policy_preference : str or None
+        ``"default"``, ``"spread"`` or ``"load_balancing"``; see `ClusterSchedulingPolicyType`.
+    preferred_cluster : int, sequence of int, or None
+        A multiple of `cluster`, which divides the grid.
+    access_policy_window : AccessPolicyWindow, dict or None
+    programmatic_event, launch_completion_event : Event or None
+        Events without timing, and not shared between processes. The config keeps them alive.
+    trigger_at_block_start : bool
+    mem_sync_domain : str or None
+        ``"default"`` or ``"remote"``; see `MemSyncDomainType`.
+    mem_sync_domain_map : tuple of two ints, or None
+    shared_memory_carveout : int or None
+        Percent, 0 to 100.
+    shared_memory_mode : str or None
+        See `SharedMemoryModeType`.
+    portable_cluster_size_mode : str or None
+        See `PortableClusterSizeModeType`.
+    nvlink_util_centric_scheduling : bool
+    device_updatable_kernel_node : bool
 
     Raises
     ------
     ValueError
-        An extent is zero, negative or above 2**32 - 1.
+        An extent is zero, negative or above 2**32 - 1, or another value is out of range.
 
     Examples
     --------
@@ -4704,6 +5021,49 @@ class LaunchConfig:
     @property
     def priority(self) -> int | None:
         """int or None: Overrides the stream's priority for this launch."""
+    @property
+    def cluster_scheduling_policy_preference(self) -> str | None:
+        """str or None: How clusters should be spread over the device."""
+    @property
+    def preferred_cluster(self) -> tuple[int, int, int] | None:
+        """tuple of int or None: The cluster that the device should use where it has room for it
+        (compute capability 10.0).
+        """
+    @property
+    def access_policy_window(self) -> AccessPolicyWindow | None:
+        """AccessPolicyWindow or None: What the L2 cache keeps; overrides the stream's."""
+    @property
+    def programmatic_event(self) -> Event | None:
+        """Event or None: Recorded once all blocks have triggered it, or ended."""
+    @property
+    def trigger_at_block_start(self) -> bool:
+        """bool: Whether the start of a block triggers `programmatic_event`."""
+    @property
+    def launch_completion_event(self) -> Event | None:
+        """Event or None: Recorded once all blocks have started."""
+    @property
+    def mem_sync_domain(self) -> str | None:
+        """str or None: The domain whose writes memory fences wait for; overrides the stream's."""
+    @property
+    def mem_sync_domain_map(self) -> tuple[int, int] | None:
+        """tuple of int or None: The device's domains that ``"default"`` and ``"remote"`` are."""
+    @property
+    def shared_memory_carveout(self) -> int | None:
+        """int or None: How much of the L1 cache should be shared memory, in percent of the most
+        that is possible.
+        """
+    @property
+    def shared_memory_mode(self) -> str | None:
+        """str or None: Whether blocks may have more shared memory than every device has."""
+    @property
+    def portable_cluster_size_mode(self) -> str | None:
+        """str or None: Whether a cluster may be larger than the 8 blocks that every device has."""
+    @property
+    def nvlink_util_centric_scheduling(self) -> bool:
+        """bool: Whether blocks should be placed so that NVLink is used evenly; a hint."""
+    @property
+    def device_updatable_kernel_node(self) -> bool:
+        """bool: Whether kernels may update the node of a graph that the launch becomes."""
     def __init__(
         self,
         grid: _Dim | None = None,
@@ -4713,6 +5073,19 @@ class LaunchConfig:
         is_cooperative: bool = False,
         programmatic_stream_serialization: bool = False,
         priority: int | None = None,
+        cluster_scheduling_policy_preference: str | None = None,
+        preferred_cluster: _Dim | None = None,
+        access_policy_window: AccessPolicyWindow | Mapping[str, Any] | None = None,
+        programmatic_event: Event | None = None,
+        trigger_at_block_start: bool = False,
+        launch_completion_event: Event | None = None,
+        mem_sync_domain: str | None = None,
+        mem_sync_domain_map: tuple[int, int] | None = None,
+        shared_memory_carveout: int | None = None,
+        shared_memory_mode: str | None = None,
+        portable_cluster_size_mode: str | None = None,
+        nvlink_util_centric_scheduling: bool = False,
+        device_updatable_kernel_node: bool = False,
     ) -> None: ...
     def __replace__(self, **kwargs: Any) -> Self: ...
     def __eq__(self, other: object, /) -> bool: ...

@@ -11,27 +11,10 @@ if TYPE_CHECKING:
 
 PAGE = "docs/cuda_core.md"
 
-# Names of the package and members of classes, by feature.
+# Names of the package, by feature.
 NAMES = {
     "checkpoints": ("checkpoint", "ProcessStateType"),
     "graphics": ("GraphicsResource",),
-    "green contexts": (
-        "ContextOptions",
-        "DeviceResources",
-        "DeviceResourcesType",
-        "SMResource",
-        "SMResourceOptions",
-        "WorkqueueResource",
-        "WorkqueueResourceOptions",
-        "WorkqueueSharingScopeType",
-    ),
-}
-MEMBERS: dict[str, dict[str, tuple[str, ...]]] = {
-    "green contexts": {
-        "Context": ("resources",),
-        "Device": ("create_context", "resources"),
-        "Stream": ("resources",),
-    },
 }
 # What PyTorch, CuPy or numba call a member, and what to write here.
 RENAMED = {
@@ -112,10 +95,6 @@ def add_members(module: ModuleType) -> None:
 
 
 def _placeholders() -> Iterator[tuple[str, str, str]]:
-    for feature, members in MEMBERS.items():
-        for owner, names in members.items():
-            for name in names:
-                yield owner, name, f"it lacks {feature}; see {PAGE}"
     for owner, renamed in RENAMED.items():
         for name, code in renamed.items():
             yield owner, name, f"write `{code}`"

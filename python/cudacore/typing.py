@@ -6,27 +6,39 @@ and they compare equal to it.
 """
 
 import enum
-from typing import Protocol, TypeAlias, runtime_checkable
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, TypeAlias, Union, runtime_checkable
+
+if TYPE_CHECKING:
+    from cudacore._core import SMResource, WorkqueueResource
 
 __all__ = [
+    "AccessPropertyType",
     "AddressModeType",
     "ArrayFormatType",
+    "ClusterSchedulingPolicyType",
     "CompilerBackendType",
     "DevicePointerType",
+    "DeviceResourcesType",
     "FilterModeType",
     "GraphConditionalType",
     "GraphMemoryType",
     "IsStreamType",
     "ManagedMemoryLocationType",
+    "MemSyncDomainType",
     "ObjectCodeFormatType",
     "PCHStatusType",
+    "PortableClusterSizeModeType",
     "ReadModeType",
+    "SharedMemoryModeType",
     "SourceCodeType",
+    "SyncPolicyType",
     "VirtualMemoryAccessType",
     "VirtualMemoryAllocationType",
     "VirtualMemoryGranularityType",
     "VirtualMemoryHandleType",
     "VirtualMemoryLocationType",
+    "WorkqueueSharingScopeType",
 ]
 
 
@@ -36,6 +48,10 @@ def __dir__() -> list[str]:
 
 DevicePointerType: TypeAlias = int | None
 """What ``Buffer.handle`` gives and ``Buffer.from_handle`` takes."""
+
+
+DeviceResourcesType: TypeAlias = Sequence[Union["SMResource", "WorkqueueResource"]]
+"""What a green context is made of."""
 
 
 @runtime_checkable
@@ -100,6 +116,63 @@ class ManagedMemoryLocationType(_StrEnum):
     DEVICE = "device"
     HOST = "host"
     HOST_NUMA = "host_numa"
+
+
+class AccessPropertyType(_StrEnum):
+    """How long lines of the L2 cache stay there."""
+
+    NORMAL = "normal"
+    STREAMING = "streaming"
+    PERSISTING = "persisting"
+
+
+class SyncPolicyType(_StrEnum):
+    """How threads wait for a stream."""
+
+    AUTO = "auto"
+    SPIN = "spin"
+    YIELD = "yield"
+    BLOCKING_SYNC = "blocking_sync"
+
+
+class MemSyncDomainType(_StrEnum):
+    """The kernels whose writes the memory fences of a kernel wait for."""
+
+    DEFAULT = "default"
+    REMOTE = "remote"
+
+
+class ClusterSchedulingPolicyType(_StrEnum):
+    """How clusters are spread over a device."""
+
+    DEFAULT = "default"
+    SPREAD = "spread"
+    LOAD_BALANCING = "load_balancing"
+
+
+class PortableClusterSizeModeType(_StrEnum):
+    """Whether a cluster may be larger than the 8 blocks that every device has."""
+
+    DEFAULT = "default"
+    REQUIRE_PORTABLE = "require_portable"
+    ALLOW_NON_PORTABLE = "allow_non_portable"
+
+
+class SharedMemoryModeType(_StrEnum):
+    """Whether blocks may have more shared memory than every device has."""
+
+    DEFAULT = "default"
+    REQUIRE_PORTABLE = "require_portable"
+    ALLOW_NON_PORTABLE = "allow_non_portable"
+    ALLOW_OVERSIZED = "allow_oversized"
+    PREFER_OVERSIZED = "prefer_oversized"
+
+
+class WorkqueueSharingScopeType(_StrEnum):
+    """Which contexts share the queues to a device: all, or, if possible, not those that balance."""
+
+    DEVICE_CTX = "device_ctx"
+    GREEN_CTX_BALANCED = "green_ctx_balanced"
 
 
 class GraphConditionalType(_StrEnum):

@@ -249,6 +249,15 @@ void bind_device(py::module_& module) {
       .def("set_current", quick, py::arg("ctx") = py::none(), &set_current)
       .def("create_stream", in_parts, py::arg("obj") = py::none(), py::arg("options") = py::none(),
            &create_stream)
+      .property("resources", in_parts,
+                [](const PyDevice& self) {
+                  make_class("DeviceResources");
+                  return DeviceResources(self.device);
+                })
+      .def("create_context", in_parts, py::arg("options") = py::none(),
+           [](const PyDevice& self, py::handle options) {
+             return create_green_context(self.device, options);
+           })
       .def("create_graph_builder", in_parts,
            [](const ObjectOf<PyDevice>& self) {
              return self.attr("create_stream")().attr("create_graph_builder")();

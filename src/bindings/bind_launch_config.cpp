@@ -6,7 +6,9 @@
 
 #include "bindings/conversions.hpp"
 #include "bindings/keywords.hpp"
+#include "bindings/later.hpp"
 #include "bindings/launcher.hpp"
+#include "bindings/options.hpp"
 #include "bindings/suggestion.hpp"
 
 namespace cudacore::bindings {
@@ -126,10 +128,44 @@ void set_value(std::optional<int>& number, py::handle value, const char* field) 
   number = static_cast<int>(given.value);
 }
 
+template <typename E>
+requires std::is_enum_v<E>
+void set_value(std::optional<E>& chosen, py::handle value, const char* field) {
+  chosen = value.is_none() ? std::nullopt : std::optional(to_enum<E>(value, in_config(field)));
+}
+
+void set_value(std::optional<AccessPolicyWindow>& window, py::handle value, const char* field) {
+  const bool is_window = get_if<AccessPolicyWindow>(value.ptr()) != nullptr || is_mapping(value);
+  if (!value.is_none() && !is_window) {
+    refuse_type(in_config(field), "an AccessPolicyWindow, a mapping of its fields, or None", value);
+  }
+  window = value.is_none() ? std::nullopt : std::optional(to_options<AccessPolicyWindow>(value));
+}
+
+void set_value(std::optional<Event>& event, py::handle value, const char* field) {
+  const auto* given = get_if<Event>(value.ptr());
+  if (given == nullptr && !value.is_none()) {
+    refuse_type(in_config(field), "an Event or None", value);
+  }
+  event = given != nullptr ? std::optional(*given) : std::nullopt;
+}
+
+void set_value(std::optional<MemSyncDomainMap>& map, py::handle value, const char* field) {
+  map = value.is_none() ? std::nullopt
+                        : std::optional(to_mem_sync_domain_map(value, in_config(field).c_str()));
+}
+
 template <typename V>
 py::object show_value(const V& value) {
   if constexpr (std::is_same_v<V, Dim3>) {
     return py::make_tuple(value[0], value[1], value[2]);
+  } else if constexpr (std::is_same_v<V, MemSyncDomainMap>) {
+    return py::make_tuple(value.normal, value.remote);
+  } else if constexpr (std::is_enum_v<V>) {
+    return py::str(name_of(value));
+  } else if constexpr (std::is_same_v<V, AccessPolicyWindow>) {
+    make_class("AccessPolicyWindow");
+    return py::cast(value);
   } else if constexpr (requires { value.has_value(); }) {
     return value ? show_value(*value) : py::none();
   } else {
@@ -137,19 +173,56 @@ py::object show_value(const V& value) {
   }
 }
 
+/// What the fields are read into: the attributes are prepared for the driver at the end.
+struct Values {
+  LaunchConfig config;
+  LaunchAttributes attributes;
+  bool has_attributes = false;
+
+  explicit Values(LaunchConfig given = {})
+      : config(std::move(given)), attributes(attributes_of(config.attributes)) {}
+
+  [[nodiscard]] LaunchConfig take() {
+    if (!has_attributes) return std::move(config);
+    try {
+      config.attributes = prepare(std::move(attributes));
+    } catch (const std::invalid_argument& error) {
+      throw std::invalid_argument(in_config(error.what()));
+    }
+    return std::move(config);
+  }
+};
+
 struct Field {
   const char* name;
-  void (*set)(LaunchConfig&, py::handle, const char*);
+  void (*set)(Values&, py::handle, const char*);
   py::object (*get)(const LaunchConfig&);
 };
 
-template <auto member>
-constexpr Field field(const char* name) {
+template <auto member, typename V>
+constexpr Field make_field(const char* name, V LaunchConfig::* /*member*/) {
   return {name,
-          [](LaunchConfig& config, py::handle value, const char* field) {
-            set_value(config.*member, value, field);
+          [](Values& values, py::handle value, const char* field) {
+            set_value(values.config.*member, value, field);
           },
           [](const LaunchConfig& config) { return show_value(config.*member); }};
+}
+
+template <auto member, typename V>
+constexpr Field make_field(const char* name, V LaunchAttributes::* /*member*/) {
+  return {name,
+          [](Values& values, py::handle value, const char* field) {
+            values.has_attributes = true;
+            set_value(values.attributes.*member, value, field);
+          },
+          [](const LaunchConfig& config) {
+            return show_value(attributes_of(config.attributes).*member);
+          }};
+}
+
+template <auto member>
+constexpr Field field(const char* name) {
+  return make_field<member>(name, member);
 }
 
 constexpr std::array fields = {
@@ -160,7 +233,22 @@ constexpr std::array fields = {
     field<&LaunchConfig::is_cooperative>("is_cooperative"),
     field<&LaunchConfig::programmatic_stream_serialization>("programmatic_stream_serialization"),
     field<&LaunchConfig::priority>("priority"),
+    field<&LaunchAttributes::cluster_scheduling_policy_preference>(
+        "cluster_scheduling_policy_preference"),
+    field<&LaunchAttributes::preferred_cluster>("preferred_cluster"),
+    field<&LaunchAttributes::access_policy_window>("access_policy_window"),
+    field<&LaunchAttributes::programmatic_event>("programmatic_event"),
+    field<&LaunchAttributes::trigger_at_block_start>("trigger_at_block_start"),
+    field<&LaunchAttributes::launch_completion_event>("launch_completion_event"),
+    field<&LaunchAttributes::mem_sync_domain>("mem_sync_domain"),
+    field<&LaunchAttributes::mem_sync_domain_map>("mem_sync_domain_map"),
+    field<&LaunchAttributes::shared_memory_carveout>("shared_memory_carveout"),
+    field<&LaunchAttributes::shared_memory_mode>("shared_memory_mode"),
+    field<&LaunchAttributes::portable_cluster_size_mode>("portable_cluster_size_mode"),
+    field<&LaunchAttributes::nvlink_util_centric_scheduling>("nvlink_util_centric_scheduling"),
+    field<&LaunchAttributes::device_updatable_kernel_node>("device_updatable_kernel_node"),
 };
+constexpr std::size_t shape_fields = 7;  ///< the others are attributes, which few launches have
 
 constexpr auto field_names = [] {
   std::array<const char*, fields.size()> names{};
@@ -169,8 +257,9 @@ constexpr auto field_names = [] {
 }();
 
 /// No one else may hold `values`: their conversion runs Python code.
-void set_fields(LaunchConfig& config, const py::dict& values) {
-  for (const auto& [key, value] : values) {
+void set_fields(LaunchConfig& config, const py::dict& given) {
+  Values values(config);
+  for (const auto& [key, value] : given) {
     const auto* field = std::find_if(fields.begin(), fields.end(), [&key = key](const Field& each) {
       return key.equal(py::str(each.name));
     });
@@ -178,8 +267,9 @@ void set_fields(LaunchConfig& config, const py::dict& values) {
       throw py::type_error("LaunchConfig has no field " + shown(key) +
                            did_you_mean(py::str(key).cast<std::string>(), field_names));
     }
-    field->set(config, value, field->name);
+    field->set(values, value, field->name);
   }
+  config = values.take();
 }
 
 [[noreturn]] void refuse_change(const std::string& field) {
@@ -190,8 +280,15 @@ void set_fields(LaunchConfig& config, const py::dict& values) {
 }
 
 py::tuple all_fields(const LaunchConfig& config) {
-  py::tuple values(fields.size());
-  for (std::size_t i = 0; i < fields.size(); ++i) values[i] = fields[i].get(config);
+  py::tuple values(config.attributes != nullptr ? fields.size() : shape_fields);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = fields[i].get(config);
+  return values;
+}
+
+/// What equal configs have in common, and can be hashed: a window cannot.
+py::tuple shape_of(const LaunchConfig& config) {
+  py::tuple values(shape_fields);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = fields[i].get(config);
   return values;
 }
 
@@ -209,11 +306,11 @@ PyObject* construct(PyObject* /*type*/, PyObject* const* args, std::size_t flags
           "name them: LaunchConfig(grid=" +
           shown(given[0]) + ", block=" + shown(given[1]) + ")");
     }
-    LaunchConfig config;
+    Values values;
     for (std::size_t i = 0; i < fields.size(); ++i) {
-      if (given[i]) fields[i].set(config, given[i], fields[i].name);
+      if (given[i]) fields[i].set(values, given[i], fields[i].name);
     }
-    return make_object(config);
+    return make_object(values.take());
   });
 }
 
@@ -228,11 +325,25 @@ PyObject* construct_from_tuple(PyTypeObject* type, PyObject* args, PyObject* kwa
   });
 }
 
+PyObject* get_field(PyObject* self, void* closure) {
+  return guarded([&] {
+    const auto& field = *static_cast<const Field*>(closure);
+    return field.get(*get_if<LaunchConfig>(self)).release().ptr();
+  });
+}
+
+int refuse_field(PyObject* /*self*/, PyObject* /*value*/, void* closure) {
+  return status_of([&] { refuse_change(static_cast<const Field*>(closure)->name); });
+}
+
 std::string repr(const LaunchConfig& config) {
   std::string text = "LaunchConfig(";
-  for (const Field& field : fields) {
-    text += (&field == fields.begin() ? "" : ", ") + std::string(field.name) + "=" +
-            py::repr(field.get(config)).cast<std::string>();
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const py::object value = fields[i].get(config);
+    // Of the attributes, only those that are set.
+    if (i >= shape_fields && (value.is_none() || value.ptr() == Py_False)) continue;
+    text += (i == 0 ? "" : ", ") + std::string(fields[i].name) + "=" +
+            py::repr(value).cast<std::string>();
   }
   return text + ")";
 }
@@ -260,18 +371,17 @@ LaunchConfig to_launch_config(py::handle object) {
 void bind_launch_config(py::module_& module) {
   HeapClass<LaunchConfig> type(module, "cudacore.LaunchConfig", &construct_from_tuple);
   heap_type<LaunchConfig>->tp_vectorcall = &construct;
-  for (const Field& field : fields) {
-    type.property(field.name, quick,
-                  [get = field.get](const LaunchConfig& self) { return get(self); });
-    type.setter(field.name, quick,
-                [name = field.name](const LaunchConfig& /*self*/, py::handle /*value*/) {
-                  refuse_change(name);
-                });
+  static std::array<PyGetSetDef, fields.size()> definitions;
+  for (std::size_t i = 0; i < definitions.size(); ++i) {
+    definitions[i] = {fields[i].name, &get_field, &refuse_field,
+                      documentation(type, fields[i].name), const_cast<Field*>(&fields[i])};
+    type.attr(fields[i].name) =
+        checked(PyDescr_NewGetSet(heap_type<LaunchConfig>, &definitions[i]));
   }
   type.def_equality([](const LaunchConfig& a, const LaunchConfig& b) {
         return all_fields(a).equal(all_fields(b));
       })
-      .def("__hash__", quick, [](const LaunchConfig& self) { return py::hash(all_fields(self)); })
+      .def("__hash__", quick, [](const LaunchConfig& self) { return py::hash(shape_of(self)); })
       .def_replace(&set_fields)
       .def("__reduce__", quick,
            [](const LaunchConfig& self) {

@@ -4,6 +4,7 @@
 #include "bindings/device_object.hpp"
 #include "bindings/entered_streams.hpp"
 #include "bindings/fast_method.hpp"
+#include "bindings/later.hpp"
 #include "bindings/options.hpp"
 #include "bindings/recorder.hpp"
 #include "bindings/stream_word.hpp"
@@ -118,8 +119,7 @@ void close(const ObjectOf<Stream>& self) {
 }
 
 auto create_graph_builder(const Stream& self) {
-  // Makes the class if need be: an accessor that nobody converts reads no attribute.
-  static_cast<void>(py::object(py::module_::import("cudacore._core").attr("GraphBuilder")));
+  make_class("GraphBuilder");
   return [stream = Stream(self)] { return GraphBuilder(stream); };
 }
 
@@ -155,6 +155,16 @@ void bind_stream(py::module_& module) {
       .property("handle", quick, read<&Stream::handle>)
       .property("is_nonblocking", read<&Stream::is_nonblocking>)
       .property("priority", read<&Stream::priority>)
+      .property("attributes", in_parts,
+                [](const Stream& self) {
+                  make_class("StreamAttributes");
+                  return StreamAttributes(self);
+                })
+      .property("resources", in_parts,
+                [](const Stream& self) {
+                  make_class("DeviceResources");
+                  return DeviceResources(self);
+                })
       .property("device", quick,
                 [](const Stream& self) { return device_object(self.device().id()); })
       .property("context", quick, read<&Stream::context>)

@@ -29,4 +29,7 @@ struct CollectorTraits<PyDevice> {
 /// The resource that a Device object allocates from.
 [[nodiscard]] const std::shared_ptr<MemoryResource>& resource_of(PyDevice& device);
 
+/// A context with the resources that a ContextOptions, or a mapping of its fields, lists.
+[[nodiscard]] Context create_green_context(const Device& device, py::handle options);
+
 }  // namespace cudacore::bindings

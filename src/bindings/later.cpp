@@ -62,6 +62,10 @@ py::object get_later(const std::string& name) {
                             "'");
 }
 
+void make_class(const char* name) {
+  static_cast<void>(py::object(py::module_::import(module_name).attr(name)));
+}
+
 void NamedTuple::add() const {
   add_later({name_}, [this](py::module_& module) {
     module.attr(name_) = py::module_::import("collections")

@@ -19,6 +19,8 @@ void finish(const py::module_& module);
 /// Calls `bind` when one of `names` of the extension module is first used; it adds them to a module
 /// that it is given.
 void add_later(std::initializer_list<const char*> names, std::function<void(py::module_&)> bind);
+/// Makes the class of this name, of which an object is about to be made.
+void make_class(const char* name);
 /// The extension module's __getattr__.
 /// @throw AttributeError
 [[nodiscard]] py::object get_later(const std::string& name);

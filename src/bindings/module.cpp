@@ -17,7 +17,11 @@ namespace cudacore::bindings {
 #define CUDACORE_DECLARE(noun) void bind_##noun(py::module_& module);
 CUDACORE_BINDINGS(CUDACORE_DECLARE)
 #undef CUDACORE_DECLARE
+void bind_access_policy_window(py::module_& module);
+void bind_context_limits(py::module_& module);
+void bind_device_resources(py::module_& module);
 void bind_graph(py::module_& module);
+void bind_stream_attributes(py::module_& module);
 void bind_recorded_function(py::module_& module);
 void bind_arrays(py::module_& module);
 void bind_textures(py::module_& module);
@@ -69,6 +73,10 @@ PYBIND11_MODULE(_core, module) {
             });
   add_later({"MipmappedArray", "OpaqueArray"}, &bind_arrays);
   add_later({"SurfaceObject", "TextureObject"}, &bind_textures);
+  add_later({"AccessPolicyWindow"}, &bind_access_policy_window);
+  add_later({"ContextLimits"}, &bind_context_limits);
+  add_later({"DeviceResources", "SMResource", "WorkqueueResource"}, &bind_device_resources);
+  add_later({"StreamAttributes"}, &bind_stream_attributes);
   module.attr("__getattr__") = py::cpp_function(&get_later, py::arg("name"));
   bind_errors_of_both(module);
 

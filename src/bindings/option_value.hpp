@@ -87,6 +87,11 @@ constexpr const char* expected(Type<MemcpyOverlapMode> /*type*/) {
 constexpr const char* expected(Type<std::optional<MemoryLocation>> /*type*/) {
   return "Device, Host or None";
 }
+constexpr const char* expected(Type<AccessProperty> /*type*/) {
+  return "'normal', 'streaming' or 'persisting'";
+}
+constexpr const char* expected(Type<double> /*type*/) { return "float"; }
+constexpr const char* expected(Type<CUdeviceptr> /*type*/) { return "Buffer or int"; }
 constexpr const char* expected(Type<VirtualAccess> /*type*/) { return "'r', 'rw' or None"; }
 
 inline std::string to_text(py::handle object, const OptionPlace& place) {
@@ -171,6 +176,24 @@ inline void read_option(py::handle object, const OptionPlace& place, std::size_t
   PyErr_Clear();
   throw py::value_error(place.name + " must be an int of 64 bits that is not negative, not " +
                         shown(number));
+}
+
+inline void read_option(py::handle object, const OptionPlace& place, double& value) {
+  if (PyBool_Check(object.ptr()) != 0 ||
+      (PyFloat_Check(object.ptr()) == 0 && PyIndex_Check(object.ptr()) == 0)) {
+    refuse_type(place.name, place.expected, object);
+  }
+  value = PyFloat_AsDouble(object.ptr());
+  if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+}
+
+/// The address of memory.
+inline void read_option(py::handle object, const OptionPlace& place, CUdeviceptr& value) {
+  const auto* buffer = get_if<Buffer>(object.ptr());
+  if (buffer != nullptr && buffer->is_closed()) {
+    throw py::value_error(place.name + ": this Buffer is closed");
+  }
+  value = buffer != nullptr ? buffer->handle() : to_address(object, place.name.c_str());
 }
 
 inline void read_option(py::handle object, const OptionPlace& place, std::string& value) {

@@ -165,6 +165,31 @@ struct OptionTable<CopyOptions> {
 };
 
 template <>
+struct OptionTable<AccessPolicyWindow> {
+  static constexpr OptionTexts texts{
+      .qualified_name = "cudacore.AccessPolicyWindow",
+      .summary = "Memory whose lines the L2 cache keeps, or doesn't keep (CUaccessPolicyWindow).",
+      .example =
+          ">>> cudacore.AccessPolicyWindow(0x1000, 4096, hit_prop=\"persisting\")\n"
+          "AccessPolicyWindow(base_ptr=4096, num_bytes=4096, hit_prop='persisting')"};
+  static constexpr std::array fields = {
+      option<&AccessPolicyWindow::base_ptr>(
+          {.name = "base_ptr", .doc = "Where it starts; of a Buffer, its first byte."}),
+      option<&AccessPolicyWindow::num_bytes>(
+          {.name = "num_bytes",
+           .doc = "At most the device's max_access_policy_window_size; 0 for no window."}),
+      option<&AccessPolicyWindow::hit_ratio>(
+          {.name = "hit_ratio", .doc = "The part of the lines, 0 to 1, that has hit_prop."}),
+      option<&AccessPolicyWindow::hit_prop>(
+          {.name = "hit_prop",
+           .doc = "How long those lines stay: as usual, shortly, or in the part of the cache that "
+                  "ContextLimits.persisting_l2_cache_size sets aside."}),
+      option<&AccessPolicyWindow::miss_prop>(
+          {.name = "miss_prop", .doc = "How long the others stay: 'normal' or 'streaming'."}),
+  };
+};
+
+template <>
 struct OptionTable<VirtualMemoryResourceOptions> {
   using Options = VirtualMemoryResourceOptions;
   static constexpr OptionTexts texts{
@@ -251,6 +276,7 @@ template PinnedMemoryResourceOptions to_options(py::handle);
 template ManagedMemoryResourceOptions to_options(py::handle);
 template CopyOptions to_options(py::handle);
 template VirtualMemoryResourceOptions to_options(py::handle);
+template AccessPolicyWindow to_options(py::handle);
 template ProgramOptions to_options(py::handle);
 template LinkerOptions to_options(py::handle);
 
@@ -270,6 +296,10 @@ void refuse_fields(py::handle options, const char* function, std::span<const cha
       refuse_field(function, py::handle(key).cast<std::string>());
     }
   }
+}
+
+void bind_access_policy_window(py::module_& module) {
+  OptionClass<AccessPolicyWindow>::add(module);
 }
 
 void bind_options(py::module_& module) {

@@ -39,10 +39,47 @@ inline constexpr std::array names_of<MemcpySrcAccessOrder>{"stream", "during_api
 template <>
 inline constexpr std::array names_of<MemcpyOverlapMode>{"default", "prefer_overlap_with_compute"};
 
+template <>
+inline constexpr std::array names_of<AccessProperty>{"normal", "streaming", "persisting"};
+template <>
+inline constexpr std::array names_of<SyncPolicy>{"auto", "spin", "yield", "blocking_sync"};
+template <>
+inline constexpr std::array names_of<MemSyncDomain>{"default", "remote"};
+template <>
+inline constexpr std::array names_of<ClusterSchedulingPolicy>{"default", "spread",
+                                                              "load_balancing"};
+template <>
+inline constexpr std::array names_of<PortableClusterSizeMode>{"default", "require_portable",
+                                                              "allow_non_portable"};
+template <>
+inline constexpr std::array names_of<SharedMemoryMode>{
+    "default", "require_portable", "allow_non_portable", "allow_oversized", "prefer_oversized"};
+
 template <typename E>
 [[nodiscard]] constexpr const char* name_of(E value) noexcept {
   return names_of<E>[static_cast<std::size_t>(value)];
 }
+
+/// The value that a str names. `what` begins the message.
+/// @throw pybind11::type_error, pybind11::value_error
+template <typename E>
+[[nodiscard]] E to_enum(py::handle object, const std::string& what) {
+  std::string expected;
+  for (const char* name : names_of<E>) {
+    expected += std::string(expected.empty() ? "" : ", ") + "'" + name + "'";
+  }
+  if (PyUnicode_Check(object.ptr()) == 0) refuse_type(what, "one of " + expected, object);
+  for (std::size_t i = 0; i < names_of<E>.size(); ++i) {
+    if (PyUnicode_CompareWithASCIIString(object.ptr(), names_of<E>[i]) == 0) {
+      return static_cast<E>(i);
+    }
+  }
+  throw py::value_error(what + " must be one of " + expected + ", not " + shown(object));
+}
+
+/// A tuple or list of two domains. `what` begins the message.
+/// @throw pybind11::type_error, pybind11::value_error
+[[nodiscard]] MemSyncDomainMap to_mem_sync_domain_map(py::handle object, const char* what);
 
 /// For each option struct.
 /// @throw pybind11::type_error, pybind11::value_error

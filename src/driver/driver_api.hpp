@@ -7,6 +7,17 @@
 #include <filesystem>
 #include <string>
 
+#if CUDA_VERSION < 13010
+struct CU_DEV_SM_RESOURCE_GROUP_PARAMS {
+  unsigned smCount, coscheduledSmCount, preferredCoscheduledSmCount, flags, reserved[12];
+};
+extern "C" CUresult CUDAAPI cuDevSmResourceSplit(CUdevResource* result, unsigned count,
+                                                 const CUdevResource* input,
+                                                 CUdevResource* remainder, unsigned flags,
+                                                 CU_DEV_SM_RESOURCE_GROUP_PARAMS* groups);
+extern "C" CUresult CUDAAPI cuStreamGetDevResource(CUstream stream, CUdevResource* resource,
+                                                   CUdevResourceType type);
+#endif
 #if CUDA_VERSION < 13020
 extern "C" CUresult CUDAAPI cuKernelGetParamCount(CUkernel kernel, std::size_t* count);
 #endif

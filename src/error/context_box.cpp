@@ -2,6 +2,7 @@
 #include "error/context_box.hpp"
 
 #include <algorithm>
+#include <new>
 #include <unordered_map>
 
 #include "cudacore/error.hpp"
@@ -56,6 +57,8 @@ DeviceLimits read_limits(const driver::DriverApi& api, int device) {
   limits.shmem_per_block_optin = read(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
   limits.cluster_launch = read(CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) != 0;
   limits.cooperative_launch = read(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) != 0;
+  limits.access_policy_window = read(CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE);
+  limits.persisting_l2 = read(CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE);
   return limits;
 }
 
@@ -80,7 +83,8 @@ int device_of(const driver::DriverApi& api, CUcontext context) {
 }
 
 const std::shared_ptr<ContextBox>& find_or_add(const driver::DriverApi& api, CUcontext context,
-                                               unsigned long long id) {
+                                               unsigned long long id,
+                                               const std::shared_ptr<void>& green = nullptr) {
   Registry& known = registry();
   {
     const std::scoped_lock lock(known.mutex);
@@ -89,6 +93,8 @@ const std::shared_ptr<ContextBox>& find_or_add(const driver::DriverApi& api, CUc
   auto box = std::make_shared<ContextBox>();
   box->context = context;
   box->id = id;
+  box->is_green = green != nullptr;
+  box->green = green;
   box->device = device_of(api, context);
   require_known_device(box->device);
   box->limits = read_limits(api, box->device);
@@ -164,6 +170,32 @@ void throw_if_ended(const driver::DriverApi& api, ContextBox& context) {
 const std::shared_ptr<ContextBox>& context_box(CUcontext context) {
   const driver::DriverApi& api = driver::api();
   return find_or_add(api, context, context_id(api, context));
+}
+
+const std::shared_ptr<ContextBox>& green_context_box(CUcontext context,
+                                                     const std::shared_ptr<void>& green) {
+  const driver::DriverApi& api = driver::api();
+  return find_or_add(api, context, context_id(api, context), green);
+}
+
+std::shared_ptr<ContextBox> with_green_share(std::shared_ptr<ContextBox> context) noexcept {
+  if (context == nullptr || !context->is_green) [[likely]]
+    return context;
+  std::shared_ptr<void> green = context->green.lock();
+  if (green == nullptr) return context;
+  return {std::move(green), context.get()};
+}
+
+void forget_green(ContextBox& context) noexcept {
+  try {
+    mark_ended(context, "Context.close()");
+  } catch (const std::bad_alloc&) {  // no room for the reason
+    context.lost.store(true, std::memory_order_release);
+  }
+  Registry& known = registry();
+  const std::scoped_lock lock(known.mutex);
+  // Other objects hold references to the box, so it stays in the map.
+  std::erase_if(known.unforgotten, [&](const auto& box) { return box.get() == &context; });
 }
 
 std::vector<std::shared_ptr<ContextBox>> known_contexts() {

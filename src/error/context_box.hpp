@@ -21,6 +21,8 @@ struct DeviceLimits {
   std::size_t shmem_per_block_optin = 0;  ///< after opting in
   bool cluster_launch = false;
   bool cooperative_launch = false;
+  std::size_t access_policy_window = 0;  ///< the largest, in bytes; 0: there are none
+  std::size_t persisting_l2 = 0;         ///< the most of the L2 cache that can be set aside
 };
 
 struct ContextBox {
@@ -30,6 +32,8 @@ struct ContextBox {
   int device = 0;
   unsigned long long id = 0;  ///< cuCtxGetId: differs from that of its successor after a reset
   DeviceLimits limits;
+  bool is_green = false;
+  std::weak_ptr<void> green;  ///< what destroys a green context of ours, once nothing uses it
   LaunchHistory history;
   std::atomic<bool> lost{false};
   std::string lost_reason;  ///< written once, before `lost` is set
@@ -52,6 +56,14 @@ struct ContextBox {
 [[nodiscard]] const std::shared_ptr<ContextBox>& current_context();
 /// The box of a context that was made elsewhere; always the same box for the same context.
 [[nodiscard]] const std::shared_ptr<ContextBox>& context_box(CUcontext context);
+/// The box of a green context that was just made, which `green` destroys.
+[[nodiscard]] const std::shared_ptr<ContextBox>& green_context_box(
+    CUcontext context, const std::shared_ptr<void>& green);
+/// The same box; if it is that of a green context of ours, a pointer that keeps that alive.
+[[nodiscard]] std::shared_ptr<ContextBox> with_green_share(
+    std::shared_ptr<ContextBox> context) noexcept;
+/// Marks a green context as lost, because nothing uses it any more, and forgets it.
+void forget_green(ContextBox& context) noexcept;
 /// Whether the driver still has the context: other code may have destroyed it, or reset its device.
 [[nodiscard]] bool is_alive(const driver::DriverApi& api, const ContextBox& context) noexcept;
 /// Refuses a context that is lost, or that the driver no longer has, which marks it as lost.

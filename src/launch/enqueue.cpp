@@ -41,6 +41,11 @@ DriverLaunch::DriverLaunch(const LaunchConfig& shape, CUstream stream) noexcept 
         .programmaticStreamSerializationAllowed = 1;
   }
   if (shape.priority) add(CU_LAUNCH_ATTRIBUTE_PRIORITY).priority = *shape.priority;
+  if (shape.attributes != nullptr) [[unlikely]] {
+    const AttributeBox& others = *shape.attributes;
+    std::copy_n(others.native.begin(), others.count, attributes.begin() + config.numAttrs);
+    config.numAttrs += others.count;
+  }
 }
 
 void allow_shared_memory(const driver::DriverApi& api, const error::ContextBox& context,
@@ -74,8 +79,11 @@ CUresult enqueue(const driver::DriverApi& api, const owner::StreamBox& stream,
                             : reinterpret_cast<CUfunction>(kernel.kernel);
   const error::ContextScope scope(api, context);
   const CUresult result = api.cuLaunchKernelEx(&launch.config, function, parameters, nullptr);
-  if (result == CUDA_SUCCESS) [[likely]]
+  if (result == CUDA_SUCCESS) [[likely]] {
     context.history.add(kernel.interned_name, stream.stream);
+    if (config.attributes != nullptr) [[unlikely]]
+      config.attributes->note_records();
+  }
   return result;
 }
 

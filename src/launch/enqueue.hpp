@@ -3,6 +3,7 @@
 
 #include "cudacore/launch.hpp"
 #include "driver/driver_api.hpp"
+#include "launch/attribute_box.hpp"
 #include "launch/kernel_box.hpp"
 
 // The launch, after arguments have been converted: what the C++ and the Python launchers share.
@@ -13,7 +14,8 @@ namespace cudacore::launching {
 /// A launch configuration in the driver's form; lives on the stack of the call.
 struct DriverLaunch : driver::NotCopied {
   CUlaunchConfig config{};
-  std::array<CUlaunchAttribute, 4> attributes;  // only the first config.numAttrs are used
+  /// Those of the shape, then the others. Only the first config.numAttrs are used.
+  std::array<CUlaunchAttribute, 4 + AttributeBox::most> attributes;
 
   DriverLaunch(const LaunchConfig& shape, CUstream stream) noexcept;
 };

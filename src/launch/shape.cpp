@@ -7,6 +7,7 @@
 #include "cudacore/error.hpp"
 #include "error/check.hpp"
 #include "error/describe.hpp"
+#include "launch/attribute_box.hpp"
 
 namespace cudacore::launching {
 namespace {
@@ -92,6 +93,36 @@ void check_grid(const LaunchConfig& config, const error::ContextBox& context,
   }
 }
 
+/// A preferred cluster consists of whole clusters, and the grid of whole preferred clusters.
+void check_preferred_cluster(const LaunchConfig& config, const Dim3& preferred,
+                             const KernelBox& kernel) {
+  const std::string text = "a preferred cluster of " + error::format_extents(preferred);
+  if (!config.cluster) refuse(kernel, text + " needs a cluster, of which it is a multiple");
+  const Dim3& cluster = *config.cluster;
+  for (std::size_t i = 0; i < cluster.size(); ++i) {
+    if (preferred[i] % cluster[i] != 0 || (i == 2 && preferred[i] != cluster[i])) {
+      refuse(kernel, text + " is no multiple, in x and y, of the cluster of " +
+                         error::format_extents(cluster));
+    }
+    if (std::uint64_t{config.grid[i]} * cluster[i] % preferred[i] != 0) {
+      refuse(kernel, text + " does not divide the grid of " + error::format_extents(config.grid) +
+                         " clusters of " + error::format_extents(cluster));
+    }
+  }
+}
+
+void check_attributes(const LaunchConfig& config, const error::ContextBox& context,
+                      const KernelBox& kernel) {
+  const LaunchAttributes& attributes = config.attributes->given;
+  if (attributes.access_policy_window) {
+    check_window_on(*attributes.access_policy_window, context, kernel.name);
+  }
+  if (attributes.preferred_cluster) {
+    check_preferred_cluster(config, *attributes.preferred_cluster, kernel);
+  }
+  config.attributes->require_usable_events();
+}
+
 }  // namespace
 
 void check_shape(const LaunchConfig& config, const error::ContextBox& context,
@@ -115,6 +146,8 @@ void check_shape(const LaunchConfig& config, const error::ContextBox& context,
   if (config.is_cooperative && !limits.cooperative_launch) [[unlikely]] {
     refuse_feature(kernel, "cooperative launches", context.device);
   }
+  if (config.attributes != nullptr) [[unlikely]]
+    check_attributes(config, context, kernel);
 }
 
 std::size_t most_dynamic_shared_memory(const error::DeviceLimits& limits,

@@ -62,6 +62,16 @@ void destroy(CUresult (*driver::DriverApi::*function)(Handle), const char* name,
       });
 }
 
+void destroy_idle_events(const driver::DriverApi& api, error::IdleEvents& events) noexcept {
+  for (unsigned bits = 0; bits < 8; ++bits) {
+    const error::EventKind kind{(bits & 4U) != 0, (bits & 2U) != 0, (bits & 1U) != 0};
+    while (CUevent event = events.take(kind)) {
+      const CUresult result = api.cuEventDestroy(event);
+      if (result != CUDA_SUCCESS) error::report_unraisable(result, "cuEventDestroy");
+    }
+  }
+}
+
 /// Lets those who follow a stream end what they have on it, unless its context has ended.
 void tell_stream_ends(CUstream stream, std::uint64_t key,
                       const std::shared_ptr<error::ContextBox>& context,
@@ -96,6 +106,21 @@ std::string describe_stream(const StreamBox& stream) {
     text = "stream " + error::format_address(stream.stream);
   }
   return text + " of " + error::describe_device(stream.work_context()->device);
+}
+
+GreenBox::~GreenBox() {
+  if (green == nullptr) return;
+  end_outside_callbacks([ended = green, known = std::move(context)] {
+    const driver::DriverApi* api = driver::api_for_cleanup();
+    if (api == nullptr || (known != nullptr && !error::is_alive(*api, *known))) return;
+    const driver::BlockingScope scope;
+    if (known != nullptr) {
+      destroy_idle_events(*api, known->idle_events);
+      error::forget_green(*known);
+    }
+    const CUresult result = api->cuGreenCtxDestroy(ended);
+    if (result != CUDA_SUCCESS) error::report_unraisable(result, "cuGreenCtxDestroy");
+  });
 }
 
 StreamBox::~StreamBox() {

@@ -18,7 +18,7 @@
 //
 //   BufferBox → MemoryResource → PoolBox → ContextBox
 //             → StreamBox → ContextBox
-//   EventBox  → ContextBox
+//   EventBox  → ContextBox → GreenBox, if it is that of a green context
 //   KernelBox → LibraryBox
 //
 // A box is allocated before the driver call that fills it, so that no failure leaks a handle. The
@@ -39,6 +39,14 @@ class StreamFollower {
   virtual ~StreamFollower() = default;
   /// `stream` is a borrowed view of it, with its key. Never called in a host callback.
   virtual void stream_ends(const std::shared_ptr<StreamBox>& stream) noexcept = 0;
+};
+
+/// A green context. Whatever is made in it holds a pointer to its ContextBox that keeps this alive.
+struct GreenBox : driver::NotCopied {
+  CUgreenCtx green = nullptr;
+  std::shared_ptr<error::ContextBox> context;  ///< keeps nothing alive
+  std::vector<std::shared_ptr<const void>> resources;
+  ~GreenBox();
 };
 
 struct StreamBox : driver::NotCopied {

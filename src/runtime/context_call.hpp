@@ -60,6 +60,9 @@ class StreamCall : public ContextCall {
   const owner::StreamBox* stream_;
 };
 
+/// @throw std::invalid_argument if the context's device has no streams of this priority.
+void check_priority(const ContextCall& call, int priority);
+
 /// Whether a handle is one of the two default streams, in whichever context is current.
 [[nodiscard]] inline bool is_default_stream(CUstream stream) noexcept {
   return stream == nullptr || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;

@@ -93,7 +93,8 @@ std::shared_ptr<owner::EventBox> make_event(const std::shared_ptr<error::Context
 Event::Event(const EventOptions& options) : Event(Context::current(), options) {}
 
 Event::Event(const Context& context, const EventOptions& options)
-    : Event(make_event(context.box(), options)) {}
+    : Event((static_cast<void>(owner::require_open(context.box(), "Context")),
+             make_event(context.box(), options))) {}
 
 CUevent Event::handle() const {
   open(*this);

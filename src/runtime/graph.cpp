@@ -172,12 +172,14 @@ void Graph::update(const GraphNode& node, const GraphWork& given) const {
   if (work.params.type == CU_GRAPH_NODE_TYPE_KERNEL) {
     for (const CUlaunchAttributeID id : kernel_attributes) {
       CUlaunchAttributeValue value{};
-      call.check(call.api().cuGraphKernelNodeGetAttribute(handle, id, &value),
-                 "cuGraphKernelNodeGetAttribute");
-      if (are_equal(id, value, attribute_of(work, id))) continue;
+      const bool is_known = read_attribute(call, handle, id, value);
+      if (is_known ? are_equal(id, value, attribute_of(work, id)) : !has_attribute(work, id)) {
+        continue;
+      }
       throw std::invalid_argument(
-          "an update of one node cannot change the cluster, is_cooperative or the priority: "
-          "update() the node of the definition, and the Graph from the definition");
+          "an update of one node cannot change the cluster, is_cooperative, the priority or other "
+          "launch attributes: update() the node of the definition, and the Graph from the "
+          "definition");
     }
   }
   std::shared_ptr<owner::Kept>& now = box.updated[handle];

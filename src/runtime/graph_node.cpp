@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstring>
 #include <stdexcept>
 
 #include "error/describe.hpp"
@@ -47,6 +48,42 @@ void require_cluster(const NodeCall& call, const GraphWorkBox& work) {
   if (attribute(call, id).clusterDim.x == 0 || attribute_of(work, id).clusterDim.x != 0) return;
   throw NotSupportedError(
       "a node with a cluster cannot be updated to have none: destroy it and add another");
+}
+
+/// The attributes besides those of the shape, as they were given.
+LaunchAttributes more_attributes(const NodeCall& call) {
+  LaunchAttributes given;
+  const auto read = [&](CUlaunchAttributeID id) {
+    CUlaunchAttributeValue value{};
+    return read_attribute(call, call.handle(), id, value) ? value : CUlaunchAttributeValue{};
+  };
+  const auto mode = [&](CUlaunchAttributeID id) {
+    const CUlaunchAttributeValue value = read(id);
+    int number = 0;
+    std::memcpy(&number, &value, sizeof(number));
+    return number;
+  };
+  const auto window = read(CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW).accessPolicyWindow;
+  if (window.num_bytes != 0) given.access_policy_window = launching::given_window(window);
+  if (const int policy = mode(CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE)) {
+    given.cluster_scheduling_policy_preference = static_cast<ClusterSchedulingPolicy>(policy);
+  }
+  const auto map = read(CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP).memSyncDomainMap;
+  if (map.default_ != 0 || map.remote > 1) given.mem_sync_domain_map = {map.default_, map.remote};
+  if (mode(CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN) != 0) given.mem_sync_domain = MemSyncDomain::remote;
+  const auto preferred = read(CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION).preferredClusterDim;
+  if (preferred.x != 0) given.preferred_cluster = {preferred.x, preferred.y, preferred.z};
+  given.device_updatable_kernel_node = read(CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE)
+                                           .deviceUpdatableKernelNode.deviceUpdatable != 0;
+  given.nvlink_util_centric_scheduling =
+      mode(CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING) != 0;
+  if (const int size = mode(launching::portable_cluster_size_mode)) {
+    given.portable_cluster_size_mode = static_cast<PortableClusterSizeMode>(size);
+  }
+  if (const int memory = mode(launching::shared_memory_mode)) {
+    given.shared_memory_mode = static_cast<SharedMemoryMode>(memory);
+  }
+  return given;
 }
 
 CUdeviceptr address(CUmemorytype type, CUdeviceptr device, const void* host) {
@@ -108,7 +145,9 @@ void GraphNode::update(const GraphWork& given) const {
   if (result == CUDA_SUCCESS && work.params.type == CU_GRAPH_NODE_TYPE_KERNEL) {
     for (const CUlaunchAttributeID id : kernel_attributes) {
       const CUlaunchAttributeValue value = attribute_of(work, id);
-      if (are_equal(id, value, attribute(call, id))) continue;
+      CUlaunchAttributeValue now{};
+      const bool is_known = read_attribute(call, call.handle(), id, now);
+      if (is_known ? are_equal(id, value, now) : !has_attribute(work, id)) continue;
       function = "cuGraphKernelNodeSetAttribute";
       result = call.api().cuGraphKernelNodeSetAttribute(call.handle(), id, &value);
       if (result != CUDA_SUCCESS) break;
@@ -156,6 +195,7 @@ LaunchConfig GraphNode::config() const {
   config.is_cooperative = attribute(call, CU_LAUNCH_ATTRIBUTE_COOPERATIVE).cooperative != 0;
   const int priority = attribute(call, CU_LAUNCH_ATTRIBUTE_PRIORITY).priority;
   if (priority != 0) config.priority = priority;
+  config.attributes = prepare(more_attributes(call));
   return config;
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/graph_work.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <exception>
 #include <stdexcept>
 
@@ -41,6 +44,34 @@ void* host_address(CUdeviceptr address) {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
 }
 
+/// @throw NotSupportedError for what no node of a graph can have.
+void refuse_attributes_of_streams(const LaunchConfig& config, const launching::KernelBox& kernel) {
+  const LaunchAttributes& attributes = attributes_of(config.attributes);
+  const char* field = config.programmatic_stream_serialization ? "programmatic_stream_serialization"
+                      : attributes.programmatic_event          ? "programmatic_event"
+                      : attributes.launch_completion_event     ? "launch_completion_event"
+                      : attributes.shared_memory_carveout      ? "shared_memory_carveout"
+                                                               : nullptr;
+  if (field == nullptr) return;
+  throw NotSupportedError(kernel.name + ": " + field +
+                          " is for launches on streams; a node of a graph cannot have it");
+}
+
+/// How many bytes of an attribute's value tell it from others.
+std::size_t size_of(CUlaunchAttributeID id) noexcept {
+  switch (id) {
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+      return offsetof(CUaccessPolicyWindow, missProp) + sizeof(CUaccessProperty);
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
+      return 3 * sizeof(unsigned);
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+      return sizeof(CUlaunchMemSyncDomainMap);
+    default:
+      return sizeof(int);
+  }
+}
+
 std::shared_ptr<owner::EventBox> open_event(const Event& event) {
   owner::EventBox& box = require_open(event.box(), "Event");
   error::throw_if_lost(*box.context);
@@ -69,11 +100,7 @@ GraphWork packed_kernel(const std::shared_ptr<error::ContextBox>& context,
                         std::unique_ptr<launching::PackedArguments> arguments) {
   const driver::DriverApi& api = graph_api();
   launching::KernelBox& box = *kernel.box();
-  if (config.programmatic_stream_serialization) {
-    throw NotSupportedError(box.name +
-                            ": programmatic_stream_serialization is for launches on streams; a "
-                            "node of a graph cannot have it");
-  }
+  refuse_attributes_of_streams(config, box);
   error::throw_if_lost(*context);
   launching::KernelOnDevice& state = box.on(*context);
   check_shape(config, *context, state, box);
@@ -231,19 +258,31 @@ void require_kind(const GraphNode& node, const GraphWorkBox& work) {
                               kind_name(work.params.type) + " node");
 }
 
+bool has_attribute(const GraphWorkBox& work, CUlaunchAttributeID id) noexcept {
+  return std::any_of(work.attributes.begin(), work.attributes.end(),
+                     [id](const CUlaunchAttribute& attribute) { return attribute.id == id; });
+}
+
 CUlaunchAttributeValue attribute_of(const GraphWorkBox& work, CUlaunchAttributeID id) noexcept {
   for (const CUlaunchAttribute& attribute : work.attributes) {
     if (attribute.id == id) return attribute.value;
   }
-  return {};
+  CUlaunchAttributeValue value{};
+  if (id == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP) value.memSyncDomainMap.remote = 1;
+  return value;
 }
 
 bool are_equal(CUlaunchAttributeID id, const CUlaunchAttributeValue& a,
                const CUlaunchAttributeValue& b) noexcept {
-  if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) return a.cooperative == b.cooperative;
-  if (id == CU_LAUNCH_ATTRIBUTE_PRIORITY) return a.priority == b.priority;
-  return a.clusterDim.x == b.clusterDim.x && a.clusterDim.y == b.clusterDim.y &&
-         a.clusterDim.z == b.clusterDim.z;
+  return std::memcmp(&a, &b, size_of(id)) == 0;
+}
+
+bool read_attribute(const GraphCall& call, CUgraphNode node, CUlaunchAttributeID id,
+                    CUlaunchAttributeValue& value) {
+  const CUresult result = call.api().cuGraphKernelNodeGetAttribute(node, id, &value);
+  if (result == CUDA_ERROR_INVALID_VALUE && !is_known_everywhere(id)) return false;
+  call.check(result, "cuGraphKernelNodeGetAttribute");
+  return true;
 }
 
 }  // namespace cudacore

@@ -10,6 +10,7 @@
 #include "cudacore/error.hpp"
 #include "cudacore/graph.hpp"
 #include "error/describe.hpp"
+#include "launch/attribute_box.hpp"
 #include "launch/packed_arguments.hpp"
 #include "owner/graph_box.hpp"
 #include "runtime/context_call.hpp"
@@ -100,14 +101,34 @@ GraphNode add_node(const std::shared_ptr<owner::GraphBox>& graph, const GraphWor
 
 /// @throw std::invalid_argument if an update would change what kind of node it is.
 void require_kind(const GraphNode& node, const GraphWorkBox& work);
-/// The value of an attribute of a kernel's work; zeros unless it is set.
+/// Whether a kernel's work sets an attribute.
+[[nodiscard]] bool has_attribute(const GraphWorkBox& work, CUlaunchAttributeID id) noexcept;
+/// The value of an attribute of a kernel's work; the default unless it is set.
 [[nodiscard]] CUlaunchAttributeValue attribute_of(const GraphWorkBox& work,
                                                   CUlaunchAttributeID id) noexcept;
-inline constexpr std::array kernel_attributes{CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-                                              CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
-                                              CU_LAUNCH_ATTRIBUTE_PRIORITY};
+/// What kernel nodes have. Some drivers and devices know only the first three.
+inline constexpr std::array kernel_attributes{
+    CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+    CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+    CU_LAUNCH_ATTRIBUTE_PRIORITY,
+    CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+    CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
+    CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP,
+    CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
+    CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
+    CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE,
+    CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING,
+    launching::portable_cluster_size_mode,
+    launching::shared_memory_mode};
+[[nodiscard]] constexpr bool is_known_everywhere(CUlaunchAttributeID id) noexcept {
+  return id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION || id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE ||
+         id == CU_LAUNCH_ATTRIBUTE_PRIORITY;
+}
 /// Whether two values of such an attribute are the same.
 [[nodiscard]] bool are_equal(CUlaunchAttributeID id, const CUlaunchAttributeValue& a,
                              const CUlaunchAttributeValue& b) noexcept;
+/// Reads an attribute of a kernel node; returns false if the driver doesn't know it.
+[[nodiscard]] bool read_attribute(const GraphCall& call, CUgraphNode node, CUlaunchAttributeID id,
+                                  CUlaunchAttributeValue& value);
 
 }  // namespace cudacore

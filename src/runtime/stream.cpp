@@ -18,24 +18,35 @@ namespace {
 
 const owner::StreamBox& open(const Stream& stream) { return require_open(stream.box(), "Stream"); }
 
-void check_priority(const ContextCall& call, int priority) {
-  int least = 0;
-  int greatest = 0;
-  call.check(call.api().cuCtxGetStreamPriorityRange(&least, &greatest),
-             "cuCtxGetStreamPriorityRange");
-  if (priority >= greatest && priority <= least) return;
-  throw std::invalid_argument("stream priority " + std::to_string(priority) + " is outside " +
-                              std::to_string(greatest) + " (most urgent) to " +
-                              std::to_string(least) + ", the range of " +
-                              error::describe_device(call.context()->device));
-}
-
 std::shared_ptr<owner::StreamBox> borrow(CUstream stream,
                                          std::shared_ptr<error::ContextBox> context) {
   auto box = std::make_shared<owner::StreamBox>();
   box->stream = stream;
   box->context = std::move(context);
   return box;
+}
+
+/// Null unless it is a green context of ours.
+CUgreenCtx green_handle(const error::ContextBox& context) noexcept {
+  if (!context.is_green) return nullptr;
+  const std::shared_ptr<void> green = context.green.lock();
+  return green != nullptr ? static_cast<const owner::GreenBox*>(green.get())->green : nullptr;
+}
+
+CUstream create_green_stream(const ContextCall& call, CUgreenCtx green,
+                             const StreamOptions& options) {
+  if (!options.nonblocking) {
+    throw std::invalid_argument("a stream of a green context must be non-blocking");
+  }
+  if (call.api().cuGreenCtxStreamCreate == nullptr) {
+    driver::throw_missing_symbol("cuGreenCtxStreamCreate", 12050);
+  }
+  CUstream stream = nullptr;
+  call.check(call.api().cuGreenCtxStreamCreate(&stream, green, CU_STREAM_NON_BLOCKING,
+                                               options.priority.value_or(0)),
+             "cuGreenCtxStreamCreate",
+             [&] { return error::describe_device(call.context()->device); });
+  return stream;
 }
 
 using Callback = std::function<void()>;
@@ -64,6 +75,18 @@ void run_captured_callback(void* argument) noexcept {
 
 }  // namespace
 
+void check_priority(const ContextCall& call, int priority) {
+  int least = 0;
+  int greatest = 0;
+  call.check(call.api().cuCtxGetStreamPriorityRange(&least, &greatest),
+             "cuCtxGetStreamPriorityRange");
+  if (priority >= greatest && priority <= least) return;
+  throw std::invalid_argument("stream priority " + std::to_string(priority) + " is outside " +
+                              std::to_string(greatest) + " (most urgent) to " +
+                              std::to_string(least) + ", the range of " +
+                              error::describe_device(call.context()->device));
+}
+
 std::shared_ptr<owner::StreamBox> stream_for_release(const Stream& stream) {
   const owner::StreamBox& box = open(stream);
   if (box.context != nullptr && error::is_forgotten(*box.context)) {
@@ -79,9 +102,14 @@ Stream::Stream(const StreamOptions& options) : Stream(Context::current(), option
 Stream::Stream(const Context& context, const StreamOptions& options)
     : box_(std::make_shared<owner::StreamBox>()) {
   box_->context = context.box();
-  error::throw_if_ended(driver::api(), *context.box());
+  error::throw_if_ended(driver::api(), owner::require_open(context.box(), "Context"));
   const ContextCall call(context.box());
   if (options.priority) check_priority(call, *options.priority);
+  if (const CUgreenCtx green = green_handle(*context.box())) {
+    box_->stream = create_green_stream(call, green, options);
+    box_->owned = true;
+    return;
+  }
   const unsigned flags = options.nonblocking ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT;
   CUstream stream = nullptr;
   call.check(call.api().cuStreamCreateWithPriority(&stream, flags, options.priority.value_or(0)),
@@ -102,7 +130,7 @@ Stream Stream::from_handle(CUstream handle, std::shared_ptr<void> owner) {
     CUcontext context = nullptr;
     error::check(driver::api().cuStreamGetCtx(handle, &context), "cuStreamGetCtx",
                  [&] { return "stream " + error::format_address(handle); });
-    box->context = error::context_box(context);
+    box->context = error::with_green_share(error::context_box(context));
   }
   return Stream(std::move(box));
 }

@@ -94,6 +94,8 @@ class FakeDriver {
   CUDA_MEMCPY3D last_copy{};
   /// The context in which the last of them was destroyed.
   std::atomic<CUcontext> ended_in{nullptr};
+  std::map<int, std::size_t> limits;
+  std::map<CUstreamAttrID, CUstreamAttrValue> stream_attributes;
   /// The streams on which memory was released, in order.
   std::vector<CUstream> free_streams;
 
@@ -102,6 +104,7 @@ class FakeDriver {
   friend struct FakeArrays;
   friend struct FakeCalls;
   friend struct FakeVirtualMemory;
+  friend struct FakeGreenContexts;
 
   struct Fault {
     int countdown = 0;
@@ -135,5 +138,6 @@ class FakeDriver {
 void fill_table(driver::DriverApi& table);
 void fill_arrays(driver::DriverApi& table);
 void fill_virtual_memory(driver::DriverApi& table);
+void fill_green_contexts(driver::DriverApi& table);
 
 }  // namespace cudacore::testing

@@ -66,6 +66,9 @@ int attribute_of(CUdevice_attribute attribute, int device) {
     case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH_ALTERNATE:
     case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT_ALTERNATE:
       return 8192;
+    case CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE:
+    case CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE:
+      return device == 1 ? 0 : 1 << 27;
     case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
     case CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH:
     case CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED:
@@ -493,6 +496,7 @@ void fill_table(driver::DriverApi& table) {
   FakeCalls::fill_kernels(table);
   fill_arrays(table);
   fill_virtual_memory(table);
+  fill_green_contexts(table);
 }
 
 }  // namespace cudacore::testing

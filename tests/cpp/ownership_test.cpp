@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "cudacore/device.hpp"
+#include "cudacore/device_resources.hpp"
 #include "cudacore/error.hpp"
 #include "cudacore/launch.hpp"
 #include "cudacore/memory_resource.hpp"
+#include "cudacore/stream_attributes.hpp"
 #include "cudacore/system.hpp"
 #include "error/unraisable.hpp"
 #include "fake_driver.hpp"
@@ -97,6 +99,28 @@ std::vector<Operation> operations() {
          const auto pool = std::make_shared<ManagedMemoryResource>(ManagedMemoryResourceOptions{
              .preferred_location = 0, .preferred_location_type = ManagedLocation::device});
          use_buffer(*pool, Stream::legacy_default());
+       }},
+      {"green context",
+       [=] {
+         const std::vector<SMGroup> groups(1);
+         const DeviceResources resources(device());
+         const SMResource::Split parts = resources.sm().split(groups);
+         const Context context = create_context(device(), {.resources = {parts.groups[0]}});
+         const Stream stream(context, {.priority = -1});
+         const Event event = stream.record();
+         (void)DeviceResources(stream).sm();
+         (void)DeviceResources(context).sm();
+       }},
+      {"limits and attributes",
+       [=] {
+         const Context context = device().context();
+         context.set_limit(ContextLimit::stack_size, context.limit(ContextLimit::stack_size));
+         context.reset_persisting_l2_cache();
+         const StreamAttributes attributes(device().create_stream());
+         attributes.set_access_policy_window(attributes.access_policy_window());
+         attributes.set_sync_policy(attributes.sync_policy());
+         attributes.set_mem_sync_domain(attributes.mem_sync_domain());
+         attributes.copy_from(device().create_stream());
        }},
       {"legacy pinned memory",
        [=] {

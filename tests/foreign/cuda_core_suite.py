@@ -38,7 +38,6 @@ LEFT_OUT = {
     "test_cuda_utils.py": "insides",
     "test_enum_coverage.py": "insides",
     "test_graphics.py": "graphics",
-    "test_green_context.py": "green contexts",
     "test_helpers.py": "insides",
     "test_host.py": "managed buffers",
     "test_managed_memory_warning.py": "insides",

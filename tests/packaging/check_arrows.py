@@ -39,7 +39,7 @@ BELOW: dict[str, tuple[str, ...]] = {
 #: The public headers that each room implements. The others contain only declarations.
 IMPLEMENTS = {
     "signature": {"signature.hpp"},
-    "launch": {"argument.hpp", "launch.hpp"},
+    "launch": {"argument.hpp", "launch.hpp", "launch_attributes.hpp"},
     "runtime": {
         "buffer.hpp",
         "caching_memory_resource.hpp",
@@ -47,6 +47,7 @@ IMPLEMENTS = {
         "context.hpp",
         "copy_options.hpp",
         "device.hpp",
+        "device_resources.hpp",
         "event.hpp",
         "graph.hpp",
         "graph_builder.hpp",
@@ -62,6 +63,7 @@ IMPLEMENTS = {
         "places.hpp",
         "simulator.hpp",
         "stream.hpp",
+        "stream_attributes.hpp",
         "stream_value.hpp",
         "strided_memory.hpp",
         "surface_object.hpp",
