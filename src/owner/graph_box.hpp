@@ -30,6 +30,9 @@ struct NodeBox : driver::NotCopied {
   std::vector<GraphBox*> graphs;                ///< what it contains
   CUgraphConditionalHandle condition = 0;       ///< of a conditional node that was made here
   CUgraphConditionalNodeType condition_kind{};  ///< of the same
+  /// Launch attributes that a kernel node was given here, besides those of the shape. The others
+  /// have the device's defaults, which differ.
+  std::vector<CUlaunchAttributeID> attributes;
 };
 
 struct GraphBox : driver::NotCopied {

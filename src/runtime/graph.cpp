@@ -171,6 +171,7 @@ void Graph::update(const GraphNode& node, const GraphWork& given) const {
   const CUgraphNode handle = find(box, node);
   if (work.params.type == CU_GRAPH_NODE_TYPE_KERNEL) {
     for (const CUlaunchAttributeID id : kernel_attributes) {
+      if (!may_differ(*node.box(), work, id)) continue;
       CUlaunchAttributeValue value{};
       const bool is_known = read_attribute(call, handle, id, value);
       if (is_known ? are_equal(id, value, attribute_of(work, id)) : !has_attribute(work, id)) {

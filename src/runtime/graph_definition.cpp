@@ -181,6 +181,7 @@ GraphNode add_node(const std::shared_ptr<owner::GraphBox>& graph, const GraphWor
   auto box = std::make_shared<owner::NodeBox>();
   box->type = params.type;
   box->kept = uses_of(work);
+  box->attributes = more_attributes(work);
   std::vector<std::unique_ptr<owner::GraphBox>> branches;
   if (params.type == CU_GRAPH_NODE_TYPE_CONDITIONAL) {
     require_own_condition(work, *graph);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
@@ -51,10 +52,14 @@ void require_cluster(const NodeCall& call, const GraphWorkBox& work) {
 }
 
 /// The attributes besides those of the shape, as they were given.
-LaunchAttributes more_attributes(const NodeCall& call) {
+LaunchAttributes given_attributes(const NodeCall& call, const owner::NodeBox& node) {
   LaunchAttributes given;
+  const bool is_ours = node.kept != nullptr;
   const auto read = [&](CUlaunchAttributeID id) {
     CUlaunchAttributeValue value{};
+    const bool has_default = is_ours && std::find(node.attributes.begin(), node.attributes.end(),
+                                                  id) == node.attributes.end();
+    if (has_default) return value;
     return read_attribute(call, call.handle(), id, value) ? value : CUlaunchAttributeValue{};
   };
   const auto mode = [&](CUlaunchAttributeID id) {
@@ -136,6 +141,7 @@ void GraphNode::update(const GraphWork& given) const {
   }
   std::shared_ptr<owner::Kept> unused;  // dropped without the lock
   const NodeCall call(*this);
+  const bool is_ours = box_->kept != nullptr;
   const error::ContextScope context(call.api(), *work.context);
   if (work.params.type == CU_GRAPH_NODE_TYPE_KERNEL) require_cluster(call, work);
   graph_->keep_for_others(call.api(), work.kept);
@@ -143,7 +149,9 @@ void GraphNode::update(const GraphWork& given) const {
   CUresult result = call.api().cuGraphNodeSetParams(call.handle(), &work.params);
   if (result == CUDA_SUCCESS) unused = std::exchange(box_->kept, work.kept);
   if (result == CUDA_SUCCESS && work.params.type == CU_GRAPH_NODE_TYPE_KERNEL) {
+    std::vector<CUlaunchAttributeID> set = more_attributes(work);
     for (const CUlaunchAttributeID id : kernel_attributes) {
+      if (!may_differ(*box_, work, id)) continue;
       const CUlaunchAttributeValue value = attribute_of(work, id);
       CUlaunchAttributeValue now{};
       const bool is_known = read_attribute(call, call.handle(), id, now);
@@ -152,6 +160,8 @@ void GraphNode::update(const GraphWork& given) const {
       result = call.api().cuGraphKernelNodeSetAttribute(call.handle(), id, &value);
       if (result != CUDA_SUCCESS) break;
     }
+    // What a node of another library was given stays.
+    if (is_ours && result == CUDA_SUCCESS) box_->attributes.swap(set);
   }
   if (result != CUDA_SUCCESS) {
     error::throw_driver_error(result, function, work.name, work.context.get());
@@ -195,7 +205,7 @@ LaunchConfig GraphNode::config() const {
   config.is_cooperative = attribute(call, CU_LAUNCH_ATTRIBUTE_COOPERATIVE).cooperative != 0;
   const int priority = attribute(call, CU_LAUNCH_ATTRIBUTE_PRIORITY).priority;
   if (priority != 0) config.priority = priority;
-  config.attributes = prepare(more_attributes(call));
+  config.attributes = prepare(given_attributes(call, *box_));
   return config;
 }
 

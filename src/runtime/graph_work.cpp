@@ -272,6 +272,20 @@ CUlaunchAttributeValue attribute_of(const GraphWorkBox& work, CUlaunchAttributeI
   return value;
 }
 
+bool may_differ(const owner::NodeBox& node, const GraphWorkBox& work,
+                CUlaunchAttributeID id) noexcept {
+  return is_known_everywhere(id) || has_attribute(work, id) ||
+         std::find(node.attributes.begin(), node.attributes.end(), id) != node.attributes.end();
+}
+
+std::vector<CUlaunchAttributeID> more_attributes(const GraphWorkBox& work) {
+  std::vector<CUlaunchAttributeID> ids;
+  for (const CUlaunchAttribute& attribute : work.attributes) {
+    if (!is_known_everywhere(attribute.id)) ids.push_back(attribute.id);
+  }
+  return ids;
+}
+
 bool are_equal(CUlaunchAttributeID id, const CUlaunchAttributeValue& a,
                const CUlaunchAttributeValue& b) noexcept {
   return std::memcmp(&a, &b, size_of(id)) == 0;

@@ -124,6 +124,11 @@ inline constexpr std::array kernel_attributes{
   return id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION || id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE ||
          id == CU_LAUNCH_ATTRIBUTE_PRIORITY;
 }
+/// Whether work or a node of a kernel may have another value than the device's default.
+[[nodiscard]] bool may_differ(const owner::NodeBox& node, const GraphWorkBox& work,
+                              CUlaunchAttributeID id) noexcept;
+/// The attributes that work sets, besides those of the shape.
+[[nodiscard]] std::vector<CUlaunchAttributeID> more_attributes(const GraphWorkBox& work);
 /// Whether two values of such an attribute are the same.
 [[nodiscard]] bool are_equal(CUlaunchAttributeID id, const CUlaunchAttributeValue& a,
                              const CUlaunchAttributeValue& b) noexcept;
