@@ -7,12 +7,14 @@
 #include <cudacore/buffer.hpp>
 #include <cudacore/cache.hpp>
 #include <cudacore/caching_memory_resource.hpp>
+#include <cudacore/checkpoint.hpp>
 #include <cudacore/context.hpp>
 #include <cudacore/copy_options.hpp>
 #include <cudacore/device.hpp>
 #include <cudacore/device_resources.hpp>
 #include <cudacore/error.hpp>
 #include <cudacore/event.hpp>
+#include <cudacore/external_memory.hpp>
 #include <cudacore/fatbin.hpp>
 #include <cudacore/graph.hpp>
 #include <cudacore/graph_builder.hpp>
@@ -26,6 +28,7 @@
 #include <cudacore/memory_location.hpp>
 #include <cudacore/memory_resource.hpp>
 #include <cudacore/mipmapped_array.hpp>
+#include <cudacore/multicast.hpp>
 #include <cudacore/object_code.hpp>
 #include <cudacore/opaque_array.hpp>
 #include <cudacore/program.hpp>

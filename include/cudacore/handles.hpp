@@ -13,6 +13,8 @@ struct CUmod_st;
 struct CUmemPoolHandle_st;
 struct CUarray_st;
 struct CUmipmappedArray_st;
+struct CUextMemory_st;
+struct CUextSemaphore_st;
 
 using CUdevice = int;
 using CUdeviceptr = unsigned long long;
@@ -28,3 +30,5 @@ using CUarray = CUarray_st*;
 using CUmipmappedArray = CUmipmappedArray_st*;
 using CUtexObject = unsigned long long;
 using CUsurfObject = unsigned long long;
+using CUexternalMemory = CUextMemory_st*;
+using CUexternalSemaphore = CUextSemaphore_st*;

@@ -37,6 +37,8 @@ from cudacore._core import (
     DriverNotFoundError,
     Event,
     EventOptions,
+    ExternalMemory,
+    ExternalSemaphore,
     ForkedProcessError,
     GraphMemoryResource,
     GraphMemoryResourceAttributes,
@@ -94,6 +96,7 @@ if TYPE_CHECKING:
 
     from cudacore import allocators as allocators
     from cudacore import cache as cache
+    from cudacore import checkpoint as checkpoint
     from cudacore import graph as graph
     from cudacore import texture as texture
     from cudacore import typing as typing
@@ -160,6 +163,8 @@ __all__ = [
     "DriverNotFoundError",
     "Event",
     "EventOptions",
+    "ExternalMemory",
+    "ExternalSemaphore",
     "ForkedProcessError",
     "GraphMemoryResource",
     "GraphMemoryResourceAttributes",
@@ -270,6 +275,7 @@ _LATER = {
     "allocators": "allocators",
     "benchmark": "_benchmark",
     "cache": "cache",
+    "checkpoint": "checkpoint",
     "graph": "graph",
     "texture": "texture",
     "torch_op": "_torch_op",

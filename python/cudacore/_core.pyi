@@ -495,6 +495,138 @@ class DeviceProperties:
     def only_partial_host_native_atomic_supported(self) -> bool: ...
 
 @final
+class ExternalMemory:
+    """Memory that Vulkan, or another API, allocated and exported, imported into a device.
+
+    `from_fd` makes it. It supports ``with``, and lives as long as a buffer that was mapped from it.
+    """
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    @staticmethod
+    def from_fd(
+        fd: SupportsIndex, size: SupportsIndex, *, dedicated: bool = False
+    ) -> ExternalMemory:
+        """Imports memory into the current context (cuImportExternalMemory).
+
+        Parameters
+        ----------
+        fd : int
+            An opaque file descriptor, such as ``vkGetMemoryFdKHR`` gives. It stays yours: close it
+            when you don't need it any more.
+        size : int
+            The bytes that were allocated.
+        dedicated : bool
+            Whether they are the own memory of one image or buffer
+            (``VkMemoryDedicatedAllocateInfo``).
+
+        Returns
+        -------
+        ExternalMemory
+
+        Raises
+        ------
+        ValueError
+            `fd` is no open file, or `size` is 0.
+        CUDAError
+            The driver can't import it.
+        NotSupportedError
+            On the simulated device.
+        """
+    @property
+    def handle(self) -> int:
+        """int: The address of the ``CUexternalMemory``."""
+    @property
+    def size(self) -> int:
+        """int: Its bytes."""
+    @property
+    def device(self) -> Device:
+        """Device: What it was imported into."""
+    @property
+    def is_closed(self) -> bool:
+        """bool: Whether `close` was called."""
+    def map_buffer(self, offset: SupportsIndex = 0, size: SupportsIndex | None = None) -> Buffer:
+        """Maps a part of it (cuExternalMemoryGetMappedBuffer).
+
+        Parameters
+        ----------
+        offset : int
+            Where the part begins, in bytes.
+        size : int, optional
+            Its bytes. None is all from `offset` on.
+
+        Returns
+        -------
+        Buffer
+            It keeps the import. When it is closed or collected, it is unmapped once the device has
+            done its work (cuMemFree).
+
+        Raises
+        ------
+        IndexError
+            The part reaches past the end.
+        ValueError
+            This memory is closed, or the part is empty.
+        """
+    def close(self) -> None:
+        """Ends the import, once no buffer uses it (cuDestroyExternalMemory)."""
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *args: object) -> None: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class ExternalSemaphore:
+    """A semaphore of Vulkan's, or of another API.
+
+    `from_fd` makes it. `Stream.signal` signals it, and `Stream.wait_signal` waits for it. It
+    supports ``with``.
+    """
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    @staticmethod
+    def from_fd(fd: SupportsIndex, *, timeline: bool = False) -> ExternalSemaphore:
+        """Imports a semaphore into the current context (cuImportExternalSemaphore).
+
+        Parameters
+        ----------
+        fd : int
+            An opaque file descriptor, such as ``vkGetSemaphoreFdKHR`` gives. It stays yours: close
+            it when you don't need it any more.
+        timeline : bool
+            Whether it counts, or is just signaled or not.
+
+        Returns
+        -------
+        ExternalSemaphore
+
+        Raises
+        ------
+        ValueError
+            `fd` is no open file.
+        CUDAError
+            The driver can't import it.
+        NotSupportedError
+            The device has no timelines (``timeline_semaphore_interop_supported``), or it is the
+            simulated device.
+        """
+    @property
+    def handle(self) -> int:
+        """int: The address of the ``CUexternalSemaphore``."""
+    @property
+    def is_timeline(self) -> bool:
+        """bool: Whether it counts."""
+    @property
+    def device(self) -> Device:
+        """Device: What it was imported into."""
+    @property
+    def is_closed(self) -> bool:
+        """bool: Whether `close` was called."""
+    def close(self) -> None:
+        """Ends the import, once all work that uses it is done (cuDestroyExternalSemaphore)."""
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *args: object) -> None: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
 class Device:
     """A GPU.
 
@@ -529,6 +661,39 @@ class Device:
         Returns
         -------
         tuple of Device
+        """
+    def get_multicast_granularity(
+        self, num_devices: SupportsIndex, granularity: str = "recommended"
+    ) -> int:
+        """What the sizes of memory that several devices write at once are multiples of.
+
+        The driver's cuMulticastGetGranularity, which is not called unless `properties` has
+        ``multicast_supported``.
+
+        Parameters
+        ----------
+        num_devices : int
+            How many devices take part.
+        granularity : str
+            ``"recommended"`` or ``"minimum"``.
+
+        Returns
+        -------
+        int
+            Bytes.
+
+        Raises
+        ------
+        ValueError
+            No device takes part, or there is no such granularity.
+        NotSupportedError
+            The device doesn't support multicast.
+
+        Examples
+        --------
+        >>> dev = cudacore.Device()
+        >>> dev.properties.multicast_supported and dev.get_multicast_granularity(2)
+        False
         """
     def to_system_device(self) -> SystemDevice:
         """The same device as NVML shows it, the driver's library for managing devices. It is found
@@ -1246,6 +1411,41 @@ class Stream:
         ------
         ValueError
             The stream is closed.
+        """
+    def signal(self, semaphore: ExternalSemaphore, value: SupportsIndex | None = None) -> None:
+        """Signals a semaphore of another API once all work queued so far is done.
+
+        The driver's cuSignalExternalSemaphoresAsync.
+
+        Parameters
+        ----------
+        semaphore : ExternalSemaphore
+            The semaphore, which is kept until then.
+        value : int, optional
+            What a timeline counts then. Other semaphores have none.
+
+        Raises
+        ------
+        ValueError
+            The semaphore or the stream is closed, the stream is being captured, a timeline gets no
+            value, or another semaphore does.
+        """
+    def wait_signal(self, semaphore: ExternalSemaphore, value: SupportsIndex | None = None) -> None:
+        """Lets the work queued from now on wait until a semaphore of another API is signaled.
+
+        The driver's cuWaitExternalSemaphoresAsync. If nobody signals it, the stream waits for ever.
+
+        Parameters
+        ----------
+        semaphore : ExternalSemaphore
+            The semaphore, which is kept until then.
+        value : int, optional
+            What a timeline counts at least then. Other semaphores have none.
+
+        Raises
+        ------
+        ValueError
+            As for `signal`.
         """
     def write_value(
         self,
@@ -5429,6 +5629,24 @@ def nvml(function: str, *arguments: int | str) -> Any:
     ValueError
         There is no such function, or it takes other arguments.
     """
+
+def checkpoint_state(pid: int) -> int:
+    """What has been done to a process; see cudacore.checkpoint.Process."""
+
+def checkpoint_restore_thread_id(pid: int) -> int:
+    """The thread that restores a process; see cudacore.checkpoint.Process."""
+
+def checkpoint_lock(pid: int, timeout_ms: int) -> None:
+    """Make CUDA calls of a process wait; see cudacore.checkpoint.Process."""
+
+def checkpoint_checkpoint(pid: int) -> None:
+    """Take a process off its devices; see cudacore.checkpoint.Process."""
+
+def checkpoint_restore(pid: int, pairs: bytes) -> None:
+    """Put a process back on devices, given by pairs of uuids; see cudacore.checkpoint.Process."""
+
+def checkpoint_unlock(pid: int) -> None:
+    """Let CUDA calls of a process go on; see cudacore.checkpoint.Process."""
 
 def num_devices() -> int:
     """How many devices the driver shows (cuDeviceGetCount).

@@ -13,7 +13,6 @@ PAGE = "docs/cuda_core.md"
 
 # Names of the package, by feature.
 NAMES = {
-    "checkpoints": ("checkpoint", "ProcessStateType"),
     "graphics": ("GraphicsResource",),
 }
 # What PyTorch, CuPy or numba call a member, and what to write here.

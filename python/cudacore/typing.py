@@ -29,6 +29,7 @@ __all__ = [
     "ObjectCodeFormatType",
     "PCHStatusType",
     "PortableClusterSizeModeType",
+    "ProcessStateType",
     "ReadModeType",
     "SharedMemoryModeType",
     "SourceCodeType",
@@ -108,6 +109,17 @@ class PCHStatusType(_StrEnum):
     CREATED = "created"
     NOT_ATTEMPTED = "not_attempted"
     FAILED = "failed"
+
+
+class ProcessStateType(_StrEnum):
+    """What has been done to a :class:`~cudacore.checkpoint.Process`."""
+
+    RUNNING = "running"
+    LOCKED = "locked"
+    CHECKPOINTED = "checkpointed"
+    FAILED = "failed"
+    CHECKPOINTING = "checkpointing"
+    RESTORING = "restoring"
 
 
 class ManagedMemoryLocationType(_StrEnum):

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
 #include "bindings/array_memory.hpp"
 #include "bindings/device_object.hpp"
 #include "bindings/fast_method.hpp"
@@ -178,6 +180,26 @@ std::shared_ptr<MemoryResource> to_open_memory_resource(py::handle object) {
   return resource;
 }
 
+std::size_t granularity_of(const PyDevice& self, py::handle num_devices,
+                           const std::string& granularity) {
+  constexpr const char* what = "Device.get_multicast_granularity";
+  if (!is_index(num_devices)) {
+    refuse_type(std::string(what) + ": num_devices", "an int", num_devices);
+  }
+  const long long devices = to_index(num_devices).value;
+  if (devices < 1 || devices > std::numeric_limits<int>::max()) {
+    throw py::value_error(std::string(what) + ": num_devices is " + std::to_string(devices) +
+                          ", but at least one device takes part");
+  }
+  if (granularity != "recommended" && granularity != "minimum") {
+    throw py::value_error(std::string(what) +
+                          ": granularity must be 'recommended' or 'minimum', not '" + granularity +
+                          "'");
+  }
+  return multicast_granularity(self.device, static_cast<unsigned>(devices),
+                               granularity == "recommended");
+}
+
 }  // namespace
 
 const std::shared_ptr<MemoryResource>& resource_of(PyDevice& device) {
@@ -210,6 +232,8 @@ void bind_device(py::module_& module) {
                       devices.append(device_object(device.id()));
                     return py::tuple(devices);
                   })
+      .def("get_multicast_granularity", quick, py::arg("num_devices"),
+           py::arg("granularity") = "recommended", &granularity_of)
       .def("to_system_device", in_parts,
            [](const PyDevice& self) {
              return py::module_::import("cudacore.system._device")

@@ -3,6 +3,7 @@
 
 #include "bindings/device_object.hpp"
 #include "bindings/entered_streams.hpp"
+#include "bindings/external_memory.hpp"
 #include "bindings/fast_method.hpp"
 #include "bindings/later.hpp"
 #include "bindings/options.hpp"
@@ -136,6 +137,7 @@ std::string repr(const Stream& self) {
 void bind_stream(py::module_& module) {
   HeapClass<Stream> bound(module, "cudacore.Stream", refuse_new<how_made>);
   add_stream_words(bound);
+  add_external_signals(bound);
   bound
       .def_class("from_handle", quick, py::arg("handle"), py::arg("owner") = py::none(),
                  [](py::handle type, py::handle handle, py::object owner) {

@@ -10,7 +10,8 @@
       bind(tensor_map) bind(managed_buffer) bind(copies) bind(host_registration)               \
           bind(memory_resource) bind(device) bind(signature) bind(object_code) bind(program)   \
               bind(linker) bind(kernel) bind(launch_config) bind(launch) bind(traced_launches) \
-                  bind(torch_allocator) bind(system) bind(nvml) bind(simulator) bind(cache)
+                  bind(torch_allocator) bind(system) bind(nvml) bind(checkpoint)               \
+                      bind(external_memory) bind(simulator) bind(cache)
 
 namespace cudacore::bindings {
 

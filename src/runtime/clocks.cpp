@@ -8,7 +8,7 @@ namespace cudacore::system {
 namespace {
 
 template <typename Number>
-Number number(const char* function, const std::vector<NvmlValue>& arguments) {
+Number answered(const char* function, const std::vector<NvmlValue>& arguments) {
   return static_cast<Number>(std::get<std::uint64_t>(ask_nvml(function, arguments).of));
 }
 
@@ -17,12 +17,13 @@ Number number(const char* function, const std::vector<NvmlValue>& arguments) {
 Clocks clocks(const std::string& pci_bus_id) {
   const NvmlValue device = ask_nvml("nvmlDeviceGetHandleByPciBusId_v2", {{pci_bus_id}});
   const auto clock = [&](std::uint64_t type) {
-    return number<unsigned>("nvmlDeviceGetClockInfo", {device, {type}});
+    return answered<unsigned>("nvmlDeviceGetClockInfo", {device, {type}});
   };
   Clocks found;
   found.multiprocessors = clock(driver::nvml_clock_sm);
   found.memory = clock(driver::nvml_clock_memory);
-  found.reasons = number<unsigned long long>("nvmlDeviceGetCurrentClocksThrottleReasons", {device});
+  found.reasons =
+      answered<unsigned long long>("nvmlDeviceGetCurrentClocksThrottleReasons", {device});
   return found;
 }
 

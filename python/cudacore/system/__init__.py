@@ -317,7 +317,7 @@ def get_devices() -> tuple[_core.Device, ...]:
 
     Returns
     -------
-    tuple of Device
+    tuple of cudacore.Device
 
     Raises
     ------

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include <cudacore/buffer.hpp>
+#include <cudacore/handles.hpp>
+#include <cudacore/stream.hpp>
+
+namespace cudacore {
+
+namespace owner {
+struct ExternalMemoryBox;
+struct ExternalSemaphoreBox;
+}  // namespace owner
+
+/// Memory that Vulkan, or another API, allocated and exported, imported into a device.
+///
+/// Cheap to copy. The import ends when the last copy, and all buffers mapped from it, are gone.
+class ExternalMemory {
+ public:
+  /// Imports memory into the current context (cuImportExternalMemory).
+  /// @param fd an opaque file descriptor, such as VkGetMemoryFdKHR gives; it stays the caller's
+  /// @param size the bytes that were allocated
+  /// @param is_dedicated whether they are one image's or buffer's own, as in
+  /// VkMemoryDedicatedAllocateInfo
+  /// @throw std::invalid_argument if `fd` is no open file or `size` is 0; Error
+  [[nodiscard]] static ExternalMemory from_fd(int fd, std::size_t size, bool is_dedicated = false);
+
+  explicit ExternalMemory(std::shared_ptr<owner::ExternalMemoryBox> box) noexcept
+      : box_(std::move(box)) {}
+
+  /// Drops this object's share; using it later throws std::invalid_argument.
+  void close() noexcept { box_.reset(); }
+  [[nodiscard]] bool is_closed() const noexcept { return box_ == nullptr; }
+
+  [[nodiscard]] CUexternalMemory handle() const;
+  [[nodiscard]] std::size_t size() const;
+  [[nodiscard]] Device device() const;
+  /// A part as a buffer (cuExternalMemoryGetMappedBuffer). It keeps the import. When its last copy
+  /// is gone, it is unmapped (cuMemFree) once the device has done its work.
+  /// @throw std::out_of_range if the part reaches past the end; std::invalid_argument if it is
+  /// empty
+  [[nodiscard]] Buffer map_buffer(std::size_t offset, std::size_t size) const;
+
+  [[nodiscard]] const std::shared_ptr<owner::ExternalMemoryBox>& box() const noexcept {
+    return box_;
+  }
+
+ private:
+  std::shared_ptr<owner::ExternalMemoryBox> box_;
+};
+
+/// A semaphore of Vulkan's, or of another API, which streams signal and wait for.
+///
+/// Cheap to copy. The import ends when the last copy is gone.
+class ExternalSemaphore {
+ public:
+  /// Imports a semaphore into the current context (cuImportExternalSemaphore).
+  /// @param fd an opaque file descriptor, such as VkGetSemaphoreFdKHR gives; it stays the caller's
+  /// @param is_timeline whether it counts, or is just signaled or not
+  /// @throw std::invalid_argument if `fd` is no open file; NotSupportedError if the device has no
+  /// timelines; Error
+  [[nodiscard]] static ExternalSemaphore from_fd(int fd, bool is_timeline = false);
+
+  explicit ExternalSemaphore(std::shared_ptr<owner::ExternalSemaphoreBox> box) noexcept
+      : box_(std::move(box)) {}
+
+  /// Drops this object's share; using it later throws std::invalid_argument.
+  void close() noexcept { box_.reset(); }
+  [[nodiscard]] bool is_closed() const noexcept { return box_ == nullptr; }
+
+  [[nodiscard]] CUexternalSemaphore handle() const;
+  [[nodiscard]] bool is_timeline() const;
+  [[nodiscard]] Device device() const;
+  /// Signals it once the work that is queued on the stream is done
+  /// (cuSignalExternalSemaphoresAsync).
+  /// @param value what a timeline then counts; 0 for other semaphores
+  /// @throw std::invalid_argument if the stream is being captured, or another semaphore gets a
+  /// value
+  void signal(const Stream& stream, std::uint64_t value = 0) const;
+  /// Lets what is queued on the stream from now on wait until it is signaled, or a timeline counts
+  /// `value` (cuWaitExternalSemaphoresAsync).
+  /// @throw as signal()
+  void wait(const Stream& stream, std::uint64_t value = 0) const;
+
+  [[nodiscard]] const std::shared_ptr<owner::ExternalSemaphoreBox>& box() const noexcept {
+    return box_;
+  }
+
+ private:
+  std::shared_ptr<owner::ExternalSemaphoreBox> box_;
+};
+
+}  // namespace cudacore

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include <cudacore/device.hpp>
+
+namespace cudacore {
+
+/// What the sizes of memory that several devices write at once are multiples of
+/// (cuMulticastGetGranularity).
+/// @param devices how many devices take part, at least 1
+/// @param is_recommended whether to ask for what works best, or for the least
+/// @throw NotSupportedError, without a driver call, if the device's property multicast_supported is
+/// false; std::invalid_argument
+[[nodiscard]] std::size_t multicast_granularity(Device device, unsigned devices,
+                                                bool is_recommended = true);
+
+}  // namespace cudacore
