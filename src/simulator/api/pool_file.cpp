@@ -147,7 +147,9 @@ bool PoolFile::export_piece(std::size_t offset, std::size_t size, PieceNote& not
     } else {
       return false;
     }
-    free_records_.reserve(next_record_ + 1);  // release() must not fail
+    if (free_records_.capacity() <= next_record_) {  // release() must not fail
+      free_records_.reserve(2 * (next_record_ + 1));
+    }
     if (!write_record(made)) return false;
     ++next_serial_;
     if (made.record == next_record_) {
