@@ -12,6 +12,16 @@ namespace {
 
 class DriverGreenContext : public DriverTest {
  protected:
+  /// The primary context, in which the work runs, outlives the green contexts.
+  void SetUp() override {
+    DriverTest::SetUp();
+    CUcontext primary = nullptr;
+    ASSERT_EQ(cuDevicePrimaryCtxRetain(&primary, 0), CUDA_SUCCESS);
+  }
+  void TearDown() override {
+    EXPECT_EQ(cuDevicePrimaryCtxRelease_v2(0), CUDA_SUCCESS);
+    DriverTest::TearDown();
+  }
   static CUdevResource whole(CUdevice device = 0) {
     CUdevResource resource{};
     EXPECT_EQ(cuDeviceGetDevResource(device, &resource, CU_DEV_RESOURCE_TYPE_SM), CUDA_SUCCESS);
