@@ -24,6 +24,12 @@ inline constinit std::atomic<int> captures{0};
   return any_capture() || captures_possible.load(std::memory_order_relaxed);
 }
 
+/// Whether anybody's capture includes the stream.
+/// @throw Error
+[[nodiscard]] inline bool is_captured_by_anyone(const driver::DriverApi& api, CUstream stream) {
+  return may_be_capturing() && asks_for_capture(api, stream);
+}
+
 /// Whether a capture that began here, or an invalid one, includes the stream.
 /// @throw Error
 [[nodiscard]] inline bool is_captured_here(const driver::DriverApi& api, CUstream stream) {

@@ -90,15 +90,6 @@ void GraphBox::forget(NodeBox& node, Ended& ended) noexcept {
 
 namespace {
 
-/// What an executable graph leaves behind.
-struct Remains {
-  Uses uses;
-  std::unordered_map<CUgraphNode, std::shared_ptr<Kept>> updated;
-  std::deque<ExecutableBox::Outdated> outdated;
-  std::shared_ptr<StreamBox> last_stream;
-  std::shared_ptr<EventBox> last_launch;
-};
-
 bool is_capturing(const driver::DriverApi& api, CUstream stream) noexcept {
   CUstreamCaptureStatus status{};
   return may_be_capturing() && api.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS &&
@@ -106,7 +97,7 @@ bool is_capturing(const driver::DriverApi& api, CUstream stream) noexcept {
 }
 
 /// Whether the last launch has ended for sure.
-bool has_ended(const driver::DriverApi& api, const Remains& remains) noexcept {
+bool has_ended(const driver::DriverApi& api, const LaunchedUses& remains) noexcept {
   if (remains.last_launch != nullptr) {
     return api.cuEventQuery(remains.last_launch->event) == CUDA_SUCCESS;
   }
@@ -116,23 +107,36 @@ bool has_ended(const driver::DriverApi& api, const Remains& remains) noexcept {
 }
 
 /// Waits until the last launch has ended, on a thread that has nothing else to do.
-void wait_for_end(const driver::DriverApi& api, const Remains& remains) {
+void wait_for_end(const driver::DriverApi& api, const LaunchedUses& remains) {
   if (remains.last_launch != nullptr) {
     (void)api.cuEventSynchronize(remains.last_launch->event);
     return;
   }
   const CUstream stream = remains.last_stream->stream;
-  const error::ContextBox& context = *remains.last_stream->work_context();
-  // An event would become part of the capture.
-  while (is_capturing(api, stream)) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    if (driver::api_for_cleanup() == nullptr || !error::is_alive(api, context)) return;
-  }
-  const error::ContextScope scope(api, context);
+  const error::ContextScope scope(api, *remains.last_stream->work_context());
   CUevent event = nullptr;
   if (api.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) return;
   if (api.cuEventRecord(event, stream) == CUDA_SUCCESS) (void)api.cuEventSynchronize(event);
   (void)api.cuEventDestroy(event);
+}
+
+/// Drops what is left behind after the last launch, on the thread that has nothing else to do.
+void end_after_launch(const std::shared_ptr<error::ContextBox>& context,
+                      const std::shared_ptr<LaunchedUses>& remains) noexcept {
+  end_elsewhere([context, remains] {
+    const driver::DriverApi* api = driver::api_for_cleanup();
+    if (api == nullptr || !error::is_alive(*api, *context)) return;
+    // The event to wait for would become part of a capture. Others may end meanwhile.
+    if (remains->last_launch == nullptr && is_capturing(*api, remains->last_stream->stream)) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      end_after_launch(context, remains);
+      return;
+    }
+    try {
+      wait_for_end(*api, *remains);
+    } catch (const std::exception&) {  // the context was lost, and the launch with it
+    }
+  });
 }
 
 }  // namespace
@@ -140,27 +144,14 @@ void wait_for_end(const driver::DriverApi& api, const Remains& remains) {
 ExecutableBox::~ExecutableBox() {
   error::give_back_name(interned_name);
   if (executable == nullptr || is_stale(made_after)) return;
-  auto remains = std::make_shared<Remains>();
-  remains->uses.swap(uses);
-  remains->updated.swap(updated);
-  remains->outdated.swap(outdated);
-  remains->last_stream = std::move(last_stream);
-  remains->last_launch = std::move(last_launch);
+  auto remains = std::make_shared<LaunchedUses>(std::move(static_cast<LaunchedUses&>(*this)));
   end_outside_callbacks([executable = executable, context = std::move(context), remains] {
     const driver::DriverApi* api = driver::api_for_cleanup();
     if (api == nullptr || !error::is_alive(*api, *context)) return;
     const driver::BlockingScope blocking;
     const CUresult result = api->cuGraphExecDestroy(executable);
     if (result != CUDA_SUCCESS) error::report_unraisable(result, "cuGraphExecDestroy");
-    if (has_ended(*api, *remains)) return;
-    end_elsewhere([context, remains] {
-      const driver::DriverApi* cleanup = driver::api_for_cleanup();
-      if (cleanup == nullptr || !error::is_alive(*cleanup, *context)) return;
-      try {
-        wait_for_end(*cleanup, *remains);
-      } catch (const std::exception&) {  // the context was lost, and the launch with it
-      }
-    });
+    if (!has_ended(*api, *remains)) end_after_launch(context, remains);
   });
 }
 

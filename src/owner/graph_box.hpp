@@ -72,14 +72,9 @@ struct GraphBox : driver::NotCopied {
   void end(Ended& ended) noexcept;
 };
 
-/// An executable graph.
-struct ExecutableBox : driver::NotCopied {
-  CUgraphExec executable = nullptr;
-  std::shared_ptr<error::ContextBox> context;
-  const char* interned_name = nullptr;
-  std::weak_ptr<GraphBox> source;  ///< whose nodes stand for those of the executable graph
-  std::mutex mutex;                ///< the driver allows one call at a time
-  Uses uses;                       ///< what the definition used
+/// What the launches of an executable graph use. It outlives the graph by as long as they last.
+struct LaunchedUses {
+  Uses uses;                                                       ///< what the definition used
   std::unordered_map<CUgraphNode, std::shared_ptr<Kept>> updated;  ///< and single nodes since
   /// What was used before an update, in order, and an event after which no launch uses it.
   struct Outdated {
@@ -91,6 +86,15 @@ struct ExecutableBox : driver::NotCopied {
   /// if the stream is not ours, and may be gone.
   std::shared_ptr<StreamBox> last_stream;
   std::shared_ptr<EventBox> last_launch;
+};
+
+/// An executable graph.
+struct ExecutableBox : driver::NotCopied, LaunchedUses {
+  CUgraphExec executable = nullptr;
+  std::shared_ptr<error::ContextBox> context;
+  const char* interned_name = nullptr;
+  std::weak_ptr<GraphBox> source;  ///< whose nodes stand for those of the executable graph
+  std::mutex mutex;                ///< the driver allows one call at a time
   const unsigned made_after = error::resets.load(std::memory_order_relaxed);
   ~ExecutableBox();
 };

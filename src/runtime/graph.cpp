@@ -44,9 +44,7 @@ using Outdated = std::deque<owner::ExecutableBox::Outdated>;
 std::shared_ptr<owner::EventBox> behind_launches(const driver::DriverApi& api,
                                                  const owner::ExecutableBox& box) {
   if (box.last_stream == nullptr) return box.last_launch;
-  if (owner::may_be_capturing() && owner::asks_for_capture(api, box.last_stream->stream)) {
-    return nullptr;
-  }
+  if (owner::is_captured_by_anyone(api, box.last_stream->stream)) return nullptr;
   return Stream(box.last_stream).record().box();
 }
 
@@ -64,14 +62,6 @@ owner::Uses& place_for_replaced(const driver::DriverApi& api, owner::ExecutableB
   if (box.last_stream == nullptr && box.last_launch == nullptr) return unused.emplace_back().uses;
   box.outdated.push_back({behind_launches(api, box), {}});
   return box.outdated.back().uses;
-}
-
-/// Makes the graph that a captured launch becomes part of keep what the launch uses.
-void keep_in_capture(const StreamCall& call, const owner::ExecutableBox& box) {
-  auto kept = std::make_shared<owner::Kept>();
-  kept->inner = box.uses;
-  for (const auto& [node, uses] : box.updated) kept->inner.push_back(uses);
-  owner::keep_in_capture(call.api(), call.stream(), std::move(kept));
 }
 
 const char* reason(CUgraphExecUpdateResult result) noexcept {
@@ -107,27 +97,41 @@ std::string explain(const driver::DriverApi& api, const CUgraphExecUpdateResultI
 
 CUgraphExec Graph::handle() const { return open(*this).executable; }
 
-void launch_held(owner::ExecutableBox& box, const StreamCall& call, const Stream& stream) {
+std::shared_ptr<owner::Kept> launch_held(owner::ExecutableBox& box, const StreamCall& call,
+                                         const Stream& stream) {
   const owner::StreamBox& queue = *stream.box();
   call.check(call.api().cuGraphLaunch(box.executable, call.stream()), "cuGraphLaunch",
              [&] { return describe(box, queue); });
   call.context()->history.add(box.interned_name, call.stream());
-  if (owner::may_be_capturing() && owner::asks_for_capture(call.api(), call.stream())) {
-    keep_in_capture(call, box);
-  } else if (!queue.owned || stream.box().use_count() == 0) {  // the bindings may lend a box
+  if (owner::is_captured_by_anyone(call.api(), call.stream())) {
+    auto kept = std::make_shared<owner::Kept>();
+    kept->inner = box.uses;
+    for (const auto& [node, uses] : box.updated) kept->inner.push_back(uses);
+    return kept;
+  }
+  if (!queue.owned || stream.box().use_count() == 0) {  // the bindings may lend a box
     box.last_stream.reset();
     box.last_launch = stream.record().box();
   } else if (box.last_stream != stream.box()) {
     box.last_stream = stream.box();
     box.last_launch.reset();
   }
+  return nullptr;
+}
+
+void keep_launched(const StreamCall& call, std::shared_ptr<owner::Kept> kept) {
+  if (kept != nullptr) owner::keep_in_capture(call.api(), call.stream(), std::move(kept));
 }
 
 void Graph::launch(const Stream& stream) const {
   owner::ExecutableBox& box = open(*this);
   const StreamCall call(require_open(stream.box(), "Stream"));
-  const std::scoped_lock lock(box.mutex);
-  launch_held(box, call, stream);
+  std::shared_ptr<owner::Kept> kept;
+  {
+    const std::scoped_lock lock(box.mutex);
+    kept = launch_held(box, call, stream);
+  }
+  keep_launched(call, std::move(kept));
 }
 
 void Graph::upload(const Stream& stream) const {

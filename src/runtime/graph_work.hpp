@@ -80,8 +80,15 @@ class NodeCall : public GraphCall {
   CUgraphNode node_;
 };
 
-/// Launches an executable graph, whose mutex the caller holds.
-void launch_held(owner::ExecutableBox& box, const StreamCall& call, const Stream& stream);
+/// Launches an executable graph, whose mutex the caller holds. If the stream is being captured,
+/// returns what the graph that the launch becomes part of must keep: see keep_launched(); null
+/// otherwise.
+[[nodiscard]] std::shared_ptr<owner::Kept> launch_held(owner::ExecutableBox& box,
+                                                       const StreamCall& call,
+                                                       const Stream& stream);
+/// Makes a captured graph keep what launch_held() returned. Without the mutex of the executable
+/// graph: an update takes the lock of a definition first.
+void keep_launched(const StreamCall& call, std::shared_ptr<owner::Kept> kept);
 
 /// Adds a node that runs after those which `dependencies` lists, during the call on the graph.
 GraphNode add_node(const std::shared_ptr<owner::GraphBox>& graph, const GraphWork& given,

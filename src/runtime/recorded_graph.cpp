@@ -365,7 +365,7 @@ void RecordedGraph::launch(const Stream& stream, std::span<const std::uint64_t> 
   owner::ExecutableBox& box = *graph_.box();
   const owner::StreamBox& queue = require_open(stream.box(), "Stream");
   const StreamCall call(queue);
-  const std::scoped_lock lock(box.mutex);
+  std::unique_lock lock(box.mutex);
   if (is_broken_) throw_invalid("the recording was given up, because an update of it failed");
   for (Node& node : nodes_) {
     if (!write(node, patches_, values)) continue;
@@ -380,7 +380,9 @@ void RecordedGraph::launch(const Stream& stream, std::span<const std::uint64_t> 
                  });
     }
   }
-  launch_held(box, call, stream);
+  std::shared_ptr<owner::Kept> kept = launch_held(box, call, stream);
+  lock.unlock();
+  keep_launched(call, std::move(kept));
 }
 
 }  // namespace cudacore

@@ -211,7 +211,7 @@ bool Stream::is_done() const {
 void Stream::add_callback(std::function<void()> function) const {
   if (!function) throw std::invalid_argument("add_callback needs a function to call");
   const StreamCall call(open(*this));
-  if (owner::may_be_capturing() && owner::asks_for_capture(call.api(), call.stream())) {
+  if (owner::is_captured_by_anyone(call.api(), call.stream())) {
     auto kept = std::make_shared<owner::Kept>();
     kept->callback = std::move(function);
     call.check(call.api().cuLaunchHostFunc(call.stream(), run_captured_callback, kept.get()),
