@@ -81,7 +81,9 @@ class GraphMemoryTable {
     Statistics& numbers = statistics(*memory);
     cuuint64_t& used = numbers[CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT];
     cuuint64_t& reserved = numbers[CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT];
-    used += memory->parameters.bytesize;
+    cuuint64_t& allocated = allocated_bytes(*memory);
+    allocated += memory->parameters.bytesize;
+    raise(used, allocated);
     reserved = std::max<cuuint64_t>(reserved, (used + chunk - 1) / chunk * chunk);
     raise(numbers[CU_GRAPH_MEM_ATTR_USED_MEM_HIGH], used);
     raise(numbers[CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH], reserved);
@@ -96,7 +98,7 @@ class GraphMemoryTable {
     std::shared_ptr<GraphMemory> memory = std::move(found->second);
     allocated_.erase(found);
     if (memory->object->device != nullptr) {
-      statistics(*memory)[CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT] -= memory->parameters.bytesize;
+      allocated_bytes(*memory) -= memory->parameters.bytesize;
     }
     return memory;
   }
@@ -106,6 +108,7 @@ class GraphMemoryTable {
     const std::scoped_lock lock(mutex_);
     freed.swap(allocated_);
     for (Statistics& numbers : statistics_) numbers = {};
+    allocated_bytes_ = {};
   }
 
   /// Whether the graph may free it. If so, remembers that.
@@ -134,9 +137,12 @@ class GraphMemoryTable {
     Statistics& numbers = statistics_[static_cast<std::size_t>(device.ordinal)];
     numbers[high] = numbers[current];
   }
+  /// What was freed counts as used until now, as a driver counts it.
   void trim(const Device& device) {
     const std::scoped_lock lock(mutex_);
-    Statistics& numbers = statistics_[static_cast<std::size_t>(device.ordinal)];
+    const auto ordinal = static_cast<std::size_t>(device.ordinal);
+    Statistics& numbers = statistics_[ordinal];
+    numbers[CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT] = allocated_bytes_[ordinal];
     numbers[CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT] =
         (numbers[CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT] + chunk - 1) / chunk * chunk;
   }
@@ -145,12 +151,16 @@ class GraphMemoryTable {
   Statistics& statistics(const GraphMemory& memory) {
     return statistics_[static_cast<std::size_t>(memory.object->device->ordinal)];
   }
+  cuuint64_t& allocated_bytes(const GraphMemory& memory) {
+    return allocated_bytes_[static_cast<std::size_t>(memory.object->device->ordinal)];
+  }
   static void raise(cuuint64_t& mark, cuuint64_t value) { mark = std::max(mark, value); }
 
   std::mutex mutex_;
   std::unordered_map<CUdeviceptr, std::weak_ptr<GraphMemory>> known_;
   std::unordered_map<CUdeviceptr, std::shared_ptr<GraphMemory>> allocated_;
   std::array<Statistics, 64> statistics_{};
+  std::array<cuuint64_t, 64> allocated_bytes_{};  ///< of each device
 };
 
 class AllocAction final : public GraphAction {
