@@ -87,8 +87,9 @@ void bind_host(py::module_& module) {
 
 ManagedBuffer managed(const BufferObject& self) { return ManagedBuffer(self.value()); }
 
-/// A location, or a sequence of locations.
-std::vector<MemoryLocation> to_locations(py::handle object, const char* function) {
+/// A location for all buffers, or a sequence of one for each.
+std::vector<MemoryLocation> to_locations(py::handle object, const char* function,
+                                         std::size_t buffers) {
   const std::string what = std::string(function) + ": locations";
   const bool is_one =
       get_if<PyDevice>(object.ptr()) != nullptr || get_if<MemoryLocation>(object.ptr()) != nullptr;
@@ -99,6 +100,11 @@ std::vector<MemoryLocation> to_locations(py::handle object, const char* function
   std::vector<MemoryLocation> locations;
   for (const py::handle item : py::tuple(py::reinterpret_borrow<py::object>(object))) {
     locations.push_back(to_location(item, what));
+  }
+  if (locations.size() != buffers) {
+    throw std::invalid_argument(std::string(function) + ": " + std::to_string(locations.size()) +
+                                " locations are given for " + std::to_string(buffers) +
+                                " buffers: give one for each, or a single one, not in a sequence");
   }
   return locations;
 }
@@ -119,7 +125,7 @@ struct BatchArguments {
 template <auto run, const char* function, const char* for_one>
 auto moving_batch(py::handle stream, py::handle buffers, py::handle locations) {
   const py::tuple given = to_buffers(buffers, std::string(function) + ": buffers", for_one);
-  std::vector<MemoryLocation> places = to_locations(locations, function);
+  std::vector<MemoryLocation> places = to_locations(locations, function, given.size());
   BatchArguments arguments(function, stream, given);
   return [all = std::move(arguments), places = std::move(places)] {
     run(all.buffers, places, all.stream);
@@ -230,6 +236,10 @@ MemoryLocation to_location(py::handle object, const std::string& what) {
     return MemoryLocation::device(device->device.id());
   }
   if (const auto* host = get_if<MemoryLocation>(object.ptr())) return *host;
+  if (object.is_none()) {
+    raise_as_both(PyExc_TypeError, PyExc_ValueError,
+                  what + " must be a Device or a Host, not None");
+  }
   refuse_type(what, "a Device or a Host", object);
 }
 

@@ -168,6 +168,9 @@ class TestAdvice:
             buffer.prefetch(wrong, stream=stream)
         with expected:
             buffer.discard_prefetch(wrong, stream=stream)
+        if wrong is None:
+            with pytest.raises(ValueError, match="a Device or a Host, not None"):
+                buffer.prefetch(wrong, stream=stream)
         if wrong is not None:
             with expected:
                 buffer.preferred_location = wrong
@@ -287,7 +290,9 @@ class TestPrefetch:
         for prefetch in (prefetch_batch, discard_prefetch_batch):
             with pytest.raises(ValueError, match="2 locations are given for 3 buffers"):
                 prefetch(stream, [buffer] * 3, [device, Host()])
-            with pytest.raises(ValueError, match="no location"):
+            with pytest.raises(ValueError, match="1 locations are given for 3 buffers"):
+                prefetch(stream, [buffer] * 3, [Host()])
+            with pytest.raises(ValueError, match="0 locations are given for 1 buffers"):
                 prefetch(stream, [buffer], [])
             with pytest.raises(TypeError, match="a Device or a Host, not int"):
                 prefetch(stream, [buffer], [0])  # type: ignore[list-item]
