@@ -45,19 +45,7 @@ auto allocate_work(std::size_t size, py::handle device, int type, const py::sequ
 
 GraphWork callback_work(py::function function) {
   const std::shared_ptr<void> kept = keep_alive(std::move(function));
-  GraphWork work = GraphWork::callback([kept] {
-    if (!may_take_gil()) return;
-    const AcquireGil acquire;
-    PyObject* called = kept_by(kept);
-    PyObject* result = run_python([&] { return PyObject_CallNoArgs(called); });
-    if (result != nullptr) {
-      Py_DECREF(result);
-    } else {
-      PyErr_WriteUnraisable(called);
-      error::count_unraisable();
-    }
-  });
-  return work;
+  return GraphWork::callback([kept] { call_from_driver(kept_by(kept), nullptr); });
 }
 
 }  // namespace

@@ -59,35 +59,30 @@ auto wait(const Stream& self, py::handle other) {
   };
 }
 
-auto add_callback(const Stream& self, py::function callback, const py::args& args) {
+/// The arguments of a callback. A recording has those of the recorded call for ever.
+py::args callback_arguments(const py::args& given) {
+  if (Recorder::active() == nullptr) return given;
+  py::tuple values(given.size());
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const py::object one = given[i];
+    values[i] = recorded_number(one.ptr()) == nullptr ? one : one.attr("_fix")();
+  }
+  return py::reinterpret_borrow<py::args>(values);
+}
+
+auto add_callback(const Stream& self, py::function callback, const py::args& given) {
   require_recorded(self);
   struct Call {
     py::function function;
     py::args args;
 
-    Call(py::function called, const py::args& given) : function(std::move(called)), args(given) {}
+    Call(py::function called, py::args given)
+        : function(std::move(called)), args(std::move(given)) {}
   };
-  // The call's references are dropped under the GIL, or leaked at interpreter exit.
-  const auto drop = [](const Call* done) {
-    if (may_take_gil()) {
-      const AcquireGil acquire;
-      const std::unique_ptr<const Call> dropped(done);
-    }
-  };
-  const std::shared_ptr<const Call> call(
-      std::make_unique<const Call>(std::move(callback), args).release(), drop);
-  const auto run = [call]() {
-    if (!may_take_gil()) return;
-    const AcquireGil acquire;
-    PyObject* result =
-        run_python([&] { return PyObject_CallObject(call->function.ptr(), call->args.ptr()); });
-    if (result != nullptr) {
-      Py_DECREF(result);
-    } else {
-      PyErr_WriteUnraisable(call->function.ptr());
-      error::count_unraisable();
-    }
-  };
+  const auto run =
+      [call = share_with_gil<const Call>(std::move(callback), callback_arguments(given))] {
+        call_from_driver(call->function.ptr(), call->args.ptr());
+      };
   return [stream = Stream(self), run] { stream.add_callback(run); };
 }
 

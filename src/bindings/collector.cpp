@@ -23,12 +23,8 @@ bool has_owner(const std::shared_ptr<owner::StreamBox>& box) noexcept {
   return box != nullptr && box->owner != nullptr;
 }
 
-}  // namespace
-
-void ReleaseObject::operator()(void* /*pointer*/) const noexcept {
-  if (!may_take_gil()) return;
-  const AcquireGil acquire;
-  // A chain of owners may be long, so they are destroyed one after another, not recursively.
+/// Chains of owners may be long, so they are destroyed one after another, not recursively.
+void release(PyObject* object) {
   constexpr unsigned deepest = 64;
   thread_local unsigned depth = 0;
   thread_local PyObject* later = nullptr;  // a list
@@ -43,6 +39,14 @@ void ReleaseObject::operator()(void* /*pointer*/) const noexcept {
   --depth;
   if (depth != 0) return;
   const auto ended = py::reinterpret_steal<py::object>(std::exchange(later, nullptr));
+}
+
+}  // namespace
+
+void ReleaseObject::operator()(void* /*pointer*/) const noexcept {
+  if (!may_take_gil()) return;
+  const AcquireGil acquire;
+  run_python([this] { release(object); });
 }
 
 int visit_kept(const Stream& stream, visitproc visit, void* arg) {

@@ -6,6 +6,7 @@
 #include "bindings/keep_gil.hpp"
 #include "driver/blocking.hpp"
 #include "driver/process.hpp"
+#include "error/unraisable.hpp"
 
 namespace cudacore::bindings {
 
@@ -51,6 +52,21 @@ void let_gil_go_where_blocking() noexcept {
 
 bool may_take_gil() noexcept {
   return !driver::is_exiting() && !driver::is_forked_child() && Py_IsInitialized() != 0;
+}
+
+void call_from_driver(PyObject* function, PyObject* arguments) noexcept {
+  if (!may_take_gil()) return;
+  const AcquireGil acquire;
+  // Reporting an error runs Python code too.
+  run_python([&] {
+    PyObject* result = PyObject_CallObject(function, arguments);
+    if (result != nullptr) {
+      Py_DECREF(result);
+      return;
+    }
+    PyErr_WriteUnraisable(function);
+    error::count_unraisable();
+  });
 }
 
 }  // namespace cudacore::bindings

@@ -3,6 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <memory>
 #include <utility>
 
 #include <cxxabi.h>
@@ -71,5 +72,21 @@ void let_gil_go_where_blocking() noexcept;
 
 /// Whether Python code may still run: not in a forked child's deleters, nor while the process ends.
 [[nodiscard]] bool may_take_gil() noexcept;
+
+/// Calls a function of Python on a thread of the driver's, and reports what it raises. Does nothing
+/// once Python code may not run any more.
+void call_from_driver(PyObject* function, PyObject* arguments) noexcept;
+
+/// Makes an object that ends with the GIL, on whatever thread the last share is dropped. It is
+/// leaked once Python code may not run any more.
+template <typename T, typename... Arguments>
+std::shared_ptr<T> share_with_gil(Arguments&&... arguments) {
+  const auto end = [](T* object) {
+    if (!may_take_gil()) return;
+    const AcquireGil acquire;
+    run_python([object] { const std::unique_ptr<T> ended(object); });
+  };
+  return {std::make_unique<T>(std::forward<Arguments>(arguments)...).release(), end};
+}
 
 }  // namespace cudacore::bindings

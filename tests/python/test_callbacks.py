@@ -237,3 +237,30 @@ def test_process_ends_while_things_end(device: Device) -> None:
         stream.sync()
     """
     run_cleanly(script)
+
+
+@pytest.mark.parametrize("where", ["stream", "graph"])
+def test_exceptions_while_the_process_ends(device: Device, where: str) -> None:
+    script = """
+        import sys
+        import cudacore
+        device = cudacore.Device()
+        device.set_current()
+        stream = device.create_stream()
+        def divide():
+            1 / 0
+        if sys.argv[1] == "graph":
+            with stream.create_graph_builder() as builder:
+                builder.callback(divide)
+            graph = builder.complete()
+            for i in range(100):
+                graph.launch(stream)
+        else:
+            for i in range(100):
+                stream.add_callback(divide)
+        print("end", flush=True)
+    """
+    for _ in range(3):
+        result = run(script, where)
+        assert (result.returncode, result.stdout) == (0, "end\n")
+        assert "Fatal" not in result.stderr
