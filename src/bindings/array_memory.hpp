@@ -4,8 +4,10 @@
 #include <optional>
 
 #include "bindings/foreign_array.hpp"
+#include "bindings/gil.hpp"
 #include "bindings/host_buffer.hpp"
 #include "cudacore/opaque_array.hpp"
+#include "owner/captures.hpp"
 
 namespace cudacore::bindings {
 
@@ -39,5 +41,19 @@ class ArrayMemory : driver::NotCopied {
   ForeignArray array_;
   std::optional<Stream> producer_;  ///< if it is another stream
 };
+
+/// Uses the memory of an array. Returns a share of it for the graph that the work may become part
+/// of: the object alone could make it anew, move it or end it.
+template <typename Use>
+std::shared_ptr<void> with_memory(pybind11::handle array, bool writable, const Stream& stream,
+                                  const char* what, const Use& use) {
+  if (!owner::any_capture()) [[likely]] {
+    use(ArrayMemory(array, writable, stream, what));
+    return nullptr;
+  }
+  const auto memory = share_with_gil<ArrayMemory>(array, writable, stream, what);
+  use(*memory);
+  return memory;
+}
 
 }  // namespace cudacore::bindings

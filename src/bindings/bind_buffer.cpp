@@ -72,17 +72,20 @@ PyObject* copy_from(PyObject* self, const CopyArguments& given) {
   }
   const Borrowed<Buffer> destination(self);
   const StreamOfCall stream(given[1], destination.get());
+  std::shared_ptr<void> used;
   if (get_if<Buffer>(origin.ptr()) != nullptr) {
     const Borrowed<Buffer> source(origin.ptr());
     const ReleaseGil release;
     destination.get().copy_from(source.get(), stream.get());
   } else {
-    const ArrayMemory source(origin, false, stream.get(), "Buffer.copy_from: src");
-    if (source.is_on_host()) require_no_stand_ins(source.host_bytes());
-    const ReleaseGil release;
-    source.copy_to(destination.get());
+    used = with_memory(origin, false, stream.get(), "Buffer.copy_from: src",
+                       [&](const ArrayMemory& source) {
+                         if (source.is_on_host()) note_recorded_source(source.host_bytes());
+                         const ReleaseGil release;
+                         source.copy_to(destination.get());
+                       });
   }
-  keep_if_captured(stream.get(), {self, origin});
+  keep_if_captured(stream.get(), {self, origin}, std::move(used));
   Py_RETURN_NONE;
 }
 
@@ -106,17 +109,20 @@ PyObject* copy_to(PyObject* self, const CopyArguments& given) {
     copy_with_options("Buffer.copy_to", destination, self, given[1], given[2]);
     return destination.release().ptr();
   }
+  std::shared_ptr<void> used;
   if (get_if<Buffer>(destination.ptr()) != nullptr) {
     const Borrowed<Buffer> target(destination.ptr());
     const ReleaseGil release;
     target.get().copy_from(source, stream.get());
   } else {
-    const ArrayMemory target(destination, true, stream.get(), "Buffer.copy_to: dst");
-    require_recorded_copy(stream.get(), target.is_on_host());
-    const ReleaseGil release;
-    target.copy_from(source);
+    used = with_memory(destination, true, stream.get(), "Buffer.copy_to: dst",
+                       [&](const ArrayMemory& target) {
+                         require_recorded_copy(stream.get(), target.is_on_host());
+                         const ReleaseGil release;
+                         target.copy_from(source);
+                       });
   }
-  keep_if_captured(stream.get(), {self, destination});
+  keep_if_captured(stream.get(), {self, destination}, std::move(used));
   return destination.release().ptr();
 }
 

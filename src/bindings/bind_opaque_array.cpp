@@ -60,37 +60,43 @@ py::object format_of_options(const OpaqueArrayOptions& options) {
 void copy_from_memory(const ObjectOf<OpaqueArray>& self, py::handle source, py::handle stream) {
   const Borrowed<OpaqueArray> array(self.ptr());
   const Stream chosen = to_stream(stream, array.get().device().id());
+  std::shared_ptr<void> used;
   if (get_if<Buffer>(source.ptr()) != nullptr) {
     require_recorded(chosen);
     const Borrowed<Buffer> from(source.ptr());
     const ReleaseGil release;
     array.get().copy_from(from.get(), chosen);
   } else {
-    const ArrayMemory from(source, false, chosen, "OpaqueArray.copy_from: src");
-    require_recorded(chosen);
-    if (from.is_on_host()) require_no_stand_ins(from.host_bytes());
-    const ReleaseGil release;
-    from.copy_to(array.get());
+    used = with_memory(source, false, chosen, "OpaqueArray.copy_from: src",
+                       [&](const ArrayMemory& from) {
+                         require_recorded(chosen);
+                         if (from.is_on_host()) note_recorded_source(from.host_bytes());
+                         const ReleaseGil release;
+                         from.copy_to(array.get());
+                       });
   }
-  keep_if_captured(chosen, {self, source});
+  keep_if_captured(chosen, {self, source}, std::move(used));
 }
 
 py::object copy_to_memory(const ObjectOf<OpaqueArray>& self, py::object destination,
                           py::handle stream) {
   const Borrowed<OpaqueArray> array(self.ptr());
   const Stream chosen = to_stream(stream, array.get().device().id());
+  std::shared_ptr<void> used;
   if (get_if<Buffer>(destination.ptr()) != nullptr) {
     require_recorded(chosen);
     const Borrowed<Buffer> to(destination.ptr());
     const ReleaseGil release;
     array.get().copy_to(to.get(), chosen);
   } else {
-    const ArrayMemory to(destination, true, chosen, "OpaqueArray.copy_to: dst");
-    require_recorded_copy(chosen, to.is_on_host());
-    const ReleaseGil release;
-    to.copy_from(array.get());
+    used = with_memory(destination, true, chosen, "OpaqueArray.copy_to: dst",
+                       [&](const ArrayMemory& to) {
+                         require_recorded_copy(chosen, to.is_on_host());
+                         const ReleaseGil release;
+                         to.copy_from(array.get());
+                       });
   }
-  keep_if_captured(chosen, {self, destination});
+  keep_if_captured(chosen, {self, destination}, std::move(used));
   return destination;
 }
 

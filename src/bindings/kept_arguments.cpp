@@ -37,10 +37,12 @@ std::vector<std::shared_ptr<void>> keep_arguments(PyObject* const* arguments, st
   return shares;
 }
 
-void keep_if_captured(const Stream& stream, std::initializer_list<py::handle> objects) {
+void keep_if_captured(const Stream& stream, std::initializer_list<py::handle> objects,
+                      std::shared_ptr<void> more) {
   if (!owner::any_capture()) [[likely]]
     return;
   auto kept = std::make_shared<owner::Kept>();
+  if (more != nullptr) kept->shares.push_back(std::move(more));
   for (const py::handle object : objects) {
     if (std::shared_ptr<void> share = keep_argument(object)) kept->shares.push_back(share);
   }

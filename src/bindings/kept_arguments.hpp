@@ -17,7 +17,9 @@ namespace cudacore::bindings {
 [[nodiscard]] std::vector<std::shared_ptr<void>> keep_arguments(PyObject* const* arguments,
                                                                 std::size_t count);
 
-/// If the stream is being captured, makes the graph keep what a call has queued there.
-void keep_if_captured(const Stream& stream, std::initializer_list<py::handle> objects);
+/// If the stream is being captured, makes the graph keep what a call has queued there, and perhaps
+/// a share of something else.
+void keep_if_captured(const Stream& stream, std::initializer_list<py::handle> objects,
+                      std::shared_ptr<void> more = nullptr);
 
 }  // namespace cudacore::bindings

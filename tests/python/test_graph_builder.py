@@ -4,10 +4,13 @@
 import gc
 import threading
 from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import pytest
 from cudacore import Buffer, CUDAError, Device, Kernel, Stream, current_stream
 from cudacore.graph import GraphBuilder, GraphDefinition, HostCallbackNode, KernelNode
+from graph_kernels import is_dropped
 from harness import build, run_cleanly
 
 SOURCE = "__global__ void add(int* p, int v) { atomicAdd(p, v); }"
@@ -266,11 +269,60 @@ def test_priorities_become_those_of_nodes(device: Device, pinned: Allocate, add:
     assert node.config.priority == -2
 
 
-def test_the_first_builder_of_a_process() -> None:
-    run_cleanly("""
-        from cudacore import Device
-        device = Device()
+@pytest.mark.parametrize("maker", ["device", "device.create_stream()"])
+def test_builders_of_a_process_that_names_no_class(maker: str) -> None:
+    script = f"""
+        import cudacore
+        device = cudacore.Device()
         device.set_current()
-        builder = device.create_graph_builder().begin_building()
-        builder.end_building().complete().close()
-    """)
+        print({maker}.create_graph_builder().is_building)
+    """
+    assert run_cleanly(script) == "False\n"
+
+
+class Series:
+    """As those of pandas: the array is made when it is asked for."""
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> Any:
+        return np.full(64, 5, np.uint8)
+
+
+class TestHostMemoryOfCapturedCopies:
+    def test_of_arrays_made_for_the_copy(self, device: Device, stream: Stream) -> None:
+        target = device.allocate(64, stream=stream)
+        with stream.create_graph_builder() as builder:
+            target.copy_from(Series(), stream=builder)
+        graph = builder.complete()
+        others = [np.full(64, 238, np.uint8) for _ in range(1000)]
+        graph.launch(stream)
+        assert target.to_host(stream=stream).tolist() == [5] * 64
+        assert len(others) == 1000
+
+    @pytest.mark.parametrize("is_source", [True, False])
+    def test_stays_where_it_is(self, device: Device, stream: Stream, is_source: bool) -> None:
+        buffer, memory = device.allocate(64, stream=stream), bytearray(b"\5" * 64)
+        buffer.fill(7, stream=stream)
+        with stream.create_graph_builder() as builder:
+            if is_source:
+                buffer.copy_from(memory, stream=builder)
+            else:
+                buffer.copy_to(memory, stream=builder)
+        graph = builder.complete()
+        builder.close()
+        with pytest.raises(BufferError):
+            memory.clear()
+        graph.launch(stream)
+        stream.sync()
+        assert memory == bytes([5 if is_source else 7]) * 64
+        graph.close()
+        del graph, builder
+        gc.collect()
+        assert is_dropped(lambda: None if is_resizable(memory) else memory)
+
+
+def is_resizable(memory: bytearray) -> bool:
+    try:
+        memory.clear()
+    except BufferError:
+        return False
+    return True
