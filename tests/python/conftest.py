@@ -112,8 +112,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """With pytest-xdist: each worker says the same."""
-    node.config.stash[_left_out] = node.workeroutput.get("left out", [])
+    """With pytest-xdist: each worker says the same, unless it crashed."""
+    if hasattr(node, "workeroutput"):
+        node.config.stash[_left_out] = node.workeroutput.get("left out", [])
 
 
 def pytest_terminal_summary(
