@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <unordered_map>
 
 #include "bindings/conversions.hpp"
 #include "bindings/entered_streams.hpp"
 #include "bindings/recording.hpp"
+#include "bindings/stand_in.hpp"
 #include "bindings/traced_launches.hpp"
 #include "runtime/context_call.hpp"
 
 // Recorded functions. cudacore.graph, in Python, calls the function and shows what is recorded;
-// here are the choice of a recording, its launch, and the stand-ins for arguments.
+// here are the choice of a recording and its launch, and what the recorder of a call does.
 
 namespace cudacore::bindings {
 namespace {
@@ -49,33 +51,63 @@ void drop(Function& function, const std::shared_ptr<Recording>& recording) {
   if (found != function.recordings.end()) function.recordings.erase(found);
 }
 
-/// The recording that fits, which becomes the first; null if there is none.
+/// Where a call queues work, and what it finds as the current context.
+Recording::Place place_of(const owner::StreamBox& queue) {
+  const error::ContextBox* context = queue.work_context().get();
+  // The default stream is that of the current context.
+  return {context, entered_stream() == nullptr ? context : error::current_context().get()};
+}
+
+/// The recording that fits, which becomes the first; null if there is none. May run Python code,
+/// which may change the list: a module may have keys that aren't strings.
 std::shared_ptr<Recording> find(Function& function, const GivenArguments& given, PyObject* names,
-                                const error::ContextBox& context) {
+                                const Recording::Place& place) {
   auto& all = function.recordings;
-  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& recording) {
-    return recording->fits(given, names, context);
-  });
-  if (found == all.end()) return nullptr;
-  std::rotate(all.begin(), found, found + 1);
-  return all.front();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::shared_ptr<Recording> recording = all[i];
+    if (!recording->fits(given, names, place)) continue;
+    const auto found = std::find(all.begin(), all.end(), recording);
+    if (found != all.end()) std::rotate(all.begin(), found, found + 1);
+    return recording;
+  }
+  return nullptr;
+}
+
+/// Launches a recording that fits; returns what the function returned.
+PyObject* launch(Function& function, const std::shared_ptr<Recording>& recording,
+                 const Stream& stream, const GivenArguments& given) {
+  const owner::StreamBox& queue = open_queue(function, stream);
+  LaunchArrays arrays(queue, queue.work_context());
+  try {
+    recording->launch(stream, given, arrays);
+  } catch (...) {
+    if (recording->graph->is_broken()) drop(function, recording);
+    throw;
+  }
+  return recording->result(given);
 }
 
 PyObject* replay(const std::shared_ptr<Function>& function, const Stream& stream,
                  PyObject* const* args, std::size_t count, PyObject* names) {
   const owner::StreamBox& queue = open_queue(*function, stream);
-  const std::shared_ptr<error::ContextBox>& context = queue.work_context();
   const GivenArguments given(args, count, queue.stream);
-  const std::shared_ptr<Recording> recording = find(*function, given, names, *context);
+  const std::shared_ptr<Recording> recording = find(*function, given, names, place_of(queue));
   if (recording == nullptr) return Py_NewRef(Py_NotImplemented);
-  LaunchArrays arrays(queue, context);
-  try {
-    recording->launch(stream, given, arrays);
-  } catch (...) {
-    if (recording->graph->is_broken()) drop(*function, recording);
-    throw;
-  }
-  return recording->result(given);
+  return launch(*function, recording, stream, given);
+}
+
+/// Drops the recordings that no call fits any more: nothing but recordings has an object that must
+/// be found. Returns them, to be dropped when the list may change.
+std::vector<std::shared_ptr<Recording>> take_dead(Function& function) {
+  std::unordered_map<PyObject*, Py_ssize_t> held;
+  for (const auto& recording : function.recordings) recording->count_held(held);
+  std::vector<std::shared_ptr<Recording>> dead;
+  std::erase_if(function.recordings, [&](const std::shared_ptr<Recording>& recording) {
+    if (!recording->is_dead(held)) return false;
+    dead.push_back(recording);
+    return true;
+  });
+  return dead;
 }
 
 /// Whether work on the current stream becomes part of something else, or is left out.
@@ -116,81 +148,6 @@ PyMethodDef call_recorded_definition[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-/// A Buffer of other addresses.
-py::object stand_in_buffer(CUdeviceptr address, std::size_t size, int device) {
-  auto box = std::make_shared<owner::BufferBox>();
-  box->pointer = address;
-  box->size = size;
-  box->device = device;
-  return py::cast(Buffer(std::move(box)));
-}
-
-/// Addresses for what a layout reaches from a base, which is aligned as `address` is.
-void stand_in_for(Recorder::StandIn& made, std::uint64_t address, const StridedLayout& layout,
-                  std::size_t item, int device) {
-  const StridedLayout::Range range = layout.range();
-  const std::int64_t first = range.first * static_cast<std::int64_t>(item);
-  const auto size = static_cast<std::size_t>(range.end - range.first) * item;
-  const std::uint64_t lowest = address + static_cast<std::uint64_t>(first);
-  made.memory = without_gil([=] {
-    return std::make_shared<StandInMemory>(Device(device), size, lowest % StandInMemory::alignment);
-  });
-  made.base = made.memory->address() - static_cast<std::uint64_t>(first);
-}
-
-StridedView stand_in_view(Recorder::StandIn& made, const StridedView& shape) {
-  stand_in_for(made, shape.address, shape.layout, shape.element.size, shape.device_id);
-  const CUdeviceptr first = made.memory->address();
-  StridedView view = shape;
-  view.exporter = stand_in_buffer(first, made.memory->end() - first, shape.device_id);
-  view.memory = nullptr;
-  view.address = made.base;
-  return view;
-}
-
-/// @throw NotSupportedError unless `made` is an array as the given one, at the stand-in's address.
-void require_stand_in(const Recorder::StandIn& made, const RecordedArgument& wanted,
-                      py::handle original, CUstream consumer) {
-  PyObject* const object = made.object.ptr();
-  const GivenArguments given(&object, 1, consumer);
-  if (given[0].is_memory && given[0].address == made.base && wanted.fits(given[0])) return;
-  throw NotSupportedError("a " + type_name(original) +
-                          " cannot be given other memory to be recorded; pass "
-                          "cudacore.utils.StridedMemoryView of it");
-}
-
-Recorder::StandIn stand_in(const GivenArgument& given, const RecordedArgument& argument,
-                           const py::object& make_number, const py::object& make_array,
-                           CUstream consumer) {
-  Recorder::StandIn made;
-  const auto object = py::reinterpret_borrow<py::object>(given.object);
-  if (argument.form == RecordedArgument::Form::number) {
-    made.value = object;
-    made.object = make_number(object);
-  } else if (argument.form == RecordedArgument::Form::object) {
-    made.object = object;
-  } else if (given.view != nullptr) {
-    const StridedView shape = *given.view;
-    made.object = py::cast(stand_in_view(made, shape));
-  } else if (given.array != nullptr) {
-    StridedView shape{.exporter = object};
-    shape.address = given.address;
-    shape.element = element_type_of(*argument.element);
-    shape.layout = StridedLayout(
-        argument.shape, argument.strides.empty() ? std::nullopt : std::optional(argument.strides));
-    shape.is_read_only = argument.is_read_only;
-    shape.device = {dlpack::DeviceType::cuda, given.device};
-    shape.device_id = given.device;
-    made.object = make_array(object, py::cast(stand_in_view(made, shape)));
-    require_stand_in(made, argument, object, consumer);
-  } else {
-    const auto count = static_cast<std::int64_t>(given.size);
-    stand_in_for(made, given.address, StridedLayout({count}), 1, given.device);
-    made.object = stand_in_buffer(made.base, given.size, given.device);
-  }
-  return made;
-}
-
 /// A recorder of a call: `labels` name its arguments. With `make_number` None, numbers are taken as
 /// they are.
 py::object make_recorder(py::handle self, const py::tuple& args, const py::tuple& keywords,
@@ -216,7 +173,7 @@ py::object make_recorder(py::handle self, const py::tuple& args, const py::tuple
       recorder->stand_ins.push_back(
           argument.same_as != RecordedArgument::none
               ? recorder->stand_ins[argument.same_as]
-              : stand_in(given[i], argument, make_number, make_array, queue.stream));
+              : make_stand_in(given[i], argument, make_number, make_array, queue.stream));
     }
     return py::reinterpret_steal<py::object>(
         make_object(RecorderObject{std::move(recorder), function, args, keywords}));
@@ -254,13 +211,7 @@ void end(py::handle self) { recorder_of(self).recorder->end(); }
 void close(py::handle self) {
   const std::shared_ptr<Recorder> recorder = recorder_of(self).recorder;
   recorder->end();
-  std::vector<Recorder::StandIn> ended = std::exchange(recorder->stand_ins, {});
-  for (const Recorder::StandIn& one : ended) {
-    if (one.memory == nullptr) continue;
-    const auto* view = get_if<StridedView>(one.object.ptr());
-    PyObject* buffer = view != nullptr ? view->exporter.ptr() : one.object.ptr();
-    if (get_if<Buffer>(buffer) != nullptr) close_object<Buffer>(buffer);
-  }
+  close_stand_ins(std::exchange(recorder->stand_ins, {}));
 }
 
 /// Which arguments a function returned.
@@ -276,7 +227,7 @@ std::uint32_t result_index(const Recorder& recorder, const Function& function, p
 void note_results(Recording& recording, const Recorder& recorder, const Function& function,
                   const py::object& result) {
   if (result.is_none()) return;
-  recording.returns_tuple = PyTuple_CheckExact(result.ptr()) != 0;
+  recording.returns_tuple = PyTuple_CheckExact(result.ptr()) != 0 && !recorder.has_stand_in(result);
   if (!recording.returns_tuple) {
     recording.results.push_back(result_index(recorder, function, result));
     return;
@@ -368,14 +319,25 @@ void number_again(const Recording& first, Recorder& again, const std::string& na
   if (!is_same) throw NotSupportedError(name + ": a second run of it uses its arguments otherwise");
 }
 
-/// Adds the recording of a complete capture, and perhaps of a second one of the same call; returns
-/// whether another recording was dropped for it.
-bool finish(py::handle self, const GraphDefinition& given_definition, const py::object& result,
-            const py::sequence& guards, const py::object& again_object,
-            const py::object& again_definition) {
+void require_open_stand_ins(const Recorder& recorder, const Function& function) {
+  for (std::size_t i = 0; i < recorder.stand_ins.size(); ++i) {
+    if (!is_closed(recorder.stand_ins[i])) continue;
+    throw NotSupportedError(function.name + " cannot be recorded: it closes its argument " +
+                            std::to_string(i + 1) + ", which a replay would not; close it outside");
+  }
+}
+
+/// Adds the recording of a complete capture, and perhaps of a second one of the same call, and
+/// launches it. Returns whether another recording was dropped for it, and what the function
+/// returns.
+py::tuple finish(py::handle self, const GraphDefinition& given_definition, const py::object& result,
+                 const py::sequence& guards, const py::object& again_object,
+                 const py::object& again_definition) {
   const RecorderObject& object = recorder_of(self);
   const std::shared_ptr<Function> function = object.function;
   Recorder& recorder = *object.recorder;
+  require_open_stand_ins(recorder, *function);
+  recorder.require_same_sources();
   auto recording = std::make_shared<Recording>();
   note_results(*recording, recorder, *function, result);
   recording->guards = to_guards(guards);
@@ -393,8 +355,10 @@ bool finish(py::handle self, const GraphDefinition& given_definition, const py::
     again.emplace(RecordedCapture{py::cast<GraphDefinition>(again_definition), ranges_again,
                                   second.launches});
   }
-  with_current_stream([&](const Stream& stream) {
+  return with_current_stream([&](const Stream& stream) {
     const owner::StreamBox& queue = open_queue(*function, stream);
+    const Recording::Place place = place_of(queue);
+    recording->place = place;
     recording->context = queue.work_context();
     const GivenArguments given(items_of(object.args), PyTuple_GET_SIZE(object.args.ptr()),
                                queue.stream);
@@ -403,7 +367,7 @@ bool finish(py::handle self, const GraphDefinition& given_definition, const py::
       argument.alignment = StandInMemory::alignment;
       argument.offset = given[i].address % argument.alignment;
     }
-    if (!recording->fits(given, object.keywords.ptr(), *recording->context)) {
+    if (!recording->fits(given, object.keywords.ptr(), place)) {
       throw std::runtime_error(function->name +
                                ": its arguments, or variables that it reads, changed while it was "
                                "recorded");
@@ -416,11 +380,22 @@ bool finish(py::handle self, const GraphDefinition& given_definition, const py::
       return std::make_shared<RecordedGraph>(capture, again ? &*again : nullptr, values,
                                              std::move(recorder.kept));
     });
+    std::vector<std::shared_ptr<Recording>> dropped = take_dead(*function);
+    bool is_full = false;
+    // Another thread may have recorded the same meanwhile.
+    if (const auto other = find(*function, given, object.keywords.ptr(), place)) {
+      recording = other;
+    } else {
+      auto& all = function->recordings;
+      all.insert(all.begin(), recording);
+      is_full = all.size() > function->most;
+      if (is_full) {
+        dropped.push_back(std::move(all.back()));
+        all.pop_back();
+      }
+    }
+    return py::make_tuple(is_full, checked(launch(*function, recording, stream, given)));
   });
-  function->recordings.insert(function->recordings.begin(), std::move(recording));
-  if (function->recordings.size() <= function->most) return false;
-  function->recordings.pop_back();
-  return true;
 }
 
 py::list show_recordings(py::handle self) {

@@ -3,6 +3,7 @@
 #include "bindings/dlpack.hpp"
 #include "bindings/foreign_view.hpp"
 #include "bindings/keywords.hpp"
+#include "bindings/recorder.hpp"
 #include "bindings/tensor_map_object.hpp"
 #include "bindings/view_copy.hpp"
 #include "bindings/view_index.hpp"
@@ -200,7 +201,18 @@ void bind_strided_view(py::module_& module) {
       .property("device_id", quick, read<&StridedView::device_id>)
       .property("is_device_accessible", quick, read<&StridedView::is_device_accessible>)
       .property("readonly", quick, read<&StridedView::is_read_only>)
-      .property("exporting_obj", quick, [](const StridedView& self) { return self.exporter; })
+      .property("exporting_obj", quick,
+                [](const StridedView& self) {
+                  const Recorder* recorder = Recorder::active();
+                  if (recorder != nullptr && recorder->is_stand_in(self.address) &&
+                      !recorder->has_stand_in(self.exporter)) {
+                    throw NotSupportedError(
+                        "exporting_obj of an argument of a recorded function: what else the object "
+                        "has is "
+                        "not recorded; pass it as an argument of its own");
+                  }
+                  return self.exporter;
+                })
       .property("shape", quick,
                 [](const StridedView& self) { return to_tuple(self.layout.shape()); })
       .property("strides", quick, &strides_of)

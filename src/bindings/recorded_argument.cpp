@@ -36,6 +36,10 @@ int device_of(const Buffer& given) {
   return buffer.device_id();
 }
 
+struct LeaveRecursiveCall : driver::NotCopied {
+  ~LeaveRecursiveCall() { Py_LeaveRecursiveCall(); }
+};
+
 /// Whether a number or a value that never changes is the same. Exact types only: 1, 1.0 and True
 /// are equal, but a kernel gets different bytes.
 bool is_same_value(PyObject* a, PyObject* b) noexcept {
@@ -62,26 +66,47 @@ bool is_same_value(PyObject* a, PyObject* b) noexcept {
     Py_LeaveRecursiveCall();
     return same;
   }
-  if (PyLong_CheckExact(a) == 0 && PyUnicode_CheckExact(a) == 0 && PyBytes_CheckExact(a) == 0) {
-    return false;
+  if (PyMethod_Check(a) != 0) {  // each access makes another one
+    return PyMethod_GET_SELF(a) == PyMethod_GET_SELF(b) &&
+           PyMethod_GET_FUNCTION(a) == PyMethod_GET_FUNCTION(b);
   }
+  if (!is_compared_by_value(a)) return false;
   const int equal = PyObject_RichCompareBool(a, b, Py_EQ);
   if (equal < 0) PyErr_Clear();
   return equal > 0;
 }
 
+/// An argument, or an item of a tuple.
+struct Item {
+  const std::string& argument;
+  const Item* tuple = nullptr;
+  Py_ssize_t index = 0;
+
+  [[nodiscard]] std::string name() const {
+    std::string indices;
+    for (const Item* one = this; one->tuple != nullptr; one = one->tuple) {
+      indices.insert(0, "[" + std::to_string(one->index) + "]");
+    }
+    return argument + indices;
+  }
+};
+
 /// Refuses what may change, or show another value, without being noticed.
-/// @throw TypeError
-void require_constant(PyObject* object, const std::string& name, bool is_inside = false) {
+/// @throw TypeError, RecursionError
+void require_constant(PyObject* object, const Item& item) {
   if (PyTuple_CheckExact(object) != 0) {
+    if (Py_EnterRecursiveCall(" in a tuple that a recorded function takes") != 0) {
+      throw py::error_already_set();
+    }
+    const LeaveRecursiveCall leave{};
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); ++i) {
-      require_constant(PyTuple_GET_ITEM(object, i), name + "[" + std::to_string(i) + "]", true);
+      require_constant(PyTuple_GET_ITEM(object, i), Item{item.argument, &item, i});
     }
     return;
   }
   if (has_array_type(object) && !is_scalar(object)) {
-    const std::string what = name + " is a " + type_name(object);
-    if (is_inside) {
+    const std::string what = item.name() + " is a " + type_name(object);
+    if (item.tuple != nullptr) {
       throw py::type_error(what +
                            " in a tuple, where a recording cannot replace its memory; pass "
                            "it as an argument of its own");
@@ -95,11 +120,18 @@ void require_constant(PyObject* object, const std::string& name, bool is_inside 
   if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw py::error_already_set();
   PyErr_Clear();
   throw py::type_error(
-      name + " is a " + type_name(object) +
+      item.name() + " is a " + type_name(object) +
       ", which may change without being noticed; pass a tuple, numbers or Buffers");
 }
 
 }  // namespace
+
+bool is_compared_by_value(PyObject* object) noexcept {
+  return PyLong_CheckExact(object) != 0 || PyUnicode_CheckExact(object) != 0 ||
+         PyBytes_CheckExact(object) != 0 || PyFloat_CheckExact(object) != 0 ||
+         PyComplex_CheckExact(object) != 0 || PyTuple_CheckExact(object) != 0 ||
+         PyMethod_Check(object) != 0 || Py_TYPE(object) == &PyRange_Type;
+}
 
 GivenArguments::GivenArguments(PyObject* const* objects, std::size_t count, CUstream consumer)
     : count_(count) {
@@ -170,7 +202,7 @@ RecordedArgument::RecordedArgument(const GivenArgument& given, const std::string
     form = Form::number;
     value = py::reinterpret_borrow<py::object>(given.object);
   } else {
-    require_constant(given.object, name);
+    require_constant(given.object, Item{name});
     value = py::reinterpret_borrow<py::object>(given.object);
     const ScalarType scalar = scalar_type(given.object);
     if (scalar.access == ScalarType::Access::at_offset) scalar_size = scalar.size;
@@ -226,8 +258,14 @@ std::string RecordedArgument::text() const {
 }
 
 std::uint32_t earlier_same(const GivenArguments& all, std::size_t i) noexcept {
+  if (!all[i].is_memory) return RecordedArgument::none;
+  const GivenArgument& one = all[i];
   for (std::size_t before = 0; before < i; ++before) {
-    if (all[i].is_memory && all[before].object == all[i].object) {
+    const GivenArgument& other = all[before];
+    const bool are_buffers = get_if<Buffer>(one.object) != nullptr &&
+                             get_if<Buffer>(other.object) != nullptr && other.is_memory;
+    if (other.object == one.object ||
+        (are_buffers && other.address == one.address && other.size == one.size)) {
       return static_cast<std::uint32_t>(before);
     }
   }

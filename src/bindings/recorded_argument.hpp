@@ -63,7 +63,7 @@ struct RecordedArgument {
   Form form = Form::object;
   py::object value{};            ///< an object, or a number whose value was used
   py::object type{};             ///< of all forms
-  std::uint32_t same_as = none;  ///< an earlier argument that is the same memory's object
+  std::uint32_t same_as = none;  ///< an earlier argument that is the same memory
   std::uint32_t place = none;    ///< which of a launch's values its address is
   std::size_t size = 0;
   std::size_t alignment = 16;  ///< how far an address counts: kernels may choose by its lowest bits
@@ -87,7 +87,11 @@ struct RecordedArgument {
   [[nodiscard]] std::string text() const;
 };
 
-/// Which of the earlier arguments is the same object of memory as argument `i`.
+/// Whether an equal object of the same type fits as well as the object itself.
+[[nodiscard]] bool is_compared_by_value(PyObject* object) noexcept;
+
+/// Which of the earlier arguments is the same memory as argument `i`: the same object, or an equal
+/// Buffer.
 [[nodiscard]] std::uint32_t earlier_same(const GivenArguments& all, std::size_t i) noexcept;
 
 }  // namespace cudacore::bindings

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <iterator>
+#include <string_view>
 
 #include "bindings/conversions.hpp"
 #include "runtime/context_call.hpp"
@@ -28,6 +30,11 @@ CaptureInfo capture_of(CUstream stream) {
                "cuStreamGetCaptureInfo");
   if (info.status == CU_STREAM_CAPTURE_STATUS_ACTIVE && count == 1) info.last = *last;
   return info;
+}
+
+std::size_t hash_of(std::span<const std::byte> bytes) noexcept {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());  // NOLINT
+  return std::hash<std::string_view>()(text);
 }
 
 bool is_same(const launching::Slot& a, const launching::Slot& b) noexcept {
@@ -75,10 +82,37 @@ void Recorder::require_recorded(const owner::StreamBox& stream) const {
       "or make the other stream wait for it first");
 }
 
+bool Recorder::has_stand_in(py::handle object) const noexcept {
+  return std::any_of(stand_ins.begin(), stand_ins.end(),
+                     [&](const StandIn& one) { return one.object.ptr() == object.ptr(); });
+}
+
 bool Recorder::is_stand_in(CUdeviceptr address) const noexcept {
   return std::any_of(stand_ins.begin(), stand_ins.end(), [&](const StandIn& one) {
     return one.memory != nullptr && address >= one.memory->begin() && address < one.memory->end();
   });
+}
+
+void Recorder::note_source(std::span<const std::byte> bytes) {
+  std::uint64_t word = 0;
+  for (std::size_t at = 0; at + sizeof(word) <= bytes.size(); ++at) {
+    std::memcpy(&word, &bytes[at], sizeof(word));
+    if (!is_stand_in(word)) continue;
+    throw NotSupportedError(
+        "the address of an argument is copied from memory of the host, where a recording cannot "
+        "replace it; pass the argument to the kernel itself");
+  }
+  sources_.push_back({bytes, hash_of(bytes)});
+}
+
+void Recorder::require_same_sources() const {
+  for (const Source& source : sources_) {
+    if (hash_of(source.bytes) == source.hash) continue;
+    throw NotSupportedError(name_ +
+                            " cannot be recorded: it writes to memory of the host after it has "
+                            "queued a copy from there, and each replay would copy what was "
+                            "written last; use another array for each copy");
+  }
 }
 
 bool Recorder::note_launch(const owner::StreamBox& stream, const Kernel& kernel,
@@ -130,17 +164,8 @@ void require_recorded_copy(const Stream& stream, bool is_to_host) {
   require_recorded(stream);
 }
 
-void require_no_stand_ins(std::span<const std::byte> bytes) {
-  const Recorder* recorder = Recorder::active();
-  if (recorder == nullptr) return;
-  std::uint64_t word = 0;
-  for (std::size_t at = 0; at + sizeof(word) <= bytes.size(); at += sizeof(word)) {
-    std::memcpy(&word, &bytes[at], sizeof(word));
-    if (!recorder->is_stand_in(word)) continue;
-    throw NotSupportedError(
-        "the address of an argument is copied from memory of the host, where a recording cannot "
-        "replace it; pass the argument to the kernel itself");
-  }
+void note_recorded_source(std::span<const std::byte> bytes) {
+  if (Recorder* recorder = Recorder::active()) recorder->note_source(bytes);
 }
 
 }  // namespace cudacore::bindings

@@ -50,8 +50,16 @@ class Recorder : driver::NotCopied {
   /// Refuses work on a stream that is not captured: it would run once, now.
   /// @throw NotSupportedError
   void require_recorded(const owner::StreamBox& stream) const;
+  /// Whether an object stands for an argument.
+  [[nodiscard]] bool has_stand_in(py::handle object) const noexcept;
   /// Whether an address is one of a stand-in's.
   [[nodiscard]] bool is_stand_in(CUdeviceptr address) const noexcept;
+  /// Notes bytes of the host that recorded work reads. They are read again by each replay.
+  /// @throw NotSupportedError if there is the address of a stand-in, which nobody would replace.
+  void note_source(std::span<const std::byte> bytes);
+  /// Refuses sources that the function has written since: each copy would read the last state.
+  /// @throw NotSupportedError
+  void require_same_sources() const;
   /// Notes the launch that was captured last on a stream, and the numbers among its arguments.
   /// Returns false if it is part of another capture.
   bool note_launch(const owner::StreamBox& stream, const Kernel& kernel, LaunchArrays& arrays);
@@ -74,8 +82,14 @@ class Recorder : driver::NotCopied {
  private:
   static thread_local Recorder* active_;
 
+  struct Source {
+    std::span<const std::byte> bytes;  ///< of what the recording keeps
+    std::size_t hash = 0;
+  };
+
   std::string name_;
   CUgraph graph_ = nullptr;
+  std::vector<Source> sources_;
 };
 
 /// The number that an object stands for in what the thread records; null for other objects.
@@ -90,8 +104,8 @@ void require_recorded(const Stream& stream);
 /// Refuses a copy to memory of the host alone, which the function could read before it is made.
 /// @throw NotSupportedError as require_recorded()
 void require_recorded_copy(const Stream& stream, bool is_to_host);
-/// Refuses bytes of the host that contain addresses of stand-ins, which nobody would replace.
-/// @throw NotSupportedError
-void require_no_stand_ins(std::span<const std::byte> bytes);
+/// Notes what work reads of the host's memory; does nothing unless the thread records.
+/// @throw NotSupportedError as Recorder::note_source()
+void note_recorded_source(std::span<const std::byte> bytes);
 
 }  // namespace cudacore::bindings

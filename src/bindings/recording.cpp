@@ -38,12 +38,19 @@ bool is_same_code(PyObject* function, PyObject* parts) noexcept {
          is(2, PyFunction_GET_KW_DEFAULTS(function));
 }
 
+/// What a module's dict has for a name; null for nothing. Only compared.
+PyObject* found_in(PyObject* dict, PyObject* name) noexcept {
+  PyObject* found = PyDict_GetItemWithError(dict, name);
+  if (found == nullptr && PyErr_Occurred() != nullptr) PyErr_Clear();
+  return found;
+}
+
 }  // namespace
 
 bool Guard::holds() const noexcept {
   switch (kind) {
     case Kind::variable:
-      return PyDict_GetItemWithError(container.ptr(), name.ptr()) == expected.ptr();
+      return found_in(container.ptr(), name.ptr()) == expected.ptr();
     case Kind::cell:
       return PyCell_GET(container.ptr()) == expected.ptr();
     case Kind::code:
@@ -62,8 +69,8 @@ bool Recording::guards_hold() const noexcept {
 }
 
 bool Recording::fits(const GivenArguments& given, PyObject* names,
-                     const error::ContextBox& where) const noexcept {
-  if (given.size() != arguments.size() || context.get() != &where) return false;
+                     const Place& where) const noexcept {
+  if (given.size() != arguments.size() || place != where) return false;
   const Py_ssize_t count = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
   if (count != PyTuple_GET_SIZE(keywords.ptr())) return false;
   for (Py_ssize_t i = 0; i < count; ++i) {
@@ -78,6 +85,32 @@ bool Recording::fits(const GivenArguments& given, PyObject* names,
     if (!argument.fits(given[i]) || earlier_same(given, i) != argument.same_as) return false;
   }
   return guards_hold();
+}
+
+void Recording::count_held(std::unordered_map<PyObject*, Py_ssize_t>& held) const {
+  for (const Guard& guard : guards) {
+    if (guard.expected) ++held[guard.expected.ptr()];
+  }
+  for (const RecordedArgument& argument : arguments) {
+    if (argument.form == RecordedArgument::Form::object) ++held[argument.value.ptr()];
+  }
+}
+
+bool Recording::is_dead(const std::unordered_map<PyObject*, Py_ssize_t>& held) const {
+  // Guards of containers expect tuples, which are made for them.
+  const auto is_gone = [&](const py::object& object) {
+    return object && Py_REFCNT(object.ptr()) == held.at(object.ptr());
+  };
+  return std::any_of(
+             guards.begin(), guards.end(),
+             [&](const Guard& guard) {
+               return (guard.kind == Guard::Kind::variable || guard.kind == Guard::Kind::cell) &&
+                      is_gone(guard.expected);
+             }) ||
+         std::any_of(arguments.begin(), arguments.end(), [&](const RecordedArgument& argument) {
+           return argument.form == RecordedArgument::Form::object && argument.scalar_size == 0 &&
+                  !is_compared_by_value(argument.value.ptr()) && is_gone(argument.value);
+         });
 }
 
 void Recording::write_values(const GivenArguments& given, LaunchArrays& arrays,

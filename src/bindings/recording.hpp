@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "bindings/recorder.hpp"
@@ -20,7 +21,7 @@ struct Guard {
   py::object name{};       ///< of a variable
   py::object expected{};   ///< null for a variable that was not there
 
-  /// Runs no Python code.
+  /// Runs no Python code, unless a module has keys that aren't strings.
   [[nodiscard]] bool holds() const noexcept;
 };
 
@@ -29,8 +30,15 @@ struct Recording : driver::NotCopied {
   std::vector<RecordedArgument> arguments;
   py::object keywords{};  ///< names of the last arguments, a tuple
   std::vector<Guard> guards;
-  std::shared_ptr<error::ContextBox> context;
-  std::vector<RecordedNumber> numbers;  ///< their values follow the addresses
+  /// Contexts, which are never freed.
+  struct Place {
+    const error::ContextBox* stream = nullptr;   ///< of the work
+    const error::ContextBox* current = nullptr;  ///< the thread's, which the function may ask for
+    [[nodiscard]] bool operator==(const Place&) const = default;
+  };
+  Place place;
+  std::shared_ptr<error::ContextBox> context;  ///< of the work
+  std::vector<RecordedNumber> numbers;         ///< their values follow the addresses
   std::size_t addresses = 0;
   std::vector<std::uint32_t> results;  ///< the arguments that are returned
   bool returns_tuple = false;
@@ -38,8 +46,12 @@ struct Recording : driver::NotCopied {
   std::size_t launches = 0;  ///< with the GIL
 
   [[nodiscard]] bool fits(const GivenArguments& given, PyObject* names,
-                          const error::ContextBox& where) const noexcept;
+                          const Place& where) const noexcept;
   [[nodiscard]] bool guards_hold() const noexcept;
+  /// Counts the references to objects that calls must give, or that must be found.
+  void count_held(std::unordered_map<PyObject*, Py_ssize_t>& held) const;
+  /// Whether nothing but what `held` counts has such an object any more, so that no call can fit.
+  [[nodiscard]] bool is_dead(const std::unordered_map<PyObject*, Py_ssize_t>& held) const;
   /// Launches it with what the call gives. Arguments were checked by fits().
   void launch(const Stream& stream, const GivenArguments& given, LaunchArrays& arrays);
   /// What the function returned, of these arguments. A new reference.

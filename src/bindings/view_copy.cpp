@@ -68,7 +68,7 @@ void copy_view(const StridedView& target, const StridedView& source, py::handle 
   const StridedMemory out_of = memory_of(from);
   require_recorded_copy(chosen, to.device.type == dlpack::DeviceType::cpu);
   if (from.device.type == dlpack::DeviceType::cpu) {
-    require_no_stand_ins({reinterpret_cast<const std::byte*>(out_of.buffer.handle()),  // NOLINT
+    note_recorded_source({reinterpret_cast<const std::byte*>(out_of.buffer.handle()),  // NOLINT
                           out_of.buffer.size()});
   }
   const ReleaseGil release;

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import builtins
+import functools
+import itertools
 import types
 
 TYPE_CHECKING = False
@@ -22,35 +24,87 @@ _COMPLETE = 4
 def find_guards(function: types.FunctionType) -> list[Guard]:
     """List the objects that a function finds in variables around it, and in its defaults.
 
-    Functions of the same module that it calls count as part of it, as do the items of lists and
-    dicts.
+    Functions and classes of the same module that it uses count as part of it, as do the items of
+    lists and dicts. A function under a decorator is of two modules.
     """
     guards: list[Guard] = []
     seen: set[int] = set()
-    waiting = [function]
+    spaces = {id(one.__globals__): one.__globals__.get("__name__", "") for one in _layers(function)}
+    waiting: list[tuple[str, Any]] = [("", function)]
     while waiting:
-        one = waiting.pop()
-        if id(one) in seen:
+        name, found = waiting.pop()
+        if id(found) in seen:
             continue
-        seen.add(id(one))
-        own = (one.__code__, one.__defaults__, one.__kwdefaults__)
-        guards.append((_CODE, one, one.__qualname__, own))
-        for guard in _variables(one):
-            guards.append(guard)
-            *_, name, found = guard if len(guard) == _COMPLETE else (*guard, None)
-            if id(found) in seen:
-                continue
-            value = getattr(found, "__wrapped__", found)
-            if isinstance(value, types.FunctionType) and value.__globals__ is one.__globals__:
-                waiting.append(value)
-            elif type(value) is list:
-                seen.add(id(value))
-                guards.append((_LIST, value, name, tuple(value)))
-            elif type(value) is dict:
-                seen.add(id(value))
-                items = tuple(part for item in value.items() for part in item)
-                guards.append((_DICT, value, name, items))
+        seen.add(id(found))
+        # Not isinstance, which asks objects that stand for others.
+        kind = type(found)
+        waiting += [(name, one) for one in _own_code(found, kind, set(spaces.values()))]
+        if kind is types.FunctionType:
+            if id(found.__globals__) in spaces:
+                waiting += _parts_of_function(found, guards)
+        elif issubclass(kind, list):
+            items = tuple(list.__iter__(found))
+            guards.append((_LIST, found, name, items))
+            waiting += [(name, one) for one in items]
+        elif issubclass(kind, dict):
+            items = tuple(itertools.chain.from_iterable(dict.items(found)))
+            guards.append((_DICT, found, name, items))
+            waiting += [(name, one) for one in items]
+        elif kind is tuple:
+            waiting += [(name, one) for one in found]
     return guards
+
+
+def _layers(function: Any) -> list[Any]:
+    """List a function, and what it is around, as functools.wraps notes that."""
+    layers = [function]
+    while (inner := _wrapped(layers[-1])) is not None and all(inner is not one for one in layers):
+        layers.append(inner)
+    return [one for one in layers if type(one) is types.FunctionType]
+
+
+def _wrapped(found: object) -> object:
+    try:
+        return object.__getattribute__(found, "__dict__").get("__wrapped__")
+    except AttributeError:
+        return None
+
+
+def _parts_of_function(
+    function: types.FunctionType, guards: list[Guard]
+) -> Iterator[tuple[str, object]]:
+    own = (function.__code__, function.__defaults__, function.__kwdefaults__)
+    guards.append((_CODE, function, function.__qualname__, own))
+    yield "__kwdefaults__", function.__kwdefaults__
+    yield "__defaults__", function.__defaults__
+    for guard in _variables(function):
+        guards.append(guard)
+        if len(guard) == _COMPLETE:
+            yield guard[2], guard[3]
+
+
+def _own_code(found: Any, kind: type, modules: set[str]) -> Iterator[object]:
+    """List the functions that an object is around, or that its class has."""
+    yield _wrapped(found)
+    if kind is functools.partial:
+        yield from (found.func, found.args, found.keywords)
+    elif kind is types.MethodType:
+        yield from (found.__func__, found.__self__)
+    for one in (found if issubclass(kind, type) else kind).__mro__:
+        if one.__module__ not in modules:
+            continue
+        for member in vars(one).values():
+            if isinstance(member, types.FunctionType):
+                yield member
+            elif isinstance(member, (staticmethod, classmethod)):
+                yield member.__func__
+            elif isinstance(member, property):
+                yield from (member.fget, member.fset)
+
+
+def uses_type(guards: list[Guard]) -> bool:
+    """Tell whether a function calls type(), which shows what stands for a number."""
+    return any(guard[0] == _VARIABLE and guard[2:] == ("type",) for guard in guards)
 
 
 def _variables(function: types.FunctionType) -> Iterator[Guard]:

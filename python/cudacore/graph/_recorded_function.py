@@ -10,9 +10,9 @@ import warnings
 from typing import Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 from cudacore import _core
-from cudacore.graph._guards import find_guards, require_unchanged
+from cudacore.graph._guards import find_guards, require_unchanged, uses_type
 from cudacore.graph._other_libraries import OtherLibraries, stand_in
-from cudacore.graph._recorded_number import record_number
+from cudacore.graph._recorded_number import end_numbers, record_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ _Result = TypeVar("_Result")
 #: CUresult of calls that fail because of a capture: CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED to
 #: CUDA_ERROR_CAPTURED_EVENT.
 _CAPTURE_ERRORS = range(900, 908)
+
+#: What code that looks at the types of its arguments raises: Python, ctypes, and numba.
+_TYPE_ERRORS = {"ArgumentError", "TypeError", "TypingError"}
 
 #: Flags of code that a call only begins: those of inspect, which takes long to import.
 _LATER = (
@@ -69,14 +72,10 @@ class RecordedFunction(Generic[_Parameters, _Result]):
         self._max_recordings = max_recordings
         self._replay = _core._RecordedFunction.create(function, self._name, max_recordings)
 
-    def __call__(self, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+    def __call__(self, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
         result: Any = self._replay(*args, **kwargs)
         if result is NotImplemented:
-            self._record(args, kwargs)
-            result = self._replay(*args, **kwargs)
-        if result is NotImplemented:
-            msg = f"{self._name}: its arguments change while they are looked at"
-            raise RuntimeError(msg)
+            result = self._record(args, kwargs)
         return result  # type: ignore[no-any-return]
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
@@ -96,15 +95,17 @@ class RecordedFunction(Generic[_Parameters, _Result]):
         """Forget all recordings, for instance after changing what the function can't notice."""
         self._replay.clear()
 
-    def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Record a call, and launch the recording."""
         has_numbers = any(type(one) in (int, float) for one in (*args, *kwargs.values()))
         try:
-            is_dropping = self._record_with(record_number, args, kwargs)
-        except TypeError as error:
+            is_dropping, result = self._record_with(record_number, args, kwargs)
+        except Exception as error:
             # Code that looks at types may refuse what stands for a number.
-            if not has_numbers or not _is_from(self.__wrapped__, error):
+            is_about_types = any(one.__name__ in _TYPE_ERRORS for one in type(error).__mro__)
+            if not (is_about_types and has_numbers and _is_from(self.__wrapped__, error)):
                 raise
-            is_dropping = self._record_with(None, args, kwargs)
+            is_dropping, result = self._record_with(None, args, kwargs)
         if is_dropping:
             text = "\n".join(f"  {', '.join(one.arguments)}" for one in self.recordings[:4])
             warnings.warn(
@@ -116,16 +117,20 @@ class RecordedFunction(Generic[_Parameters, _Result]):
                 RuntimeWarning,
                 stacklevel=4,
             )
+        return result
 
     def _record_with(
         self,
         make_number: Callable[[float], Any] | None,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
-    ) -> bool:
+    ) -> tuple[bool, Any]:
         names = tuple(kwargs)
         values = (*args, *kwargs.values())
         others = OtherLibraries()
+        function: Any = self.__wrapped__
+        if uses_type(find_guards(function)):
+            make_number = None
         with contextlib.ExitStack() as recorders:
 
             def capture() -> Any:
@@ -141,8 +146,10 @@ class RecordedFunction(Generic[_Parameters, _Result]):
                 # With other stand-ins, which shows what of their arguments are addresses.
                 again, definition_again, _, _ = capture()
             others.keep_pools(recorder)
-            is_dropping: bool = recorder.finish(definition, result, guards, again, definition_again)
-        return is_dropping
+            finished: tuple[bool, Any] = recorder.finish(
+                definition, result, guards, again, definition_again
+            )
+        return finished
 
     def _capture(
         self, recorder: _core._Recorder, others: OtherLibraries, count: int, names: tuple[str, ...]
@@ -156,9 +163,13 @@ class RecordedFunction(Generic[_Parameters, _Result]):
         try:
             with builder, others.follow(builder.stream):
                 recorder.begin()
-                result = function(*objects[:count], **keywords)
+                try:
+                    result = function(*objects[:count], **keywords)
+                finally:
+                    end_numbers(objects)
                 recorder.end()
         except _core.CUDAError as error:
+            builder.close()  # if it could not even begin
             is_refused = isinstance(error, _core.NotSupportedError)
             if not is_refused and error.code not in _CAPTURE_ERRORS:
                 raise

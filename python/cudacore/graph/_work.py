@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from cudacore._core import Device, LaunchConfig
 
-    # An address, and what keeps its memory.
-    Operand: TypeAlias = tuple[int, object]
+    # An address, what keeps its memory, and its size if that is known.
+    Operand: TypeAlias = tuple[int, object, int | None]
 
 
 # The base class of what CFUNCTYPE makes.
@@ -29,6 +29,7 @@ _FunctionPointer = ctypes.CFUNCTYPE(None).__mro__[1]
 
 
 def _operand(value: object, owner: object, name: str) -> Operand:
+    room = None
     if isinstance(value, Buffer):
         if owner is not None:
             msg = f"{name}_owner is for an address; {name} is a Buffer, which is kept anyway"
@@ -37,6 +38,7 @@ def _operand(value: object, owner: object, name: str) -> Operand:
             msg = f"{name}: this Buffer is closed"
             raise ValueError(msg)
         owner = value
+        room = value.size
     try:
         address = value.handle if isinstance(value, Buffer) else index(value)  # type: ignore[arg-type]
     except TypeError:
@@ -45,7 +47,14 @@ def _operand(value: object, owner: object, name: str) -> Operand:
     keeper = _GraphWork.empty()
     if owner is not None:
         keeper.keep(owner)
-    return int(address), keeper
+    return int(address), keeper, room
+
+
+def _require_room(operand: Operand, size: int, name: str) -> None:
+    room = operand[2]
+    if room is not None and size > room:
+        msg = f"{name}: this Buffer has {room} bytes, but the node uses {size} of it"
+        raise ValueError(msg)
 
 
 def count(value: object, name: str) -> int:
@@ -100,6 +109,8 @@ def memcpy(
     target = before[0] if before and dst is None else _operand(dst, dst_owner, "dst")
     source = before[1] if before and src is None else _operand(src, src_owner, "src")
     length = before[2] if before and size is None else count(size, "size")
+    _require_room(target, length, "dst")
+    _require_room(source, length, "src")
     work = _GraphWork.copy(target[0], source[0], length)
     work.describe((target, source, length))
     return work
@@ -142,10 +153,12 @@ def memset(
     if size not in {1, 2, 4}:
         msg = f"element_size must be 1, 2 or 4, not {size}"
         raise ValueError(msg)
-    number, size = (before[1], size) if before and value is None else _pattern(value, size)
+    number, size = _pattern(before[1] if before and value is None else value, size)
     extent = before[3] if before and width is None else count(width, "width")
     rows = before[4] if before and height is None else count(height, "height")
     step = before[5] if before and pitch is None else count(pitch, "pitch")
+    if rows > 0 and extent > 0:
+        _require_room(target, (rows - 1) * step + extent * size, "dst")
     work = _GraphWork.fill(target[0], number, size, extent, rows, step)
     work.describe((target, number, size, extent, rows, step))
     return work
