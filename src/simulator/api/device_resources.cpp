@@ -22,16 +22,16 @@ constexpr unsigned known_split_flags = 3;
 constexpr std::size_t fields_at = offsetof(CUdevResource, sm);
 constexpr std::size_t origin_at = 8;  // behind the type, aligned
 
-template <class Part>
-Part read(const CUdevResource& resource, std::size_t at) noexcept {
-  Part part{};
-  std::memcpy(&part, reinterpret_cast<const char*>(&resource) + at, sizeof(part));
-  return part;
+template <class Fields>
+Fields read(const CUdevResource& resource, std::size_t at) noexcept {
+  Fields fields{};
+  std::memcpy(&fields, reinterpret_cast<const char*>(&resource) + at, sizeof(fields));
+  return fields;
 }
 
-template <class Part>
-void write(CUdevResource& resource, std::size_t at, const Part& part) noexcept {
-  std::memcpy(reinterpret_cast<char*>(&resource) + at, &part, sizeof(part));
+template <class Fields>
+void write(CUdevResource& resource, std::size_t at, const Fields& fields) noexcept {
+  std::memcpy(reinterpret_cast<char*>(&resource) + at, &fields, sizeof(fields));
 }
 
 CUdevResource make(const Device& device, CUdevResourceType type, std::uint32_t split) noexcept {
