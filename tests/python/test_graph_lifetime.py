@@ -17,6 +17,12 @@ from harness import build
 __all__ = ["current"]  # a fixture
 
 
+@pytest.fixture(autouse=True)
+def no_garbage() -> None:
+    """Collecting what earlier tests left may wait for the device, and so for a callback."""
+    gc.collect()
+
+
 class Call:
     """What a callback does: it waits until it may go on. Graphs keep it."""
 
