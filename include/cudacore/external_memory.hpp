@@ -78,6 +78,7 @@ class ExternalSemaphore {
   [[nodiscard]] Device device() const;
   /// Signals it once the work that is queued on the stream is done
   /// (cuSignalExternalSemaphoresAsync).
+  /// @param stream one of the semaphore's device
   /// @param value what a timeline then counts; 0 for other semaphores
   /// @throw std::invalid_argument if the stream is being captured, or another semaphore gets a
   /// value

@@ -9,6 +9,7 @@ namespace cudacore {
 
 /// What the sizes of memory that several devices write at once are multiples of
 /// (cuMulticastGetGranularity).
+/// @param device one of those that take part
 /// @param devices how many devices take part, at least 1
 /// @param is_recommended whether to ask for what works best, or for the least
 /// @throw NotSupportedError, without a driver call, if the device's property multicast_supported is

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from cudacore._public import public
 from cudacore.typing import WorkqueueSharingScopeType
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ __all__ = ["ContextOptions", "SMResourceOptions", "WorkqueueResourceOptions"]
 _Options = TypeVar("_Options")
 
 
+@public("cudacore")
 @dataclass
 class SMResourceOptions:
     """How multiprocessors are split; see `SMResource.split`.
@@ -54,6 +56,7 @@ class SMResourceOptions:
     backfill: bool | Sequence[bool] = False
 
 
+@public("cudacore")
 @dataclass
 class WorkqueueResourceOptions:
     """What is set of queues; see `WorkqueueResource.configure`.
@@ -97,6 +100,7 @@ class WorkqueueResourceOptions:
             raise ValueError(f"concurrency_limit must be >= 1, not {limit}")
 
 
+@public("cudacore")
 @dataclass
 class ContextOptions:
     """What a green context is made of; see `Device.create_context`.

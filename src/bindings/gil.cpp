@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/gil.hpp"
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include <unistd.h>
 
 #include "bindings/keep_gil.hpp"
@@ -38,6 +42,13 @@ void take_if_released(void* state) noexcept {
   }
 }
 
+std::atomic<int> running_calls{0};
+
+struct RunningCall : driver::NotCopied {
+  RunningCall() noexcept { ++running_calls; }
+  ~RunningCall() { --running_calls; }
+};
+
 bool may_block() noexcept { return keepers != 0 || !holds_gil(); }
 
 }  // namespace
@@ -55,6 +66,7 @@ bool may_take_gil() noexcept {
 }
 
 void call_from_driver(PyObject* function, PyObject* arguments) noexcept {
+  const RunningCall running;
   if (!may_take_gil()) return;
   const AcquireGil acquire;
   // Reporting an error runs Python code too.
@@ -67,6 +79,13 @@ void call_from_driver(PyObject* function, PyObject* arguments) noexcept {
     PyErr_WriteUnraisable(function);
     error::count_unraisable();
   });
+}
+
+void end_calls_from_driver() noexcept {
+  driver::set_exiting();
+  const ReleaseGil release;
+  constexpr std::chrono::milliseconds step(1);
+  for (int i = 0; i < 500 && running_calls != 0; ++i) std::this_thread::sleep_for(step);
 }
 
 }  // namespace cudacore::bindings

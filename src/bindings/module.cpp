@@ -82,8 +82,9 @@ PYBIND11_MODULE(_core, module) {
   bind_errors_of_both(module);
 
   cudacore::system::set_interrupt_hook(&python_was_interrupted);
-  module.attr("_set_exiting") = py::cpp_function(&cudacore::driver::set_exiting);
-  py::module_::import("atexit").attr("register")(module.attr("_set_exiting"));
+  module.attr("_end_calls_from_driver") =
+      py::cpp_function(&cudacore::bindings::end_calls_from_driver);
+  py::module_::import("atexit").attr("register")(module.attr("_end_calls_from_driver"));
   // When no Python runs any more, but before the process's own handlers.
   if (Py_AtExit(&cudacore::driver::end_compiler_calls) != 0) {
     throw std::runtime_error("Py_AtExit has no room for one more function");

@@ -262,5 +262,4 @@ def test_exceptions_while_the_process_ends(device: Device, where: str) -> None:
     """
     for _ in range(3):
         result = run(script, where)
-        assert (result.returncode, result.stdout) == (0, "end\n")
-        assert "Fatal" not in result.stderr
+        assert (result.returncode, result.stdout) == (0, "end\n"), result.stderr[-2000:]

@@ -15,7 +15,7 @@ STUB = (PACKAGE / "_core.pyi").read_text()
 PROPERTIES = dict(
     re.findall(
         r"def (\w+)\(self\) -> (int|bool)",
-        STUB[STUB.index("class DeviceProperties") : STUB.index("class Device:")],
+        STUB[STUB.index("class DeviceProperties") : STUB.index("class ExternalMemory:")],
     )
 )
 

@@ -176,7 +176,7 @@ if not TYPE_CHECKING:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, "typing"})
+    return __all__
 
 
 _KERNEL_DRIVER = "/proc/driver/nvidia/version"

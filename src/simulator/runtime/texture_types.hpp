@@ -13,23 +13,27 @@ namespace cudacore::runtime {
 
 enum class ChannelKind : int { is_signed, is_unsigned, floating };
 
+struct LinearDescription {
+  void* pointer;
+  ChannelFormat format;
+  std::size_t size;
+};
+
+struct PitchedDescription {
+  void* pointer;
+  ChannelFormat format;
+  std::size_t width;
+  std::size_t height;
+  std::size_t pitch;
+};
+
 struct ResourceDescription {  // cudaResourceDesc
   CUresourcetype type;
   union {
     CUarray array;
     CUmipmappedArray mipmapped;
-    struct {
-      void* pointer;
-      ChannelFormat format;
-      std::size_t size;
-    } linear;
-    struct {
-      void* pointer;
-      ChannelFormat format;
-      std::size_t width;
-      std::size_t height;
-      std::size_t pitch;
-    } pitched;
+    LinearDescription linear;
+    PitchedDescription pitched;
     int reserved[32];
   };
   unsigned flags;
