@@ -49,8 +49,8 @@ struct NvmlSlot<driver::NvmlEventSet> : NvmlHandleSlot<driver::NvmlEventSet> {
 template <>
 struct NvmlSlot<const char*> {
   explicit NvmlSlot(NvmlInputs& inputs) : text(inputs.next_text()) {}
-  const char* passed() { return text.c_str(); }
-  void add_to(std::vector<NvmlValue>& /*answers*/) {}
+  [[nodiscard]] const char* passed() const { return text.c_str(); }
+  void add_to(std::vector<NvmlValue>& /*answers*/) const {}
 
   std::string text;
 };
@@ -59,7 +59,7 @@ template <>
 struct NvmlSlot<char*> {
   explicit NvmlSlot(NvmlInputs& /*inputs*/) {}
   char* passed() { return text.data(); }
-  void add_to(std::vector<NvmlValue>& answers) { answers.push_back(value_of(text)); }
+  void add_to(std::vector<NvmlValue>& answers) const { answers.push_back(value_of(text)); }
 
   static constexpr std::size_t size = 1024;
   std::array<char, size> text{};
@@ -86,7 +86,7 @@ template <>
 struct NvmlSlot<driver::NvmlCount*> {
   explicit NvmlSlot(NvmlInputs& /*inputs*/) {}
   driver::NvmlCount* passed() { return &count; }
-  void add_to(std::vector<NvmlValue>& answers) {
+  void add_to(std::vector<NvmlValue>& answers) const {
     answers.push_back({static_cast<std::uint64_t>(count)});
   }
 

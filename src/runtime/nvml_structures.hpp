@@ -92,6 +92,7 @@ template <typename... Fields>
 template <typename Items>
 [[nodiscard]] NvmlValue list_of_items(const Items& items) {
   std::vector<NvmlValue> values;
+  values.reserve(std::size(items));
   for (const auto& item : items) values.push_back(value_of(item));
   return {std::move(values)};
 }

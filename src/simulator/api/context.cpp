@@ -154,7 +154,7 @@ CUresult current_context(Context*& context) noexcept {
   return context->status();
 }
 
-std::shared_ptr<Context> current_green_context() noexcept {
+std::shared_ptr<Context> current_green_context() {
   Context* const context = top();
   return context != nullptr && context->base != nullptr ? context->shared_from_this() : nullptr;
 }

@@ -165,7 +165,7 @@ CUresult current_context(Context*& context) noexcept;
 /// The same, but a broken context is returned with CUDA_SUCCESS, for calls that free things.
 CUresult current_context_even_broken(Context*& context) noexcept;
 /// The current context if that is a green one, whose work runs in what the others return.
-std::shared_ptr<Context> current_green_context() noexcept;
+std::shared_ptr<Context> current_green_context();
 
 // Everything below is implemented by the streams and the memory: stream.cpp and memory.cpp.
 
