@@ -42,10 +42,11 @@ napoleon_use_rtype = False
 nitpicky = True
 nitpick_ignore_regex = [
     ("cpp:identifier", r"std(::.*)?|cudacore(::[a-z_]+)?|CU.*"),
-    ("cpp:identifier", r"Graph(Work|Builder)Box"),  # not public
+    ("cpp:identifier", r"Graph(Work|Builder)Box|ResourceBox"),  # not public
     ("cpp:identifier", r"(cache|error|launching|owner)(::.*)?"),  # not public
     ("py:obj", r"(importlib|sys)\..*|resource"),
-    ("py:class", r"Path|(numpy|uuid)\..*"),
+    ("py:class", r"Path|(collections|numpy|uuid)\..*"),
+    ("py:class", r"(SM|Workqueue)Resource"),  # of annotations, which name no module
     ("py:class", r".* .*|'.*'|mapping|function|such"),  # prose: a type such as "dict of str to str"
 ]
 

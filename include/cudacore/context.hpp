@@ -55,7 +55,8 @@ class Context {
   /// @throw NotSupportedError if the device has no such limit.
   [[nodiscard]] std::size_t limit(ContextLimit limit) const;
   /// Requests a limit (cuCtxSetLimit); the driver may round it, which limit() shows.
-  /// @throw std::invalid_argument, NotSupportedError
+  /// @throw std::invalid_argument if a granularity exceeds 128 bytes.
+  /// @throw NotSupportedError if the device has no such limit.
   void set_limit(ContextLimit limit, std::size_t value) const;
   /// Makes all persisting lines of the L2 cache normal again (cuCtxResetPersistingL2Cache).
   void reset_persisting_l2_cache() const;

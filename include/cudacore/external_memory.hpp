@@ -85,7 +85,7 @@ class ExternalSemaphore {
   void signal(const Stream& stream, std::uint64_t value = 0) const;
   /// Lets what is queued on the stream from now on wait until it is signaled, or a timeline counts
   /// `value` (cuWaitExternalSemaphoresAsync).
-  /// @throw as signal()
+  /// @throw std::invalid_argument for the same reasons.
   void wait(const Stream& stream, std::uint64_t value = 0) const;
 
   [[nodiscard]] const std::shared_ptr<owner::ExternalSemaphoreBox>& box() const noexcept {

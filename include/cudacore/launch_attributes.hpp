@@ -27,7 +27,7 @@ struct AccessPolicyWindow {
 };
 
 /// Refuses a window that no device has.
-/// @throw std::invalid_argument, which names the field
+/// @throw std::invalid_argument that names the field.
 void check_window(const AccessPolicyWindow& window);
 
 /// Whose writes a memory fence waits for (CUlaunchMemSyncDomain): those of the same domain.

@@ -12,8 +12,9 @@ namespace cudacore {
 /// @param device one of those that take part
 /// @param devices how many devices take part, at least 1
 /// @param is_recommended whether to ask for what works best, or for the least
-/// @throw NotSupportedError, without a driver call, if the device's property multicast_supported is
-/// false; std::invalid_argument
+/// @throw NotSupportedError if the device's property multicast_supported is false, without a call
+/// of the driver.
+/// @throw std::invalid_argument if no device takes part.
 [[nodiscard]] std::size_t multicast_granularity(Device device, unsigned devices,
                                                 bool is_recommended = true);
 

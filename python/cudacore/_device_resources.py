@@ -24,7 +24,7 @@ class SMResourceOptions:
     """How multiprocessors are split; see `SMResource.split`.
 
     Each field is one value for all groups, or a sequence with a value for each group. The number of
-    groups is the length of `count`; it is 1 if that is an int or None.
+    groups is the length of ``count``; it is 1 if that is an int or None.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class SMResourceOptions:
     preferred_coscheduled_sm_count : int, None, or a sequence of them
         How many should be neighbors, if possible.
     backfill : bool, or a sequence of them
-        Whether `count` matters more than neighbors.
+        Whether ``count`` matters more than neighbors.
 
     Raises
     ------
