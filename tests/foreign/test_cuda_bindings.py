@@ -401,9 +401,9 @@ def test_errors_have_names():
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: cu.cuArrayCreate(cu.CUDA_ARRAY_DESCRIPTOR()),
+        lambda: cu.cuImportExternalMemory(cu.CUDA_EXTERNAL_MEMORY_HANDLE_DESC()),
     ],
-    ids=["array"],
+    ids=["external memory"],
 )
 def test_what_is_not_simulated_says_so(context, call):
     assert call()[0] == cu.CUresult.CUDA_ERROR_NOT_SUPPORTED

@@ -15,7 +15,7 @@ from pathlib import Path
 
 #: What the package cannot work without.
 IN_WHEEL = ("__init__.py", "__main__.py", "_commands/draw.py", "_core.pyi", "_mandelbrot.cu",
-            "py.typed", "simulator.py", "system.py", "utils/__init__.py",
+            "py.typed", "simulator.py", "system/__init__.py", "utils/__init__.py",
             "lib/libcudacore_sim.so",
             "lib/driver/libcuda.so.1", "lib/driver/libnvidia-ml.so.1",
             "lib/driver/libcudart.so.12", "lib/driver/libcudart.so.13")  # fmt: skip
