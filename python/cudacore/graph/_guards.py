@@ -30,6 +30,7 @@ def find_guards(function: types.FunctionType) -> list[Guard]:
     guards: list[Guard] = []
     seen: set[int] = set()
     spaces = {id(one.__globals__): one.__globals__.get("__name__", "") for one in _layers(function)}
+    modules = set(spaces.values())
     waiting: list[tuple[str, Any]] = [("", function)]
     while waiting:
         name, found = waiting.pop()
@@ -38,7 +39,7 @@ def find_guards(function: types.FunctionType) -> list[Guard]:
         seen.add(id(found))
         # Not isinstance, which asks objects that stand for others.
         kind = type(found)
-        waiting += [(name, one) for one in _own_code(found, kind, set(spaces.values()))]
+        waiting += [(name, one) for one in _own_code(found, kind, modules)]
         if kind is types.FunctionType:
             if id(found.__globals__) in spaces:
                 waiting += _parts_of_function(found, guards)

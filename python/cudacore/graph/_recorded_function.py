@@ -129,7 +129,8 @@ class RecordedFunction(Generic[_Parameters, _Result]):
         values = (*args, *kwargs.values())
         others = OtherLibraries()
         function: Any = self.__wrapped__
-        if uses_type(find_guards(function)):
+        guards = find_guards(function)
+        if uses_type(guards):
             make_number = None
         with contextlib.ExitStack() as recorders:
 
@@ -138,13 +139,13 @@ class RecordedFunction(Generic[_Parameters, _Result]):
                     values, names, self._labels(len(args), names), make_number, stand_in
                 )
                 recorders.callback(recorder.close)
-                return recorder, *self._capture(recorder, others, len(args), names)
+                return recorder, *self._capture(recorder, others, len(args), names, guards)
 
-            recorder, definition, result, guards = capture()
+            recorder, definition, result = capture()
             again, definition_again = None, None
             if recorder.has_other_kernels(definition):
                 # With other stand-ins, which shows what of their arguments are addresses.
-                again, definition_again, _, _ = capture()
+                again, definition_again, _ = capture()
             others.keep_pools(recorder)
             finished: tuple[bool, Any] = recorder.finish(
                 definition, result, guards, again, definition_again
@@ -152,13 +153,17 @@ class RecordedFunction(Generic[_Parameters, _Result]):
         return finished
 
     def _capture(
-        self, recorder: _core._Recorder, others: OtherLibraries, count: int, names: tuple[str, ...]
-    ) -> tuple[_core._GraphDefinition, object, list[Guard]]:
+        self,
+        recorder: _core._Recorder,
+        others: OtherLibraries,
+        count: int,
+        names: tuple[str, ...],
+        guards: list[Guard],
+    ) -> tuple[_core._GraphDefinition, object]:
         """Run the function with stand-ins, whose first `count` are positional."""
         function: Any = self.__wrapped__
         objects = recorder.stand_ins
         keywords = dict(zip(names, objects[count:], strict=True))
-        guards = find_guards(function)
         builder = recorder.builder()
         try:
             with builder, others.follow(builder.stream):
@@ -176,7 +181,7 @@ class RecordedFunction(Generic[_Parameters, _Result]):
             msg = f"{self._name} cannot be recorded: {_place(error, function)}: {error}"
             raise _core.NotSupportedError(msg) from error
         require_unchanged(self._name, guards, find_guards(function))
-        return builder._definition, result, guards
+        return builder._definition, result
 
     def _labels(self, count: int, names: tuple[str, ...]) -> tuple[str, ...]:
         code = self.__wrapped__.__code__
