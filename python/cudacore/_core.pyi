@@ -2452,6 +2452,8 @@ class StridedMemoryView:
         ------
         BufferError
             The object lacks the protocol, breaks it, or is on a device that CUDA doesn't know.
+        ValueError
+            Its strides, in bytes, are not a whole number of elements.
         """
     @classmethod
     def from_cuda_array_interface(
@@ -2695,7 +2697,8 @@ class StridedMemoryView:
     @property
     def device_id(self) -> int:
         """int: The device that owns the memory. For memory of the host, -1, or the device that its
-        exporter named."""
+        exporter named; by ``__array_interface__``, as in cuda.core, the device that was current in
+        the calling thread, -1 if none was."""
     @property
     def is_device_accessible(self) -> bool:
         """bool: Whether a kernel can reach it."""
@@ -4581,7 +4584,8 @@ class Kernel:
             The CUkernel.
         mod : ObjectCode or None
             The code that it comes from, kept loaded as long as the kernel. If the kernel comes from
-            other code, a warning says so.
+            other code, a warning says so. Code that cudacore loaded stays loaded without this, if
+            the driver is of CUDA 12.5 or later.
 
         Returns
         -------

@@ -190,8 +190,9 @@ void read_layout(const Description& from, std::size_t item_size, ForeignArray& a
   const auto size = static_cast<std::int64_t>(item_size);
   for (int i = 0; i < tensor.dimensions; ++i) {
     if (tensor.strides[i] % size != 0 && tensor.shape[i] > 1) {
-      from.refuse("has a stride of " + std::to_string(tensor.strides[i]) +
-                  " bytes, which is not a multiple of its elements' " + std::to_string(size));
+      throw ForeignStrideError(
+          std::string(from.protocol()) + " has a stride of " + std::to_string(tensor.strides[i]) +
+          " bytes, which is not a multiple of its elements' " + std::to_string(size));
     }
     tensor.strides[i] /= size;
   }

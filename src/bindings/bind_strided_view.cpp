@@ -133,7 +133,7 @@ std::string repr(const StridedView& view) {
          ", strides=" + py::str(strides_of(view)).cast<std::string>() +
          ", itemsize=" + std::to_string(view.element.size) +
          ", dtype=" + (view.is_typed ? view.element.name : "NoneType") +
-         ", device_id=" + std::to_string(view.device_id) +
+         ", device_id=" + std::to_string(view.named_device()) +
          ", is_device_accessible=" + (view.is_device_accessible() ? "True" : "False") +
          ", readonly=" + (view.is_read_only ? "True" : "False") +
          ", exporting_obj=" + type_name(exporter) + ")";
@@ -198,7 +198,7 @@ void bind_strided_view(py::module_& module) {
                   require_open(self);
                   return self.address;
                 })
-      .property("device_id", quick, read<&StridedView::device_id>)
+      .property("device_id", quick, read<&StridedView::named_device>)
       .property("is_device_accessible", quick, read<&StridedView::is_device_accessible>)
       .property("readonly", quick, read<&StridedView::is_read_only>)
       .property("exporting_obj", quick,

@@ -228,6 +228,7 @@ bool read_dlpack(PyObject* object, CUstream consumer, ForeignArray& array) {
   const py::object method = optional_attribute(object, name);
   if (!method || method.is_none()) return false;
   const dlpack::Device device = device_of(object);
+  if (!dlpack::is_known(device.type)) throw ForeignArrayError(dlpack::unknown_device(device.type));
   constexpr int no_order = -1;
   const py::object stream = !has_streams(device.type) ? py::object(py::none())
                             : consumer == nullptr

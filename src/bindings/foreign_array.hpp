@@ -25,6 +25,12 @@ class ForeignArrayError : public TypeMismatchError {
   using TypeMismatchError::TypeMismatchError;
 };
 
+/// An array whose strides are no whole elements.
+class ForeignStrideError : public ForeignArrayError {
+ public:
+  using ForeignArrayError::ForeignArrayError;
+};
+
 /// The memory of another library's array, as the array describes it.
 struct ForeignArray : driver::NotCopied {
   static constexpr int most_dimensions = 64;

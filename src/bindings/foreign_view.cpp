@@ -66,11 +66,23 @@ StridedView to_view(py::object exporter, ForeignArray& array) {
   return view;
 }
 
-/// Runs a body whose ForeignArrayError programs for cuda.core catch as a BufferError.
+/// The device of the calling thread's current context; -1 without one. No driver is opened to find
+/// out: before its first use, nothing of cudacore is current.
+int current_device_id() noexcept {
+  const driver::DriverApi* api = driver::api_for_cleanup();
+  CUdevice device = -1;
+  const bool is_known = api != nullptr && api->cuCtxGetDevice(&device) == CUDA_SUCCESS;
+  return is_known ? device : -1;
+}
+
+/// Runs a body whose ForeignArrayError programs for cuda.core catch as a BufferError, or, about
+/// strides, as a ValueError.
 template <typename Body>
 auto buffer_error_too(const Body& body) {
   try {
     return body();
+  } catch (const ForeignStrideError& error) {
+    raise_as_both(PyExc_TypeError, PyExc_ValueError, error.what());
   } catch (const ForeignArrayError& error) {
     raise_as_both(PyExc_TypeError, PyExc_BufferError, error.what());
   }
@@ -100,10 +112,10 @@ StridedView view_array(const py::object& object, py::handle stream,
   const CUstream handle = consumer ? consumer->handle() : nullptr;
   return buffer_error_too([&] {
     ForeignArray array;
-    const bool is_read = std::any_of(readers.begin(), readers.end(), [&](ArrayReader read) {
+    const auto* reader = std::find_if(readers.begin(), readers.end(), [&](ArrayReader read) {
       return read(object.ptr(), handle, array);
     });
-    if (!is_read) {
+    if (reader == readers.end()) {
       throw py::buffer_error("StridedMemoryView: this " + type_name(object) +
                              " does not support the data exchange protocol asked for: DLPack, "
                              "__cuda_array_interface__ or __array_interface__");
@@ -115,7 +127,9 @@ StridedView view_array(const py::object& object, py::handle stream,
         consumer->wait(stream_on(array.tensor.device, producer));
       }
     }
-    return to_view(object, array);
+    StridedView view = to_view(object, array);
+    if (*reader == &read_host_interface) view.viewed_on = current_device_id();
+    return view;
   });
 }
 

@@ -18,7 +18,8 @@ using ArrayReader = bool (*)(PyObject* object, CUstream consumer, ForeignArray& 
 /// `stream` is where the view will be used, which is made to wait for the array's work: a Stream, a
 /// handle, None for the current stream, or -1 for no order.
 /// @throw BufferError if the array has none of the protocols, breaks it, or is on a device that
-/// CUDA doesn't know; what the array's own code raises.
+/// CUDA doesn't know; ValueError for strides that are no whole elements; what the array's own code
+/// raises.
 [[nodiscard]] StridedView view_array(const py::object& object, py::handle stream,
                                      std::initializer_list<ArrayReader> readers);
 

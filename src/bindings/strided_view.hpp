@@ -23,7 +23,11 @@ struct StridedView {
   bool is_read_only = false;
   dlpack::Device device{};
   int device_id = -1;
+  /// The device that was current when memory of the host was viewed by __array_interface__, which
+  /// is what cuda.core calls its device.
+  int viewed_on = -1;
 
+  [[nodiscard]] int named_device() const noexcept { return std::max(device_id, viewed_on); }
   [[nodiscard]] bool is_device_accessible() const noexcept {
     return device.type != dlpack::DeviceType::cpu;
   }

@@ -37,6 +37,19 @@ void require_agreement(const launching::KernelBox& kernel, const Signature& decl
   }
 }
 
+/// What a kernel that is known by its handle alone keeps.
+struct Kept {
+  std::shared_ptr<void> owner;
+  std::shared_ptr<owner::LibraryBox> library;  ///< that contains it; null if others loaded it
+};
+
+std::shared_ptr<owner::LibraryBox> library_of(const driver::DriverApi& api, CUkernel kernel) {
+  CUlibrary library = nullptr;
+  const bool is_told =
+      api.cuKernelGetLibrary != nullptr && api.cuKernelGetLibrary(&library, kernel) == CUDA_SUCCESS;
+  return is_told ? loaded_library(library) : nullptr;
+}
+
 }  // namespace
 
 CUlibrary Kernel::library() const {
@@ -66,6 +79,10 @@ Kernel Kernel::from_handle(CUkernel handle, std::shared_ptr<void> owner) {
   }
   const char* symbol = nullptr;
   error::check(api.cuKernelGetName(&symbol, handle), "cuKernelGetName", "kernel " + place);
+  if (auto library = library_of(api, handle)) {
+    std::shared_ptr<void>& kept = box->library->owner;
+    kept = std::make_shared<Kept>(Kept{std::move(kept), std::move(library)});
+  }
   std::optional<Signature> measured =
       measured_parameters(api, handle, symbol, parameter_count(describe_kernel(symbol)));
   const bool is_measured = measured.has_value();

@@ -9,8 +9,10 @@
 #include "cudacore/device.hpp"
 #include "cudacore/error.hpp"
 #include "driver/driver_log.hpp"
+#include "driver/leaked.hpp"
 #include "error/check.hpp"
 #include "error/context_box.hpp"
+#include "runtime/known_shares.hpp"
 #include "signature/bytes.hpp"
 #include "signature/compiler_log.hpp"
 #include "signature/elf_file.hpp"
@@ -139,6 +141,11 @@ void check_loadable(const std::vector<std::byte>& code, CodeType type, const std
       result, function, log.empty() ? object : object + " (" + std::string(log) + ")", &context);
 }
 
+KnownShares<owner::LibraryBox, CUlibrary>& known_libraries() {
+  static auto& known = driver::leaked<KnownShares<owner::LibraryBox, CUlibrary>>();
+  return known;
+}
+
 }  // namespace
 
 std::shared_ptr<owner::LibraryBox> load_library(const std::vector<std::byte>& code, CodeType type,
@@ -178,7 +185,12 @@ std::shared_ptr<owner::LibraryBox> load_library(const std::vector<std::byte>& co
   box->owned = true;
   CUmodule module = nullptr;
   check(api.cuLibraryGetModule(&module, box->library), "cuLibraryGetModule");
+  known_libraries().add(box->library, box);
   return box;
+}
+
+std::shared_ptr<owner::LibraryBox> loaded_library(CUlibrary library) {
+  return known_libraries().find(library);
 }
 
 std::optional<std::size_t> parameter_count(const KernelEntry& entry) {

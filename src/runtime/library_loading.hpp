@@ -47,6 +47,9 @@ decltype(auto) read_code(CodeType type, const std::string& name, Read&& read) {
                                                               const std::string& name,
                                                               const std::string& ptx);
 
+/// What load_library() loaded and something still uses; null for libraries of others.
+[[nodiscard]] std::shared_ptr<owner::LibraryBox> loaded_library(CUlibrary library);
+
 /// The sizes and offsets of a kernel's parameters (cuKernelGetParamInfo); unset if the driver
 /// cannot report them, as before 12.4. `count` is the number of parameters, if the code or its
 /// names contain it: a driver before 13.2 doesn't report it, and must be asked for one parameter

@@ -229,6 +229,17 @@ def test_from_handle_keeps_its_module(device: Device, stream: Stream, pinned: An
     assert host_bytes(result) == b"\5\0\0\0"
 
 
+def test_from_handle_finds_the_module(device: Device, stream: Stream, pinned: Any) -> None:
+    code = build("__global__ void eight(int* out) { *out = 8; }")
+    kernel = Kernel.from_handle(code.get_kernel("eight").handle)
+    del code
+    gc.collect()
+    result = pinned(4)
+    kernel[1, 1, stream](result)
+    device.sync()
+    assert host_bytes(result) == b"\x08\0\0\0"
+
+
 def test_kernel_keeps_its_library(stream: Stream, pinned: Any) -> None:
     kernel = build("__global__ void six(int* out) { *out = 6; }").get_kernel("six")
     gc.collect()

@@ -2,6 +2,7 @@
 """Views of other libraries' arrays: the class methods of StridedMemoryView, and the decorator."""
 
 import gc
+import threading
 import weakref
 from pathlib import Path
 from typing import Any
@@ -77,7 +78,7 @@ def test_numpy(array: Any) -> None:
         StridedMemoryView.from_array_interface(array),
     ):
         assert (view.ptr, view.shape) == (array.ctypes.data, array.shape) or array.size == 0
-        assert (view.dtype, view.device_id) == (array.dtype, -1)
+        assert view.dtype == array.dtype
         assert view.is_device_accessible is False
         assert view.readonly is not array.flags.writeable
         if view.strides is None:
@@ -90,6 +91,38 @@ def test_numpy(array: Any) -> None:
             assert np.shares_memory(again, array)
 
 
+def test_device_of_host_memory(device: Device) -> None:
+    array = np.arange(4.0)
+    by_array_interface = HostArray(array.ctypes.data, (4,))
+    made: dict[str, list[int]] = {}
+
+    def view() -> list[int]:
+        views = [
+            StridedMemoryView.from_dlpack(array, -1),
+            StridedMemoryView.from_any_interface(array, -1),
+            StridedMemoryView.from_array_interface(array),
+            StridedMemoryView.from_array_interface(array)[1:],
+            StridedMemoryView.from_any_interface(by_array_interface, -1),
+        ]
+        return [view.device_id for view in views]
+
+    def in_new_thread() -> None:
+        made["no device is current"] = view()
+        for other in Device.get_all_devices():
+            other.set_current()
+            assert view() == [-1, -1, *[other.device_id] * 3]
+        made["end"] = []
+
+    device.set_current()
+    assert view() == [-1, -1, *[device.device_id] * 3]
+    thread = threading.Thread(target=in_new_thread)
+    thread.start()
+    thread.join()
+    assert made == {"no device is current": [-1] * 5, "end": []}
+    text = repr(StridedMemoryView.from_array_interface(array))
+    assert f"device_id={device.device_id}, is_device_accessible=False" in text
+
+
 def test_numpy_needs_no_driver(tmp_path: Path) -> None:
     script = """
         import numpy as np
@@ -97,11 +130,12 @@ def test_numpy_needs_no_driver(tmp_path: Path) -> None:
         array = np.arange(6.0).reshape(2, 3)
         view = StridedMemoryView.from_any_interface(array)
         print(np.from_dlpack(view.T, copy=True).tolist(), view.dtype)
+        print(StridedMemoryView.from_array_interface(array).device_id)
     """
     environment = hide(tmp_path, "driver")
     environment.pop("PYTHONPATH")
     said = run_cleanly(script, env=environment)
-    assert said == "[[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]] float64\n"
+    assert said == "[[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]] float64\n-1\n"
 
 
 def test_structured_elements_of_numpy() -> None:
@@ -220,7 +254,7 @@ class TestBadArrays:
             ({"typestr": ">f4"}, "big-endian"),
             ({"typestr": "|O8"}, "no device has"), ({"typestr": 4}, "typestr"),
             ({"shape": [4]}, "a tuple"), ({"shape": (-4,)}, "negative extent"),
-            ({"strides": (10,)}, "not a multiple"), ({"data": (0, False)}, "null address"),
+            ({"data": (0, False)}, "null address"),
             ({"data": KeyError}, "lacks 'data'"), ({"shape": (2**62, 4)}, "address space"),
         ],
         ids=str,
@@ -231,6 +265,16 @@ class TestBadArrays:
         with pytest.raises(BufferError, match=message) as raised:
             StridedMemoryView.from_cuda_array_interface(array, -1)
         assert isinstance(raised.value, TypeError)
+
+    def test_strides_that_are_no_whole_elements(self, memory: Buffer) -> None:
+        array = CudaArray(memory.handle, (4,))
+        array.lies = {"strides": (10,)}
+        with pytest.raises(ValueError, match="stride of 10 bytes, which is not a mult") as raised:
+            StridedMemoryView.from_cuda_array_interface(array, -1)
+        assert isinstance(raised.value, TypeError)
+        records = np.zeros(2, [("a", "i4"), ("b", "f8")])
+        with pytest.raises(ValueError, match="stride of 12 bytes"):
+            StridedMemoryView.from_array_interface(records["b"])
 
     @pytest.mark.parametrize(
         ("lies", "message"),
@@ -248,7 +292,14 @@ class TestBadArrays:
             StridedMemoryView.from_dlpack(CapsuleArray(memory.handle, (4,), **lies), -1)
 
     def test_device_that_is_not_cudas(self, memory: Buffer) -> None:
-        array = CapsuleArray(memory.handle, (4,), device=(10, 0))
+        class NeverAsked(CapsuleArray):
+            def __dlpack__(self, **_: Any) -> Any:
+                raise AssertionError("its memory is of no use")
+
+        with pytest.raises(BufferError, match="device type 10"):
+            StridedMemoryView.from_dlpack(NeverAsked(memory.handle, (4,), device=(10, 0)), -1)
+        # What __dlpack_device__ kept to itself is found, and given back.
+        array = CapsuleArray(memory.handle, (4,), device=(10, 0), dlpack_device=(2, 0))
         with pytest.raises(BufferError, match="device type 10"):
             StridedMemoryView.from_dlpack(array, -1)
         gc.collect()
