@@ -14,6 +14,7 @@ import cudacore
 import pytest
 from cudacore import Buffer, system
 from cudacore.system import Device
+from cudacore.system import typing as system_typing
 from cudacore.system.typing import DeviceArch
 from harness import ROOT, build_library, run_cleanly
 
@@ -129,9 +130,14 @@ class TestAnswers:
         said = with_fake(
             fake,
             """
-            fields = Device(index=0).get_field_values([2, (7, 5), 4])
-            print([(one.field_id, one.scope_id, one.timestamp, one.latency_usec) for one in fields])
+            from cudacore.system.typing import FieldId
+            device = Device(index=0)
+            fields = device.get_field_values([FieldId.DEV_ECC_PENDING, (7, 5), 4, 99999])
+            print([(int(one.field_id), one.scope_id, one.timestamp, one.latency_usec)
+                   for one in fields])
             print(fields[0].value, fields[1].value)
+            print(fields[0].field_id is FieldId.DEV_ECC_PENDING, fields[3].field_id)
+            assert device.get_field_values([2])[0].field_id is FieldId.DEV_ECC_PENDING
             for ask in (fields.validate, fields.get_all_values, lambda: fields[2].value):
                 try:
                     ask()
@@ -139,10 +145,41 @@ class TestAnswers:
                     print(error)
             """,
         ).splitlines()
-        assert said[0] == "[(2, 0, 1000, 7), (7, 5, 1000, 7), (4, 0, 1000, 7)]"
-        assert said[1] == "0.5 -5"
-        assert len(said) == 5
-        assert "field 4" in said[2]
+        rows = "(2, 0, 1000, 7), (7, 5, 1000, 7), (4, 0, 1000, 7), (99999, 0, 1000, 7)"
+        assert said[0] == f"[{rows}]"
+        assert said[1:3] == ["0.5 -5", "True 99999"]
+        assert len(said) == 6
+        assert "field 4" in said[3]
+
+    def test_each_result_has_its_class(self, fake: Path) -> None:
+        said = with_fake(
+            fake,
+            """
+            from cudacore.system import _exceptions
+            device = Device(index=0)
+            for code, kind in _exceptions._CLASSES.items():
+                fake.fake_fail(b"nvmlDeviceGetSerial", code)
+                try:
+                    device.serial
+                except system.NvmlError as error:
+                    assert type(error) is kind and error.code == code, error
+                    assert getattr(system, kind.__name__) is kind
+            named = {getattr(system, name) for name in system.__all__ if name.endswith("Error")}
+            print(sorted(kind.__name__ for kind in named - set(_exceptions._CLASSES.values())))
+            """,
+        )
+        assert said == "['NvmlError']\n"
+
+    def test_classes_of_results_are_pythons_too(self) -> None:
+        assert issubclass(system.MemoryError, MemoryError)
+        assert issubclass(system.OperatingSystemError, OSError)
+        assert issubclass(system.LibraryNotFoundError, cudacore.LibraryNotFoundError)
+        assert issubclass(system.FunctionNotFoundError, system.NotSupportedError)
+        assert issubclass(system.GpuNotFoundError, system.NotFoundError)
+
+    def test_no_other_names_in_typing(self) -> None:
+        with pytest.raises(AttributeError, match=r"'cudacore.system.typing' has no .*Nothing"):
+            system_typing.Nothing  # type: ignore[attr-defined]  # noqa: B018
 
     def test_events(self, fake: Path) -> None:
         said = with_fake(

@@ -7,16 +7,38 @@ from cudacore import _core
 from cudacore._public import public
 
 __all__ = [
+    "AlreadyInitializedError",
+    "ArgumentVersionMismatchError",
     "CorruptedInforomError",
+    "DeprecatedError",
     "DriverNotLoadedError",
+    "FreqNotSupportedError",
+    "FunctionNotFoundError",
     "GpuIsLostError",
+    "GpuNotFoundError",
     "InUseError",
+    "InsufficientPowerError",
+    "InsufficientResourcesError",
+    "InsufficientSizeError",
     "InvalidArgumentError",
+    "InvalidStateError",
+    "IrqIssueError",
+    "LibRmVersionMismatchError",
+    "LibraryNotFoundError",
+    "MemoryError",
+    "NoDataError",
     "NoPermissionError",
     "NotFoundError",
+    "NotReadyError",
     "NotSupportedError",
     "NvmlError",
+    "OperatingSystemError",
+    "ResetRequiredError",
+    "ResetTypeNotSupportedError",
     "TimeoutError",
+    "UninitializedError",
+    "UnknownError",
+    "VgpuEccNotSupportedError",
 ]
 
 
@@ -70,19 +92,149 @@ class InUseError(NvmlError):
     """The device is in use, so this can't be done now."""
 
 
+@public("cudacore.system")
+class UninitializedError(NvmlError):
+    """NVML was used before it was initialized, or after it was shut down."""
+
+
+@public("cudacore.system")
+class AlreadyInitializedError(NvmlError):
+    """NVML was initialized already."""
+
+
+@public("cudacore.system")
+class InsufficientSizeError(NvmlError):
+    """The answer is longer than the memory that was given for it."""
+
+
+@public("cudacore.system")
+class InsufficientPowerError(NvmlError):
+    """A power cable of the device is not attached."""
+
+
+@public("cudacore.system")
+class IrqIssueError(NvmlError):
+    """The kernel has a problem with the device's interrupts."""
+
+
+@public("cudacore.system")
+class LibraryNotFoundError(NvmlError, _core.LibraryNotFoundError):
+    """NVML didn't find a library of the driver."""
+
+
+@public("cudacore.system")
+class FunctionNotFoundError(NotSupportedError):
+    """The installed driver is too old to have the function."""
+
+
+@public("cudacore.system")
+class ResetRequiredError(NvmlError):
+    """The device must be reset before it can be used again."""
+
+
+@public("cudacore.system")
+class OperatingSystemError(NvmlError, OSError):
+    """The operating system or a control group blocked the device."""
+
+
+@public("cudacore.system")
+class LibRmVersionMismatchError(NvmlError):
+    """The library and the kernel module belong to different versions of the driver."""
+
+
+@public("cudacore.system")
+class MemoryError(NvmlError, builtins.MemoryError):  # noqa: A001
+    """NVML has too little memory."""
+
+
+@public("cudacore.system")
+class NoDataError(NvmlError):
+    """There are no data."""
+
+
+@public("cudacore.system")
+class VgpuEccNotSupportedError(NotSupportedError):
+    """The virtual device can't be used while ECC is on."""
+
+
+@public("cudacore.system")
+class InsufficientResourcesError(NvmlError):
+    """The device has too little of what was asked for, other than memory."""
+
+
+@public("cudacore.system")
+class FreqNotSupportedError(NotSupportedError):
+    """The device doesn't know this frequency."""
+
+
+@public("cudacore.system")
+class ArgumentVersionMismatchError(NvmlError):
+    """The installed driver doesn't know this version of an argument."""
+
+
+@public("cudacore.system")
+class DeprecatedError(NvmlError):
+    """The function is no longer supported."""
+
+
+@public("cudacore.system")
+class NotReadyError(NvmlError):
+    """The system is not ready for the request."""
+
+
+@public("cudacore.system")
+class GpuNotFoundError(NotFoundError):
+    """There is no such device."""
+
+
+@public("cudacore.system")
+class InvalidStateError(NvmlError):
+    """The device is in the wrong state for the request."""
+
+
+@public("cudacore.system")
+class ResetTypeNotSupportedError(NotSupportedError):
+    """The device can't be reset in this way."""
+
+
+@public("cudacore.system")
+class UnknownError(NvmlError):
+    """NVML doesn't say what failed."""
+
+
 #: By nvmlReturn_t.
 _CLASSES = {
+    1: UninitializedError,
     2: InvalidArgumentError,
     3: NotSupportedError,
     4: NoPermissionError,
+    5: AlreadyInitializedError,
     6: NotFoundError,
+    7: InsufficientSizeError,
+    8: InsufficientPowerError,
     9: DriverNotLoadedError,
     10: TimeoutError,
-    13: NotSupportedError,  # a function that the installed driver is too old to have
+    11: IrqIssueError,
+    12: LibraryNotFoundError,
+    13: FunctionNotFoundError,
     14: CorruptedInforomError,
     15: GpuIsLostError,
+    16: ResetRequiredError,
+    17: OperatingSystemError,
+    18: LibRmVersionMismatchError,
     19: InUseError,
-    28: NotFoundError,
+    20: MemoryError,
+    21: NoDataError,
+    22: VgpuEccNotSupportedError,
+    23: InsufficientResourcesError,
+    24: FreqNotSupportedError,
+    25: ArgumentVersionMismatchError,
+    26: DeprecatedError,
+    27: NotReadyError,
+    28: GpuNotFoundError,
+    29: InvalidStateError,
+    30: ResetTypeNotSupportedError,
+    999: UnknownError,
 }
 
 

@@ -12,7 +12,18 @@ from cudacore.system._nvml import ask, small
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from cudacore.system._field_ids import FieldId
+
 _END = 2**32
+
+
+def _named(field_id: int) -> FieldId | int:
+    from cudacore.system._field_ids import FieldId  # noqa: PLC0415
+
+    try:
+        return FieldId(field_id)
+    except ValueError:  # of a newer NVML
+        return field_id
 
 
 @public("cudacore.system")
@@ -21,8 +32,8 @@ class FieldValue:
 
     __slots__ = ("_failure", "_value", "field_id", "latency_usec", "scope_id", "timestamp")
 
-    field_id: int
-    """int: Its number."""
+    field_id: FieldId | int
+    """FieldId: Its number; an int if `FieldId` lacks it."""
     scope_id: int
     """int: Of which part of the device it is, such as of which link."""
     timestamp: int
@@ -33,7 +44,7 @@ class FieldValue:
     def __init__(
         self, field_id: int, scope_id: int, answer: tuple[int, int, int, int | float]
     ) -> None:
-        self.field_id = field_id
+        self.field_id = _named(field_id)
         self.scope_id = scope_id
         self.timestamp, self.latency_usec, self._failure, self._value = answer
 

@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Enumerations of the strings that `cudacore.system` accepts and returns.
 
-Every enumeration here but `DeviceArch` is a ``str``: you can pass its members wherever the string
-is accepted, and they compare equal to it.
+Every enumeration here but `DeviceArch` and `FieldId` is a ``str``: you can pass its members
+wherever the string is accepted, and they compare equal to it.
 """
 
-import enum
+from __future__ import annotations
 
+import enum
+from typing import TYPE_CHECKING
+
+from cudacore import _missing
 from cudacore.typing import _StrEnum
+
+if TYPE_CHECKING:
+    from cudacore.system._field_ids import FieldId
 
 __all__ = [
     "AddressingMode",
@@ -21,6 +28,7 @@ __all__ = [
     "DeviceArch",
     "EventType",
     "FanControlPolicy",
+    "FieldId",
     "GpuP2PCapsIndex",
     "GpuP2PStatus",
     "GpuTopologyLevel",
@@ -30,6 +38,17 @@ __all__ = [
     "ThermalController",
     "ThermalTarget",
 ]
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """Make the longest enumeration only when it is named."""
+        if name != "FieldId":
+            raise _missing.no_such(__name__, name)
+        from cudacore.system import _field_ids  # noqa: PLC0415
+
+        return _field_ids.FieldId
 
 
 def __dir__() -> list[str]:
