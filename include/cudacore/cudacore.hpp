@@ -19,6 +19,7 @@
 #include <cudacore/graph.hpp>
 #include <cudacore/graph_builder.hpp>
 #include <cudacore/graph_memory_resource.hpp>
+#include <cudacore/graphics_resource.hpp>
 #include <cudacore/host_registration.hpp>
 #include <cudacore/kernel.hpp>
 #include <cudacore/launch.hpp>

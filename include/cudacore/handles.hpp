@@ -15,6 +15,7 @@ struct CUarray_st;
 struct CUmipmappedArray_st;
 struct CUextMemory_st;
 struct CUextSemaphore_st;
+struct CUgraphicsResource_st;
 
 using CUdevice = int;
 using CUdeviceptr = unsigned long long;
@@ -32,3 +33,4 @@ using CUtexObject = unsigned long long;
 using CUsurfObject = unsigned long long;
 using CUexternalMemory = CUextMemory_st*;
 using CUexternalSemaphore = CUextSemaphore_st*;
+using CUgraphicsResource = CUgraphicsResource_st*;

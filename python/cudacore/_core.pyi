@@ -80,6 +80,10 @@ _SourceType: TypeAlias = Literal["c++", "ptx", "ltoir"] | SourceCodeType
 _CompileTarget: TypeAlias = Literal["ptx", "cubin", "ltoir"] | ObjectCodeFormatType
 _LinkTarget: TypeAlias = Literal["cubin", "ptx"] | ObjectCodeFormatType
 _CopyOptions: TypeAlias = CopyOptions | Mapping[str, Any]
+_GraphicsFlag: TypeAlias = Literal[
+    "none", "read_only", "write_discard", "surface_load_store", "texture_gather"
+]
+_GraphicsFlags: TypeAlias = _GraphicsFlag | list[_GraphicsFlag] | tuple[_GraphicsFlag, ...]
 _LocationType: TypeAlias = Literal["device", "host", "host_numa"]
 
 _ElementType: TypeAlias = DTypeLike | object
@@ -625,6 +629,207 @@ class ExternalSemaphore:
     def __exit__(self, *args: object) -> None: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+
+@final
+class GraphicsResource:
+    """A buffer or an image of OpenGL's that kernels use while it is mapped.
+
+    `from_gl_buffer` and `from_gl_image` make it. It supports ``with``: the end closes it. The
+    driver needs the OpenGL context to be current in the thread that registers, maps, unmaps and
+    closes it.
+
+    Examples
+    --------
+    A kernel writes the vertices that OpenGL draws::
+
+        resource = cudacore.GraphicsResource.from_gl_buffer(vbo, flags="write_discard")
+        with resource.map(stream=stream) as buffer:
+            move[grid, block, stream](buffer, time)
+        glDrawArrays(GL_POINTS, 0, count)
+    """
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    @classmethod
+    def from_gl_buffer(
+        cls,
+        gl_buffer: SupportsIndex,
+        *,
+        flags: _GraphicsFlags | None = None,
+        stream: _StreamLike | None = None,
+    ) -> GraphicsResource:
+        """Registers a buffer object in the current CUDA context (cuGraphicsGLRegisterBuffer).
+
+        Parameters
+        ----------
+        gl_buffer : int
+            Its name, such as ``glGenBuffers`` gives.
+        flags : str, or list or tuple of str, optional
+            What kernels will do with it: ``"none"``, ``"read_only"``, ``"write_discard"`` (they
+            write all of it, and read nothing). ``"surface_load_store"`` and ``"texture_gather"``
+            are for images.
+        stream : Stream, optional
+            If given, ``with`` maps the buffer on it, and gives the `Buffer`. Otherwise, it gives
+            the resource.
+
+        Returns
+        -------
+        GraphicsResource
+
+        Raises
+        ------
+        ValueError
+            An unknown flag, or no name of OpenGL's.
+        CUDAError
+            No OpenGL context is current in this thread, it is on another device, or it has no such
+            buffer.
+        NotSupportedError
+            On the simulated device.
+        """
+    @classmethod
+    def from_gl_image(
+        cls,
+        image: SupportsIndex,
+        target: SupportsIndex,
+        *,
+        flags: _GraphicsFlags | None = None,
+    ) -> GraphicsResource:
+        """Registers a texture or a renderbuffer (cuGraphicsGLRegisterImage).
+
+        Parameters
+        ----------
+        image : int
+            Its name, such as ``glGenTextures`` gives.
+        target : int
+            What it is, such as ``GL_TEXTURE_2D``.
+        flags : str, or list or tuple of str, optional
+            As for `from_gl_buffer`. Kernels that write the image need ``"surface_load_store"``.
+
+        Returns
+        -------
+        GraphicsResource
+
+        Raises
+        ------
+        ValueError, CUDAError, NotSupportedError
+            As for `from_gl_buffer`; a CUDAError also for a format that CUDA doesn't know.
+        """
+    @property
+    def handle(self) -> int:
+        """int: The address of the ``CUgraphicsResource``; 0 once it is closed."""
+    @property
+    def resource_handle(self) -> int:
+        """int: The same."""
+    @property
+    def device(self) -> Device:
+        """Device: On which it was registered."""
+    @property
+    def is_mapped(self) -> bool:
+        """bool: Whether something that it was mapped as is still open."""
+    @property
+    def is_closed(self) -> bool:
+        """bool: Whether `close` was called."""
+    def map(self, *, stream: _StreamLike | None = None) -> Buffer:
+        """Maps a buffer (cuGraphicsMapResources).
+
+        OpenGL's work so far is done before what is queued on the stream from now on.
+
+        Parameters
+        ----------
+        stream : Stream or None
+            None is the current stream.
+
+        Returns
+        -------
+        Buffer
+            When it, with all its slices, is closed, the resource is unmapped, on this stream, or on
+            the one that is given to its ``close``: OpenGL's next work begins after what was queued
+            there.
+
+        Raises
+        ------
+        ValueError
+            It is mapped already, or closed (both are RuntimeErrors, too), or the stream is being
+            captured or of another device.
+        CUDAError
+            The driver can't map it: it may be an image.
+        """
+    def map_array(
+        self,
+        layer: SupportsIndex = 0,
+        level: SupportsIndex = 0,
+        *,
+        stream: _StreamLike | None = None,
+    ) -> OpaqueArray:
+        """Maps an image, and gives a part of it (cuGraphicsSubResourceGetMappedArray).
+
+        Parameters
+        ----------
+        layer : int
+            The layer of an image that has layers, or the face of a cube map.
+        level : int
+            The mipmap level.
+        stream : Stream or None
+            As for `map`.
+
+        Returns
+        -------
+        OpaqueArray
+            Of which textures and surfaces can be made. When it and these are closed, the resource
+            is unmapped, on this stream.
+
+        Raises
+        ------
+        ValueError, CUDAError
+            As for `map`.
+        NotSupportedError
+            `OpaqueArray` doesn't know the format.
+        """
+    def map_mipmapped_array(self, *, stream: _StreamLike | None = None) -> MipmappedArray:
+        """Maps an image with all its levels (cuGraphicsResourceGetMappedMipmappedArray).
+
+        Parameters
+        ----------
+        stream : Stream or None
+            As for `map`.
+
+        Returns
+        -------
+        MipmappedArray
+            When it, its levels and their textures and surfaces are closed, the resource is
+            unmapped.
+
+        Raises
+        ------
+        ValueError, CUDAError
+            As for `map`.
+        NotSupportedError
+            `MipmappedArray` doesn't know the format, or the image has layers or faces.
+        """
+    def unmap(self, *, stream: _StreamLike | None = None) -> None:
+        """Closes what it was mapped as, and unmaps it (cuGraphicsUnmapResources).
+
+        Parameters
+        ----------
+        stream : Stream or None
+            OpenGL's next work begins after what was queued there. None is the stream of `map`.
+
+        Raises
+        ------
+        ValueError
+            It is not mapped, or closed, or slices, levels, textures or surfaces are still open. It
+            is a RuntimeError, too.
+        """
+    def close(self, stream: _StreamLike | None = None) -> None:
+        """Unmaps and unregisters it (cuGraphicsUnregisterResource).
+
+        What else uses it, such as slices of its buffer, delays both.
+
+        Parameters
+        ----------
+        stream : Stream or None
+            As for `unmap`.
+        """
+    def __enter__(self) -> GraphicsResource | Buffer: ...
+    def __exit__(self, *args: object) -> None: ...
 
 @final
 class Device:

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import sys
 
-from cudacore import _missing
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,7 +23,7 @@ def loader(package: str, modules: Mapping[str, str]) -> Callable[[str], object]:
 
     def load(name: str) -> object:
         if name not in modules:
-            raise _missing.no_such(package, name)
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
         import importlib  # noqa: PLC0415
 
         module = importlib.import_module(f"{package}.{modules[name]}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names that cuda.core and other libraries have, but not cudacore: the error says what to do."""
+"""Members that classes of other libraries have, but not cudacore's: the error says what to do."""
 
 from __future__ import annotations
 
@@ -9,12 +9,6 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import NoReturn
 
-PAGE = "docs/cuda_core.md"
-
-# Names of the package, by feature.
-NAMES = {
-    "graphics": ("GraphicsResource",),
-}
 # What PyTorch, CuPy or numba call a member, and what to write here.
 RENAMED = {
     "Device": {"synchronize": "device.sync()", "use": "device.set_current()"},
@@ -36,32 +30,9 @@ RENAMED = {
 }
 
 
-def explain(owner: str, name: str) -> str | None:
-    """Return the feature that a name of cuda.core belongs to; None for other names."""
-    for feature, names in NAMES.items():
-        if name in names:
-            return f"{owner} has no {name}: it lacks {feature}; see {PAGE}"
-    return None
-
-
 def error(text: str) -> AttributeError:
     """Make an error to which Python adds no suggestion."""
     return AttributeError(text, name=None, obj=None)
-
-
-def no_such(module: str, name: str) -> Exception:
-    """Make the error for a name that a module lacks, for its ``__getattr__``."""
-    import sys  # noqa: PLC0415
-
-    text = explain(module, name)
-    if not text:
-        return AttributeError(f"module {module!r} has no attribute {name!r}")
-    # `from module import name` asks from importlib first, whose own error would hide the page.
-    caller = sys._getframe(2).f_globals["__name__"]  # noqa: SLF001
-    # It has the second name until something imports importlib.
-    if caller in {"importlib._bootstrap", "_frozen_importlib"}:
-        return ImportError(text, name=module)
-    return error(text)
 
 
 class MissingMember:

@@ -19,6 +19,7 @@ struct Launcher;
 struct GraphMemoryAttributes;
 struct PoolAttributes;
 struct PyDevice;
+struct PyGraphics;
 struct PySurface;
 struct PyTexture;
 struct StridedView;
@@ -33,8 +34,8 @@ inline constexpr bool is_held =
               Event, ExternalMemory, ExternalSemaphore, Graph, GraphBuilder, GraphCondition,
               GraphDefinition, GraphMemoryAttributes, GraphNode, GraphWork, Kernel, LaunchConfig,
               Launcher, MipmappedArray, ObjectCode, OpaqueArray, Param, Signature, SMResource,
-              Stream, StreamAttributes, WorkqueueResource, PyDevice, PySurface, PyTexture,
-              Closable<Linker>, Closable<Program>, DeviceProperties, KernelAttributes,
+              Stream, StreamAttributes, WorkqueueResource, PyDevice, PyGraphics, PySurface,
+              PyTexture, Closable<Linker>, Closable<Program>, DeviceProperties, KernelAttributes,
               KernelOccupancy, PoolAttributes, DeviceMemoryResourceOptions, EventOptions,
               LinkerOptions, ManagedMemoryResourceOptions, MemoryLocation,
               PinnedMemoryResourceOptions, ProgramOptions, StreamOptions, StridedView,

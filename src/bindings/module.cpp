@@ -11,7 +11,7 @@
           bind(memory_resource) bind(device) bind(signature) bind(object_code) bind(program)   \
               bind(linker) bind(kernel) bind(launch_config) bind(launch) bind(traced_launches) \
                   bind(torch_allocator) bind(system) bind(nvml) bind(checkpoint)               \
-                      bind(external_memory) bind(simulator) bind(cache)
+                      bind(external_memory) bind(graphics) bind(simulator) bind(cache)
 
 namespace cudacore::bindings {
 

@@ -22,6 +22,13 @@ extern "C" CUresult CUDAAPI cuStreamGetDevResource(CUstream stream, CUdevResourc
 extern "C" CUresult CUDAAPI cuKernelGetParamCount(CUkernel kernel, std::size_t* count);
 #endif
 
+/// As in cudaGL.h, which needs OpenGL's own headers.
+extern "C" CUresult CUDAAPI cuGraphicsGLRegisterBuffer(CUgraphicsResource* resource,
+                                                       unsigned int buffer, unsigned int flags);
+extern "C" CUresult CUDAAPI cuGraphicsGLRegisterImage(CUgraphicsResource* resource,
+                                                      unsigned int image, unsigned int target,
+                                                      unsigned int flags);
+
 namespace cudacore::driver {
 
 static_assert(CUDA_VERSION >= 13000, "cudacore is built with cuda.h of CUDA 13.0 or later");

@@ -40,16 +40,16 @@ void end(UsedByWork& box, CUresult (*driver::DriverApi::*function)(Handle), cons
 
 bool UsedByWork::is_waited_for() const noexcept {
   // A wait would end a capture.
-  return may_be_in_use.load(std::memory_order_relaxed) && !any_capture();
+  return owner == nullptr && may_be_in_use.load(std::memory_order_relaxed) && !any_capture();
 }
 
 MipmapBox::~MipmapBox() {
-  if (array == nullptr) return;
+  if (array == nullptr || owner != nullptr) return;
   end(*this, &driver::DriverApi::cuMipmappedArrayDestroy, "cuMipmappedArrayDestroy", array);
 }
 
 ArrayBox::~ArrayBox() {
-  if (array == nullptr || mipmap != nullptr) return;
+  if (array == nullptr || mipmap != nullptr || owner != nullptr) return;
   end(*this, &driver::DriverApi::cuArrayDestroy, "cuArrayDestroy", array);
 }
 

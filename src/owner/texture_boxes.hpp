@@ -13,6 +13,7 @@
 //   TextureBox → ArrayBox, MipmapBox or BufferBox
 //   SurfaceBox → ArrayBox
 //   ArrayBox, of a level → MipmapBox
+//   ArrayBox or MipmapBox, of OpenGL's → GraphicsMapping
 //
 // All hold their ContextBox. The driver destroys them at once, whatever still uses them, so their
 // destructors wait for the context's work.
@@ -23,6 +24,7 @@ namespace cudacore::owner {
 struct UsedByWork : driver::NotCopied {
   std::shared_ptr<error::ContextBox> context;
   std::atomic<bool> may_be_in_use{false};
+  std::shared_ptr<void> owner;  ///< who else destroys the handle; null if this does
 
   void note_use() noexcept { may_be_in_use.store(true, std::memory_order_relaxed); }
   /// Whether its end must wait.

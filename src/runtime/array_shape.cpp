@@ -6,6 +6,7 @@
 #include <span>
 #include <stdexcept>
 
+#include "cudacore/error.hpp"
 #include "error/describe.hpp"
 
 namespace cudacore {
@@ -163,6 +164,23 @@ CUDA_ARRAY3D_DESCRIPTOR describe_array(const OpaqueArrayOptions& options, Device
   description.NumChannels = static_cast<unsigned>(options.num_channels);
   description.Flags = options.is_surface_load_store ? unsigned{CUDA_ARRAY3D_SURFACE_LDST} : 0U;
   return description;
+}
+
+void require_plain(const CUDA_ARRAY3D_DESCRIPTOR& description, const char* what) {
+  constexpr unsigned known_flags =
+      CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_COLOR_ATTACHMENT;
+  const bool is_known =
+      static_cast<std::size_t>(format_of(description.Format)) < format_facts.size();
+  if (!is_known) {
+    throw NotSupportedError(std::string(what) + ": its elements have CUarray_format " +
+                            std::to_string(static_cast<int>(description.Format)) +
+                            ", which cudacore doesn't know");
+  }
+  if ((description.Flags & ~known_flags) != 0) {
+    throw NotSupportedError(std::string(what) + ": the array has layers, faces or another form " +
+                            "that cudacore doesn't know (its flags are " +
+                            std::to_string(description.Flags) + ")");
+  }
 }
 
 OpaqueArrayOptions options_of(const CUDA_ARRAY3D_DESCRIPTOR& description) {

@@ -20,6 +20,10 @@ enum class ArrayKind : std::uint8_t { plain, mipmapped };
 /// @throw std::invalid_argument
 [[nodiscard]] CUDA_ARRAY3D_DESCRIPTOR describe_array(const OpaqueArrayOptions& options,
                                                      Device device, ArrayKind kind);
+/// Refuses an array of others that OpaqueArray can't show: of another format, with layers, faces or
+/// planes.
+/// @throw NotSupportedError
+void require_plain(const CUDA_ARRAY3D_DESCRIPTOR& description, const char* what);
 /// The options of an array that exists.
 [[nodiscard]] OpaqueArrayOptions options_of(const CUDA_ARRAY3D_DESCRIPTOR& description);
 

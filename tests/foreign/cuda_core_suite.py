@@ -39,7 +39,6 @@ LEFT_OUT = {
     "test_checkpoint.py": "its processes import NVIDIA's package",
     "test_cuda_utils.py": "insides",
     "test_enum_coverage.py": "insides",
-    "test_graphics.py": "graphics",
     "test_helpers.py": "insides",
     "test_managed_memory_warning.py": "insides",
     "test_memory_peer_access_utils.py": "insides",
@@ -58,7 +57,6 @@ LEFT_OUT = {
 }
 # What the errors of such tests contain.
 REASONS = {
-    "docs/cuda_core.md": "",
     "libNVVM": "NVVM IR",
     "cannot run on the simulated device": "machine code on the simulated device",
     "CUDA_ERROR_NO_BINARY_FOR_GPU": "machine code on the simulated device",
@@ -83,7 +81,7 @@ def reason_of(error: BaseException) -> str | None:
         return f"insides: {error.name}"
     for part, reason in REASONS.items():
         if part in text:
-            return reason or text.partition(":")[0]
+            return reason
     return None if error.__context__ is None else reason_of(error.__context__)
 
 

@@ -53,6 +53,7 @@ IMPLEMENTS = {
         "external_memory.hpp",
         "graph.hpp",
         "graph_builder.hpp",
+        "graphics_resource.hpp",
         "graph_memory_resource.hpp",
         "host_registration.hpp",
         "kernel.hpp",

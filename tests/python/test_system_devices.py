@@ -178,7 +178,7 @@ class TestAnswers:
         assert issubclass(system.GpuNotFoundError, system.NotFoundError)
 
     def test_no_other_names_in_typing(self) -> None:
-        with pytest.raises(AttributeError, match=r"'cudacore.system.typing' has no .*Nothing"):
+        with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
             system_typing.Nothing  # type: ignore[attr-defined]  # noqa: B018
 
     def test_events(self, fake: Path) -> None:

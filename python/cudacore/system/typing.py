@@ -10,7 +10,6 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING
 
-from cudacore import _missing
 from cudacore.typing import _StrEnum
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> object:
         """Make the longest enumeration only when it is named."""
         if name != "FieldId":
-            raise _missing.no_such(__name__, name)
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from cudacore.system import _field_ids  # noqa: PLC0415
 
         return _field_ids.FieldId
