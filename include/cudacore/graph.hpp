@@ -190,6 +190,11 @@ class GraphNode {
   /// @throw std::invalid_argument for a node of another kind.
   [[nodiscard]] Kernel kernel() const;
   [[nodiscard]] LaunchConfig config() const;
+  /// What kernels know a node by that they may update: a CUgraphDeviceNode, which they take as a
+  /// cudaGraphDeviceNode_t.
+  /// @throw std::invalid_argument also unless LaunchAttributes::device_updatable_kernel_node was
+  /// set.
+  [[nodiscard]] std::uintptr_t device_node() const;
   [[nodiscard]] Event event() const;
   [[nodiscard]] GraphDefinition child_graph() const;
   struct Copy {

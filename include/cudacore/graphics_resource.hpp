@@ -35,12 +35,14 @@ class GraphicsResource {
  public:
   /// Registers a buffer object in the current CUDA context (cuGraphicsGLRegisterBuffer).
   /// @param buffer its name, such as glGenBuffers() gives
+  /// @param use what kernels will do with it
   /// @throw Error if no OpenGL context is current, or it has no such buffer; NotSupportedError
   [[nodiscard]] static GraphicsResource from_gl_buffer(unsigned buffer,
                                                        const GraphicsUse& use = {});
   /// Registers a texture or a renderbuffer (cuGraphicsGLRegisterImage).
   /// @param image its name, such as glGenTextures() gives
   /// @param target what it is, such as GL_TEXTURE_2D
+  /// @param use what kernels will do with it
   /// @throw Error as from_gl_buffer(), and for formats that CUDA doesn't know
   [[nodiscard]] static GraphicsResource from_gl_image(unsigned image, unsigned target,
                                                       const GraphicsUse& use = {});

@@ -5159,6 +5159,9 @@ class _GraphNode:
     def config(self) -> LaunchConfig:
         """LaunchConfig: The shape of a kernel node."""
     @property
+    def device_node(self) -> int:
+        """int: The CUgraphDeviceNode of a kernel node that kernels may update."""
+    @property
     def event(self) -> Event:
         """Event: What a node records or waits for."""
     @property

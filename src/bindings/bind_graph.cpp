@@ -83,6 +83,7 @@ void bind_graph(py::module_& module) {
       .property("successors", read<&GraphNode::successors>)
       .property("kernel", read<&GraphNode::kernel>)
       .property("config", read<&GraphNode::config>)
+      .property("device_node", read<&GraphNode::device_node>)
       .property("event", read<&GraphNode::event>)
       .property("child_graph", read<&GraphNode::child_graph>)
       .property("copy", in_parts,

@@ -209,6 +209,18 @@ LaunchConfig GraphNode::config() const {
   return config;
 }
 
+std::uintptr_t GraphNode::device_node() const {
+  const NodeCall call(*this, CU_GRAPH_NODE_TYPE_KERNEL);
+  CUlaunchAttributeValue value{};
+  const bool is_known =
+      read_attribute(call, call.handle(), CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, value);
+  if (!is_known || value.deviceUpdatableKernelNode.deviceUpdatable == 0) {
+    throw std::invalid_argument(
+        "kernels can't update this node: launch it with device_updatable_kernel_node");
+  }
+  return reinterpret_cast<std::uintptr_t>(value.deviceUpdatableKernelNode.devNode);
+}
+
 Event GraphNode::event() const {
   const NodeCall call(*this);
   const CUgraphNodeType type = box_->type;

@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A driver that registers buffers and images as if OpenGL had them. It passes everything else on to
-// the simulated device, REAL, from which the memory of the resources comes. fake_calls() tells what
-// was called.
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-typedef unsigned long long address_t;
+// Over driver_layer.c: a driver that registers buffers and images as if OpenGL had them. Their memory
+// is the simulated device's.
 struct array {
   size_t width, height, depth;
   int format;
@@ -26,25 +17,6 @@ struct resource {
 enum { buffer_bytes = 1024, wide = 8, high = 4, level_count = 3, uint8 = 1 };
 static struct resource all[8];
 static int used;
-static char calls[4096];
-
-const char* fake_calls(void) { return calls; }
-void fake_forget(void) { calls[0] = 0; }
-
-static int note(const char* format, ...) {
-  const size_t length = strlen(calls);
-  va_list given;
-  va_start(given, format);
-  vsnprintf(calls + length, sizeof(calls) - length, format, given);
-  va_end(given);
-  return 0;
-}
-
-static void* real(const char* name) {
-  static void* library;
-  if (!library) library = dlopen(REAL, RTLD_NOW);
-  return dlsym(library, name);
-}
 
 static int add(struct resource** made, int is_image, unsigned name) {
   if (name == 999) return 219;  // no context of OpenGL's
@@ -102,26 +74,4 @@ int fake_cuGraphicsResourceGetMappedMipmappedArray(void** levels, struct resourc
   if (!one->is_image) return 212;
   *levels = one->levels;
   return 0;
-}
-
-int cuDriverGetVersion(int* version) {
-  return ((int (*)(int*))real("cuDriverGetVersion"))(version);
-}
-int cudacoreSimulatorConfigure(unsigned devices, int major, int minor, size_t memory) {
-  return ((int (*)(unsigned, int, int, size_t))real("cudacoreSimulatorConfigure"))(devices, major,
-                                                                                  minor, memory);
-}
-int cuGetProcAddress_v2(const char* name, void** function, int version, address_t flags,
-                        int* status) {
-  char fake[128];
-  snprintf(fake, sizeof(fake), "fake_%s", name);
-  Dl_info here;
-  dladdr((void*)&cuGetProcAddress_v2, &here);
-  *function = dlsym(dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD), fake);
-  if (*function) {
-    if (status) *status = 0;
-    return 0;
-  }
-  return ((int (*)(const char*, void**, int, address_t, int*))real("cuGetProcAddress_v2"))(
-      name, function, version, flags, status);
 }

@@ -159,6 +159,18 @@ def build_library(path: Path, source: str, **macros: object) -> Path:
     return path
 
 
+def layered_driver(folder: Path, source: str) -> dict[str, str | None]:
+    """Build a driver over the simulated device, some of whose functions `source` defines.
+
+    Returns the environment in which a process uses it; see driver_layer.c.
+    """
+    real = f"{cudacore.simulator.driver_folder()}/libcuda.so.1"
+    layer = Path(__file__).with_name("driver_layer.c").read_text()
+    build_library(folder / "libcuda.so.1", layer + source, REAL=f'"{real}"')
+    path = f"{folder}:{os.environ.get('LD_LIBRARY_PATH', '')}"
+    return {"LD_LIBRARY_PATH": path, "CUDACORE_DRIVER": "native"}
+
+
 def nvcc(folder: Path, *arguments: str) -> None:
     """Run nvcc in a folder, without the sanitizer that the tests may be running under."""
     env = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}

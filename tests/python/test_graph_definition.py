@@ -384,5 +384,3 @@ def test_names_that_do_not_exist_are_refused() -> None:
 
     with pytest.raises(AttributeError, match=r"cudacore\.graph.*Nodes"):
         _ = cudacore.graph.Nodes
-    with pytest.raises(AttributeError, match=r"docs/cuda_core"):
-        _ = cudacore.graph.GraphicsResource

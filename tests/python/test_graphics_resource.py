@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Buffers and images of OpenGL's: on a stand-in driver, and on a real GPU with EGL."""
 
-import os
 import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ import headless_gl
 import numpy as np
 import pytest
 from cudacore import Device, GraphicsResource, NotSupportedError
-from harness import build, build_library, run_cleanly
+from harness import build, layered_driver, run_cleanly
 
 FAKE = Path(__file__).with_name("fake_graphics.c")
 
@@ -46,21 +45,17 @@ def refused(call, kind, text):
 
 
 @pytest.fixture(scope="module")
-def fake(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the stand-in; return its folder."""
-    folder = tmp_path_factory.mktemp("graphics")
-    real = f"{cudacore.simulator.driver_folder()}/libcuda.so.1"
-    return build_library(folder / "libcuda.so.1", FAKE.read_text(), REAL=f'"{real}"').parent
+def fake(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str | None]:
+    """Build the stand-in; return the environment in which a process uses it."""
+    return layered_driver(tmp_path_factory.mktemp("graphics"), FAKE.read_text())
 
 
-def with_fake(folder: Path, script: str) -> None:
-    path = f"{folder}:{os.environ.get('LD_LIBRARY_PATH', '')}"
-    env = {"LD_LIBRARY_PATH": path, "CUDACORE_DRIVER": "native"}
+def with_fake(env: dict[str, str | None], script: str) -> None:
     run_cleanly(PREPARE + textwrap.dedent(script), env=env)
 
 
 class TestBuffers:
-    def test_is_mapped_while_the_buffer_is_open(self, fake: Path) -> None:
+    def test_is_mapped_while_the_buffer_is_open(self, fake: dict[str, str | None]) -> None:
         with_fake(
             fake,
             """
@@ -86,7 +81,7 @@ class TestBuffers:
             """,
         )
 
-    def test_ends_in_the_right_order(self, fake: Path) -> None:
+    def test_ends_in_the_right_order(self, fake: dict[str, str | None]) -> None:
         with_fake(
             fake,
             """
@@ -118,7 +113,7 @@ class TestBuffers:
             """,
         )
 
-    def test_lives_as_long_as_its_buffer(self, fake: Path) -> None:
+    def test_lives_as_long_as_its_buffer(self, fake: dict[str, str | None]) -> None:
         with_fake(
             fake,
             """
@@ -147,7 +142,7 @@ class TestBuffers:
             """,
         )
 
-    def test_wrong_uses(self, fake: Path) -> None:
+    def test_wrong_uses(self, fake: dict[str, str | None]) -> None:
         with_fake(
             fake,
             """
@@ -182,7 +177,7 @@ class TestBuffers:
 
 
 class TestImages:
-    def test_are_read_and_written_as_arrays(self, fake: Path) -> None:
+    def test_are_read_and_written_as_arrays(self, fake: dict[str, str | None]) -> None:
         with_fake(
             fake,
             """
@@ -217,7 +212,7 @@ class TestImages:
             """,
         )
 
-    def test_have_levels(self, fake: Path) -> None:
+    def test_have_levels(self, fake: dict[str, str | None]) -> None:
         with_fake(
             fake,
             """
@@ -236,7 +231,7 @@ class TestImages:
             """,
         )
 
-    def test_of_unknown_forms(self, fake: Path) -> None:
+    def test_of_unknown_forms(self, fake: dict[str, str | None]) -> None:
         with_fake(
             fake,
             """

@@ -297,8 +297,6 @@ def test_launch_orders_no_streams_for_views(
 
 def test_utils_lists_what_it_has() -> None:
     assert dir(utils) == sorted(utils.__all__)
-    with pytest.raises(AttributeError, match=r"GraphicsResource.*docs/cuda_core.md"):
-        _ = utils.GraphicsResource  # type: ignore[attr-defined]
     with pytest.raises(AttributeError, match="has no attribute 'nonsense'$"):
         _ = utils.nonsense  # type: ignore[attr-defined]
     assert StridedMemoryView.__module__ == "cudacore.utils"

@@ -53,6 +53,14 @@ class KernelNode(GraphNode):
         """int: Bytes of dynamic shared memory of a block."""
         return self.config.shmem_size
 
+    @property
+    def device_node(self) -> int:
+        """int: What kernels know the node by: they take it as a ``cudaGraphDeviceNode_t``.
+
+        ValueError: it was not launched with ``device_updatable_kernel_node``.
+        """
+        return self._node.device_node
+
     def _changed(
         self,
         config: LaunchConfig | Mapping[str, Any] | None = None,
