@@ -5124,6 +5124,8 @@ class _GraphWork:
         """Make the work of a conditional node."""
     def keep(self, used: object) -> None:
         """Keep an object, or the memory of a Buffer, as long as graphs use the work."""
+    def keep_buffer(self, buffer: Buffer) -> tuple[int, int] | tuple[()]:
+        """Keep the memory of a Buffer; return its address and size, nothing if it is closed."""
     def describe(self, operands: object) -> None:
         """Keep what the work was made from, for `_GraphNode.operands`."""
 

@@ -7,6 +7,7 @@
 #include "bindings/conversions.hpp"
 #include "bindings/device_object.hpp"
 #include "bindings/host_buffer.hpp"
+#include "bindings/kept_arguments.hpp"
 #include "bindings/recorder.hpp"
 #include "bindings/scalar_type.hpp"
 #include "bindings/tensor_map_object.hpp"
@@ -185,8 +186,9 @@ void pack_bytes_of(const KernelBox& kernel, std::size_t index, const Slot& slot,
 }
 
 void pack_tensor_map(const KernelBox& kernel, std::size_t index, const Slot& slot,
-                     const TensorMapObject& map, PyObject* object, int device,
+                     const TensorMapObject& map, PyObject* object, LaunchArrays& arrays,
                      unsigned char* destination) {
+  const int device = arrays.device();
   if (is_closed(map.view)) {
     throw std::invalid_argument(
         mismatch_message(kernel, index, "a TensorMapDescriptor whose Buffer is closed"));
@@ -215,6 +217,9 @@ void pack_tensor_map(const KernelBox& kernel, std::size_t index, const Slot& slo
              "declare the parameter as `const __grid_constant__ CUtensorMap`, or as a struct of "
              "128 bytes aligned to 64");
   }
+  Shares shares;
+  keep_argument(object, shares);
+  for (std::shared_ptr<void>& share : shares) arrays.keep(std::move(share));
 }
 
 /// Advice on a typed scalar for a parameter of another type.
@@ -396,13 +401,16 @@ bool pack_argument(const KernelBox& kernel, std::size_t index, const Slot& slot,
       return pack_argument(kernel, index, slot, number, arrays, destination);
     }
     if (const Buffer* derived = get_if<Buffer>(object)) {
-      return pack_buffer(kernel, index, slot, *derived, object, device, destination);
+      const bool may_have_run_python =
+          pack_buffer(kernel, index, slot, *derived, object, device, destination);
+      arrays.keep(derived->box());
+      return may_have_run_python;
     }
     if (const auto* map = get_if<TensorMapObject>(object)) {
-      pack_tensor_map(kernel, index, slot, *map, object, device, destination);
+      pack_tensor_map(kernel, index, slot, *map, object, arrays, destination);
       return false;
     }
-    if (pack_texture_argument(kernel, index, slot, object, device, destination)) return false;
+    if (pack_texture_argument(kernel, index, slot, object, arrays, destination)) return false;
     bool may_have_run_python = false;
     if (takes_array(slot) && pack_exchanged_array(kernel, index, slot, object, arrays, destination,
                                                   may_have_run_python)) {

@@ -73,17 +73,21 @@ PyObject* copy_from(PyObject* self, const CopyArguments& given) {
   const Borrowed<Buffer> destination(self);
   const StreamOfCall stream(given[1], destination.get());
   std::shared_ptr<void> used;
+  std::span<const std::byte> host;
+  std::optional<Borrowed<Buffer>> source;
   if (get_if<Buffer>(origin.ptr()) != nullptr) {
-    const Borrowed<Buffer> source(origin.ptr());
+    source.emplace(origin.ptr());
     const ReleaseGil release;
-    destination.get().copy_from(source.get(), stream.get());
+    destination.get().copy_from(source->get(), stream.get());
   } else {
     used = with_memory(origin, false, stream.get(), "Buffer.copy_from: src",
-                       [&](const ArrayMemory& source) {
-                         if (source.is_on_host()) note_recorded_source(source.host_bytes());
+                       [&](const ArrayMemory& array) {
+                         if (array.is_on_host()) host = array.host_bytes();
+                         require_recorded_source(host);
                          const ReleaseGil release;
-                         source.copy_to(destination.get());
+                         array.copy_to(destination.get());
                        });
+    note_recorded_source(stream.get(), host, used);
   }
   keep_if_captured(stream.get(), {self, origin}, std::move(used));
   Py_RETURN_NONE;
@@ -110,16 +114,17 @@ PyObject* copy_to(PyObject* self, const CopyArguments& given) {
     return destination.release().ptr();
   }
   std::shared_ptr<void> used;
+  std::optional<Borrowed<Buffer>> target;
   if (get_if<Buffer>(destination.ptr()) != nullptr) {
-    const Borrowed<Buffer> target(destination.ptr());
+    target.emplace(destination.ptr());
     const ReleaseGil release;
-    target.get().copy_from(source, stream.get());
+    target->get().copy_from(source, stream.get());
   } else {
     used = with_memory(destination, true, stream.get(), "Buffer.copy_to: dst",
-                       [&](const ArrayMemory& target) {
-                         require_recorded_copy(stream.get(), target.is_on_host());
+                       [&](const ArrayMemory& array) {
+                         require_recorded_copy(stream.get(), array.is_on_host());
                          const ReleaseGil release;
-                         target.copy_from(source);
+                         array.copy_from(source);
                        });
   }
   keep_if_captured(stream.get(), {self, destination}, std::move(used));

@@ -27,7 +27,7 @@ GraphWork kernel_work(py::handle config, const Kernel& given, const py::tuple& a
       *kernel.box(), args.size(),
       [&](std::size_t i) { return exact_param(*kernel.box(), i, objects[i]); });
   pack_arguments(*kernel.box(), objects, arrays, *packed);
-  std::vector<std::shared_ptr<void>> shares = keep_arguments(objects, args.size());
+  Shares shares = keep_arguments(objects, args.size());
   const ReleaseGil release;
   GraphWork work = packed_kernel(context, shape, kernel, std::move(packed));
   for (std::shared_ptr<void>& share : shares) work.keep(std::move(share));
@@ -86,7 +86,17 @@ void bind_graph_work(py::module_& module) {
                   })
       .def("keep", quick, py::arg("used"),
            [](GraphWork& self, py::handle used) {
-             if (std::shared_ptr<void> share = keep_argument(used)) self.keep(std::move(share));
+             Shares shares;
+             keep_argument(used, shares);
+             for (std::shared_ptr<void>& share : shares) self.keep(std::move(share));
+           })
+      // At once: another thread may close the Buffer at any time.
+      .def("keep_buffer", quick, py::arg("buffer"),
+           [](GraphWork& self, const ObjectOf<Buffer>& object) -> py::tuple {
+             const Buffer buffer = object.value();
+             if (buffer.is_closed()) return py::tuple();
+             if (!GraphMemoryResource::owns(buffer)) self.keep(buffer.box());
+             return py::make_tuple(buffer.handle(), buffer.size());
            })
       .def("describe", quick, py::arg("operands"), [](GraphWork& self, py::object operands) {
         auto& shares = self.box().kept->shares;

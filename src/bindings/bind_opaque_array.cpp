@@ -61,19 +61,23 @@ void copy_from_memory(const ObjectOf<OpaqueArray>& self, py::handle source, py::
   const Borrowed<OpaqueArray> array(self.ptr());
   const Stream chosen = to_stream(stream, array.get().device().id());
   std::shared_ptr<void> used;
+  std::span<const std::byte> host;
+  std::optional<Borrowed<Buffer>> buffer;
   if (get_if<Buffer>(source.ptr()) != nullptr) {
     require_recorded(chosen);
-    const Borrowed<Buffer> from(source.ptr());
+    buffer.emplace(source.ptr());
     const ReleaseGil release;
-    array.get().copy_from(from.get(), chosen);
+    array.get().copy_from(buffer->get(), chosen);
   } else {
     used = with_memory(source, false, chosen, "OpaqueArray.copy_from: src",
                        [&](const ArrayMemory& from) {
                          require_recorded(chosen);
-                         if (from.is_on_host()) note_recorded_source(from.host_bytes());
+                         if (from.is_on_host()) host = from.host_bytes();
+                         require_recorded_source(host);
                          const ReleaseGil release;
                          from.copy_to(array.get());
                        });
+    note_recorded_source(chosen, host, used);
   }
   keep_if_captured(chosen, {self, source}, std::move(used));
 }
@@ -83,11 +87,12 @@ py::object copy_to_memory(const ObjectOf<OpaqueArray>& self, py::object destinat
   const Borrowed<OpaqueArray> array(self.ptr());
   const Stream chosen = to_stream(stream, array.get().device().id());
   std::shared_ptr<void> used;
+  std::optional<Borrowed<Buffer>> buffer;
   if (get_if<Buffer>(destination.ptr()) != nullptr) {
     require_recorded(chosen);
-    const Borrowed<Buffer> to(destination.ptr());
+    buffer.emplace(destination.ptr());
     const ReleaseGil release;
-    array.get().copy_to(to.get(), chosen);
+    array.get().copy_to(buffer->get(), chosen);
   } else {
     used = with_memory(destination, true, chosen, "OpaqueArray.copy_to: dst",
                        [&](const ArrayMemory& to) {

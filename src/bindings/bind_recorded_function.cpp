@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "bindings/borrowed_buffers.hpp"
 #include "bindings/conversions.hpp"
 #include "bindings/entered_streams.hpp"
 #include "bindings/recording.hpp"
@@ -91,6 +92,7 @@ PyObject* replay(const std::shared_ptr<Function>& function, const Stream& stream
                  PyObject* const* args, std::size_t count, PyObject* names) {
   const owner::StreamBox& queue = open_queue(*function, stream);
   const GivenArguments given(args, count, queue.stream);
+  const BorrowedBuffers borrowed(args, count);
   const std::shared_ptr<Recording> recording = find(*function, given, names, place_of(queue));
   if (recording == nullptr) return Py_NewRef(Py_NotImplemented);
   return launch(*function, recording, stream, given);
@@ -362,6 +364,7 @@ py::tuple finish(py::handle self, const GraphDefinition& given_definition, const
     recording->context = queue.work_context();
     const GivenArguments given(items_of(object.args), PyTuple_GET_SIZE(object.args.ptr()),
                                queue.stream);
+    const BorrowedBuffers borrowed(items_of(object.args), PyTuple_GET_SIZE(object.args.ptr()));
     for (std::size_t i = 0; again && i < given.size(); ++i) {
       RecordedArgument& argument = recording->arguments[i];
       argument.alignment = StandInMemory::alignment;

@@ -143,6 +143,25 @@ template <typename T>
   return checked(make_object(std::move(value), reinterpret_cast<PyTypeObject*>(type.ptr())));
 }
 
+/// Ends a call's use of an object's value; the last ends what was closed meanwhile.
+template <typename T>
+void end_borrow(HeapObject<T>& object) {
+  if (--object.borrows == 0 && object.parked != nullptr) [[unlikely]] {
+    std::unique_ptr<T> ended(std::exchange(object.parked, nullptr));
+    const ReleaseGil release;
+    ended.reset();
+  }
+}
+
+/// The value inside `object`, even if it was closed during a call that still uses it.
+template <typename T>
+[[nodiscard]] const T* used_value(PyObject* object) noexcept {
+  const T* value = get_if<T>(object);
+  if (value == nullptr || !value->is_closed()) return value;
+  const T* parked = reinterpret_cast<HeapObject<T>*>(object)->parked;
+  return parked != nullptr ? parked : value;
+}
+
 /// The value of a Stream, Event or Buffer object for a call that runs Python code or releases the
 /// GIL. Either may close the object during the call: it then keeps the value until the call
 /// returns. Unlike a share, it costs no locked instruction. It is made and destroyed under the GIL;
@@ -155,13 +174,7 @@ class Borrowed : driver::NotCopied {
         value_(Pointer(Pointer(), object_->value().box().get())) {
     ++object_->borrows;
   }
-  ~Borrowed() {
-    if (--object_->borrows == 0 && object_->parked != nullptr) {
-      std::unique_ptr<T> ended(std::exchange(object_->parked, nullptr));
-      const ReleaseGil release;
-      ended.reset();
-    }
-  }
+  ~Borrowed() { end_borrow(*object_); }
 
   [[nodiscard]] const T& get() const noexcept { return value_; }
 

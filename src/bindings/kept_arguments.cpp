@@ -2,6 +2,7 @@
 #include "bindings/kept_arguments.hpp"
 
 #include "bindings/recorder.hpp"
+#include "bindings/tensor_map_object.hpp"
 #include "bindings/texture_objects.hpp"
 #include "owner/captures.hpp"
 #include "owner/require_open.hpp"
@@ -14,25 +15,41 @@ bool is_number(PyObject* object) noexcept {
          PyFloat_CheckExact(object) != 0 || PyBool_Check(object) != 0 || object == Py_None;
 }
 
-}  // namespace
-
-std::shared_ptr<void> keep_argument(py::handle object) {
-  // Until such a class is made, its type is null, and nothing is of it.
-  if (const auto* texture = get_if<PyTexture>(object.ptr())) return texture->texture.box();
-  if (const auto* surface = get_if<PySurface>(object.ptr())) return surface->surface.box();
-  if (const auto* array = get_if<OpaqueArray>(object.ptr())) return array->box();
-  const auto* buffer = get_if<Buffer>(object.ptr());
-  if (buffer == nullptr) return keep_alive(py::reinterpret_borrow<py::object>(object));
-  if (GraphMemoryResource::owns(*buffer)) return nullptr;
-  return buffer->box();
+void keep_view(const StridedView& view, Shares& shares) {
+  if (view.memory != nullptr) shares.push_back(std::const_pointer_cast<void>(view.memory));
+  if (view.exporter) keep_argument(view.exporter, shares);
 }
 
-std::vector<std::shared_ptr<void>> keep_arguments(PyObject* const* arguments, std::size_t count) {
-  std::vector<std::shared_ptr<void>> shares;
+/// A share of what may be closed; null for other objects. Until such a class is made, its type is
+/// null, and nothing is of it.
+std::shared_ptr<void> closable_box(PyObject* object) {
+  if (const auto* texture = get_if<PyTexture>(object)) return texture->texture.box();
+  if (const auto* surface = get_if<PySurface>(object)) return surface->surface.box();
+  if (const auto* array = used_value<OpaqueArray>(object)) return array->box();
+  return nullptr;
+}
+
+}  // namespace
+
+void keep_argument(py::handle object, Shares& shares) {
+  if (const auto* buffer = used_value<Buffer>(object.ptr())) {
+    if (!buffer->is_closed() && !GraphMemoryResource::owns(*buffer))
+      shares.push_back(buffer->box());
+  } else if (const auto* view = get_if<StridedView>(object.ptr())) {
+    keep_view(*view, shares);
+  } else if (const auto* map = get_if<TensorMapObject>(object.ptr())) {
+    keep_view(map->view, shares);
+  } else if (std::shared_ptr<void> box = closable_box(object.ptr())) {
+    shares.push_back(std::move(box));
+  } else {
+    shares.push_back(keep_alive(py::reinterpret_borrow<py::object>(object)));
+  }
+}
+
+Shares keep_arguments(PyObject* const* arguments, std::size_t count) {
+  Shares shares;
   for (std::size_t i = 0; i < count; ++i) {
-    if (is_number(arguments[i])) continue;
-    if (std::shared_ptr<void> share = keep_argument(arguments[i]))
-      shares.push_back(std::move(share));
+    if (!is_number(arguments[i])) keep_argument(arguments[i], shares);
   }
   return shares;
 }
@@ -43,9 +60,7 @@ void keep_if_captured(const Stream& stream, std::initializer_list<py::handle> ob
     return;
   auto kept = std::make_shared<owner::Kept>();
   if (more != nullptr) kept->shares.push_back(std::move(more));
-  for (const py::handle object : objects) {
-    if (std::shared_ptr<void> share = keep_argument(object)) kept->shares.push_back(share);
-  }
+  for (const py::handle object : objects) keep_argument(object, kept->shares);
   // Not handle(), which is for other code: from then on, any stream may be captured by it.
   CUstream handle = owner::require_open(stream.box(), "Stream").stream;
   if (Recorder* recorder = Recorder::active()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/argument.hpp"
+#include "bindings/borrowed_buffers.hpp"
 #include "bindings/conversions.hpp"
 #include "bindings/entered_streams.hpp"
 #include "bindings/kept_arguments.hpp"
@@ -33,10 +34,9 @@ void queue(const driver::DriverApi& api, const owner::StreamBox& stream, error::
 
 /// The graph that a captured launch becomes part of keeps what the launch uses.
 void keep_in_capture(const driver::DriverApi& api, const owner::StreamBox& stream,
-                     const Kernel& kernel, PyObject* const* args, std::size_t count,
-                     LaunchArrays& arrays) {
+                     const Kernel& kernel, Shares shares, LaunchArrays& arrays) {
   auto kept = std::make_shared<owner::Kept>();
-  kept->shares = keep_arguments(args, count);
+  kept->shares = std::move(shares);
   if (Recorder* recorder = Recorder::active()) {
     if (recorder->note_launch(stream, kernel, arrays) && recorder->keep(stream, kept->shares))
       return;
@@ -62,6 +62,12 @@ void launch_from_python(const Stream& stream, const LaunchConfig& config, const 
   launching::PackedArguments packed(kernel, count,
                                     [&](std::size_t i) { return exact_param(kernel, i, args[i]); });
   pack_arguments(kernel, args, arrays, packed);
+  // From here on, no other thread ends what was packed.
+  const BorrowedBuffers borrowed(args, count);
+  Shares shares;
+  const bool may_be_captured = owner::any_capture();
+  if (may_be_captured) [[unlikely]]
+    shares = keep_arguments(args, count);
   if (arrays.has_producers()) [[unlikely]] {
     const ReleaseGil release;
     arrays.wait_for_producers();
@@ -69,8 +75,10 @@ void launch_from_python(const Stream& stream, const LaunchConfig& config, const 
   if (const Recorder* recorder = Recorder::active()) [[unlikely]]
     recorder->require_recorded(*box);
   queue(api, *box, *context, kernel, config, packed.places());
-  if (owner::any_capture()) [[unlikely]]
-    keep_in_capture(api, *box, target, args, count, arrays);
+  if (owner::any_capture()) [[unlikely]] {
+    if (!may_be_captured) shares = keep_arguments(args, count);
+    keep_in_capture(api, *box, target, std::move(shares), arrays);
+  }
   if (arrays.has_producers()) [[unlikely]] {
     const ReleaseGil release;
     arrays.make_producers_wait();

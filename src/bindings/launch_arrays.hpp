@@ -47,6 +47,9 @@ class LaunchArrays : driver::NotCopied {
   /// is not in use any more. Without the GIL.
   void make_producers_wait() const;
 
+  /// Takes a share of what the launch uses, and another thread may close before it is queued.
+  void keep(std::shared_ptr<void> used) { used_.push_back(std::move(used)); }
+
   /// A number of a recorded function, and the parameter that it is for.
   struct Number {
     std::size_t parameter;
@@ -69,6 +72,7 @@ class LaunchArrays : driver::NotCopied {
   dlpack::Device asked_for_{};                  ///< and for which device
   std::vector<Stream> producers_;
   std::vector<ForeignArray::Owner> owners_;
+  std::vector<std::shared_ptr<void>> used_;
   std::vector<Number> numbers_;
 };
 

@@ -93,7 +93,7 @@ bool Recorder::is_stand_in(CUdeviceptr address) const noexcept {
   });
 }
 
-void Recorder::note_source(std::span<const std::byte> bytes) {
+void Recorder::require_no_address(std::span<const std::byte> bytes) const {
   std::uint64_t word = 0;
   for (std::size_t at = 0; at + sizeof(word) <= bytes.size(); ++at) {
     std::memcpy(&word, &bytes[at], sizeof(word));
@@ -102,7 +102,12 @@ void Recorder::note_source(std::span<const std::byte> bytes) {
         "the address of an argument is copied from memory of the host, where a recording cannot "
         "replace it; pass the argument to the kernel itself");
   }
-  sources_.push_back({bytes, hash_of(bytes)});
+}
+
+void Recorder::note_source(const owner::StreamBox& stream, std::span<const std::byte> bytes,
+                           std::shared_ptr<void> memory) {
+  if (capture_of(stream.stream).graph != graph_) return;
+  sources_.push_back({bytes, std::move(memory), hash_of(bytes)});
 }
 
 void Recorder::require_same_sources() const {
@@ -164,8 +169,15 @@ void require_recorded_copy(const Stream& stream, bool is_to_host) {
   require_recorded(stream);
 }
 
-void note_recorded_source(std::span<const std::byte> bytes) {
-  if (Recorder* recorder = Recorder::active()) recorder->note_source(bytes);
+void require_recorded_source(std::span<const std::byte> bytes) {
+  if (const Recorder* recorder = Recorder::active()) recorder->require_no_address(bytes);
+}
+
+void note_recorded_source(const Stream& stream, std::span<const std::byte> bytes,
+                          std::shared_ptr<void> memory) {
+  Recorder* recorder = Recorder::active();
+  if (recorder == nullptr || bytes.empty() || stream.box() == nullptr) return;
+  recorder->note_source(*stream.box(), bytes, std::move(memory));
 }
 
 }  // namespace cudacore::bindings

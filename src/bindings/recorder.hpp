@@ -54,9 +54,13 @@ class Recorder : driver::NotCopied {
   [[nodiscard]] bool has_stand_in(py::handle object) const noexcept;
   /// Whether an address is one of a stand-in's.
   [[nodiscard]] bool is_stand_in(CUdeviceptr address) const noexcept;
-  /// Notes bytes of the host that recorded work reads. They are read again by each replay.
-  /// @throw NotSupportedError if there is the address of a stand-in, which nobody would replace.
-  void note_source(std::span<const std::byte> bytes);
+  /// @throw NotSupportedError if the address of a stand-in, which nobody would replace, is among
+  /// bytes of the host that work is to read.
+  void require_no_address(std::span<const std::byte> bytes) const;
+  /// Notes bytes of the host that work reads which was captured on a stream, and what keeps them:
+  /// they are read again by each replay. Nothing if that is part of another capture.
+  void note_source(const owner::StreamBox& stream, std::span<const std::byte> bytes,
+                   std::shared_ptr<void> memory);
   /// Refuses sources that the function has written since: each copy would read the last state.
   /// @throw NotSupportedError
   void require_same_sources() const;
@@ -83,7 +87,8 @@ class Recorder : driver::NotCopied {
   static thread_local Recorder* active_;
 
   struct Source {
-    std::span<const std::byte> bytes;  ///< of what the recording keeps
+    std::span<const std::byte> bytes;
+    std::shared_ptr<void> memory;  ///< keeps them
     std::size_t hash = 0;
   };
 
@@ -104,8 +109,11 @@ void require_recorded(const Stream& stream);
 /// Refuses a copy to memory of the host alone, which the function could read before it is made.
 /// @throw NotSupportedError as require_recorded()
 void require_recorded_copy(const Stream& stream, bool is_to_host);
-/// Notes what work reads of the host's memory; does nothing unless the thread records.
-/// @throw NotSupportedError as Recorder::note_source()
-void note_recorded_source(std::span<const std::byte> bytes);
+/// Before work that reads the host's memory; does nothing unless the thread records.
+/// @throw NotSupportedError as Recorder::require_no_address()
+void require_recorded_source(std::span<const std::byte> bytes);
+/// Behind it; see Recorder::note_source().
+void note_recorded_source(const Stream& stream, std::span<const std::byte> bytes,
+                          std::shared_ptr<void> memory);
 
 }  // namespace cudacore::bindings

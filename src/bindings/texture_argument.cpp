@@ -19,8 +19,9 @@ using launching::Slot;
 /// The handle of a texture or of a surface. `box` is its owner, null if it is closed.
 template <typename Box>
 void pack_reader(const KernelBox& kernel, std::size_t index, const Slot& slot, const char* name,
-                 Box* box, CUtexObject handle, PyObject* object, int device,
-                 unsigned char* destination) {
+                 const std::shared_ptr<Box>& box, CUtexObject handle, PyObject* object,
+                 LaunchArrays& arrays, unsigned char* destination) {
+  const int device = arrays.device();
   if (box == nullptr) {
     throw std::invalid_argument(mismatch_message(kernel, index, std::string("a closed ") + name));
   }
@@ -38,12 +39,13 @@ void pack_reader(const KernelBox& kernel, std::size_t index, const Slot& slot, c
              "unsigned long long");
   }
   box->note_use();
+  arrays.keep(box);
 }
 
 void pack_texture(const KernelBox& kernel, std::size_t index, const Slot& slot,
-                  const PyTexture& given_texture, PyObject* object, int device,
+                  const PyTexture& given_texture, PyObject* object, LaunchArrays& arrays,
                   unsigned char* destination) {
-  owner::TextureBox* box = given_texture.texture.box().get();
+  const std::shared_ptr<owner::TextureBox>& box = given_texture.texture.box();
   const Recorder* recorder = Recorder::active();
   if (recorder != nullptr && box != nullptr && recorder->is_stand_in(box->address)) {
     throw NotSupportedError(
@@ -52,15 +54,15 @@ void pack_texture(const KernelBox& kernel, std::size_t index, const Slot& slot,
         "outside, and pass that");
   }
   pack_reader(kernel, index, slot, "TextureObject", box, box != nullptr ? box->texture : 0, object,
-              device, destination);
+              arrays, destination);
 }
 
 void pack_surface(const KernelBox& kernel, std::size_t index, const Slot& slot,
-                  const PySurface& given_surface, PyObject* object, int device,
+                  const PySurface& given_surface, PyObject* object, LaunchArrays& arrays,
                   unsigned char* destination) {
-  owner::SurfaceBox* box = given_surface.surface.box().get();
+  const std::shared_ptr<owner::SurfaceBox>& box = given_surface.surface.box();
   pack_reader(kernel, index, slot, "SurfaceObject", box, box != nullptr ? box->surface : 0, object,
-              device, destination);
+              arrays, destination);
 }
 
 }  // namespace
@@ -70,13 +72,13 @@ bool is_texture_argument(PyObject* object) noexcept {
 }
 
 bool pack_texture_argument(const KernelBox& kernel, std::size_t index, const Slot& slot,
-                           PyObject* object, int device, unsigned char* destination) {
+                           PyObject* object, LaunchArrays& arrays, unsigned char* destination) {
   if (const auto* texture = get_if<PyTexture>(object)) {
-    pack_texture(kernel, index, slot, *texture, object, device, destination);
+    pack_texture(kernel, index, slot, *texture, object, arrays, destination);
     return true;
   }
   if (const auto* surface = get_if<PySurface>(object)) {
-    pack_surface(kernel, index, slot, *surface, object, device, destination);
+    pack_surface(kernel, index, slot, *surface, object, arrays, destination);
     return true;
   }
   if (get_if<OpaqueArray>(object) != nullptr || get_if<MipmappedArray>(object) != nullptr) {

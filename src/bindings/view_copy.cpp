@@ -67,13 +67,15 @@ void copy_view(const StridedView& target, const StridedView& source, py::handle 
   const StridedMemory into = memory_of(to);
   const StridedMemory out_of = memory_of(from);
   require_recorded_copy(chosen, to.device.type == dlpack::DeviceType::cpu);
+  std::span<const std::byte> host;
   if (from.device.type == dlpack::DeviceType::cpu) {
-    note_recorded_source({reinterpret_cast<const std::byte*>(out_of.buffer.handle()),  // NOLINT
-                          out_of.buffer.size()});
+    host = {reinterpret_cast<const std::byte*>(out_of.buffer.handle()),  // NOLINT
+            out_of.buffer.size()};
   }
-  const ReleaseGil release;
-  copy_strided_for(what, into, out_of, to.element.size, chosen);
-  if (waits != 0) chosen.sync();
+  require_recorded_source(host);
+  without_gil([&] { copy_strided_for(what, into, out_of, to.element.size, chosen); });
+  note_recorded_source(chosen, host, out_of.buffer.box());
+  if (waits != 0) without_gil([&] { chosen.sync(); });
 }
 
 void fill_view(const ObjectOf<StridedView>& self, py::handle value, py::handle stream) {

@@ -29,25 +29,27 @@ _FunctionPointer = ctypes.CFUNCTYPE(None).__mro__[1]
 
 
 def _operand(value: object, owner: object, name: str) -> Operand:
-    room = None
+    keeper = _GraphWork.empty()
     if isinstance(value, Buffer):
         if owner is not None:
             msg = f"{name}_owner is for an address; {name} is a Buffer, which is kept anyway"
             raise ValueError(msg)
-        if value.is_closed:
+        kept = keeper.keep_buffer(value)
+        if not kept:
             msg = f"{name}: this Buffer is closed"
             raise ValueError(msg)
-        owner = value
-        room = value.size
+        return kept[0], keeper, kept[1]
     try:
-        address = value.handle if isinstance(value, Buffer) else index(value)  # type: ignore[arg-type]
+        address = int(index(value))  # type: ignore[arg-type]
     except TypeError:
         msg = f"{name} must be a Buffer or an address, not {type(value).__name__}"
         raise TypeError(msg) from None
-    keeper = _GraphWork.empty()
+    if not 0 <= address < 2**64:
+        msg = f"{name} must be an address in 0 .. 2**64 - 1, not {address}"
+        raise OverflowError(msg)
     if owner is not None:
         keeper.keep(owner)
-    return int(address), keeper, room
+    return address, keeper, None
 
 
 def _require_room(operand: Operand, size: int, name: str) -> None:
