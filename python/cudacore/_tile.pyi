@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Translates the text of tile kernels to CUDA C++."""
+
+class Error(Exception):
+    """What is wrong with a kernel, and where.
+
+    Attributes
+    ----------
+    message : str
+    file : str or None
+        The user's source, if the text says where the operation comes from.
+    line, column : int
+        Counted from 1; 0 where there is no file.
+    """
+
+    message: str
+    file: str | None
+    line: int
+    column: int
+
+class Generated:
+    """A kernel as CUDA C++."""
+
+    @property
+    def source(self) -> str:
+        """The translation unit."""
+
+    @property
+    def entry(self) -> str:
+        """The kernel's name."""
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block, which is one-dimensional."""
+
+    @property
+    def cluster(self) -> int:
+        """Blocks of a cluster; 1 without clusters."""
+
+    @property
+    def shared_bytes(self) -> int:
+        """Bytes of dynamic shared memory that a launch asks for."""
+
+    @property
+    def headers(self) -> tuple[str, ...]:
+        """Names of the headers that the source includes, keys of `headers()`."""
+
+def generate(text: str, *, arch: int = 80, max_shared: int = 0, **hints: int | None) -> Generated:
+    """Translates the text of a kernel.
+
+    Parameters
+    ----------
+    text : str
+    arch : int
+        10 * major + minor of the compute capability.
+    max_shared : int
+        Bytes of shared memory that a block may have; 0: as many as the capability has.
+    **hints
+        Hints over those of the text: warps, occupancy, ctas. None: no hint.
+
+    Raises
+    ------
+    Error
+        The text is wrong, or asks for more than the device has.
+    """
+
+def headers() -> dict[str, str]:
+    """The headers that sources may include, by name, for `ProgramOptions.headers`."""

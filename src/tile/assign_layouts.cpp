@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tile/assign_layouts.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <utility>
+
+#include "tile/access.hpp"
+#include "tile/layout_graph.hpp"
+#include "tile/operations.hpp"
+
+namespace cudacore::tile {
+namespace {
+
+constexpr std::int64_t sector = 32;  // bytes that memory moves at once
+
+bool touches_tile(const Operation& operation) {
+  return (operation.is("load") || operation.is("store") || operation.is("load_at") ||
+          operation.is("store_at") || operation.is("atomic") || operation.is("atomic_cas")) &&
+         accessed_type(operation).is_tile();
+}
+
+bool has_shape_access(const Operation& operation) {
+  return operation.is("load") || operation.is("store");
+}
+
+// Vectors that suit all tiles of one shape that are contiguous along one axis, so that they share
+// a layout.
+class Classes {
+ public:
+  explicit Classes(Kernel& kernel) {
+    for_each_operation(kernel.body, [&](const Operation& operation) {
+      if (!touches_tile(operation) || !has_shape_access(operation)) return;
+      const TileAccess access = tile_access(operation);
+      int& vector = vectors_[{accessed_type(operation).shape, access.contiguous_axis}];
+      vector = std::max(vector, access.vector);
+    });
+  }
+
+  [[nodiscard]] Layout layout(const Type& type, std::size_t axis, const Target& target) const {
+    const auto found = vectors_.find({type.shape, axis});
+    int vector = found == vectors_.end() ? 1 : found->second;
+    const std::int64_t each =
+        std::max<std::int64_t>(1, type.size() / (std::int64_t{32} * target.warps));
+    vector = static_cast<int>(std::min<std::int64_t>(vector, each));
+    std::vector<int> order;
+    const auto add = [&](std::size_t i) {
+      const auto [first, count] = axis_bits(type, i);
+      for (int bit = 0; bit < count; ++bit) order.push_back(first + bit);
+    };
+    add(axis);
+    const std::size_t contiguous = order.size();
+    for (std::size_t i = type.shape.size(); i-- > 0;)
+      if (i != axis) add(i);
+    // Warps take rows of their own where there are some, so that reductions of rows stay in a warp.
+    const int warp_bits = log2(target.warps);
+    const std::size_t taken = static_cast<std::size_t>(log2(vector)) + 5;
+    std::vector<int> rows;
+    while (static_cast<int>(rows.size()) < warp_bits &&
+           order.size() > std::max(contiguous, taken)) {
+      rows.insert(rows.begin(), order.back());
+      order.pop_back();
+    }
+    Layout layout = blocked(order, log2(vector), warp_bits - static_cast<int>(rows.size()));
+    layout.warps.insert(layout.warps.end(), rows.begin(), rows.end());
+    return layout;
+  }
+
+  [[nodiscard]] Layout layout(const Operation& operation, const Target& target) const {
+    const Type& type = accessed_type(operation);
+    const std::size_t axis = has_shape_access(operation) ? tile_access(operation).contiguous_axis
+                                                         : type.shape.size() - 1;
+    return layout(type, axis, target);
+  }
+
+ private:
+  std::map<std::pair<std::vector<std::int64_t>, std::size_t>, int> vectors_;
+};
+
+}  // namespace
+
+int choose_warps(const Kernel& kernel, const Lowering& lowering) {
+  if (const std::int64_t hint = kernel.hint("warps", 0); hint > 0) {
+    if (hint > 32 || (hint & (hint - 1)) != 0)
+      throw kernel.error(
+          {}, "the number of warps is a power of two up to 32, not " + std::to_string(hint));
+    return static_cast<int>(hint);
+  }
+  if (const int wish = lowering.warps(kernel); wish > 0) return wish;
+  std::int64_t largest = 1;
+  std::int64_t heaviest = 1;  // bytes of a tile
+  // The visit changes nothing.
+  for_each_operation(const_cast<Region&>(kernel.body), [&](const Operation& operation) {
+    for (const Value* const result : operation.results) {
+      if (!result->type.is_tile() || result->shared) continue;
+      largest = std::max(largest, result->type.size());
+      heaviest = std::max(heaviest, result->type.size() * bytes(result->type.element));
+    }
+  });
+  // Eight elements a thread, up to 16 warps; more only where registers would not hold a tile.
+  int warps = 1;
+  while (warps < 16 && largest > std::int64_t{32} * warps * 8) warps *= 2;
+  while (warps < 32 && heaviest > std::int64_t{32} * warps * 256) warps *= 2;
+  return warps;
+}
+
+bool is_coalesced(const Operation& operation, const Layout& layout) {
+  const Type& type = accessed_type(operation);
+  const int size = bytes(type.element);
+  if (type.size() * size <= 1024) return true;
+  const std::size_t axis =
+      has_shape_access(operation) ? tile_access(operation).contiguous_axis : type.shape.size() - 1;
+  const auto [first, count] = axis_bits(type, axis);
+  int run = 0;
+  const auto has = [&](int bit) {
+    return layout.register_of(bit) >= 0 ||
+           std::find(layout.lanes.begin(), layout.lanes.end(), bit) != layout.lanes.end();
+  };
+  while (run < count && has(first + run)) ++run;
+  if (run == count) return true;
+  // A thread's own elements are moved at once if they are few.
+  int own = 0;
+  while (own < run && layout.register_of(first + own) == own) ++own;
+  return (std::int64_t{size} << run) >= sector && (std::int64_t{size} << own) <= 32;
+}
+
+void assign_layouts(Kernel& kernel, const Target& target, const Lowering& lowering) {
+  const Classes classes(kernel);
+  LayoutGraph graph(kernel);
+  const auto accept = [](const Value& value, const Layout& layout) {
+    const Operation* const source = value.source;
+    return source == nullptr || !has_shape_access(*source) || is_coalesced(*source, layout);
+  };
+  std::vector<Operation*> memory;
+  for_each_operation(kernel.body, [&](Operation& operation) {
+    if (touches_tile(operation)) memory.push_back(&operation);
+    if (const auto wanted = lowering.layouts(operation, target))
+      for (std::size_t i = 0; i < operation.results.size(); ++i)
+        if (i < wanted->results.size() && !wanted->results[i].empty())
+          graph.assign(operation.results[i], wanted->results[i], accept);
+  });
+  std::stable_sort(memory.begin(), memory.end(), [](const Operation* a, const Operation* b) {
+    return accessed_type(*a).size() > accessed_type(*b).size();
+  });
+  for (const Operation* const operation : memory) {
+    Value* tile = nullptr;
+    if (operation->is("store"))
+      tile = operation->operand(1);
+    else if (operation->is("store_at"))
+      tile = operation->operand(2);
+    else
+      tile = operation->results.empty() ? operation->operand(1) : operation->result();
+    if (tile != nullptr && !tile->shared)
+      graph.assign(tile, classes.layout(*operation, target), accept);
+  }
+  std::vector<Value*> rest;
+  for_each_operation(kernel.body, [&](const Operation& operation) {
+    for (Value* const result : operation.results)
+      if (result->type.is_tile() && !result->shared) rest.push_back(result);
+    for (const std::unique_ptr<Region>& region : operation.regions)
+      for (Value* const argument : region->arguments)
+        if (argument->type.is_tile() && !argument->shared) rest.push_back(argument);
+  });
+  std::stable_sort(rest.begin(), rest.end(),
+                   [](const Value* a, const Value* b) { return a->type.size() > b->type.size(); });
+  for (Value* const value : rest)
+    graph.assign(value, classes.layout(value->type, value->type.shape.size() - 1, target), accept);
+}
+
+Layout memory_layout(const Operation& operation, Kernel& kernel, const Target& target) {
+  return Classes(kernel).layout(operation, target);
+}
+
+}  // namespace cudacore::tile

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tile/kernel.hpp"
+
+namespace cudacore::tile {
+
+/// How `convert` brings a tile from one layout to another.
+enum class Exchange {
+  rename,  ///< each thread has what it needs, in other registers
+  warp,    ///< through shared memory, within each warp
+  block,   ///< through shared memory, between warps
+};
+
+[[nodiscard]] Exchange exchange(const Layout& from, const Layout& to);
+
+/// For each bit of a row-major index, what it changes in the position in shared memory: itself, and
+/// bits that spread neighbors in either layout over the banks.
+[[nodiscard]] std::vector<std::int64_t> spread(const Layout& from, const Layout& to, int index_bits,
+                                               int element_bytes);
+
+/// Bits of the index that consecutive registers from 0 on have in order: elements that lie side by
+/// side in shared memory and move at once.
+[[nodiscard]] int run_bits(const Layout& layout, int element_bytes);
+
+/// Whether partial results of a reduce or scan go through shared memory.
+[[nodiscard]] bool crosses_warps(const Operation& operation);
+
+}  // namespace cudacore::tile

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "tile/effects.hpp"
+#include "tile/kernel.hpp"
+
+namespace cudacore::tile {
+
+class Printer;
+
+/// What a kernel is generated for.
+struct Target {
+  int capability = 80;                    ///< 10 * major + minor
+  int warps = 4;                          ///< of a block; a power of two
+  std::int64_t shared_limit = 48 * 1024;  ///< bytes of shared memory that a block may have
+};
+
+/// The layouts that an operation wants; an empty one stands for any.
+struct OperationLayouts {
+  std::vector<Layout> operands;
+  std::vector<Layout> results;
+};
+
+/// How the operations that differ between architectures are carried out: mma, and loops that load
+/// ahead of what they compute. The members are called in this order.
+class Lowering {
+ public:
+  virtual ~Lowering() = default;
+  /// The number of warps that suits a kernel, or 0: no opinion.
+  [[nodiscard]] virtual int warps(const Kernel& kernel) const;
+  /// May rewrite the kernel before layouts are assigned, for example into operations of its own.
+  virtual void prepare(Kernel& kernel, const Target& target) const;
+  /// The layouts of mma and of operations of its own; nothing for other operations. These are fixed
+  /// first, and what else is computed from such tiles follows them.
+  [[nodiscard]] virtual std::optional<OperationLayouts> layouts(const Operation& operation,
+                                                                const Target& target) const;
+  /// May rewrite the kernel when all values have layouts and conversions stand in the text. Sets
+  /// Operation::scratch_bytes of its own operations.
+  virtual void rewrite(Kernel& kernel, const Target& target) const;
+  /// The phases of mma and of operations of its own; nothing for other operations.
+  [[nodiscard]] virtual std::optional<std::vector<Phase>> effects(const Operation& operation) const;
+  /// Prints mma and operations of its own, and returns true; false for other operations.
+  virtual bool print(Printer& printer, const Operation& operation) const;
+};
+
+[[nodiscard]] std::unique_ptr<Lowering> make_lowering(int capability);
+
+}  // namespace cudacore::tile

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include "tile/lowering.hpp"
+
+namespace cudacore::tile {
+
+std::unique_ptr<Lowering> make_lowering(int /*capability*/) { return std::make_unique<Lowering>(); }
+
+}  // namespace cudacore::tile

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tile/shared_memory.hpp"
+
+#include <algorithm>
+
+#include "tile/exchange.hpp"
+#include "tile/layout_graph.hpp"
+#include "tile/operations.hpp"
+
+namespace cudacore::tile {
+namespace {
+
+constexpr std::int64_t alignment = 128;
+
+std::int64_t aligned(std::int64_t n) { return (n + alignment - 1) / alignment * alignment; }
+
+std::int64_t tile_bytes(const Type& type) { return type.size() * bytes(type.element); }
+
+// What an operation of the text itself needs while it runs.
+std::int64_t needed(const Operation& operation, const Target& target) {
+  if (operation.is("convert")) {
+    const Value& from = *operation.operand(0);
+    return exchange(from.layout, operation.result()->layout) == Exchange::rename
+               ? 0
+               : tile_bytes(from.type);
+  }
+  if (operation.is("reduce") || operation.is("scan")) {
+    if (!crosses_warps(operation)) return 0;
+    std::int64_t total = 0;
+    const Value& tile = *operation.operand(0);
+    const std::int64_t rows = tile.type.size() / tile.type.shape[axis_of(operation)] * target.warps;
+    for (const Operand& operand : operation.operands)
+      total += (rows * bytes(operand.value->type.element) + 15) / 16 * 16;
+    return total;
+  }
+  if (operation.is("extract"))
+    return natural_layout(operation).empty() ? tile_bytes(operation.operand(0)->type) : 0;
+  if (operation.is("print")) {
+    std::int64_t most = 0;
+    for (const Operand& operand : operation.operands)
+      if (operand.value != nullptr && operand.value->type.is_tile())
+        most = std::max(most, tile_bytes(operand.value->type));
+    return most;
+  }
+  return operation.scratch_bytes;
+}
+
+class Allocator {
+ public:
+  Allocator(Kernel& kernel, const Target& target) : kernel_(kernel), target_(target) {}
+
+  std::int64_t run() {
+    for_each_operation(kernel_.body, [&](Operation& operation) {
+      operation.scratch_bytes = needed(operation, target_);
+      if (is_small(operation)) slot_ = std::max(slot_, aligned(operation.scratch_bytes));
+    });
+    region(kernel_.body, 0);
+    return total_;
+  }
+
+ private:
+  static bool is_small(const Operation& operation) {
+    return operation.is("reduce") || operation.is("scan");
+  }
+
+  void claim(const Operation& operation, std::int64_t begin, std::int64_t size, const Type& type) {
+    total_ = std::max(total_, begin + size);
+    if (begin + size > target_.shared_limit)
+      throw kernel_.error(operation.location,
+                          "a tile of " + to_string(type) + " needs " + std::to_string(size) +
+                              " bytes of shared memory for '" + operation.name + "', " +
+                              std::to_string(begin + size) +
+                              " bytes with what else is in use, but a block has at most " +
+                              std::to_string(target_.shared_limit));
+  }
+
+  void region(Region& region, std::int64_t top) {
+    for (const std::unique_ptr<Operation>& operation : region.operations) {
+      for (Value* const result : operation->results) {
+        if (!result->shared) continue;
+        result->shared_offset = top;
+        claim(*operation, top, result->shared_bytes, result->type);
+        top = aligned(top + result->shared_bytes);
+      }
+      if (operation->scratch_bytes > 0) {
+        // Small pieces take turns, so that the next need not wait until the last was read.
+        operation->scratch_offset = top;
+        if (is_small(*operation)) {
+          operation->scratch_offset += odd_ ? slot_ : 0;
+          odd_ = !odd_;
+        } else {
+          operation->scratch_offset += 2 * slot_;
+        }
+        const Type& type = operation->operands.empty() || operation->operands[0].value == nullptr
+                               ? Type{}
+                               : operation->operands[0].value->type;
+        claim(*operation, operation->scratch_offset, operation->scratch_bytes, type);
+      }
+      if (!operation->is("reduce") && !operation->is("scan"))
+        for (const std::unique_ptr<Region>& inner : operation->regions) this->region(*inner, top);
+    }
+  }
+
+  Kernel& kernel_;
+  const Target& target_;
+  std::int64_t total_ = 0;
+  std::int64_t slot_ = 0;
+  bool odd_ = false;
+};
+
+}  // namespace
+
+std::int64_t allocate_shared(Kernel& kernel, const Target& target) {
+  return Allocator(kernel, target).run();
+}
+
+}  // namespace cudacore::tile
