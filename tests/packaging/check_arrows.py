@@ -3,7 +3,8 @@
 
     python -> bindings -> compile -> runtime -> launch -> signature, owner -> error -> driver
 
-The simulator is a separate library: it includes none of these, and none of these include it.
+The compiler of tiles stands below the bindings alone. The simulator is a separate library: it
+includes none of these, and none of these include it.
 
 Without options, reads the sources alone. ``--archive`` and ``--extension`` look into what was built
 from them as well.
@@ -32,7 +33,8 @@ BELOW: dict[str, tuple[str, ...]] = {
     "launch": ("owner", "signature"),
     "runtime": ("launch",),
     "compile": ("runtime",),
-    "bindings": ("compile",),
+    "tile": (),
+    "bindings": ("compile", "tile"),
     "simulator": (),
 }
 
