@@ -15,7 +15,7 @@ struct resource {
 };
 
 enum { buffer_bytes = 1024, wide = 8, high = 4, level_count = 3, uint8 = 1 };
-static struct resource all[8];
+static struct resource all[64];
 static int used;
 
 static int add(struct resource** made, int is_image, unsigned name) {
