@@ -33,6 +33,21 @@ py::object nvml_answer(const NvmlValue& value) {
       value.of);
 }
 
+/// That there is no NVML is one of its results, too.
+[[noreturn]] void raise_without_nvml(const LibraryNotFoundError& error) {
+  constexpr int library_not_found = 12;
+  const auto type = py::module_::import("cudacore.system._exceptions").attr("class_of");
+  const py::object raised = type(library_not_found)(foreign_text(error.what()));
+  py::list tried;
+  for (const std::string& place : error.tried()) tried.append(foreign_text(place));
+  raised.attr("code") = library_not_found;
+  raised.attr("name") = "";
+  raised.attr("function") = "";
+  raised.attr("tried") = tried;
+  PyErr_SetObject(py::type::of(raised).ptr(), raised.ptr());
+  throw py::error_already_set();
+}
+
 }  // namespace
 
 void bind_nvml(py::module_& plain) {
@@ -40,7 +55,11 @@ void bind_nvml(py::module_& plain) {
   module.def("nvml", in_parts, [](const std::string& function, const py::args& given) {
     std::vector<NvmlValue> arguments;
     for (const py::handle each : given) arguments.push_back(nvml_argument(each));
-    return nvml_answer(without_gil([&] { return system::ask_nvml(function, arguments); }));
+    try {
+      return nvml_answer(without_gil([&] { return system::ask_nvml(function, arguments); }));
+    } catch (const LibraryNotFoundError& error) {
+      raise_without_nvml(error);
+    }
   });
 }
 

@@ -61,7 +61,7 @@ def test_unknown_device(tmp_path: Path) -> None:
 
 def test_driver_that_cannot_be_asked(tmp_path: Path) -> None:
     said = ask(build(tmp_path, init=18))
-    assert said.startswith("NvmlError Made Up nvmlInit failed: Made Up (NVML at")
+    assert said.startswith("LibRmVersionMismatchError Made Up nvmlInit failed: Made Up (NVML at")
 
 
 def test_library_that_lacks_a_function(tmp_path: Path) -> None:

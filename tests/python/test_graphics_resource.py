@@ -320,7 +320,6 @@ class TestOpenGl:
         name = gl.make_image(before.tobytes(), width, height)
         invert = build(
             """
-            #include <surface_indirect_functions.h>
             __global__ void invert(cudaSurfaceObject_t image) {
               uchar4 c = surf2Dread<uchar4>(image, threadIdx.x * 4, threadIdx.y);
               c = make_uchar4(255 - c.x, 255 - c.y, 255 - c.z, 255 - c.w);

@@ -365,6 +365,24 @@ class TestAnswers:
         )
         assert said.startswith("13 nvmlDeviceGetCount_v2 failed: Function Not Found (NVML at ")
 
+    def test_without_the_library(self, tmp_path: Path) -> None:
+        (tmp_path / "libnvidia-ml.so.1").touch()
+        script = """
+            import cudacore
+            from cudacore import system
+            try:
+                system.get_nvml_version()
+            except cudacore.LibraryNotFoundError as error:
+                assert type(error) is system.LibraryNotFoundError
+                assert isinstance(error, system.NvmlError)
+                print(error.code, error.tried)
+                raise SystemExit("libnvidia-ml.so.1" not in str(error))
+        """
+        env: dict[str, str | None] = {
+            "LD_LIBRARY_PATH": str(tmp_path), "CUDACORE_DRIVER": "native",
+        }  # fmt: skip
+        assert run_cleanly(textwrap.dedent(script), env=env).startswith("12 ['")
+
     def test_ctrl_c_ends_a_wait(self, fake: Path) -> None:
         script = PREPARE + textwrap.dedent(
             """

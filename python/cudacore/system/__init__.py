@@ -410,7 +410,7 @@ def get_nvml_version() -> tuple[int, ...]:
 
     Raises
     ------
-    LibraryNotFoundError
+    cudacore.system.LibraryNotFoundError
         There is no NVML.
     """
     return tuple(map(int, _core.nvml("nvmlSystemGetNVMLVersion").split(".")))
@@ -426,7 +426,7 @@ def get_driver_branch() -> str:
 
     Raises
     ------
-    LibraryNotFoundError
+    cudacore.system.LibraryNotFoundError
         There is no NVML.
     cudacore.system.NotSupportedError
         The driver is too old to tell.
@@ -449,7 +449,7 @@ def get_process_name(pid: int) -> str:
 
     Raises
     ------
-    LibraryNotFoundError
+    cudacore.system.LibraryNotFoundError
         There is no NVML.
     cudacore.system.NotFoundError
         There is no such process, or it uses no device.

@@ -142,7 +142,7 @@ class Device:
         None or several of these were given, or ``index`` is out of range.
     NotFoundError
         There is no such device.
-    LibraryNotFoundError
+    cudacore.system.LibraryNotFoundError
         There is no NVML.
     """
 

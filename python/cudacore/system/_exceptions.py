@@ -119,7 +119,7 @@ class IrqIssueError(NvmlError):
 
 @public("cudacore.system")
 class LibraryNotFoundError(NvmlError, _core.LibraryNotFoundError):
-    """NVML didn't find a library of the driver."""
+    """There is no NVML; ``tried`` lists the places that were searched."""
 
 
 @public("cudacore.system")
