@@ -1,0 +1,494 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays and views of them, as a kernel's source speaks of them."""
+# mypy: disable-error-code="empty-body"
+
+from __future__ import annotations
+
+from cudacore.tile._device_function import device_function
+from cudacore.tile._language_raw import RawArrayMemory
+from cudacore.tile._language_tile import Order, Scalar, Shape, Tile, TileOrScalar
+from cudacore.tile._mode import PaddingMode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import SupportsIndex
+
+    from cudacore.tile._dtype import DType
+
+__all__ = [
+    "Array",
+    "Order",
+    "RawArrayMemory",
+    "Scalar",
+    "Shape",
+    "Slice",
+    "Tile",
+    "TileOrScalar",
+    "TiledView",
+]
+
+
+class Array:
+    """An array in global memory, as a parameter of a kernel has it.
+
+    On the host, pass anything with ``__cuda_array_interface__`` or ``__dlpack__``.
+
+    Examples
+    --------
+    In a kernel::
+
+        rows, columns = x.shape
+        t = ct.load(x, (0, 0), shape=(4, 4))
+    """
+
+    @property
+    def dtype(self) -> DType:
+        """Give the data type of its elements.
+
+        Returns
+        -------
+        DType
+            A constant.
+        """
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Give how many elements there are along each axis.
+
+        Returns
+        -------
+        tuple of int32
+            Of ``int64`` for arrays annotated so.
+        """
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Give the distance of neighbors along each axis, in elements.
+
+        Returns
+        -------
+        tuple of int32
+            Of ``int64`` for arrays annotated so.
+        """
+
+    @property
+    def ndim(self) -> int:
+        """Give the number of axes.
+
+        Returns
+        -------
+        int
+            A constant.
+        """
+
+    @device_function
+    def slice(self, axis: int, start: SupportsIndex, stop: SupportsIndex) -> Array:
+        """Give a part of the array along an axis, without copying.
+
+        ``0 <= start <= stop <= shape[axis]`` must hold.
+
+        Parameters
+        ----------
+        axis : int
+            The axis; a constant.
+        start : int
+            The first element along it.
+        stop : int
+            The one after the last.
+
+        Returns
+        -------
+        Array
+            Of extent ``stop - start`` along the axis.
+
+        Raises
+        ------
+        TileTypeError
+            Not signed integers, or constants out of order.
+
+        Examples
+        --------
+        In a kernel::
+
+            part = x.slice(0, ct.bid(0) * 16, ct.bid(0) * 16 + 16)
+        """
+
+    @device_function
+    def tiled_view(
+        self,
+        tile_shape: Shape,
+        *,
+        padding_mode: PaddingMode = PaddingMode.UNDETERMINED,
+        traversal_steps: Shape | None = None,
+    ) -> TiledView:
+        """Cut the array into tiles of one shape.
+
+        Parameters
+        ----------
+        tile_shape : int or tuple of int
+            Constants, powers of two, one for each axis.
+        padding_mode : PaddingMode
+            What elements outside of the array are. Default: anything.
+        traversal_steps : int or tuple of int, optional
+            How far apart tiles begin along each axis, in elements: constants. Default:
+            ``tile_shape``, so that tiles neither overlap nor leave gaps.
+
+        Returns
+        -------
+        TiledView
+            The tiles.
+
+        Raises
+        ------
+        TileTypeError
+            A type or a shape does not fit.
+
+        Examples
+        --------
+        In a kernel::
+
+            tiles = x.tiled_view((4, 8), traversal_steps=(2, 8))
+            t = tiles.load((ct.bid(0), 0))
+        """
+
+    @device_function
+    def get_raw_memory(self) -> RawArrayMemory:
+        """Give access to elements by their distance from the first one.
+
+        Returns
+        -------
+        RawArrayMemory
+            The memory.
+
+        Examples
+        --------
+        In a kernel::
+
+            memory = x.get_raw_memory()
+            t = memory.load_offset(ct.arange(8, dtype=ct.int32))
+        """
+
+
+class TiledView:
+    """An array cut into tiles of one shape; :meth:`Array.tiled_view` gives it.
+
+    Examples
+    --------
+    In a kernel::
+
+        tiles = x.tiled_view((1, 128), padding_mode=ct.PaddingMode.ZERO)
+        for k in range(tiles.num_tiles(1)):
+            tiles.store((ct.bid(0), k), tiles.load((ct.bid(0), k)) * 2)
+    """
+
+    @property
+    def dtype(self) -> DType:
+        """Give the data type of the elements.
+
+        Returns
+        -------
+        DType
+            A constant.
+        """
+
+    @property
+    def tile_shape(self) -> tuple[int, ...]:
+        """Give the shape of the tiles.
+
+        Returns
+        -------
+        tuple of int
+            Constants.
+        """
+
+    @property
+    def traversal_steps(self) -> tuple[int, ...]:
+        """Give how far apart tiles begin along each axis.
+
+        Returns
+        -------
+        tuple of int
+            In elements; constants.
+        """
+
+    @device_function
+    def num_tiles(self, axis: int) -> int:
+        """Give how many tiles it takes to cover the array along an axis.
+
+        Parameters
+        ----------
+        axis : int
+            The axis; a constant.
+
+        Returns
+        -------
+        int32
+            The extent divided by the step, rounded up.
+
+        Raises
+        ------
+        TileTypeError
+            A type or a shape does not fit.
+
+        Examples
+        --------
+        In a kernel::
+
+            n = tiles.num_tiles(0)
+        """
+
+    @device_function
+    def load(
+        self,
+        index: Shape,
+        *,
+        check_bounds: bool = True,
+        latency: int | None = None,
+        allow_tma: bool | None = None,
+    ) -> Tile:
+        """Load a tile.
+
+        Parameters
+        ----------
+        index : int or tuple of int
+            Which tile, one index for each axis.
+        check_bounds : bool
+            Whether the tile may reach out of the array. If False, that is undefined. Default:
+            True.
+        latency : int, optional
+            A hint from 1 to 10 how long the access takes.
+        allow_tma : bool, optional
+            A hint whether the tensor memory accelerator may be used.
+
+        Returns
+        -------
+        Tile
+            Of the shape of the tiles.
+
+        Raises
+        ------
+        TileTypeError
+            A type or a shape does not fit.
+
+        Examples
+        --------
+        In a kernel::
+
+            t = tiles.load((ct.bid(0), 0))
+        """
+
+    @device_function
+    def store(
+        self,
+        index: Shape,
+        tile: TileOrScalar,
+        *,
+        check_bounds: bool = True,
+        latency: int | None = None,
+        allow_tma: bool | None = None,
+    ) -> None:
+        """Store a tile.
+
+        Parameters
+        ----------
+        index : int or tuple of int
+            Which tile, one index for each axis.
+        tile : Tile or scalar
+            What to store; it broadcasts to the shape of the tiles.
+        check_bounds : bool
+            Whether the tile may reach out of the array: that part is left out. If False, that
+            is undefined. Default: True.
+        latency : int, optional
+            A hint from 1 to 10 how long the access takes.
+        allow_tma : bool, optional
+            A hint whether the tensor memory accelerator may be used.
+
+        Raises
+        ------
+        TileTypeError
+            A type or a shape does not fit.
+
+        Examples
+        --------
+        In a kernel::
+
+            tiles.store((ct.bid(0), 0), 0)
+        """
+
+    @device_function
+    def atomic_store_add(self, index: Shape, update: TileOrScalar, /) -> None:
+        """Add a tile to the array.
+
+        Each element is changed atomically, for the threads of the device; elements out of the
+        array are left out.
+
+        Parameters
+        ----------
+        index : int or tuple of int
+            Which tile, one index for each axis.
+        update : Tile or scalar
+            The operand; it broadcasts to the shape of the tiles.
+
+        Raises
+        ------
+        TileTypeError
+            A type or a shape does not fit.
+
+        Examples
+        --------
+        In a kernel::
+
+            tiles.atomic_store_add((0, 0), 1)
+        """
+
+    @device_function
+    def atomic_store_max(self, index: Shape, update: TileOrScalar, /) -> None:
+        """Raise elements of the array to at least those of a tile.
+
+        Each element is changed atomically, for the threads of the device; elements out of the
+        array are left out.
+
+        Parameters
+        ----------
+        index : int or tuple of int
+            Which tile, one index for each axis.
+        update : Tile or scalar
+            The operand; it broadcasts to the shape of the tiles.
+
+        Raises
+        ------
+        TileTypeError
+            A type or a shape does not fit.
+
+        Examples
+        --------
+        In a kernel::
+
+            tiles.atomic_store_max((0, 0), 1)
+        """
+
+    @device_function
+    def atomic_store_min(self, index: Shape, update: TileOrScalar, /) -> None:
+        """Lower elements of the array to at most those of a tile.
+
+        Each element is changed atomically, for the threads of the device; elements out of the
+        array are left out.
+
+        Parameters
+        ----------
+        index : int or tuple of int
+            Which tile, one index for each axis.
+        update : Tile or scalar
+            The operand; it broadcasts to the shape of the tiles.
+
+        Raises
+        ------
+        TileTypeError
+            A type or a shape does not fit.
+
+        Examples
+        --------
+        In a kernel::
+
+            tiles.atomic_store_min((0, 0), 1)
+        """
+
+    @device_function
+    def atomic_store_and(self, index: Shape, update: TileOrScalar, /) -> None:
+        """Keep the bits of elements that a tile has as well.
+
+        Each element is changed atomically, for the threads of the device; elements out of the
+        array are left out.
+
+        Parameters
+        ----------
+        index : int or tuple of int
+            Which tile, one index for each axis.
+        update : Tile or scalar
+            The operand; it broadcasts to the shape of the tiles.
+
+        Raises
+        ------
+        TileTypeError
+            A type or a shape does not fit.
+
+        Examples
+        --------
+        In a kernel::
+
+            tiles.atomic_store_and((0, 0), 1)
+        """
+
+    @device_function
+    def atomic_store_or(self, index: Shape, update: TileOrScalar, /) -> None:
+        """Set the bits of a tile in elements of the array.
+
+        Each element is changed atomically, for the threads of the device; elements out of the
+        array are left out.
+
+        Parameters
+        ----------
+        index : int or tuple of int
+            Which tile, one index for each axis.
+        update : Tile or scalar
+            The operand; it broadcasts to the shape of the tiles.
+
+        Raises
+        ------
+        TileTypeError
+            A type or a shape does not fit.
+
+        Examples
+        --------
+        In a kernel::
+
+            tiles.atomic_store_or((0, 0), 1)
+        """
+
+    @device_function
+    def atomic_store_xor(self, index: Shape, update: TileOrScalar, /) -> None:
+        """Flip the bits of a tile in elements of the array.
+
+        Each element is changed atomically, for the threads of the device; elements out of the
+        array are left out.
+
+        Parameters
+        ----------
+        index : int or tuple of int
+            Which tile, one index for each axis.
+        update : Tile or scalar
+            The operand; it broadcasts to the shape of the tiles.
+
+        Raises
+        ------
+        TileTypeError
+            A type or a shape does not fit.
+
+        Examples
+        --------
+        In a kernel::
+
+            tiles.atomic_store_xor((0, 0), 1)
+        """
+
+
+class Slice:
+    """Neighboring elements along an axis, for ``load_advanced_indexing``.
+
+    Parameters
+    ----------
+    start : int
+        The first element.
+    length : int
+        How many; a constant power of two.
+
+    Examples
+    --------
+    In a kernel::
+
+        t = ct.load_advanced_indexing(x, (rows, ct.Slice(0, 16)))
+    """
+
+    @device_function
+    def __init__(self, start: SupportsIndex, length: int, /) -> None:
+        """Refuse: slices are made in kernels."""
