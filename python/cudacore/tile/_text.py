@@ -61,6 +61,7 @@ class Operation:
     results: tuple[Value, ...] = ()
     regions: tuple[Region, ...] = ()
     loc: "Loc | None" = None
+    before: "list[Operation]" = field(default_factory=list)  # what is printed before it
 
 
 class Builder:
@@ -236,6 +237,8 @@ class _Printer:
 
     def region(self, depth: int, region: Region) -> None:
         for operation in region.operations:
+            for other in operation.before:
+                self.operation(depth, other)
             self.operation(depth, operation)
 
     def operand(self, value: Value | int) -> str:

@@ -176,13 +176,6 @@ class BoundMethod:
     function: Callable[..., Any]
 
 
-class Environment(Protocol):
-    """The names of a function that is being evaluated, as closures within it see them."""
-
-    def load(self, name: str) -> object:
-        """Return what a name holds."""
-
-
 @dataclass(frozen=True, slots=True)
 class Function:
     """A lambda or a function defined within a kernel or a helper, with what it sees around it."""
@@ -191,7 +184,9 @@ class Function:
     node: "ast.FunctionDef | ast.Lambda"
     signature: "Signature"
     defaults: Mapping[str, object]
-    environment: Environment
+    environment: tuple[Any, ...]  # the functions around it, outermost first
+    globals: Mapping[str, Any]
+    filename: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a function of Python to the text of a kernel."""
+
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from cudacore.tile import _evaluate_context, _evaluate_statement  # noqa: F401 - register
+from cudacore.tile._dead_code import remove_dead_code
+from cudacore.tile._evaluate import Evaluator, located
+from cudacore.tile._evaluate_call import call
+from cudacore.tile._evaluate_function import set_parameters
+from cudacore.tile._exception import Loc, TileSyntaxError
+from cudacore.tile._frame import Frame, Kind
+from cudacore.tile._function import code_of
+from cudacore.tile._parameter import Parameter, parameter_value
+
+#: Frames of Python at most: each call within a kernel takes some twenty.
+_PYTHON_FRAMES = 20_000
+
+_lock = threading.Lock()
+_deep = 0
+_usual = 0
+
+
+@contextmanager
+def _deep_calls() -> Iterator[None]:
+    """Let Python's calls nest deeper, as inlining needs, in whatever threads compile."""
+    global _deep, _usual  # noqa: PLW0603 - the limit is one for the interpreter
+    with _lock:
+        if _deep == 0:
+            _usual = sys.getrecursionlimit()
+            sys.setrecursionlimit(max(_usual, _PYTHON_FRAMES))
+        _deep += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _deep -= 1
+            if _deep == 0:
+                sys.setrecursionlimit(_usual)
+
+
+def compile_to_text(
+    function: Any,
+    parameters: Sequence[Parameter],
+    hints: Mapping[str, int] | None = None,
+    name: str | None = None,
+) -> str:
+    """Evaluate a kernel, and return its text.
+
+    Parameters
+    ----------
+    function
+        The Python function.
+    parameters
+        What is known about each of its arguments.
+    hints
+        Of the text: ``warps``, ``occupancy``, ``ctas``, ``opt_level``, ``worker_warps``.
+    name
+        The name of the device's kernel; by default that of the function.
+
+    Raises
+    ------
+    TileError
+        The function is no kernel for these arguments; the error names the place.
+    """
+    code = code_of(function)
+    evaluator = Evaluator(call)
+    frame = Frame(
+        Kind.KERNEL,
+        code.name,
+        code.filename,
+        set(code.names),
+        code.declared,
+        code.globals,
+    )
+    evaluator.builder.hints.update(hints or {})
+    with _deep_calls(), evaluator.within(frame):
+        place = evaluator.scope.loc = evaluator.place(code.node)
+        try:
+            _evaluate(evaluator, frame, code.node, parameters)
+        except Exception as error:  # noqa: BLE001 - all are raised again, with the place
+            raise located(error, place)  # noqa: B904 - located() chains what it wraps
+    remove_dead_code(evaluator.builder)
+    return evaluator.builder.text(name or code.name)
+
+
+def _evaluate(
+    evaluator: Evaluator, frame: Frame, node: Any, parameters: Sequence[Parameter]
+) -> None:
+    arguments = node.args
+    if arguments.vararg or arguments.kwarg:
+        variadic = arguments.vararg or arguments.kwarg
+        message = "Variadic kernel parameters are not supported"
+        raise TileSyntaxError(message, evaluator.place(variadic))
+    names = [each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    if len(names) != len(parameters):
+        raise TypeError(f"{node.name}() takes {len(names)} arguments, got {len(parameters)}")
+    values = [parameter_value(evaluator.builder, each) for each in parameters]
+    set_parameters(evaluator, frame, node, dict(zip(names, values, strict=True)))
+    evaluator.block(node.body)
+    if not evaluator.builder.is_terminated:
+        evaluator.builder.operation("return")
+
+
+def place_of(function: Any) -> Loc:
+    """Return where a function is defined."""
+    code = code_of(function)
+    return Loc(code.node.lineno, code.node.col_offset, code.filename, function=code.name)

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of Python as kernels see them: the decorator, and where their source is."""
+
+import ast
+import contextlib
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any, TypeVar, overload
+
+from cudacore.tile._device_function import host_callers
+from cudacore.tile._exception import Loc, TileSyntaxError
+from cudacore.tile._names import local_names
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+@overload
+def function(func: _Function, /, *, host: bool = False, tile: bool = True) -> _Function: ...
+
+
+@overload
+def function(
+    func: None = None, /, *, host: bool = False, tile: bool = True
+) -> Callable[[_Function], _Function]: ...
+
+
+def function(func: Any = None, /, *, host: bool = False, tile: bool = True) -> Any:
+    """Say where a function may be called from.
+
+    Parameters
+    ----------
+    func : callable, optional
+        The function; without it, the decorator is returned.
+    host : bool
+        Whether the host may call it: by default a call from there is an error.
+    tile : bool
+        Whether kernels may call it.
+
+    Raises
+    ------
+    RuntimeError
+        When the host calls a function that is for kernels alone.
+
+    Examples
+    --------
+    >>> import cudacore.tile as ct
+    >>> @ct.function
+    ... def twice(x):
+    ...     return x + x
+    >>> twice(2)
+    Traceback (most recent call last):
+        ...
+    RuntimeError: Device functions can only be called from device code.
+    """
+
+    def decorate(func: Any) -> Any:
+        if not tile:
+            func._cudacore_host_only = True  # noqa: SLF001 - a mark of this module
+        if host or not tile:
+            return func
+
+        @functools.wraps(func)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            if host_callers:
+                return host_callers[-1](wrapped, args, kwargs)
+            raise RuntimeError("Device functions can only be called from device code.")
+
+        wrapped._cudacore_tile_function = True  # type: ignore[attr-defined]  # noqa: SLF001
+        return wrapped
+
+    return decorate if func is None else decorate(func)
+
+
+def is_host_only(func: Any) -> bool:
+    """Return whether kernels must not call a function."""
+    return getattr(func, "_cudacore_host_only", False) is True
+
+
+def unwrapped(func: Any) -> Any:
+    """Return the function that `function` decorated."""
+    while getattr(func, "_cudacore_tile_function", False):
+        func = func.__wrapped__
+    return func
+
+
+@dataclass(frozen=True)
+class Code:
+    """The source of a function, with what it sees around it."""
+
+    name: str
+    node: ast.FunctionDef
+    filename: str
+    names: frozenset[str]
+    declared: frozenset[str]
+    globals: Mapping[str, Any]
+    signature: inspect.Signature
+
+
+def _parse(lines: list[str], first_line: int) -> ast.FunctionDef | None:
+    """Parse the lines of a function that may be indented.
+
+    Dedenting would be wrong: continuation lines and strings need not be indented.
+    """
+    tree = ast.parse("if True:\n " + " ".join(lines))
+    outer = tree.body[0]
+    node = outer.body[0] if isinstance(outer, ast.If) and outer.body else None
+    if not isinstance(node, ast.FunctionDef):
+        return None
+    for each in ast.walk(node):
+        if hasattr(each, "lineno"):
+            place: Any = each
+            # One line and one column are those of the "if True" around it.
+            place.lineno += first_line - 2
+            place.end_lineno += first_line - 2
+            place.col_offset -= 1
+            place.end_col_offset -= 1
+    return node
+
+
+@functools.lru_cache(maxsize=1024)
+def _source(code: Any, filename: str) -> ast.FunctionDef | str:
+    """Return the syntax tree of a function's code, or what is wrong."""
+    try:
+        lines, first = inspect.findsource(code)
+        lines = inspect.getblock(lines[first:])
+    except (OSError, TypeError, IndexError) as error:
+        return f"the source of {code.co_name}() was not found: {error}"
+    try:
+        node = _parse(lines, first + 1)
+    except SyntaxError as error:
+        return f"the source of {code.co_name}() in {filename} cannot be parsed: {error.msg}"
+    if node is None:
+        return f"{code.co_name}() is not defined by a 'def' statement"
+    return node
+
+
+def globals_of(func: FunctionType) -> Mapping[str, Any]:
+    """Return what names outside a function stand for now: builtins, globals, captured variables."""
+    builtins_ = func.__globals__.get("__builtins__", {})
+    names = dict(builtins_ if isinstance(builtins_, dict) else vars(builtins_))
+    names.update(func.__globals__)
+    for name, cell in zip(func.__code__.co_freevars, func.__closure__ or (), strict=True):
+        names.pop(name, None)
+        with contextlib.suppress(ValueError):  # not assigned yet
+            names[name] = cell.cell_contents
+    return names
+
+
+def code_of(func: Any) -> Code:
+    """Find the source of a function.
+
+    Raises
+    ------
+    TileSyntaxError
+        It has none that can be found, or is a lambda outside of a kernel.
+    """
+    func = unwrapped(func)
+    filename = inspect.getfile(func)
+    node = _source(func.__code__, filename)
+    if isinstance(node, str):
+        line = func.__code__.co_firstlineno
+        raise TileSyntaxError(node, Loc(line, 0, filename, function=func.__name__))
+    names, declared = local_names(node)
+    signature = inspect.signature(func, follow_wrapped=False)
+    name = func.__name__
+    return Code(
+        name,
+        node,
+        filename,
+        frozenset(names),
+        frozenset(declared),
+        globals_of(func),
+        signature,
+    )
