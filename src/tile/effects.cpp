@@ -47,7 +47,7 @@ Access scratch(const Operation& operation, bool writes) {
 
 bool conflict(const Access& a, const Access& b) {
   if ((!a.writes && !b.writes) || a.root != b.root || a.pointee != b.pointee) return false;
-  if (a.root == nullptr) return a.begin < b.end && b.begin < a.end;
+  if (a.root == nullptr && (a.begin >= b.end || b.begin >= a.end)) return false;
   return a.pattern.empty() || a.pattern != b.pattern;
 }
 
@@ -55,7 +55,8 @@ using State = std::vector<Access>;
 
 void merge(State& into, const State& from, bool keep_patterns) {
   for (Access access : from) {
-    if (!keep_patterns) access.pattern.clear();
+    // Another turn of a loop may touch other elements; what one warp exchanges stays its own.
+    if (!keep_patterns && access.root != nullptr) access.pattern.clear();
     const bool known = std::any_of(into.begin(), into.end(), [&](const Access& other) {
       return other.writes == access.writes && other.root == access.root &&
              other.pointee == access.pointee && other.pattern == access.pattern &&
@@ -155,14 +156,23 @@ std::vector<Phase> effects(const Operation& operation, const Lowering& lowering)
     const std::string order = operation.word("mem", "weak");
     if (order == "release" || order == "acq_rel") phases.push_back({{}, true});
     phases.push_back({{global(operation, true)}, false});
+    if (operation.scratch_bytes > 0) {
+      phases.push_back({{scratch(operation, true)}, false});
+      phases.push_back({{scratch(operation, false)}, false});
+    }
     if (order == "acquire" || order == "acq_rel") phases.push_back({{}, true});
     return phases;
   }
   if (operation.is("grid_wait")) return {{{}, true}};
   if (operation.scratch_bytes == 0) return {};
-  if (operation.is("convert") &&
-      exchange(operation.operand(0)->layout, operation.result()->layout) == Exchange::warp)
+  if (operation.is("print"))
     return {{{scratch(operation, true), scratch(operation, false)}, false}};
+  if (operation.is("convert") &&
+      exchange(operation.operand(0)->layout, operation.result()->layout) == Exchange::warp) {
+    std::vector<Access> accesses = {scratch(operation, true), scratch(operation, false)};
+    for (Access& access : accesses) access.pattern = operation.result()->name;
+    return {{accesses, false}};
+  }
   return {{{scratch(operation, true)}, false}, {{scratch(operation, false)}, false}};
 }
 

@@ -14,8 +14,10 @@ Exchange exchange(const Layout& from, const Layout& to) {
       if (has[i] != wants[i]) return false;
     return true;
   };
-  if (!covers(from.warps, to.warps)) return Exchange::block;
-  return covers(from.lanes, to.lanes) ? Exchange::rename : Exchange::warp;
+  if (covers(from.warps, to.warps) && covers(from.lanes, to.lanes)) return Exchange::rename;
+  // Warps with the same elements would write over what others still read.
+  const bool shares = std::find(from.warps.begin(), from.warps.end(), -1) != from.warps.end();
+  return covers(from.warps, to.warps) && !shares ? Exchange::warp : Exchange::block;
 }
 
 int run_bits(const Layout& layout, int element_bytes) {

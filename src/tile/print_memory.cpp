@@ -7,6 +7,7 @@
 #include "tile/divisors.hpp"
 #include "tile/literal.hpp"
 #include "tile/operations.hpp"
+#include "tile/ordered_functions.hpp"
 #include "tile/printer.hpp"
 
 namespace cudacore::tile {
@@ -170,14 +171,7 @@ std::string padding(const Operation& operation, Element element) {
   return literal(std::int64_t{0}, element);
 }
 
-// The function that reads or writes one element in an order that other blocks see.
-std::string ordered(Printer& printer, const Operation& operation, const std::string& kind) {
-  const std::string order = operation.word("mem", "weak");
-  if (order == "weak") return {};
-  printer.need("ordered.cuh");
-  const std::string scope = operation.word("scope", "device");
-  return kind + "_" + order + "_" + (scope == "none" ? "device" : scope);
-}
+bool is_ordered(const Operation& operation) { return operation.word("mem", "weak") != "weak"; }
 
 std::string guarded(const std::string& condition, const std::string& statement) {
   return condition.empty() ? statement : "if (" + condition + ") " + statement;
@@ -197,7 +191,8 @@ void print_load(Printer& printer, const Operation& operation) {
   Writer& out = printer.out();
   const std::string variable = Printer::name(result);
   const std::string pad = padding(operation, result.type.element);
-  const std::string function = ordered(printer, operation, "load");
+  const std::string function =
+      is_ordered(operation) ? load_function(printer, operation, result.type.element) : "";
   const std::string read_only =
       function.empty() && !printer.is_written(operation.operand(0)) ? "_const" : "";
   const auto one = [&](const std::string& address) {
@@ -247,7 +242,8 @@ void print_load(Printer& printer, const Operation& operation) {
 
 void print_store(Printer& printer, const Operation& operation) {
   const Value* const tile = operation.operand(1);
-  const std::string function = ordered(printer, operation, "store");
+  const std::string function =
+      is_ordered(operation) ? store_function(printer, operation, tile->type.element) : "";
   std::size_t phase = 0;
   if (!function.empty() && operation.word("mem") == "release") {
     printer.out().line("__syncthreads();");
@@ -300,7 +296,8 @@ void print_store(Printer& printer, const Operation& operation) {
 void print_load_at(Printer& printer, const Operation& operation) {
   const Value& result = *operation.result();
   printer.barrier(operation, 0);
-  const std::string function = ordered(printer, operation, "load");
+  const std::string function =
+      is_ordered(operation) ? load_function(printer, operation, result.type.element) : "";
   const bool read_only = function.empty() && !printer.is_written(operation.operand(0));
   const auto value = [&](const std::string& number) {
     const std::string address = printer.scalar(operation.operands[0]) + " + " +
@@ -327,7 +324,8 @@ void print_load_at(Printer& printer, const Operation& operation) {
 
 void print_store_at(Printer& printer, const Operation& operation) {
   const Value* const tile = operation.operand(2);
-  const std::string function = ordered(printer, operation, "store");
+  const std::string function =
+      is_ordered(operation) ? store_function(printer, operation, tile->type.element) : "";
   std::size_t phase = 0;
   if (!function.empty() && operation.word("mem") == "release") {
     printer.out().line("__syncthreads();");

@@ -55,7 +55,21 @@ Printer::Printer(Kernel& kernel, const Target& target, const Lowering& lowering,
       lowering_(lowering),
       shared_bytes_(shared_bytes),
       writer_(kernel.files) {
+  // What a loop gives is what it carried last.
+  for_each_operation(kernel.body, [](Operation& operation) {
+    if (!operation.is("for") && !operation.is("loop")) return;
+    const std::size_t first = operation.is("for") ? 1 : 0;
+    for (std::size_t i = 0; i < operation.results.size(); ++i)
+      operation.results[i]->name = operation.region(0).arguments[first + i]->name;
+  });
   count_uses();
+}
+
+void Printer::inner(const Operation& owner, const Region& region) {
+  owners_.push_back(&owner);
+  this->region(region);
+  static_cast<void>(out());
+  owners_.pop_back();
 }
 
 void Printer::count_uses(const Region& region, std::map<const Value*, const Region*>& homes) {
@@ -373,7 +387,9 @@ std::string Printer::kernel() {
   static_cast<void>(out());
   std::string text;
   for (const std::string& header : headers_) text += "#include <cudacore/tile/" + header + ">\n";
-  text += "\nusing namespace cudacore_tile;\n\n" + head;
+  text += "\nusing namespace cudacore_tile;\n\n";
+  for (const auto& [name, function] : functions_) text += function + "\n";
+  text += head;
   if (shared_bytes_ > 0)
     text += "  extern __shared__ __align__(128) unsigned char shared_memory[];\n";
   text += "  const u32 tid = threadIdx.x;\n  (void)tid;\n";

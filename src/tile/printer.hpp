@@ -41,7 +41,16 @@ class Printer {
   void need(const std::string& header) { headers_.insert(header); }
   [[nodiscard]] const std::set<std::string>& headers() const { return headers_; }
 
+  /// Has the text define a function before the kernel.
+  void define_function(const std::string& name, const std::string& text) {
+    functions_[name] = text;
+  }
+
   void region(const Region& region);
+  /// Prints a region of a loop or an if; terminators within see whose it is.
+  void inner(const Operation& owner, const Region& region);
+  /// The loops and ifs around what is printed, outer ones first.
+  [[nodiscard]] const std::vector<const Operation*>& owners() const { return owners_; }
   void operation(const Operation& operation);
   /// Declares the array or variable of a value that later lines assign.
   void declare(const Value& value);
@@ -66,6 +75,8 @@ class Printer {
   /// Whether the kernel writes to what a pointer points into.
   [[nodiscard]] bool is_written(const Value* pointer) const;
   [[nodiscard]] int uses(const Value& value) const;
+  /// Has a value be printed as an expression of the register's number, for which \x01 stands.
+  void defer(const Value& value, const std::string& text) { deferred_[&value] = text; }
 
  private:
   void parameters(std::string& text);
@@ -90,6 +101,8 @@ class Printer {
   int waiting_count_ = 0;             // its registers
   std::set<std::string> waiting_names_;
   int fresh_ = 0;
+  std::map<std::string, std::string> functions_;
+  std::vector<const Operation*> owners_;
 };
 
 /// Printers of the operations of the text, by kind; each prints one operation.

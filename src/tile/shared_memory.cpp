@@ -33,6 +33,11 @@ std::int64_t needed(const Operation& operation, const Target& target) {
       total += (rows * bytes(operand.value->type.element) + 15) / 16 * 16;
     return total;
   }
+  if ((operation.is("atomic") || operation.is("atomic_cas")) && !operation.results.empty()) {
+    const Type& type = operation.result()->type;
+    const bool is_told = !type.is_tile() || operation.result()->layout.is_replicated();
+    return is_told ? tile_bytes(type) : 0;
+  }
   if (operation.is("extract"))
     return natural_layout(operation).empty() ? tile_bytes(operation.operand(0)->type) : 0;
   if (operation.is("print")) {

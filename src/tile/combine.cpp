@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tile/combine.hpp"
+
+#include <unordered_set>
+
+namespace cudacore::tile {
+namespace {
+
+bool commutes(const Region& region) {
+  static const std::unordered_set<std::string_view> names = {"add", "mul", "min", "max",
+                                                             "and", "or",  "xor"};
+  return region.operations.size() == 2 && names.contains(region.operations[0]->name);
+}
+
+}  // namespace
+
+Combine::Combine(Printer& printer, const Operation& operation)
+    : name_(printer.fresh("combine")), commutative_(commutes(operation.region(0))) {
+  const Region& region = operation.region(0);
+  const std::size_t count = operation.operands.size();
+  std::string head = "const auto " + name_ + " = [&](";
+  for (std::size_t i = 0; i < 2 * count; ++i) {
+    const Value& argument = *region.arguments[i];
+    head += (i == 0 ? "" : ", ") + std::string(tile::name(argument.type.element)) +
+            (i < count ? "& " : " ") + Printer::name(argument);
+  }
+  Writer& out = printer.out();
+  out.open(head + ")");
+  for (const std::unique_ptr<Operation>& inner : region.operations) {
+    if (!inner->is("yield")) {
+      printer.operation(*inner);
+      continue;
+    }
+    // All are computed before the first changes.
+    std::vector<std::string> kept;
+    for (std::size_t i = 0; i < count; ++i) {
+      kept.push_back(count == 1 ? printer.scalar(inner->operands[i]) : printer.fresh("next"));
+      if (count > 1)
+        out.line("const " + std::string(tile::name(region.arguments[i]->type.element)) + " " +
+                 kept[i] + " = " + printer.scalar(inner->operands[i]) + ";");
+    }
+    for (std::size_t i = 0; i < count; ++i)
+      out.line(Printer::name(*region.arguments[i]) + " = " + kept[i] + ";");
+  }
+  out.close("};");
+}
+
+std::string Combine::call(const std::vector<std::string>& a,
+                          const std::vector<std::string>& b) const {
+  std::string text = name_ + "(";
+  for (const std::string& each : a) text += each + ", ";
+  for (std::size_t i = 0; i < b.size(); ++i) text += b[i] + (i + 1 < b.size() ? ", " : ");");
+  return text;
+}
+
+}  // namespace cudacore::tile

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cctype>
+
+#include "tile/printer.hpp"
+
+namespace cudacore::tile {
+namespace {
+
+bool is_name_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+// Whether a text reads a variable, other than in the way of `allowed`.
+bool reads(const std::string& text, const std::string& variable, const std::string& allowed = {}) {
+  for (std::size_t at = text.find(variable); at != std::string::npos;
+       at = text.find(variable, at + 1)) {
+    const std::size_t end = at + variable.size();
+    if ((at > 0 && is_name_char(text[at - 1])) || (end < text.size() && is_name_char(text[end])))
+      continue;
+    if (allowed.empty() || text.compare(at, allowed.size(), allowed) != 0) return true;
+  }
+  return false;
+}
+
+std::string assigned(const Value& to, const std::string& variable, const std::string& value) {
+  if (!to.type.is_tile()) return variable + " = " + value + ";";
+  return "TILE_EACH(r, " + std::to_string(to.layout.register_count()) + ") " + variable +
+         "[r] = " + value + ";";
+}
+
+// Assigns operands to values as if at once.
+void assign(Printer& printer, const std::vector<Operand>& operands,
+            const std::vector<Value*>& values) {
+  Writer& out = printer.out();
+  struct Change {
+    const Value* to = nullptr;
+    std::string variable;
+    std::string text;
+  };
+  std::vector<Change> changes;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (values[i]->shared) continue;
+    const std::string variable = Printer::name(*values[i]);
+    const std::string text = printer.element(operands[i], "r");
+    if (text != variable && text != variable + "[r]")
+      changes.push_back({values[i], variable, text});
+  }
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    Change& change = changes[i];
+    bool waits = false;
+    for (std::size_t j = 0; j < changes.size(); ++j)
+      waits = waits || reads(change.text, changes[j].variable,
+                             i == j && change.to->type.is_tile() ? change.variable + "[r]"
+                             : i == j                            ? change.variable
+                                                                 : "");
+    if (!waits) continue;
+    const std::string kept = printer.fresh(change.variable);
+    const std::string type(name(change.to->type.element));
+    const std::string star = change.to->type.pointer ? "* " : " ";
+    out.line(type + star + kept +
+             (change.to->type.is_tile()
+                  ? "[" + std::to_string(change.to->layout.register_count()) + "];"
+                  : ";"));
+    out.line(assigned(*change.to, kept, change.text));
+    change.text = change.to->type.is_tile() ? kept + "[r]" : kept;
+  }
+  for (const Change& change : changes) out.line(assigned(*change.to, change.variable, change.text));
+}
+
+std::vector<Value*> carried(const Operation& loop) {
+  const std::vector<Value*>& arguments = loop.region(0).arguments;
+  return {arguments.begin() + (loop.is("for") ? 1 : 0), arguments.end()};
+}
+
+void print_loop(Printer& printer, const Operation& operation) {
+  const std::vector<Value*> values = carried(operation);
+  for (const Value* const value : values)
+    if (!value->shared) printer.declare(*value);
+  assign(printer, operation.group("iter"), values);
+  if (operation.is("for")) {
+    const Value& index = *operation.region(0).arguments[0];
+    const std::string variable = Printer::name(index);
+    const auto bound = [&](std::size_t i) { return printer.scalar(operation.operands[i]); };
+    printer.out().open("for (" + std::string(name(index.type.element)) + " " + variable + " = " +
+                       bound(0) + "; " + variable + " < " + bound(1) + "; " + variable +
+                       " += " + bound(2) + ")");
+  } else {
+    printer.out().open("for (;;)");
+  }
+  printer.inner(operation, operation.region(0));
+  printer.out().close();
+}
+
+void print_if(Printer& printer, const Operation& operation) {
+  for (const Value* const result : operation.results)
+    if (!result->shared) printer.declare(*result);
+  printer.out().open("if (" + printer.scalar(operation.operands[0]) + ")");
+  printer.inner(operation, operation.region(0));
+  if (operation.regions.size() > 1 && !operation.region(1).operations.empty()) {
+    printer.out().close("} else {");
+    printer.out().open_again();
+    printer.inner(operation, operation.region(1));
+  }
+  printer.out().close();
+}
+
+}  // namespace
+
+void print_control(Printer& printer, const Operation& operation) {
+  if (operation.is("for") || operation.is("loop")) return print_loop(printer, operation);
+  if (operation.is("if")) return print_if(printer, operation);
+  if (operation.is("return")) {
+    printer.out().line("return;");
+    return;
+  }
+  const std::vector<const Operation*>& owners = printer.owners();
+  if (operation.is("yield")) return assign(printer, operation.operands, owners.back()->results);
+  const auto loop = std::find_if(owners.rbegin(), owners.rend(),
+                                 [](const Operation* owner) { return !owner->is("if"); });
+  assign(printer, operation.operands, carried(**loop));
+  if (operation.is("break"))
+    printer.out().line("break;");
+  else if (loop != owners.rbegin())
+    printer.out().line("continue;");
+}
+
+}  // namespace cudacore::tile
