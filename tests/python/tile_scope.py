@@ -3,7 +3,6 @@
 
 import inspect
 import operator
-from types import SimpleNamespace
 from typing import Any
 
 from cudacore.tile import _dtype, _operations  # noqa: F401 - it registers what functions mean
@@ -88,8 +87,3 @@ class Kernel:
         lines = [line.strip().rpartition(" @0:")[0] or line.strip() for line in text.splitlines()]
         first = next(i for i, line in enumerate(lines) if line.startswith("kernel"))
         return [line for line in lines[first + 1 : -1] if not line.startswith("param")]
-
-
-def values(**kwargs: Any) -> SimpleNamespace:
-    """Give names for what a test needs several of."""
-    return SimpleNamespace(**kwargs)

@@ -317,7 +317,7 @@ def pow(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     Raises
     ------
     TileTypeError
-        Types do not meet, or integers raised to an integer that may be negative.
+        Types do not meet, or an integer is raised to a negative constant.
 
     Examples
     --------

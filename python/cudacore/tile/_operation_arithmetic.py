@@ -143,7 +143,7 @@ def meet(x: Operand, y: Operand, *, force_float: bool = False) -> tuple[DType, S
 def _operands(name: str, x: object, y: object) -> tuple[Operand, Operand]:
     left, right = tile(x), tile(y)
     for side, operand in (("Left-hand", left), ("Right-hand", right)):
-        if data_type(operand).is_restricted:
+        if not is_loose(operand) and data_type(operand).is_restricted:
             raise MismatchError(
                 f"{side} side of {name} has non-arithmetic dtype {data_type(operand)}; "
                 "cast it with astype() to a type with arithmetic"
@@ -232,7 +232,7 @@ def _powers(scope: Scope, x: Operand, exponent: int, dtype: DType, shape: Shape)
 
 
 def power(scope: Scope, x: object, y: object) -> Operand:
-    """Raise to a power: integers to constants by multiplying, else in floats."""
+    """Raise to a power; to constants that are integers, by multiplying."""
     base, exponent = _operands("pow", x, y)
     folded = fold_loose(operator.pow, base, exponent)
     if folded is not None:
@@ -245,13 +245,13 @@ def power(scope: Scope, x: object, y: object) -> Operand:
         return strict(compute(operator.pow, left.value, right.value), dtype)
     if isinstance(exponent, Constant) and data_type(exponent).is_integer:
         number = exponent.value
-        if number == 2 or (dtype.is_integer and number >= 0):  # noqa: PLR2004
+        if dtype.is_integer and number < 0:
+            raise MismatchError(
+                f"An integer raised to {number} is no integer; cast the base with astype() to a "
+                "float type"
+            )
+        if number == 2 or dtype.is_integer:  # noqa: PLR2004
             return _powers(scope, spread(scope, base, dtype, shape), number, dtype, shape)
-    if dtype.is_integer:
-        raise MismatchError(
-            "An integer can be raised to a constant that is not negative; cast the base with "
-            "astype() to a float type for other exponents"
-        )
     narrow = dtype.bitwidth < 32 and data_type(exponent).is_integer  # noqa: PLR2004
     wide = _dtype.float32 if narrow else dtype  # a large exponent has no value in a narrow type
     left, right = spread(scope, base, wide, shape), spread(scope, exponent, wide, shape)
