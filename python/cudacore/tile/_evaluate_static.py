@@ -13,6 +13,7 @@ from cudacore.tile._device_function import host_callers
 from cudacore.tile._evaluate import Evaluator
 from cudacore.tile._evaluate_assign import assign
 from cudacore.tile._evaluate_flow import truth
+from cudacore.tile._evaluate_function import frozen
 from cudacore.tile._exception import (
     TileError,
     TileStaticAssertionError,
@@ -20,6 +21,7 @@ from cudacore.tile._exception import (
     TileSyntaxError,
     TileTypeError,
 )
+from cudacore.tile._frame import Frame
 from cudacore.tile._names import loaded_names
 from cudacore.tile._operand import describe
 from cudacore.tile._scope import IMPLEMENTATIONS, implements
@@ -222,39 +224,36 @@ def items(evaluator: Evaluator, node: ast.expr) -> list[object]:
 
 def tuple_comprehension(evaluator: Evaluator, node: ast.GeneratorExp) -> object:
     """Evaluate ``tuple(... for x in static_iter(...))``."""
-    frame = evaluator.frame
+    outer = evaluator.frame
     names = [_targets(evaluator, each.target) for each in node.generators]
-    everything = {name for each in names for name in each}
     iterables = [_checked_iterable(evaluator, node, index, names) for index in range(len(names))]
-    old_names, old = set(frame.names), frame.state()
+    first = items(evaluator, iterables[0])
+    frame = Frame(
+        outer.kind,
+        outer.name,
+        outer.filename,
+        set().union(*names),
+        frozenset(),
+        outer.globals,
+        (*outer.levels, outer),
+        outer.call_site,
+    )
     made: list[object] = []
 
-    def turn(index: int) -> None:
-        if index == len(names):
-            made.append(evaluator.expression(node.elt))
-            return
+    def turn(index: int, given: list[object]) -> None:
         generator = node.generators[index]
-        for each in items(evaluator, iterables[index]):
-            frame.names |= names[index]
+        for each in given:
             assign(evaluator, generator.target, each)
-            if all(_condition(evaluator, test) for test in generator.ifs):
-                turn(index + 1)
+            if not all(_condition(evaluator, test) for test in generator.ifs):
+                continue
+            if index + 1 < len(names):
+                turn(index + 1, items(evaluator, iterables[index + 1]))
+            else:
+                made.append(evaluator.expression(node.elt))
 
-    try:
-        turn(0)
-    finally:
-        frame.names = old_names
-        for name in everything:
-            _restore(frame.variables, old[0], name)
-            _restore(frame.places, old[1], name)
-    return tuple(made)
-
-
-def _restore(held: dict[str, Any], before: dict[str, Any], name: str) -> None:
-    if name in before:
-        held[name] = before[name]
-    else:
-        held.pop(name, None)
+    with evaluator.within(frame):
+        turn(0, first)
+    return frozen(tuple(made), frame)
 
 
 def _condition(evaluator: Evaluator, test: ast.expr) -> bool:
@@ -307,12 +306,15 @@ def _checked_iterable(
     return iterable
 
 
-@implements(*_SPECIAL)
-def _indirect(scope: Any, *_: object) -> None:
-    scope.error(
-        TileSyntaxError,
-        "static_eval(), static_assert() and static_iter() must be used directly by name",
-    )
+def _register_special(function: Any) -> None:
+    @implements(function)
+    def indirect(scope: Any, *_: object) -> None:
+        name = f"{function.__name__}()"
+        scope.error(TileSyntaxError, f"{name} must be used directly by name, e.g. ct.{name}")
+
+
+for _function in _SPECIAL:
+    _register_special(_function)
 
 
 @implements(language.ensure_constant)

@@ -5,9 +5,10 @@ import ast
 import contextlib
 import functools
 import inspect
+import linecache
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, TypeVar, overload
 
 from cudacore.tile._device_function import host_callers
@@ -121,15 +122,19 @@ def _parse(lines: list[str], first_line: int) -> ast.FunctionDef | None:
 
 
 @functools.lru_cache(maxsize=1024)
-def _source(code: Any, filename: str) -> ast.FunctionDef | str:
+def _source(code: CodeType) -> ast.FunctionDef | str:
     """Return the syntax tree of a function's code, or what is wrong."""
+    filename, first = code.co_filename, code.co_firstlineno
+    linecache.checkcache(filename)
+    lines = linecache.getlines(filename)
+    if first > len(lines):
+        return (
+            f"the source of {code.co_name}() was not found in {filename}: a kernel, and what it "
+            "calls, must be defined in a file or a notebook"
+        )
+    lines = inspect.getblock(lines[first - 1 :])
     try:
-        lines, first = inspect.findsource(code)
-        lines = inspect.getblock(lines[first:])
-    except (OSError, TypeError, IndexError) as error:
-        return f"the source of {code.co_name}() was not found: {error}"
-    try:
-        node = _parse(lines, first + 1)
+        node = _parse(lines, first)
     except SyntaxError as error:
         return f"the source of {code.co_name}() in {filename} cannot be parsed: {error.msg}"
     if node is None:
@@ -158,8 +163,8 @@ def code_of(func: Any) -> Code:
         It has none that can be found, or is a lambda outside of a kernel.
     """
     func = unwrapped(func)
-    filename = inspect.getfile(func)
-    node = _source(func.__code__, filename)
+    filename = func.__code__.co_filename
+    node = _source(func.__code__)
     if isinstance(node, str):
         line = func.__code__.co_firstlineno
         raise TileSyntaxError(node, Loc(line, 0, filename, function=func.__name__))

@@ -270,7 +270,10 @@ def construct(scope: Scope, dtype: DType, value: object = 0) -> Operand:
     """Make a scalar of a data type, as a call of the type does."""
     x = lift(value)
     if isinstance(x, Constant) and isinstance(x.value, str):
-        raise MismatchError(f"Invalid argument type for {dtype}: {describe(x)}")
+        try:  # as float("-inf") does
+            x = Constant(dtype.python_type(x.value))
+        except ValueError:
+            raise MismatchError(f"Invalid argument type for {dtype}: {describe(x)}") from None
     return astype(scope, scalar(x), dtype)
 
 
