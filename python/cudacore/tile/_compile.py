@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a function of Python to the text of a kernel."""
 
+import inspect
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -66,8 +67,14 @@ def compile_to_text(
     ------
     TileError
         The function is no kernel for these arguments; the error names the place.
+    TypeError
+        There are more or fewer arguments than the function has parameters.
     """
     code = code_of(function)
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    wanted = [each for each in code.signature.parameters.values() if each.kind not in variadic]
+    if len(wanted) == len(code.signature.parameters) != len(parameters):
+        raise TypeError(f"{code.name}() takes {len(wanted)} arguments, got {len(parameters)}")
     evaluator = Evaluator(call)
     frame = Frame(
         Kind.KERNEL,
@@ -97,8 +104,6 @@ def _evaluate(
         message = "Variadic kernel parameters are not supported"
         raise TileSyntaxError(message, evaluator.place(variadic))
     names = [each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
-    if len(names) != len(parameters):
-        raise TypeError(f"{node.name}() takes {len(names)} arguments, got {len(parameters)}")
     values = [parameter_value(evaluator.builder, each) for each in parameters]
     set_parameters(evaluator, frame, node, dict(zip(names, values, strict=True)))
     evaluator.block(node.body)

@@ -81,8 +81,7 @@ def _len(evaluator: Evaluator, value: object) -> object:
 
 
 @_builtin(tuple)
-def _tuple(evaluator: Evaluator, *values: object) -> object:
-    value = values[0] if values else ()
+def _tuple(evaluator: Evaluator, value: object) -> object:
     if not isinstance(value, tuple):
         evaluator.error(
             TileTypeError, f"Object of type {describe(value)} cannot be converted to a tuple"

@@ -141,7 +141,7 @@ def _call_other(
 
 
 def _is_of_language(function: types.FunctionType) -> bool:
-    return function.__module__.startswith("cudacore.tile.")
+    return (function.__module__ or "").startswith("cudacore.tile.")
 
 
 def bind(

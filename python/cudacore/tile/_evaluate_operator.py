@@ -58,6 +58,11 @@ def is_loose(value: object) -> bool:
     return isinstance(value, Constant) and value.dtype is None
 
 
+def _is_plain(value: object) -> bool:
+    """Return whether a value is a constant integer or float of any precision; not a bool."""
+    return isinstance(value, Constant) and is_loose(value) and type(value.value) in (int, float)
+
+
 def fold(evaluator: Evaluator, function: Callable[..., Any], *operands: Any) -> object:
     """Have Python compute with constants."""
     values = [operand.value for operand in operands]
@@ -74,7 +79,8 @@ def _check_size(evaluator: Evaluator, function: Any, left: Any, right: Any) -> N
     if function not in (operator.lshift, operator.pow) or not is_loose(right):
         return
     large = type(right.value) is int and abs(right.value) > _LARGEST_SHIFT
-    if large and is_loose(left) and left.value not in (0, 1, -1):
+    harmless = (0,) if function is operator.lshift else (-1, 0, 1)
+    if large and is_loose(left) and type(left.value) is int and left.value not in harmless:
         sign = SIGNS[function]
         evaluator.error(TileValueError, f"Constant {right.value} is too large for {sign}")
 
@@ -90,17 +96,17 @@ def binary(evaluator: Evaluator, function: Any, left: object, right: object) -> 
     """Evaluate an operator with two operands."""
     if function in (operator.is_, operator.is_not):
         return _identity(evaluator, function, left, right)
-    if isinstance(left, tuple) and isinstance(right, tuple):
-        return _tuples(evaluator, function, left, right)
-    if isinstance(left, dict) and isinstance(right, dict):
-        return _dictionaries(evaluator, function, left, right)
+    if isinstance(left, (tuple, dict)) and type(left) is type(right):
+        both = _tuples if isinstance(left, tuple) else _dictionaries
+        return both(evaluator, function, left, right)  # type: ignore[arg-type]
     if is_string(left) and is_string(right) and function is operator.add:
         return joined_string([left, right])
     numbers = all(isinstance(each, Tile) or is_number(each) for each in (left, right))
     implementation = IMPLEMENTATIONS.get(function)
     if numbers:
         _check_size(evaluator, function, left, right)
-    elif is_loose(left) and is_loose(right) and _meet(left, right):
+    plain = _is_plain(left) and _is_plain(right)
+    if plain or (not numbers and is_loose(left) and is_loose(right) and _meet(left, right)):
         return fold(evaluator, function, left, right)
     if not numbers or implementation is None:
         evaluator.error(

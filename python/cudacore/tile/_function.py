@@ -69,7 +69,7 @@ def function(func: Any = None, /, *, host: bool = False, tile: bool = True) -> A
                 return host_callers[-1](wrapped, args, kwargs)
             raise RuntimeError("Device functions can only be called from device code.")
 
-        wrapped._cudacore_tile_function = True  # type: ignore[attr-defined]  # noqa: SLF001
+        wrapped._cudacore_tile_function = wrapped  # type: ignore[attr-defined]  # noqa: SLF001
         return wrapped
 
     return decorate if func is None else decorate(func)
@@ -82,9 +82,11 @@ def is_host_only(func: Any) -> bool:
 
 def unwrapped(func: Any) -> Any:
     """Return the function that `function` decorated."""
-    while getattr(func, "_cudacore_tile_function", False):
-        func = func.__wrapped__
-    return func
+    # The mark is the function itself: functools.wraps copies marks to other functions.
+    inner: Any = func
+    while getattr(inner, "_cudacore_tile_function", None) is inner:
+        inner = inner.__wrapped__
+    return inner
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,10 @@ _ONE = inspect.signature(lambda x, /: None)
 _TWO = inspect.signature(lambda x, y, /: None)
 
 _KNOWN: dict[Any, inspect.Signature] = {
-    **dict.fromkeys((abs, len, repr, str, tuple), _ONE),
+    **dict.fromkeys((abs, len, repr, str), _ONE),
     **dict.fromkeys((operator.not_, operator.pos, operator.invert, operator.neg), _ONE),
     **dict.fromkeys((max, min, divmod, isinstance), _TWO),
+    tuple: inspect.signature(lambda x=(), /: None),
     range: inspect.signature(lambda *args: None),
     slice: inspect.signature(lambda *args: None),
     operator.setitem: inspect.signature(lambda object, key, value, /: None),  # noqa: A006
