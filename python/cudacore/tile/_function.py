@@ -83,10 +83,9 @@ def is_host_only(func: Any) -> bool:
 def unwrapped(func: Any) -> Any:
     """Return the function that `function` decorated."""
     # The mark is the function itself: functools.wraps copies marks to other functions.
-    inner: Any = func
-    while getattr(inner, "_cudacore_tile_function", None) is inner:
-        inner = inner.__wrapped__
-    return inner
+    while id(getattr(func, "_cudacore_tile_function", None)) == id(func):
+        func = func.__wrapped__
+    return func
 
 
 @dataclass(frozen=True)
