@@ -90,11 +90,7 @@ void Printer::count_uses() {
   for_each_operation(kernel_.body, [&](Operation& operation) {
     if (operation.is("store") || operation.is("store_at") || operation.is("atomic") ||
         operation.is("atomic_cas")) {
-      const Value* const root = pointer_root(operation.operand(0));
-      if (root->source != nullptr && root->source->is("load"))
-        written_.insert({pointer_root(root->source->operand(0)), true});
-      else
-        written_.insert({root, false});
+      written_.insert(pointer_root(operation.operand(0)));
     }
   });
   // A value that others only rename is used as often as they are.
@@ -109,10 +105,7 @@ void Printer::count_uses() {
 }
 
 bool Printer::is_written(const Value* pointer) const {
-  const Value* const root = pointer_root(pointer);
-  if (root->source != nullptr && root->source->is("load"))
-    return written_.contains({pointer_root(root->source->operand(0)), true});
-  return written_.contains({root, false});
+  return written_.contains(pointer_root(pointer));
 }
 
 int Printer::uses(const Value& value) const {
