@@ -75,6 +75,17 @@ def function(func: Any = None, /, *, host: bool = False, tile: bool = True) -> A
     return decorate if func is None else decorate(func)
 
 
+def static_def(func: _Function, /) -> _Function:
+    """Have Python itself run a function when a kernel calls it, as it runs static_eval()."""
+    func._cudacore_static = True  # type: ignore[attr-defined]  # noqa: SLF001 - a mark
+    return func
+
+
+def is_static(func: Any) -> bool:
+    """Return whether `static_def` decorated a function."""
+    return getattr(func, "_cudacore_static", False) is True
+
+
 def is_host_only(func: Any) -> bool:
     """Return whether kernels must not call a function."""
     return getattr(func, "_cudacore_host_only", False) is True
