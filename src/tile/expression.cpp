@@ -87,20 +87,14 @@ std::string integer(const Operation& operation, Element element,
 // Operations with a rounding mode or flushed subnormal numbers, as PTX has them.
 bool is_rounded(const Operation& operation) {
   const std::string mode = operation.word("rm", "rn");
-  const bool has_full = operation.is("div");
-  return (mode != "rn" && (mode != "full" || has_full)) || operation.integer("ftz") != 0;
+  return (mode != "rn" && mode != "") || operation.integer("ftz") != 0;
 }
 
 std::string rounded(const Operation& operation, Element element,
                     const std::vector<std::string>& operands) {
-  const bool flushes = operation.integer("ftz") != 0 && element != Element::f64;
-  if ((operation.is("min") || operation.is("max")) && operation.integer("nan") != 0)
-    return call(operation.is("min") ? "least_nan_ftz" : "greatest_nan_ftz", operands);
-  const std::string mode = operation.word("rm", "rn");
-  const bool has_full = operation.is("div");
-  return call(
-      operation.name + "_" + (mode == "full" && !has_full ? "rn" : mode) + (flushes ? "_ftz" : ""),
-      operands);
+  std::string function = operation.name + "_" + operation.word("rm", "rn");
+  if (operation.integer("ftz") != 0 && element != Element::f64) function += "_ftz";
+  return call(function, operands);
 }
 
 std::string floating(const Operation& operation, Element element,
@@ -171,9 +165,6 @@ Expression expression(const Operation& operation, const std::vector<std::string>
     return {call("fused", operands), {}};
   std::string text = floating(operation, element, operands, header);
   if (is_small_float(to)) {
-    const std::string mode = operation.word("rm", "rn");
-    if (mode == "rz" || mode == "rm" || mode == "rp")
-      return {"to_" + mode + "<" + spelled(to) + ">(" + text + ")", header};
     const bool is_wrapped =
         text.front() == '(' && text.back() == ')' && !symbol(operation.name).empty();
     text = spelled(to) + (is_wrapped ? text : "(" + text + ")");

@@ -90,7 +90,11 @@ void Printer::count_uses() {
   for_each_operation(kernel_.body, [&](Operation& operation) {
     if (operation.is("store") || operation.is("store_at") || operation.is("atomic") ||
         operation.is("atomic_cas")) {
-      written_.insert(pointer_root(operation.operand(0)));
+      const Value* const root = pointer_root(operation.operand(0));
+      if (root->source != nullptr && root->source->is("load"))
+        written_.insert({pointer_root(root->source->operand(0)), true});
+      else
+        written_.insert({root, false});
     }
   });
   // A value that others only rename is used as often as they are.
@@ -105,7 +109,10 @@ void Printer::count_uses() {
 }
 
 bool Printer::is_written(const Value* pointer) const {
-  return written_.contains(pointer_root(pointer));
+  const Value* const root = pointer_root(pointer);
+  if (root->source != nullptr && root->source->is("load"))
+    return written_.contains({pointer_root(root->source->operand(0)), true});
+  return written_.contains({root, false});
 }
 
 int Printer::uses(const Value& value) const {

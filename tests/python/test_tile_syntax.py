@@ -173,7 +173,7 @@ def test_attributes_that_values_lack() -> None:
 
 
 def test_parameters() -> None:
-    def kernel(a, s, t, p, many, name):  # noqa: PLR0917
+    def kernel(a, s, t, p, many, name):
         ct.scatter(a, (0, 0), s + t[0] + p.x + t[1] + len(many) + len(name))
         ct.store(many[0], (0,), ct.zeros((16,), ct.int32))
 

@@ -4,8 +4,8 @@
 A parameter of the Python function becomes parameters of the device's kernel, in this order:
 
 - `ScalarParameter`: the scalar;
-- `ArrayParameter`: the address, each extent, each stride (in elements); those that are static or
-  not there become none;
+- `ArrayParameter`: the address, each extent, each stride (in elements), also those that are static,
+  which the kernel doesn't read;
 - `ListParameter`: the address of the table of int64, then the length as int32;
 - `ConstantParameter`: none;
 - `TupleParameter`, `RecordParameter`: those of their items, one after another.
@@ -153,14 +153,15 @@ def _extents(
 ) -> tuple[Tile | Constant, ...]:
     made: list[Tile | Constant] = []
     for axis in range(parameter.ndim):
-        static = known[axis] if known else None
-        if static is not None:
-            made.append(Constant(static, parameter.index_dtype))
-            continue
         divisor = divisors[axis] if divisors else 1
         attributes = {"div": divisor} if divisor > 1 else {}
         value = builder.parameter(Type(parameter.index_dtype.element), attributes)
-        made.append(Tile(value, parameter.index_dtype))
+        static = known[axis] if known else None
+        made.append(
+            Tile(value, parameter.index_dtype)
+            if static is None
+            else Constant(static, parameter.index_dtype)
+        )
     return tuple(made)
 
 

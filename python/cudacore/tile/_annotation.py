@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the annotations of a kernel's parameters ask for."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
+
+from cudacore.tile._language_annotation import (
+    ArrayAnnotation,
+    ConstantAnnotation,
+    ListAnnotation,
+    ScalarAnnotation,
+)
+
+if typing.TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import FunctionType
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """The annotation of one argument, or of everything in a tuple or dataclass."""
+
+    constant: bool = False
+    scalar: ScalarAnnotation | None = None
+    array: ArrayAnnotation | None = None
+    list: ListAnnotation | None = None
+
+    def require_one(self) -> None:
+        """Refuse annotations that contradict each other.
+
+        Raises
+        ------
+        TypeError
+            There are several.
+        """
+        given = [
+            name
+            for name, annotation in (
+                ("Constant annotation", self.constant or None),
+                ("ScalarAnnotation/ScalarInt64", self.scalar),
+                ("ArrayAnnotation/IndexedWithInt64", self.array),
+                ("ListAnnotation", self.list),
+            )
+            if annotation is not None
+        ]
+        if len(given) > 1:
+            raise TypeError(f"{given[0]} cannot be combined with {given[1]}")
+
+
+@dataclass(frozen=True)
+class AnyLength:
+    """``tuple[X, ...]``."""
+
+    each: Annotation
+
+
+@dataclass(frozen=True)
+class Items:
+    """``tuple[X, Y]``."""
+
+    items: tuple[Annotation, ...]
+
+
+Annotation: TypeAlias = "Leaf | AnyLength | Items"
+
+
+def annotations_of(function: FunctionType) -> Sequence[Annotation]:
+    """Return what the annotation of each parameter asks for, strings resolved."""
+    hints = typing.get_type_hints(function, include_extras=True)
+    parameters = inspect.signature(function).parameters
+    return tuple(
+        _read(hints.get(name, parameter.annotation), constant=False)
+        for name, parameter in parameters.items()
+    )
+
+
+def _read(annotation: Any, *, constant: bool) -> Annotation:
+    metadata: tuple[object, ...] = ()
+    if typing.get_origin(annotation) is Annotated:
+        annotation, *given = typing.get_args(annotation)
+        metadata = tuple(given)
+        constant = constant or any(isinstance(item, ConstantAnnotation) for item in metadata)
+    if typing.get_origin(annotation) is tuple:
+        arguments = typing.get_args(annotation)
+        if arguments[1:] == (...,):
+            return AnyLength(_read(arguments[0], constant=constant))
+        return Items(tuple(_read(argument, constant=constant) for argument in arguments))
+    leaf: dict[str, Any] = {"constant": constant}
+    for item in reversed(metadata):
+        for name, kind in (
+            ("scalar", ScalarAnnotation),
+            ("array", ArrayAnnotation),
+            ("list", ListAnnotation),
+        ):
+            if isinstance(item, kind):
+                leaf[name] = item
+    return Leaf(**leaf)

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels: functions that each block of a grid evaluates."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import threading
+from functools import cached_property
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, NoReturn, overload
+
+from cudacore.tile._hints import Hint, Hints
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from cudacore.tile._annotation import Annotation
+    from cudacore.tile._variant import Compiled
+    from cudacore.tile.compilation._constraint import ParameterConstraint
+
+
+class kernel:  # noqa: N801 - it is used as a decorator
+    """Make a kernel of a Python function, which `launch` has each block of a grid evaluate.
+
+    The function is compiled when it is launched, once for each combination of what its arguments
+    are: their types, the dimensions of arrays, whether strides are 1 and addresses, strides and
+    lengths are multiples of 16, and the values of constants.
+
+    Parameters
+    ----------
+    function : function
+        The function. Without it, the result is a decorator.
+    num_ctas : int or ByTarget, optional
+        How many blocks of the device work on one block of the grid: a power of two up to 16.
+    occupancy : int or ByTarget, optional
+        How many blocks should fit on a multiprocessor, 1 to 32, which limits the registers.
+    opt_level : int or ByTarget
+        0 to 3; 0 leaves out optimization.
+    num_worker_warps : int or ByTarget, optional
+        How many warps a block has: 4 or 8.
+
+    Raises
+    ------
+    TypeError
+        `function` is not a Python function, or a hint is no int.
+    ValueError
+        A hint is out of range.
+
+    Examples
+    --------
+    >>> import cudacore.tile as ct
+    >>> @ct.kernel
+    ... def add(x, y, result, size: ct.Constant[int]):
+    ...     i = ct.bid(0)
+    ...     total = ct.load(x, (i,), (size,)) + ct.load(y, (i,), (size,))
+    ...     ct.store(result, (i,), total)
+    """
+
+    @overload
+    def __new__(  # type: ignore[misc]
+        cls,
+        function: None = None,
+        /,
+        *,
+        num_ctas: Hint = None,
+        occupancy: Hint = None,
+        opt_level: Hint = 3,
+        num_worker_warps: Hint = None,
+    ) -> Callable[[Callable[..., Any]], kernel]: ...
+    @overload
+    def __new__(
+        cls,
+        function: Callable[..., Any],
+        /,
+        *,
+        num_ctas: Hint = None,
+        occupancy: Hint = None,
+        opt_level: Hint = 3,
+        num_worker_warps: Hint = None,
+    ) -> kernel: ...
+    def __new__(cls, function: Any = None, /, **hints: Any) -> Any:
+        """Return a kernel, or a decorator that makes one."""
+        if function is None:
+            checked = Hints(**hints)
+            return lambda function: cls(function, **dataclasses.asdict(checked))
+        return super().__new__(cls)
+
+    def __init__(
+        self,
+        function: Callable[..., Any] | None = None,
+        /,
+        *,
+        num_ctas: Hint = None,
+        occupancy: Hint = None,
+        opt_level: Hint = 3,
+        num_worker_warps: Hint = None,
+    ) -> None:
+        if not isinstance(function, FunctionType):
+            raise TypeError("`kernel` decorator must be applied to a Python function")
+        self.function = function
+        self.hints = Hints(num_ctas, occupancy, opt_level, num_worker_warps)
+        self._variants: dict[tuple[object, ...], Compiled] = {}
+        self._lock = threading.RLock()
+        self.__name__ = function.__name__
+        self.__qualname__ = function.__qualname__
+        self.__module__ = function.__module__
+        self.__doc__ = function.__doc__
+        self.__wrapped__ = function
+
+    @property
+    def _pyfunc(self) -> FunctionType:
+        return self.function
+
+    @cached_property
+    def parameters(self) -> Sequence[tuple[str, Annotation]]:
+        """The names of the parameters, and what their annotations ask for."""
+        from cudacore.tile._annotation import annotations_of  # noqa: PLC0415 - loaded when used
+
+        names = inspect.signature(self.function).parameters
+        return tuple(zip(names, annotations_of(self.function), strict=True))
+
+    def replace_hints(self, **hints: Any) -> kernel:
+        """Return a kernel of the same function with other hints, which is compiled anew.
+
+        Parameters
+        ----------
+        **hints
+            Those of `kernel` that change.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for `kernel`.
+        """
+        replaced = dataclasses.replace(self.hints, **hints)
+        fields = {field.name: getattr(replaced, field.name) for field in dataclasses.fields(Hints)}
+        return kernel(self.function, **fields)
+
+    def variant(self, constraints: Sequence[ParameterConstraint], architecture: int) -> Compiled:
+        """Return what is compiled for constraints and an architecture, such as 90."""
+        key = (architecture, *constraints)
+        found = self._variants.get(key)
+        if found is not None:
+            return found
+        from cudacore.tile._variant import compile_variant  # noqa: PLC0415 - loaded when used
+
+        with self._lock:
+            if key not in self._variants:
+                self._variants[key] = compile_variant(self, constraints, architecture)
+            return self._variants[key]
+
+    def cuda_source(self, args: Sequence[Any], *, architecture: int | None = None) -> str:
+        """Return the CUDA C++ that the kernel becomes for these arguments.
+
+        Parameters
+        ----------
+        args : sequence
+            The arguments, as for `launch`.
+        architecture : int, optional
+            The compute capability, such as 90; by default that of the current device.
+
+        Raises
+        ------
+        TileError
+            The kernel can't be compiled.
+        """
+        from cudacore.tile._launch_argument import describe_all  # noqa: PLC0415 - loaded when used
+        from cudacore.tile._variant import current_architecture, generate  # noqa: PLC0415 - loaded when used
+
+        target = current_architecture() if architecture is None else architecture
+        return generate(self, describe_all(self, args), target).source
+
+    def __call__(self, *_: object, **__: object) -> NoReturn:
+        """Refuse: a kernel is launched."""
+        raise TypeError("Tile kernels cannot be called directly. Use launch() instead.")
+
+    def __repr__(self) -> str:
+        return f"<tile kernel {self.__qualname__}>"

@@ -1,0 +1,372 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The arguments of a launch: what a kernel is compiled for, and what it is passed."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from typing import TYPE_CHECKING, Any
+
+from cudacore.tile import _dtype
+from cudacore.tile._annotation import Annotation, AnyLength, Leaf
+from cudacore.tile._dtype import DType, from_foreign
+from cudacore.tile.compilation._constraint import (
+    ArrayConstraint,
+    ConstantConstraint,
+    DataclassConstraint,
+    ListConstraint,
+    ParameterConstraint,
+    ScalarConstraint,
+    TupleConstraint,
+)
+from cudacore.utils import StridedMemoryView
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cudacore.tile._kernel import kernel
+
+_DEEPEST = 32
+_ALIGNMENT = 16
+_MOST_DIMENSIONS = 64
+
+#: What a compiled kernel is passed: addresses and integers, floats, bools.
+Passed = "int | float | bool"
+
+
+class Arguments:
+    """All arguments of one launch.
+
+    Attributes
+    ----------
+    constraints
+        What the kernel is compiled for, one for each parameter.
+    passed
+        What the compiled kernel is passed, in order.
+    tables
+        For each list of arrays: where its table's address stands in `passed`, and the table.
+    device
+        The device that the arrays are on; None without arrays.
+    """
+
+    def __init__(self) -> None:
+        self.constraints: list[ParameterConstraint] = []
+        self.passed: list[int | float | bool] = []
+        self.tables: list[tuple[int, list[int]]] = []
+        self.device: int | None = None
+
+    def add(self, name: str, value: object, annotation: Annotation) -> None:
+        """Add the argument for a parameter."""
+        self.constraints.append(self._describe(f"kernel parameter '{name}'", value, annotation, 0))
+
+    def _describe(
+        self, what: str, value: object, annotation: Annotation, depth: int
+    ) -> ParameterConstraint:
+        if depth == _DEEPEST:
+            raise RecursionError(f"Argument nesting exceeds maximum depth of {_DEEPEST}")
+        if type(value) is tuple:
+            return TupleConstraint(
+                [
+                    self._describe(f"item #{index} of {what}", item, wanted, depth + 1)
+                    for index, (item, wanted) in enumerate(
+                        zip(value, _for_items(what, value, annotation), strict=True)
+                    )
+                ]
+            )
+        if not isinstance(annotation, Leaf):
+            raise TypeError(
+                f"Invalid {what}: Received a non-tuple argument for a parameter annotated as a "
+                "tuple"
+            )
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            return DataclassConstraint(
+                type(value),
+                [
+                    self._describe(
+                        f"field '{field.name}' of {what}",
+                        getattr(value, field.name),
+                        annotation,
+                        depth + 1,
+                    )
+                    for field in dataclasses.fields(value)
+                ],
+            )
+        annotation.require_one()
+        if annotation.constant:
+            return _constant(what, value)
+        return self._runtime(what, value, annotation)
+
+    def _runtime(self, what: str, value: object, annotation: Leaf) -> ParameterConstraint:
+        kind = type(value)
+        if kind is bool or kind is int or kind is float:
+            if annotation.array or annotation.list:
+                raise TypeError(
+                    f"Invalid {what}: ArrayAnnotation/IndexedWithInt64 can only be applied to an "
+                    "array or a list-of-array parameter."
+                )
+            return self._number(what, value, annotation)
+        if annotation.scalar:
+            raise TypeError(
+                f"Invalid {what}: ScalarAnnotation/ScalarInt64 can only be applied to a "
+                "non-constant scalar parameter."
+            )
+        if isinstance(value, list):
+            return self._list(what, value, annotation)
+        if isinstance(value, tuple):
+            raise TypeError(
+                f"Invalid {what}: '{kind.__name__}' is a subclass of 'tuple'. Only plain tuples "
+                "are accepted."
+            )
+        if annotation.list:
+            raise TypeError(
+                f"Invalid {what}: ListAnnotation can only be applied to a list of arrays."
+            )
+        view = self._view(what, value)
+        constraint = _describe_array(what, value, view, annotation.array)
+        self.passed += [view.ptr, *view.shape, *_strides(view)]
+        return constraint
+
+    def _number(self, what: str, value: Any, annotation: Leaf) -> ScalarConstraint:
+        if isinstance(value, bool):
+            dtype = _dtype.bool_
+        elif isinstance(value, float):
+            dtype = _dtype.float32
+        else:
+            dtype = _dtype.int32 if annotation.scalar is None else annotation.scalar.dtype
+            least, most = dtype.limits
+            if not least <= value <= most:
+                hint = "; annotate it with ScalarInt64" if dtype is _dtype.int32 else ""
+                raise OverflowError(f"Invalid {what}: {value} doesn't fit {dtype}{hint}")
+        if annotation.scalar is not None and annotation.scalar.dtype is not dtype:
+            raise TypeError(
+                f"Invalid {what}: it is annotated as {annotation.scalar.dtype}, and {value!r} is "
+                f"{dtype}"
+            )
+        self.passed.append(value)
+        return ScalarConstraint(dtype)
+
+    def _view(self, what: str, value: object) -> StridedMemoryView:
+        if _is_constant(value):
+            raise TypeError(
+                f"Invalid {what}: Objects of type '{type(value).__name__}' are only accepted for "
+                "parameters annotated as Constant."
+            )
+        try:
+            view = StridedMemoryView.from_any_interface(value, -1)
+        except (BufferError, TypeError) as error:
+            raise TypeError(
+                f"Invalid {what}: Objects of type '{type(value).__name__}' are not supported."
+            ) from error
+        if not view.is_device_accessible:
+            raise ValueError(f"Invalid {what}: Input array is not on a CUDA device")
+        if len(view.shape) > _MOST_DIMENSIONS:
+            raise TypeError(
+                f"Invalid {what}: Input array exceeds max supported dimensions: {_MOST_DIMENSIONS}"
+            )
+        if view.device_id >= 0:
+            if self.device is not None and view.device_id != self.device:
+                raise ValueError(
+                    f"Invalid {what}: it is on device {view.device_id}, and an argument before it "
+                    f"on device {self.device}"
+                )
+            self.device = view.device_id
+        return view
+
+    def _list(self, what: str, value: list[object], annotation: Leaf) -> ListConstraint:
+        if not value:
+            raise TypeError(f"Invalid {what}: Empty lists are not supported as kernel arguments")
+        wanted = annotation.list.element if annotation.list else annotation.array
+        views = []
+        for index, item in enumerate(value):
+            if _is_constant(item) or isinstance(item, (list, tuple)):
+                raise TypeError(
+                    f"Invalid {what}: Expected list items to be arrays, got "
+                    f"'{type(item).__name__}' at #{index}"
+                )
+            views.append(self._view(f"item #{index} of {what}", item))
+        elements = [
+            _describe_array(what, item, view, wanted)
+            for item, view in zip(value, views, strict=True)
+        ]
+        for element in elements:
+            if element.dtype is not elements[0].dtype:
+                raise TypeError(f"Invalid {what}: Arrays in list vary in data type")
+            if element.ndim != elements[0].ndim:
+                raise TypeError(f"Invalid {what}: Arrays in list vary in rank")
+        table: list[int] = []
+        for view in views:
+            table += [view.ptr, *view.shape, *_strides(view)]
+        self.tables.append((len(self.passed), table))
+        self.passed += [0, len(views)]
+        return ListConstraint(
+            _common(what, elements, wanted), alias_groups=(), elements_may_alias=False
+        )
+
+
+def describe_all(of: kernel, values: Sequence[object]) -> list[ParameterConstraint]:
+    """Return what a kernel is compiled for if it is launched with these arguments."""
+    return arguments_of(of, values).constraints
+
+
+def arguments_of(of: kernel, values: Sequence[object]) -> Arguments:
+    """Look at all arguments of a launch.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        One is not possible; the message names the parameter.
+    """
+    parameters = of.parameters
+    if len(values) != len(parameters):
+        plural = "" if len(parameters) == 1 else "s"
+        were = "was" if len(values) == 1 else "were"
+        raise TypeError(
+            f"Kernel expects {len(parameters)} argument{plural} but {len(values)} {were} given"
+        )
+    arguments = Arguments()
+    for (name, annotation), value in zip(parameters, values, strict=True):
+        arguments.add(name, value, annotation)
+    return arguments
+
+
+def _for_items(what: str, value: tuple[object, ...], annotation: Annotation) -> list[Annotation]:
+    if isinstance(annotation, Leaf):
+        return [annotation] * len(value)
+    if isinstance(annotation, AnyLength):
+        return [annotation.each] * len(value)
+    if len(annotation.items) != len(value):
+        raise TypeError(
+            f"Invalid {what}: Received a tuple of length {len(value)} but the annotation implies "
+            f"length {len(annotation.items)}."
+        )
+    return list(annotation.items)
+
+
+def _is_constant(value: object) -> bool:
+    return value is None or isinstance(value, (bool, int, float, str, enum.Enum, DType))
+
+
+def _constant(what: str, value: object) -> ConstantConstraint:
+    if not _is_constant(value):
+        dtype = from_foreign(value)
+        if dtype is None:
+            raise TypeError(
+                f"Invalid {what}: Could not interpret object of type '{type(value).__name__}' as a "
+                "constant."
+            )
+        value = dtype
+    return ConstantConstraint(value)
+
+
+def _strides(view: StridedMemoryView) -> list[int]:
+    if view.strides is not None:
+        return list(view.strides)
+    strides, step = [], 1
+    for length in reversed(view.shape):
+        strides.append(step)
+        step *= length
+    return strides[::-1]
+
+
+def _describe_array(
+    what: str, value: object, view: StridedMemoryView, annotation: Any
+) -> ArrayConstraint:
+    # Its own data type, since NumPy lacks some.
+    dtype = from_foreign(getattr(value, "dtype", None)) or from_foreign(view.dtype)
+    if dtype is None:
+        raise TypeError(f"Invalid {what}: Unsupported array dtype {view.dtype}")
+    index_dtype = _dtype.int32 if annotation is None else annotation.index_dtype
+    shape, strides = list(view.shape), _strides(view)
+    for text, numbers in (("shape", shape), ("stride", strides)):
+        for number in numbers:
+            if number > index_dtype.limits[1]:
+                raise OverflowError(
+                    f"Invalid {what}: {text} is too big: {number} doesn't fit {index_dtype}; "
+                    "annotate the parameter with IndexedWithInt64"
+                )
+            if number < 0:
+                raise ValueError(f"Invalid {what}: Negative strides are currently not supported")
+    ndim = len(shape)
+    static_shape = _axes(what, annotation, "static_shape_dims", ndim)
+    static_strides = _axes(what, annotation, "static_stride_dims", ndim)
+    size = max(dtype.bitwidth // 8, 1)
+    # Static strides that are asked for replace those that are found.
+    constants = [
+        stride if axis in static_strides or (not static_strides and stride == 1) else None
+        for axis, stride in enumerate(strides)
+    ]
+    lengths = [length if axis in static_shape else None for axis, length in enumerate(shape)]
+    factor = max(_ALIGNMENT // size, 1)
+    return ArrayConstraint(
+        dtype,
+        ndim,
+        index_dtype=index_dtype,
+        stride_lower_bound_incl=0,
+        alias_groups=(),
+        may_alias_internally=False,
+        stride_constant=constants,
+        shape_constant=lengths,
+        stride_divisible_by=[
+            factor if constant is None and stride % factor == 0 else 1
+            for stride, constant in zip(strides, constants, strict=True)
+        ],
+        shape_divisible_by=[
+            _ALIGNMENT if constant is None and length % _ALIGNMENT == 0 else 1
+            for length, constant in zip(shape, lengths, strict=True)
+        ],
+        base_addr_divisible_by=_ALIGNMENT if view.ptr % _ALIGNMENT == 0 else size,
+    )
+
+
+def _axes(what: str, annotation: Any, field: str, ndim: int) -> set[int]:
+    axes: set[int] = set()
+    for axis in () if annotation is None else getattr(annotation, field):
+        if not -ndim <= axis < ndim:
+            raise TypeError(
+                f"Invalid {what}: Axis {axis} found in `{field}` is out of range for an array of "
+                f"rank {ndim}."
+            )
+        if axis % ndim in axes:
+            raise ValueError(f"Invalid {what}: {field} contains duplicate axis {axis}")
+        axes.add(axis % ndim)
+    return axes
+
+
+def _common(what: str, elements: list[ArrayConstraint], annotation: Any) -> ArrayConstraint:
+    """Return what holds for all arrays of a list."""
+    first = elements[0]
+
+    def equal(field: str) -> list[int | None]:
+        values = list(zip(*(getattr(element, field) for element in elements), strict=True))
+        return [each[0] if all(value == each[0] for value in each) else None for each in values]
+
+    for field, name in (("shape_constant", "shape"), ("stride_constant", "stride")):
+        axes = _axes(what, annotation, f"static_{name}_dims", first.ndim)
+        for axis in axes:
+            if equal(field)[axis] is None:
+                raise ValueError(
+                    f"Invalid {what}: Arrays in list vary in static {name} at axis {axis}"
+                )
+    strides = equal("stride_constant")
+
+    def factors(field: str, constants: list[int | None]) -> list[int]:
+        values = zip(*(getattr(element, field) for element in elements), strict=True)
+        return [
+            1 if constant is not None else min(each)
+            for each, constant in zip(values, constants, strict=True)
+        ]
+
+    lengths = equal("shape_constant")
+    return ArrayConstraint(
+        first.dtype,
+        first.ndim,
+        index_dtype=first.index_dtype,
+        stride_lower_bound_incl=0,
+        alias_groups=(),
+        may_alias_internally=False,
+        stride_constant=strides,
+        shape_constant=lengths,
+        stride_divisible_by=factors("stride_divisible_by", strides),
+        shape_divisible_by=factors("shape_divisible_by", lengths),
+        base_addr_divisible_by=min(element.base_addr_divisible_by for element in elements),
+    )

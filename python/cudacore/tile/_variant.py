@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From constraints to a compiled kernel."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import cudacore
+from cudacore import LaunchConfig, Program, ProgramOptions, _tile
+from cudacore.tile._compile import compile_to_text
+from cudacore.tile._exception import Loc, TileInternalError, TileUnsupportedFeatureError
+from cudacore.tile._parameter import (
+    ArrayParameter,
+    ConstantParameter,
+    ListParameter,
+    RecordParameter,
+    ScalarParameter,
+    TupleParameter,
+)
+from cudacore.tile.compilation._constraint import (
+    ArrayConstraint,
+    DataclassConstraint,
+    ListConstraint,
+    ScalarConstraint,
+    TupleConstraint,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cudacore import Kernel, ObjectCode, Stream
+    from cudacore._tile import Generated
+    from cudacore.tile._kernel import kernel
+    from cudacore.tile._parameter import Parameter
+    from cudacore.tile.compilation._constraint import ParameterConstraint
+
+_OLDEST = 75
+_MOST_CONFIGS = 64
+_HINTS = {
+    "num_ctas": "ctas",
+    "occupancy": "occupancy",
+    "opt_level": "opt_level",
+    "num_worker_warps": "warps",
+}
+
+
+@dataclass
+class Source:
+    """CUDA C++ and the names of the headers that it includes."""
+
+    source: str
+    headers: Sequence[str]
+
+
+@dataclass
+class Compiled:
+    """A kernel that is compiled for one combination of arguments and one architecture."""
+
+    kernel: Kernel
+    generated: Generated
+    _configs: dict[tuple[int, int, int], LaunchConfig] = field(default_factory=dict)
+
+    def queue(self, stream: Stream, grid: tuple[int, int, int], passed: Sequence[Any]) -> None:
+        """Launch it, unless the grid is empty."""
+        if 0 in grid:
+            return
+        config = self._configs.get(grid)
+        if config is None:
+            config = LaunchConfig(
+                grid=grid,
+                block=self.generated.threads,
+                cluster=self.generated.cluster if self.generated.cluster > 1 else None,
+                shmem_size=self.generated.shared_bytes,
+            )
+            if len(self._configs) < _MOST_CONFIGS:
+                self._configs[grid] = config
+        cudacore.launch(stream, config, self.kernel, *passed)
+
+
+def compile_variant(
+    of: kernel, constraints: Sequence[ParameterConstraint], architecture: int
+) -> Compiled:
+    """Compile a kernel for constraints and an architecture."""
+    generated = generate(of, constraints, architecture)
+    code = compile_source(of, generated, architecture)
+    return Compiled(code.get_kernel(generated.entry), generated)
+
+
+def generate(
+    of: kernel, constraints: Sequence[ParameterConstraint], architecture: int, symbol: str = ""
+) -> Generated:
+    """Evaluate the kernel's function, and print CUDA C++.
+
+    Raises
+    ------
+    TileError
+        The kernel can't be compiled.
+    """
+    if architecture < _OLDEST:
+        raise TileUnsupportedFeatureError(
+            f"tile kernels need compute capability {_OLDEST // 10}.{_OLDEST % 10}, and this device "
+            f"has {architecture // 10}.{architecture % 10}"
+        )
+    hints = of.hints.resolve(f"sm_{architecture}")
+    parameters = [_parameter(constraint) for constraint in constraints]
+    text = compile_to_text(
+        of.function,
+        parameters,
+        {_HINTS[name]: hint for name, hint in hints.items()},
+        symbol or None,
+    )
+    try:
+        return _tile.generate(text, arch=architecture)
+    except _tile.Error as error:
+        place = Loc(error.line, max(error.column - 1, 0), error.file)
+        raise TileUnsupportedFeatureError(error.message, place) from None
+
+
+def _parameter(constraint: ParameterConstraint) -> Parameter:
+    """Return what the evaluator is told about an argument."""
+    if isinstance(constraint, ScalarConstraint):
+        return ScalarParameter(constraint.dtype)
+    if isinstance(constraint, ArrayConstraint):
+        return ArrayParameter(
+            constraint.dtype,
+            constraint.ndim,
+            constraint.index_dtype,
+            constraint.shape_constant,
+            constraint.stride_constant,
+            constraint.shape_divisible_by,
+            constraint.stride_divisible_by,
+            constraint.base_addr_divisible_by,
+        )
+    if isinstance(constraint, ListConstraint):
+        element = constraint.element
+        return ListParameter(
+            element.dtype,
+            element.ndim,
+            element.index_dtype,
+            element.shape_constant,
+            element.stride_constant,
+            element.base_addr_divisible_by,
+        )
+    if isinstance(constraint, TupleConstraint):
+        return TupleParameter(tuple(_parameter(item) for item in constraint.items))
+    if isinstance(constraint, DataclassConstraint):
+        names = [field.name for field in dataclasses.fields(constraint.cls)]
+        fields = zip(names, map(_parameter, constraint.fields), strict=True)
+        return RecordParameter(constraint.cls, dict(fields))
+    return ConstantParameter(constraint.value)
+
+
+def compile_source(
+    of: kernel,
+    generated: Generated | Source,
+    architecture: int,
+    format: Literal["ptx", "cubin"] | None = None,  # noqa: A002
+) -> ObjectCode:
+    """Compile generated CUDA C++ by NVRTC, or take it from the program cache."""
+    options = ProgramOptions(
+        name=f"{of.__name__}.cu",
+        arch=f"sm_{architecture}",
+        lineinfo=True,
+        headers={name: _tile.headers()[name] for name in generated.headers},
+    )
+    program = Program(generated.source, "c++", options)
+    try:
+        return program.compile(format) if format else program.compile()
+    except cudacore.CompileError as error:
+        raise TileInternalError(
+            f"NVRTC refused the generated code of {of.__name__}: {error}"
+        ) from error
+
+
+def join(several: Sequence[Generated]) -> Source:
+    """Put kernels into one source."""
+    return Source(
+        "\n".join(generated.source for generated in several),
+        sorted({name for generated in several for name in generated.headers}),
+    )
+
+
+def architecture_of(stream: Stream) -> int:
+    """Return the compute capability of a stream's device, such as 90."""
+    major, minor = stream.device.compute_capability
+    return 10 * major + minor
+
+
+def current_architecture() -> int:
+    """Return the compute capability of the current device, such as 90."""
+    major, minor = cudacore.Device().compute_capability
+    return 10 * major + minor

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiled kernels in files."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Literal
+
+from cudacore import NotSupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cudacore.tile._kernel import kernel as Kernel  # noqa: N812 - the parameter has its name
+    from cudacore.tile.compilation._signature import KernelSignature
+
+_ARCHITECTURE = re.compile(r"sm_([0-9]{2,3})[af]?")
+
+
+def export_kernel(
+    kernel: Kernel,
+    signatures: Sequence[KernelSignature],
+    output_file: IO[bytes] | str | bytes | os.PathLike[str],
+    *,
+    gpu_code: str | None = None,
+    output_format: Literal["cubin", "ptx", "cuda"],
+    bytecode_version: str | None = None,
+) -> None:
+    """Compile a kernel for signatures, and write it to a file; no GPU is needed.
+
+    Parameters
+    ----------
+    kernel : kernel
+        The kernel.
+    signatures : sequence of KernelSignature
+        What to compile it for: one compiled kernel each, named by the signature's symbol or else
+        by `mangle_kernel_name`.
+    output_file : file, str, bytes or path
+        A binary file or the name of one.
+    gpu_code : str
+        The architecture, such as ``"sm_90"``.
+    output_format : {"cubin", "ptx", "cuda"}
+        Machine code, PTX, or the generated CUDA C++.
+    bytecode_version : None
+        Tile IR bytecode doesn't exist here.
+
+    Raises
+    ------
+    ValueError
+        There are no signatures, or the format or the architecture is unknown.
+    NotSupportedError
+        Tile IR bytecode is asked for.
+    TileError
+        The kernel can't be compiled.
+
+    Examples
+    --------
+    >>> import io
+    >>> import cudacore.tile as ct
+    >>> from cudacore.tile.compilation import CallingConvention, KernelSignature
+    >>> from cudacore.tile.compilation import ScalarConstraint, export_kernel
+    >>> @ct.kernel
+    ... def nothing(x):
+    ...     pass
+    >>> convention = CallingConvention.cutile_python_v1()
+    >>> signature = KernelSignature([ScalarConstraint(ct.int32)], convention)
+    >>> file = io.BytesIO()
+    >>> export_kernel(nothing, [signature], file, gpu_code="sm_90", output_format="ptx")
+    >>> b".target sm_90" in file.getvalue()
+    True
+    """
+    if str(output_format).startswith("tileir") or bytecode_version is not None:
+        raise NotSupportedError("cudacore compiles tiles without Tile IR; it has no bytecode")
+    if output_format not in {"cubin", "ptx", "cuda"}:
+        raise ValueError(f"Unknown output format '{output_format}'")
+    if gpu_code is None:
+        raise ValueError(f"gpu_code is required when output_format is '{output_format}'.")
+    match = _ARCHITECTURE.fullmatch(gpu_code)
+    if match is None:
+        raise ValueError(f"gpu_code must be an architecture such as 'sm_90', not {gpu_code!r}")
+    if not signatures:
+        raise ValueError("there is no signature to compile the kernel for")
+    data = _compile(kernel, signatures, int(match[1]), output_format)
+    if isinstance(output_file, (str, bytes, os.PathLike)):
+        Path(os.fsdecode(output_file)).write_bytes(data)
+    else:
+        output_file.write(data)
+
+
+def _compile(
+    kernel: Kernel,
+    signatures: Sequence[KernelSignature],
+    architecture: int,
+    output_format: Literal["cubin", "ptx", "cuda"],
+) -> bytes:
+    from cudacore.tile._variant import compile_source, generate, join  # noqa: PLC0415 - a cycle
+
+    named = [
+        signature if signature.symbol else signature.with_mangled_symbol(kernel.__name__)
+        for signature in signatures
+    ]
+    generated = join(
+        [
+            generate(kernel, signature.parameters, architecture, signature.symbol or "")
+            for signature in named
+        ]
+    )
+    if output_format == "cuda":
+        return generated.source.encode()
+    return bytes(compile_source(kernel, generated, architecture, output_format).code)

@@ -1,0 +1,396 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cuTile's own tests and samples, run against cudacore.tile.
+
+usage: cutile_suite.py CHECKOUT [PYTEST ARGUMENT ...]
+
+CHECKOUT is a clone of NVIDIA/cutile-python. The interpreter must have cudacore, PyTorch and pytest.
+Every import from ``cuda.tile`` is redirected to cudacore.tile. Tests that look at Tile IR, its
+bytecode, its compiler, or the insides of cuTile are not counted: each ends in an error that says
+so.
+
+Without a GPU, run it as tests/pytorch/run.sh runs PyTorch: PyTorch's memory and copies are on the
+simulated device, and its kernels on the host, on copies.
+"""
+
+import collections
+import contextlib
+import enum
+import importlib
+import importlib.abc
+import importlib.machinery
+import os
+import pathlib
+import re
+import sys
+import tempfile
+import types
+
+import cudacore
+import pytest
+import torch
+import torch.distributed._functional_collectives
+import torch.testing
+from cudacore import tile
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_flatten, tree_map
+
+# What belongs to Tile IR, its compiler or cuTile's own insides, by file.
+LEFT_OUT = {
+    "test_ast_util.py": "insides",
+    "test_bytecode.py": "bytecode",
+    "test_bytecode_version_compat.py": "bytecode",
+    "test_cache.py": "Tile IR's compiler",
+    "test_check_dtype_support.py": "bytecode",
+    "test_cli.py": "insides",
+    "test_code_motion.py": "Tile IR",
+    "test_coroutine_util.py": "insides",
+    "test_dce.py": "Tile IR",
+    "test_float_encoding.py": "bytecode",
+    "test_function_debuginfo.py": "bytecode",
+    "test_generate.py": "insides",
+    "test_ir_types.py": "Tile IR",
+    "test_loop_split.py": "Tile IR",
+    "test_materialize_constants.py": "Tile IR",
+    "test_propagate_divby.py": "Tile IR",
+    "test_token_order.py": "Tile IR",
+    "test_unhoist_partition_views.py": "Tile IR",
+    "test_export_compat.py": "bytecode",
+    "bench_": "benchmarks",
+}
+
+
+class MissingError(Exception):
+    """A test used something of Tile IR or of cuTile's insides."""
+
+
+def use(name: str) -> None:
+    if running:
+        raise MissingError(name)
+
+
+running: list[bool] = []  # empty while pytest collects
+
+
+class Missing(type):
+    """The type of placeholders: attributes are placeholders too; calling one ends the test."""
+
+    def __getattr__(cls, name: str) -> "Missing":
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return placeholder(f"{cls.__name__}.{name}")
+
+    def __call__(cls, *_: object, **__: object) -> "Missing":
+        use(cls.__name__)
+        return cls
+
+    def __iter__(cls):
+        use(cls.__name__)
+        return iter(())
+
+    def __getitem__(cls, _: object) -> "Missing":
+        return cls
+
+    def __instancecheck__(cls, _: object) -> bool:
+        use(cls.__name__)
+        return False
+
+    def __lt__(cls, _: object) -> bool:
+        return False
+
+    __le__ = __gt__ = __ge__ = __lt__
+
+
+def placeholder(name: str) -> Missing:
+    return type.__new__(Missing, name, (), {})
+
+
+class Version(enum.IntEnum):
+    """Versions of Tile IR, of which none is missing here."""
+
+    V_13_1 = 1
+    V_13_2 = 2
+    V_13_3 = 3
+    V_13_4 = 4
+
+    def major(self) -> int:
+        return 13
+
+    def minor(self) -> int:
+        return int(self)
+
+    def as_string(self) -> str:
+        return f"13.{int(self)}"
+
+
+def capability() -> tuple[int, int]:
+    return tuple(cudacore.Device().compute_capability)
+
+
+def insides() -> dict[str, dict[str, object]]:
+    """What tests take from modules of cuTile that are not public, where cudacore has the same."""
+    from cudacore.tile import _dtype, _exception, _hints, _mode, _promotion, _variant, compilation
+    from cudacore.tile.compilation import _constraint, _demangling, _mangling
+
+    def is_allowed(source: object, target: object) -> bool:
+        try:
+            _promotion.check_implicit(source, target)
+        except TypeError:
+            return False
+        return True
+
+    return {
+        "_exception": vars(_exception) | {"TypeCheckingError": _exception.TileTypeError},
+        "_datatype": vars(_dtype) | {"can_autocast_dtypes": is_allowed},
+        "_numeric_semantics": vars(_mode),
+        "_memory_model": vars(_mode),
+        "_bytecode": {"BytecodeVersion": Version},
+        "_bytecode.version": {"BytecodeVersion": Version},
+        "_cext": {
+            "CallingConvention": compilation.CallingConvention,
+            "cconv_v3_enabled": lambda: True,
+            "dev_features_enabled": lambda: False,
+            "get_compute_capability": capability,
+        },
+        "_compile": {
+            "get_sm_arch": lambda *_: "sm_{}{}".format(*capability()),
+            "format_sm_arch": lambda major, minor: f"sm_{major}{minor}",
+            "_get_max_supported_bytecode_version": lambda *_, **__: Version.V_13_4,
+            "_SUPPORTED_VERSIONS": list(Version),
+            "_find_compiler_bin": lambda: types.SimpleNamespace(path="none"),
+            "compile_tile": _variant.compile_variant,
+        },
+        "_compiler_options": {"CompilerOptions": _hints.Hints},
+        "_ir.typing_support": {"to_dtype": _dtype.to_dtype},
+        "_ir.cast_ops": {"_is_implicit_cast_ok": is_allowed},
+        "compilation._signature": vars(_constraint),
+        "compilation._name_mangling": vars(_mangling)
+        | {"_mangle_string": _mangling.mangle_string}
+        | vars(_demangling),
+    }
+
+
+class Redirect(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds ``cuda.tile`` and all below it in cudacore.tile, or makes placeholders."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name == "cuda.tile" or name.startswith("cuda.tile."):
+            return importlib.machinery.ModuleSpec(name, self, is_package=True)
+        return None
+
+    @staticmethod
+    def find(attribute: str) -> object:
+        """Return what ``cuda.tile`` has: what is public, or a module."""
+        if hasattr(tile, attribute):
+            return getattr(tile, attribute)
+        if attribute.startswith("__"):
+            raise AttributeError(attribute)
+        return importlib.import_module(f"cuda.tile.{attribute}")
+
+    def create_module(self, spec):
+        name = spec.name.removeprefix("cuda.tile").removeprefix(".")
+        if not name:
+            module = types.ModuleType(spec.name)
+            module.__path__ = []
+            module.__getattr__ = self.find
+            return module
+        known = insides()
+        if name not in known and not name.startswith("_"):
+            try:
+                return importlib.import_module(f"cudacore.tile.{name}")
+            except ModuleNotFoundError:
+                pass
+        module = types.ModuleType(spec.name)
+        module.__path__ = []
+        module.__dict__.update(
+            (key, value) for key, value in known.get(name, {}).items() if not key.startswith("__")
+        )
+        module.__getattr__ = lambda attribute: placeholder(f"{spec.name}.{attribute}")
+        return module
+
+    def exec_module(self, module):
+        if module.__name__ == "cuda.tile._compile":
+            # Tests replace compile_tile there to count compilations.
+            from cudacore.tile import _variant
+
+            original = _variant.compile_variant
+            _variant.compile_variant = lambda *given: module.compile_tile(*given)  # noqa: PLW0108 - looked up anew
+            module.compile_tile = original
+
+
+# Operators of PyTorch that need no kernel.
+PLAIN = {
+    "_reshape_alias",
+    "alias",
+    "copy_",
+    "detach",
+    "empty",
+    "empty_like",
+    "empty_strided",
+    "is_pinned",
+    "new_empty",
+    "new_empty_strided",
+    "record_stream",
+    "resize_",
+    "set_",
+}
+
+
+def on_device(value: object) -> bool:
+    return isinstance(value, torch.Tensor) and value.device.type == "cuda"
+
+
+def storage_of(tensor: torch.Tensor) -> torch.Tensor:
+    bare = torch.empty(0, dtype=torch.uint8, device=tensor.device)
+    return bare.set_(tensor.untyped_storage())
+
+
+def to_host(tensor: torch.Tensor) -> torch.Tensor:
+    """Copy a tensor with the whole of what it is a view of."""
+    torch.cuda.synchronize()
+    storage = torch.empty(tensor.untyped_storage().nbytes(), dtype=torch.uint8)
+    storage.copy_(storage_of(tensor))
+    bare = torch.empty(0, dtype=tensor.dtype)
+    return bare.set_(
+        storage.untyped_storage(), tensor.storage_offset(), tensor.shape, tensor.stride()
+    )
+
+
+class OnHost(TorchDispatchMode):
+    """Runs PyTorch's kernels on the host: the simulated device can't run their machine code."""
+
+    def __torch_dispatch__(self, operator, types, args=(), kwargs=None):  # noqa: C901
+        kwargs = dict(kwargs or {})
+        name = operator._schema.name.split("::")[1]
+        wanted = kwargs.get("device")
+        device = None if wanted is None else torch.device(wanted)
+        tensors = [value for value in tree_flatten((args, kwargs))[0] if on_device(value)]
+        target = device or (tensors[0].device if tensors else torch.device("cpu"))
+        needs_no_kernel = name in PLAIN or operator.is_view
+        if needs_no_kernel or (not tensors and target.type != "cuda"):
+            return operator(*args, **kwargs)
+        copies = {}
+
+        def down(value):
+            if on_device(value):
+                if id(value) not in copies:
+                    copies[id(value)] = (value, to_host(value))
+                return copies[id(value)][1]
+            if isinstance(value, torch.device):
+                return torch.device("cpu")
+            return value
+
+        args, kwargs = tree_map(down, (args, kwargs))
+        kwargs.pop("pin_memory", None)
+        result = operator(*args, **kwargs)
+        writes = [a for a in operator._schema.arguments if a.alias_info and a.alias_info.is_write]
+        if writes:
+            for original, copy in copies.values():
+                storage_of(original).copy_(storage_of(copy))
+
+        def up(value):
+            if not isinstance(value, torch.Tensor) or value.device.type == target.type:
+                return value
+            for original, copy in copies.values():
+                if copy is value:
+                    return original
+            made = torch.empty_strided(
+                value.shape, value.stride(), dtype=value.dtype, device=target
+            )
+            if value.numel():
+                storage_of(made).copy_(storage_of(value)[: made.untyped_storage().nbytes()])
+            return made
+
+        return tree_map(up, result)
+
+
+class Plugin:
+    """Counts what passes, fails, and lacks something."""
+
+    def __init__(self) -> None:
+        self.counts = collections.defaultdict(collections.Counter)
+        self.missing = collections.Counter()
+        self.simulated = cudacore.simulator.is_enabled()
+
+    def pytest_addoption(self, parser) -> None:
+        parser.addoption("--sample", type=int, help="run this many cases of each file")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config, items) -> None:
+        most = config.getoption("--sample")
+        if most is None:
+            return
+        by_file = collections.defaultdict(list)
+        for item in items:
+            by_file[item.path].append(item)
+        items[:] = [
+            item for cases in by_file.values() for item in cases[:: max(len(cases) // most, 1)]
+        ]
+
+    def pytest_ignore_collect(self, collection_path: pathlib.Path) -> bool | None:
+        name = collection_path.name
+        return True if any(name.startswith(left) for left in LEFT_OUT) else None
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_collection(self):
+        with OnHost() if self.simulated else contextlib.nullcontext():
+            yield
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self, item):
+        running.append(True)
+        with OnHost() if self.simulated else contextlib.nullcontext():
+            yield
+        running.pop()
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_makereport(self, item, call):
+        outcome = yield
+        report = outcome.get_result()
+        error = call.excinfo.value if call.excinfo else None
+        seen = error
+        while seen is not None:
+            if isinstance(seen, MissingError) or "without Tile IR" in str(seen):
+                report.outcome = "skipped"
+                report.longrepr = (str(item.path), 0, f"Skipped: {seen}")
+                self.missing[str(seen)[:60]] += 1
+                self.counts[item.path.name]["missing"] += 1
+                return
+            seen = seen.__cause__ or seen.__context__
+        if report.when == "call" or report.outcome != "passed":
+            self.counts[item.path.name][report.outcome] += 1
+
+    def pytest_terminal_summary(self, terminalreporter):
+        columns = ("passed", "failed", "missing", "skipped")
+        total = collections.Counter()
+        write = terminalreporter.write_line
+        write(f"{'file':40}" + "".join(f"{column:>9}" for column in columns))
+        for name in sorted(self.counts):
+            total.update(self.counts[name])
+            write(f"{name:40}" + "".join(f"{self.counts[name][c]:9}" for c in columns))
+        counted = total["passed"] + total["failed"]
+        share = 100 * total["passed"] / max(counted, 1)
+        write(f"{'':40}" + "".join(f"{total[column]:9}" for column in columns))
+        write(f"{total['passed']} of {counted} pass: {share:.1f} %")
+
+
+def main() -> int:
+    checkout = pathlib.Path(sys.argv[1]).resolve()
+    arguments = sys.argv[2:]
+    if not any(re.match(r"[^-].*\.py", argument) for argument in arguments):
+        arguments.append("test")
+    os.chdir(checkout)
+    sys.path.insert(0, str(checkout / "test"))
+    sys.modules.setdefault("cuda", types.ModuleType("cuda")).__path__ = []
+    sys.meta_path.insert(0, Redirect())
+    torch.cuda.init()
+    importlib.import_module("cuda.tile")
+    with tempfile.NamedTemporaryFile("w", suffix=".ini") as settings:
+        settings.write("[pytest]\n")
+        settings.flush()
+        return pytest.main(
+            ["-c", settings.name, "--rootdir", str(checkout), *arguments], [Plugin()]
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Launches of tile kernels: their arguments, grids and streams, and what is compiled when."""
+
+import dataclasses
+import io
+from typing import Annotated
+
+import cudacore
+import cudacore.tile as ct
+import numpy as np
+import pytest
+from cudacore import Device, NotSupportedError, Stream
+from cudacore.tile.compilation import (
+    ArrayConstraint,
+    CallingConvention,
+    KernelSignature,
+    ScalarConstraint,
+    TupleConstraint,
+    export_kernel,
+)
+
+
+@ct.kernel
+def axpy(x, y, a, size: ct.Constant[int]):
+    i = ct.bid(0)
+    ct.store(y, i, a * ct.load(x, i, shape=size) + ct.load(y, i, shape=size))
+
+
+@ct.kernel
+def fill(y, value, size: ct.Constant[int]):
+    ct.store(y, ct.bid(0), ct.full((size,), value, y.dtype))
+
+
+@dataclasses.dataclass(frozen=True)
+class Scaled:
+    array: object
+    factor: float
+
+
+@ct.kernel
+def sum_of(result, pair, record: object):
+    x, y = pair
+    total = ct.load(x, 0, shape=16) + ct.load(y, 0, shape=16)
+    ct.store(result, 0, total + record.factor * ct.load(record.array, 0, shape=16))
+
+
+@ct.kernel
+def add_lists(arrays, result):
+    total = ct.zeros((8,), ct.float32)
+    for i in range(len(arrays)):
+        total += ct.load(arrays[i], 0, shape=8)
+    ct.store(result, 0, total)
+
+
+class Arrays:
+    """Makes arrays on the device, and reads them back."""
+
+    def __init__(self, device: Device, stream: Stream) -> None:
+        self.device = device
+        self.stream = stream
+
+    def make(self, values):
+        values = np.asarray(values)
+        buffer = self.device.allocate(max(values.nbytes, 1), stream=self.stream)
+        if values.nbytes:
+            buffer.copy_from(np.ascontiguousarray(values), stream=self.stream)
+        return buffer.view(values.dtype).reshape(values.shape)
+
+    def read(self, view):
+        result = np.empty(view.shape, view.dtype)
+        view.exporting_obj.copy_to(result, stream=self.stream)
+        self.stream.sync()
+        return result
+
+
+@pytest.fixture
+def arrays(device, stream):
+    return Arrays(device, stream)
+
+
+class TestArguments:
+    @pytest.mark.parametrize("count", [1, 15, 128, 1000])
+    def test_arrays_numbers_and_constants(self, arrays, stream, count):
+        x, y = np.arange(count, dtype=np.float32), np.ones(count, np.float32)
+        on_device = arrays.make(y)
+        ct.launch(stream, (ct.cdiv(count, 128),), axpy, (arrays.make(x), on_device, 0.5, 128))
+        np.testing.assert_array_equal(arrays.read(on_device), 0.5 * x + y)
+
+    def test_strides(self, arrays, stream):
+        y = arrays.make(np.zeros(64, np.int32))
+        ct.launch(stream, (2,), fill, (y[::2], 7, 16))
+        np.testing.assert_array_equal(arrays.read(y).reshape(32, 2), [[7, 0]] * 32)
+
+    def test_unaligned(self, arrays, stream):
+        y = arrays.make(np.zeros(64, np.int8))
+        ct.launch(stream, (1,), fill, (y[3:20], 7, 32))
+        expected = np.zeros(64)
+        expected[3:20] = 7
+        np.testing.assert_array_equal(arrays.read(y), expected)
+
+    def test_tuples_and_dataclasses(self, arrays, stream):
+        x, y, z = (np.full(16, value, np.float32) for value in (1, 2, 3))
+        result = arrays.make(np.zeros(16, np.float32))
+        pair = (arrays.make(x), arrays.make(y))
+        ct.launch(stream, (1,), sum_of, (result, pair, Scaled(arrays.make(z), 10.0)))
+        np.testing.assert_array_equal(arrays.read(result), 33)
+
+    def test_lists(self, arrays, stream):
+        several = [arrays.make(np.full(8, value, np.float32)) for value in (1, 2, 4)]
+        result = arrays.make(np.zeros(8, np.float32))
+        ct.launch(stream, (1,), add_lists, (several, result))
+        np.testing.assert_array_equal(arrays.read(result), 7)
+
+    def test_wide_integers(self, arrays, stream):
+        @ct.kernel
+        def store(y, value: ct.ScalarInt64):
+            ct.store(y, 0, ct.full((1,), value, ct.int64))
+
+        y = arrays.make(np.zeros(1, np.int64))
+        ct.launch(stream, (1,), store, (y, 2**40))
+        assert arrays.read(y) == 2**40
+
+    @pytest.mark.parametrize(
+        ("values", "error", "message"),
+        [
+            ((1,), TypeError, "Kernel expects 3 arguments but 1 was given"),
+            ((1, 2, 3, 4), TypeError, "Kernel expects 3 arguments but 4 were given"),
+            ((None, 1, 16), TypeError, "'y'.*'NoneType' are only accepted for parameters"),
+            (("y", 1, 16), TypeError, "'y'.*only accepted for parameters annotated as Constant"),
+            ((object(), 1, 16), TypeError, "'y'.*'object' are not supported"),
+            (({}, 1, 16), TypeError, "'y'.*'dict' are not supported"),
+            ((np.zeros(4, np.float32), 1, 16), ValueError, "'y'.*not on a CUDA device"),
+            (([], 1, 16), TypeError, "'y'.*Empty lists"),
+            (([1], 1, 16), TypeError, "'y'.*Expected list items to be arrays"),
+            ((1, 2**31, 16), OverflowError, "'value'.*2147483648.*int32.*ScalarInt64"),
+            ((1, 1, object()), TypeError, "'size'.*'object' as a constant"),
+        ],
+    )
+    def test_refusals(self, stream, values, error, message):
+        with pytest.raises(error, match=message):
+            ct.launch(stream, (1,), fill, values)
+
+    def test_annotations_must_fit(self, arrays, stream):
+        @ct.kernel
+        def scalar(x: ct.ScalarInt64):
+            pass
+
+        @ct.kernel
+        def indexed(x: ct.IndexedWithInt64):
+            pass
+
+        @ct.kernel
+        def pair(x: tuple[ct.Constant[int], ct.Constant[int]]):
+            pass
+
+        @ct.kernel
+        def beyond(x: Annotated[ct.Array, ct.ArrayAnnotation(static_shape_dims=(1,))]):
+            pass
+
+        y = arrays.make(np.zeros(8, np.float32))
+        for kernel, value, error, message in (
+            (scalar, y, TypeError, "ScalarAnnotation/ScalarInt64 can only"),
+            (scalar, 1.0, TypeError, "annotated as int64"),
+            (indexed, 1, TypeError, "ArrayAnnotation/IndexedWithInt64 can only"),
+            (pair, 1, TypeError, "non-tuple argument"),
+            (pair, (1,), TypeError, "length 1 but the annotation implies length 2"),
+            (beyond, y, TypeError, "out of range for an array of rank 1"),
+        ):
+            with pytest.raises(error, match=message):
+                ct.launch(stream, (1,), kernel, (value,))
+
+    @pytest.mark.multi_gpu
+    def test_two_devices(self, arrays, stream):
+        other = Device(1)
+        there = Arrays(other, other.create_stream()).make(np.zeros(8, np.float32))
+        with pytest.raises(ValueError, match="'y'.*device 1.*device 0"):
+            here = arrays.make(np.zeros(8, np.float32))
+            ct.launch(stream, (1,), axpy, (here, there, 1.0, 8))
+
+
+class TestGrids:
+    @pytest.mark.parametrize("grid", [(2,), (2, 1), [2, 1, 1]])
+    def test_shapes(self, arrays, stream, grid):
+        y = arrays.make(np.zeros(16, np.int32))
+        ct.launch(stream, grid, fill, (y, 3, 8))
+        np.testing.assert_array_equal(arrays.read(y), 3)
+
+    def test_empty(self, arrays, stream):
+        y = arrays.make(np.zeros(16, np.int32))
+        ct.launch(stream, (0,), fill, (y, 3, 8))
+        np.testing.assert_array_equal(arrays.read(y), 0)
+
+    @pytest.mark.parametrize(
+        ("grid", "error", "message"),
+        [
+            (1, TypeError, "tuple of up to three ints, not int"),
+            ((1, 1, 1, 1), ValueError, "up to three extents, not 4"),
+            ((1.0,), TypeError, r"Grid\[0\] must be an int, not float"),
+            ((1, True), TypeError, r"Grid\[1\] must be an int, not bool"),
+            ((-1,), ValueError, r"Grid\[0\] must not be negative"),
+            ((2**24,), ValueError, r"Grid\[0\] exceeds 24-bit limit: max=16777215, got=16777216"),
+        ],
+    )
+    def test_refusals(self, stream, grid, error, message):
+        with pytest.raises(error, match=message):
+            ct.launch(stream, grid, fill, (1, 1, 1))
+
+
+class TestStreams:
+    def test_of_others(self, arrays, stream):
+        class Other:
+            def __cuda_stream__(self):
+                return 0, int(stream.handle)
+
+        for queue in (Other(), int(stream.handle)):
+            y = arrays.make(np.zeros(8, np.int32))
+            ct.launch(queue, (1,), fill, (y, 3, 8))
+            np.testing.assert_array_equal(arrays.read(y), 3)
+
+    def test_default(self, arrays, stream):
+        y = arrays.make(np.zeros(8, np.int32))
+        stream.sync()
+        ct.launch(0, (1,), fill, (y, 3, 8))
+        Device(0).default_stream.sync()
+        np.testing.assert_array_equal(arrays.read(y), 3)
+
+    @pytest.mark.parametrize(
+        ("stream", "message"),
+        [(None, "Stream is required, got None"), ("x", "'str'"), (True, "'bool'")],
+    )
+    def test_refusals(self, stream, message):
+        with pytest.raises(TypeError, match=message):
+            ct.launch(stream, (1,), fill, (1, 1, 1))
+
+    def test_kernel_of_another_kind(self, stream):
+        with pytest.raises(TypeError, match="must be a tile kernel, not function"):
+            ct.launch(stream, (1,), lambda: None, ())
+
+
+class TestKernels:
+    def test_compile_once_for_each_kind_of_argument(self, arrays, stream):
+        kernel = ct.kernel(axpy.function)
+        y = arrays.make(np.zeros(64, np.float32))
+        for args, variants in (
+            ((y, y, 1.0, 16), 1),
+            ((y, y, 2.0, 16), 1),
+            ((y, y, 2.0, 8), 2),
+            ((y[::2], y[::2], 2.0, 8), 3),
+            ((y[1:], y, 2.0, 8), 4),
+        ):
+            ct.launch(stream, (1,), kernel, args)
+            assert len(kernel._variants) == variants
+        stream.sync()
+
+    def test_are_not_called(self):
+        with pytest.raises(TypeError, match="cannot be called directly"):
+            axpy(1, 2)
+
+    def test_hints(self):
+        hinted = axpy.replace_hints(occupancy=2, num_worker_warps=8)
+        assert hinted.hints.resolve("sm_90") == {
+            "occupancy": 2,
+            "opt_level": 3,
+            "num_worker_warps": 8,
+        }
+        by_target = ct.kernel(num_ctas=ct.ByTarget(sm_90=2, default=1))(axpy.function)
+        assert by_target.hints.resolve("sm_90")["num_ctas"] == 2
+        assert by_target.hints.resolve("sm_80")["num_ctas"] == 1
+
+    @pytest.mark.parametrize(
+        ("hints", "error", "message"),
+        [
+            ({"num_ctas": 3}, ValueError, "power of 2"),
+            ({"num_ctas": 32}, ValueError, r"\[1, 16\]"),
+            ({"occupancy": 33}, ValueError, r"\[1, 32\]"),
+            ({"opt_level": 4}, ValueError, r"\[0, 3\]"),
+            ({"num_worker_warps": 5}, ValueError, "either 4 or 8"),
+            ({"occupancy": "2"}, TypeError, "must be an int"),
+            ({"occupancy": True}, TypeError, "must be an int"),
+            ({"num_ctas": ct.ByTarget(sm_90=3)}, ValueError, "power of 2"),
+            ({"warps": 4}, TypeError, "warps"),
+        ],
+    )
+    def test_wrong_hints(self, hints, error, message):
+        with pytest.raises(error, match=message):
+            ct.kernel(**hints)
+        with pytest.raises(error, match=message):
+            axpy.replace_hints(**hints)
+
+    def test_wrong_targets(self):
+        with pytest.raises(ValueError, match="Invalid GPU architecture name: hopper"):
+            ct.ByTarget(hopper=1)
+
+    def test_what_is_no_function(self):
+        with pytest.raises(TypeError, match="must be applied to a Python function"):
+            ct.kernel(print)
+
+    def test_generated_code(self, arrays):
+        y = arrays.make(np.zeros(16, np.float32))
+        source = axpy.cuda_source((y, y, 1.0, 16))
+        assert 'extern "C" __global__' in source
+        assert "#line" in source
+
+
+class TestExport:
+    ARRAY = ArrayConstraint(
+        ct.float32,
+        1,
+        index_dtype=ct.int32,
+        stride_lower_bound_incl=0,
+        alias_groups=(),
+        may_alias_internally=False,
+        stride_constant=[1],
+    )
+
+    def test_for_several_architectures(self):
+        signature = KernelSignature(
+            [self.ARRAY, self.ARRAY, ScalarConstraint(ct.float32), 16],
+            CallingConvention.cutile_python_v1(),
+        )
+        for gpu_code in ("sm_75", "sm_80", "sm_90"):
+            file = io.BytesIO()
+            export_kernel(axpy, [signature], file, gpu_code=gpu_code, output_format="cubin")
+            assert file.getvalue().startswith(b"\x7fELF")
+            name = signature.with_mangled_symbol("axpy").symbol
+            assert name.encode() in file.getvalue()
+
+    def test_runs(self, arrays, stream, tmp_path):
+        signature = KernelSignature(
+            [self.ARRAY, self.ARRAY, ScalarConstraint(ct.float32), 16],
+            CallingConvention.cutile_python_v1(),
+            symbol="axpy_16",
+        )
+        path = tmp_path / "axpy.ptx"
+        export_kernel(axpy, [signature], path, gpu_code="sm_80", output_format="ptx")
+        kernel = cudacore.ObjectCode.from_ptx(str(path)).get_kernel("axpy_16")
+        x, y = arrays.make(np.arange(16, dtype=np.float32)), arrays.make(np.ones(16, np.float32))
+        block = int(path.read_text().split(".maxntid ")[1].split(",")[0].split()[0])
+        kernel[1, block, stream](x, 16, 1, y, 16, 1, 2.0)
+        np.testing.assert_array_equal(arrays.read(y), 2 * np.arange(16) + 1)
+
+    @pytest.mark.parametrize(
+        ("changes", "error", "message"),
+        [
+            ({"output_format": "tileir_bytecode"}, NotSupportedError, "no bytecode"),
+            ({"output_format": "elf"}, ValueError, "Unknown output format 'elf'"),
+            ({"gpu_code": None}, ValueError, "gpu_code is required"),
+            ({"gpu_code": "90"}, ValueError, "such as 'sm_90'"),
+            ({"signatures": []}, ValueError, "no signature"),
+            ({"gpu_code": "sm_60"}, ct.TileUnsupportedFeatureError, "compute capability 7.5"),
+        ],
+    )
+    def test_refusals(self, changes, error, message):
+        convention = CallingConvention.cutile_python_v2()
+        signature = KernelSignature([TupleConstraint([]), 1, 2, 3], convention)
+        arguments = {"signatures": [signature], "gpu_code": "sm_90", "output_format": "ptx"}
+        with pytest.raises(error, match=message):
+            export_kernel(axpy, output_file=io.BytesIO(), **(arguments | changes))
