@@ -475,7 +475,7 @@ def test_bitcast_and_bytes(kernel: Kernel) -> None:
         (ct.unpack_from_bytes, ct.uint8, (4,), (ct.bool_,), "to a bool_ tile"),
     ],
 )
-def test_refused_bits(  # noqa: PLR0917
+def test_refused_bits(
     kernel: Kernel, function: Any, dtype: Any, shape: Any, target: Any, message: str
 ) -> None:
     with pytest.raises(ct.TileTypeError, match=message):

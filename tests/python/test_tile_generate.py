@@ -236,11 +236,13 @@ def test_position_of_the_largest(shape):
         out = np.zeros(rest, np.int32)
         lengths = [1] * len(shape)
         lengths[axis] = shape[axis]
+        pairs = "(%a : f32, %ai : i32, %b : f32, %bi : i32)"
+        types = f"{tile('f32', rest)}, {tile('i32', rest)}"
         body = f"""%x = {whole("%p", "f32", shape)}
 %n = iota : i32[{shape[axis]}]
 %m = reshape %n : {tile("i32", lengths)}
 %i = broadcast %m : {tile("i32", shape)}
-%v, %y = reduce %x, %i {{axis = {axis}, identity = (-inf, 0)}} : {tile("f32", rest)}, {tile("i32", rest)} (%a : f32, %ai : i32, %b : f32, %bi : i32) {{
+%v, %y = reduce %x, %i {{axis = {axis}, identity = (-inf, 0)}} : {types} {pairs} {{
   %gt = gt %a, %b : i1
   %eq = eq %a, %b : i1
   %lt = lt %ai, %bi : i1
@@ -262,8 +264,9 @@ def test_running_sums(shape, reverse, warps):
     x = np.random.default_rng(6).integers(-9, 9, shape).astype(np.int32)
     for axis in range(len(shape)):
         out = np.zeros(shape, np.int32)
+        attributes = f"{{axis = {axis}, identity = (0), reverse = {reverse}}}"
         body = f"""%x = {whole("%p", "i32", shape)}
-%y = scan %x {{axis = {axis}, identity = (0), reverse = {reverse}}} : {tile("i32", shape)} (%a : i32, %b : i32) {{
+%y = scan %x {attributes} : {tile("i32", shape)} (%a : i32, %b : i32) {{
   %c = add %a, %b : i32
   yield %c
 }}
