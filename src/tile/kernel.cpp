@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tile/kernel.hpp"
 
+#include <cmath>
 #include <utility>
 
 namespace cudacore::tile {
@@ -27,6 +28,9 @@ std::string Operation::word(std::string_view key, std::string_view otherwise) co
   if (found == nullptr) return std::string(otherwise);
   if (const auto* const word = std::get_if<Word>(&found->value)) return word->text;
   if (const auto* const text = std::get_if<std::string>(&found->value)) return *text;
+  // These words are numbers, too.
+  if (const auto* const number = std::get_if<double>(&found->value))
+    return std::isnan(*number) ? "nan" : std::isinf(*number) ? "inf" : std::string(otherwise);
   return std::string(otherwise);
 }
 

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Products of tiles: the warps of a block share the rows and columns of the result.
+#pragma once
+#include <cudacore/tile/mma.cuh>
+#include <cudacore/tile/stage.cuh>
+
+namespace cudacore_tile::matrix {
+
+/// An operand in shared memory. INNER_IS_COLUMN: the inner extent of the product runs along the
+/// stage's columns. ROUNDED: the stage holds f32, and the product takes tf32.
+template <Kind KIND, class S, bool INNER_IS_COLUMN, bool ROUNDED = false>
+struct Staged {
+  using Shape = S;
+  static constexpr Kind kind = KIND;
+  static constexpr bool inner_is_column = INNER_IS_COLUMN, rounded = ROUNDED;
+  static constexpr int inner = INNER_IS_COLUMN ? S::columns : S::rows;
+  static constexpr int outer = INNER_IS_COLUMN ? S::rows : S::columns;
+  /// Whether ldmatrix can load fragments.
+  static constexpr bool has_matrices = S::pitch >= 32 && inner * S::size >= 32 && outer >= 16 &&
+                                       S::size <= 4 && (INNER_IS_COLUMN || S::size == 2);
+  unsigned address;
+
+  static __device__ __forceinline__ unsigned offset(int outer, int inner) {
+    return INNER_IS_COLUMN ? S::offset(outer, inner) : S::offset(inner, outer);
+  }
+  template <class T>
+  __device__ __forceinline__ T element(int outer, int inner) const {
+    return *static_cast<const T*>(__cvta_shared_to_generic(address + offset(outer, inner)));
+  }
+};
+
+__device__ __forceinline__ unsigned round_to_tf32(unsigned f32) {
+#if __CUDA_ARCH__ >= 800
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(f32) : "f"(__uint_as_float(f32)));
+#endif
+  return f32;
+}
+
+/// Loads fragments of 16 outer elements by 32 bytes of the inner extent, through ldmatrix. A's and
+/// B's words come in a different order: OUTER_FIRST: word 1 is the next 8 outer elements.
+template <class O, bool OUTER_FIRST>
+struct MatrixLoader {
+  using S = typename O::Shape;
+  static constexpr int inner = O::inner;
+  static constexpr Kind kind = O::kind;
+  unsigned lane_address;
+
+  __device__ __forceinline__ MatrixLoader(O operand, int outer) {
+    const int lane = thread_again() & 31;
+    const int low = lane & 7, second = lane >> 3 & 1, third = lane >> 4 & 1;
+    const int row = low + 8 * (OUTER_FIRST == O::inner_is_column ? second : third);
+    const int chunk = OUTER_FIRST == O::inner_is_column ? third : second;
+    // A warp of 8 columns takes what follows them from the start of the tile, and does not use it.
+    if constexpr (O::inner_is_column)
+      lane_address = operand.address + S::chunk_offset((outer + row) & (O::outer - 1), chunk);
+    else
+      lane_address =
+          operand.address + S::chunk_offset(row, (outer / 8 + chunk) & (O::outer / 8 - 1));
+  }
+  /// The i-th 16 outer elements; `step`: of the inner extent.
+  __device__ __forceinline__ void load(unsigned (&r)[4], int i, int step) const {
+    // Chunks are permuted within 128 bytes, to which stages are aligned.
+    const int along = (O::inner_is_column ? step : i) << 5;
+    const int down = 16 * (O::inner_is_column ? i : step) * S::pitch;
+    load_matrices<!O::inner_is_column>(r, (lane_address ^ (along & 127)) + (along & ~127) + down);
+    if constexpr (O::rounded)
+#pragma unroll
+      for (int k = 0; k < 4; ++k) r[k] = round_to_tf32(r[k]);
+  }
+};
+
+/// The same element by element, for whatever ldmatrix cannot load. Outer elements past the tile are
+/// those from its start again; inner ones are zero.
+template <class O, bool OUTER_FIRST>
+struct ElementLoader {
+  static constexpr int inner = O::inner;
+  static constexpr Kind kind = O::kind;
+  O operand;
+  int outer;
+
+  __device__ __forceinline__ ElementLoader(O from, int first) : operand(from), outer(first) {}
+  __device__ __forceinline__ void load(unsigned (&r)[4], int i, int step) const {
+    constexpr int size = O::Shape::size, each = 4 / size;
+    const int lane = threadIdx.x & 31;
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      const int next_outer = OUTER_FIRST ? k & 1 : k >> 1,
+                next_inner = OUTER_FIRST ? k >> 1 : k & 1;
+      const int at = (outer + 16 * i + 8 * next_outer + lane / 4) & (O::outer - 1);
+      const int from = (step * 32 + next_inner * 16 + lane % 4 * 4) / size;
+      unsigned word = 0;
+#pragma unroll
+      for (int e = 0; e < each; ++e) {
+        unsigned bits = 0;
+        if (O::inner * size >= 32 || from + e < O::inner) {
+          if constexpr (size == 1) bits = operand.template element<unsigned char>(at, from + e);
+          if constexpr (size == 2) bits = operand.template element<unsigned short>(at, from + e);
+          if constexpr (size == 4) bits = operand.template element<unsigned>(at, from + e);
+        }
+        word |= bits << (8 * size * e);
+      }
+      r[k] = O::rounded ? round_to_tf32(word) : word;
+    }
+  }
+};
+
+template <bool CONDITION, class A, class B>
+struct Choice {
+  using Type = A;
+};
+template <class A, class B>
+struct Choice<false, A, B> {
+  using Type = B;
+};
+
+/// What loads A's, and B's, fragments from a stage.
+template <class O>
+using Rows = typename Choice<O::has_matrices, MatrixLoader<O, true>, ElementLoader<O, true>>::Type;
+template <class O>
+using Columns =
+    typename Choice<O::has_matrices, MatrixLoader<O, false>, ElementLoader<O, false>>::Type;
+
+/// A's fragments from registers: 4 words for 16 rows and 32 bytes, the inner extent's first.
+template <Kind KIND, int INNER>
+struct HeldRows {
+  static constexpr int inner = INNER;
+  static constexpr Kind kind = KIND;
+  const unsigned* words;
+  __device__ __forceinline__ void load(unsigned (&r)[4], int i, int step) const {
+    constexpr int steps = INNER * size_of(KIND) / 32;
+#pragma unroll
+    for (int k = 0; k < 4; ++k) r[k] = words[(i * steps + step) * 4 + k];
+  }
+};
+
+/// The results of one instruction among a thread's elements of a tile of M x N: element e of
+/// fragment (i, j) of a warp, which has `across` fragments side by side.
+template <int M, int N>
+__device__ __forceinline__ constexpr int element_of(int i, int j, int across, int e) {
+  constexpr int column = N > 1, row = M > 8;
+  return (i * across + j) * ((1 + column) * (1 + row)) + (column ? e & 1 : 0) +
+         (row ? (e >> 1) * (1 + column) : 0);
+}
+
+template <class T>
+__device__ __forceinline__ unsigned pack(T low, T high) {
+  static_assert(sizeof(T) == 2);
+  return reinterpret_cast<const unsigned short&>(low) |
+         static_cast<unsigned>(reinterpret_cast<const unsigned short&>(high)) << 16;
+}
+__device__ __forceinline__ unsigned pack_bf16(float low, float high) {
+  unsigned word;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+  return word;
+}
+__device__ __forceinline__ unsigned pack_f16(float low, float high) {
+  unsigned word;
+#if __CUDA_ARCH__ >= 800
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+#else
+  asm("{.reg .b16 l, h; cvt.rn.f16.f32 l, %1; cvt.rn.f16.f32 h, %2; mov.b32 %0, {l, h};}"
+      : "=r"(word)
+      : "f"(low), "f"(high));
+#endif
+  return word;
+}
+
+/// c += a b of one instruction, whose results stand in c at the places that `at` says.
+template <Kind A, Kind B, int M, int N, class C>
+__device__ __forceinline__ void multiply_fragment(C* c, int i, int j, int across,
+                                                  const unsigned (&a)[4], const unsigned (&b)[2]) {
+  const auto at = [&](int e) { return element_of<M, N>(i, j, across, e); };
+  if constexpr (sizeof(C) == 2) {
+    unsigned f[2] = {pack(c[at(0)], c[at(1)]), pack(c[at(2)], c[at(3)])};
+    multiply<A, B>(f, a, b);
+#pragma unroll
+    for (int e = 0; e < 4; ++e)
+      reinterpret_cast<unsigned short&>(c[at(e)]) =
+          static_cast<unsigned short>(f[e / 2] >> (e % 2 * 16));
+  } else {
+    C f[4] = {c[at(0)], c[at(1)], c[at(2)], c[at(3)]};
+    multiply<A, B>(f, a, b);
+#pragma unroll
+    for (int e = 0; e < 4; ++e) c[at(e)] = f[e];
+  }
+}
+
+/// c += a b for the part of a result of M x N that a warp makes, where the block has WARPS_M by
+/// WARPS_N warps. AHEAD: fragments of the next step are loaded before this one's products: faster,
+/// with more registers.
+template <int M, int N, int WARPS_M, int WARPS_N, bool AHEAD, class A, class B, class C>
+__device__ __forceinline__ void multiply_tiles(C* c, const A& a, const B& b) {
+  constexpr int down = M / WARPS_M < 16 ? 1 : M / WARPS_M / 16;
+  constexpr int across = N / WARPS_N < 8 ? 1 : N / WARPS_N / 8;
+  constexpr int pairs = (across + 1) / 2;
+  constexpr int bytes = A::inner * size_of(A::kind);
+  constexpr int steps = bytes < 32 ? 1 : bytes / 32;
+  unsigned fa[AHEAD ? 2 : 1][down][4], fb[AHEAD ? 2 : 1][pairs][4];
+  const auto load_rows = [&](int step) {
+#pragma unroll
+    for (int i = 0; i < down; ++i) a.load(fa[AHEAD ? step & 1 : 0][i], i, step);
+  };
+  const auto load_columns = [&](int step, int j) { b.load(fb[AHEAD ? step & 1 : 0][j], j, step); };
+  const auto load = [&](int step) {
+    load_rows(step);
+#pragma unroll
+    for (int j = 0; j < pairs; ++j) load_columns(step, j);
+  };
+  if constexpr (AHEAD) load(0);
+#pragma unroll
+  for (int step = 0; step < steps; ++step) {
+    if (AHEAD && step + 1 < steps) load(step + 1);
+    if (!AHEAD) load_rows(step);
+    if constexpr (AHEAD) {
+#pragma unroll
+      for (int i = 0; i < down; ++i)
+#pragma unroll
+        for (int k = 0; k < across; ++k) {
+          const int j = i & 1 ? across - 1 - k : k;  // so that one operand stays the same
+          multiply_fragment<A::kind, B::kind, M, N>(
+              c, i, j, across, fa[step & 1][i],
+              reinterpret_cast<const unsigned(&)[2]>(fb[step & 1][j / 2][j % 2 * 2]));
+        }
+    } else {
+#pragma unroll
+      for (int j = 0; j < across; ++j) {
+        if (j % 2 == 0) load_columns(step, j / 2);
+#pragma unroll
+        for (int i = 0; i < down; ++i)
+          multiply_fragment<A::kind, B::kind, M, N>(
+              c, i, j, across, fa[0][i],
+              reinterpret_cast<const unsigned(&)[2]>(fb[0][j / 2][j % 2 * 2]));
+      }
+    }
+  }
+}
+
+/// The same in f64: 8 x 8 x 4 an instruction.
+template <int M, int N, int WARPS_M, int WARPS_N, class A, class B>
+__device__ __forceinline__ void multiply_doubles(double* c, A a, B b, int row, int column) {
+  constexpr int down = M / WARPS_M < 16 ? 1 : M / WARPS_M / 16;
+  constexpr int across = N / WARPS_N < 8 ? 1 : N / WARPS_N / 8;
+  const int lane = threadIdx.x & 31;
+  const auto part = [&](const auto& operand, int outer, int inner) {
+    return operand.inner >= 4 || inner < operand.inner
+               ? operand.template element<double>(outer & (operand.outer - 1), inner)
+               : 0.0;
+  };
+#pragma unroll
+  for (int step = 0; step < (A::inner + 3) / 4; ++step) {
+    double fb[across];
+#pragma unroll
+    for (int j = 0; j < across; ++j)
+      fb[j] = part(b, column + 8 * j + lane / 4, 4 * step + lane % 4);
+#pragma unroll
+    for (int i = 0; i < down; ++i)
+#pragma unroll
+      for (int half = 0; half < (M > 8 ? 2 : 1); ++half) {
+        const double fa = part(a, row + 16 * i + 8 * half + lane / 4, 4 * step + lane % 4);
+#pragma unroll
+        for (int j = 0; j < across; ++j) {
+          const int first = element_of<M, N>(i, j, across, 2 * half);
+          const int second = element_of<M, N>(i, j, across, 2 * half + 1);
+          double f[2] = {c[first], c[second]};
+          multiply(f, fa, fb[j]);
+          c[first] = f[0];
+          c[second] = f[1];
+        }
+      }
+  }
+}
+
+/// What the number of a register says of an element's row-major index, bit by bit.
+template <int... BITS>
+struct Registers {
+  static constexpr int count = 1 << sizeof...(BITS);
+  static __host__ __device__ constexpr int part(int number) {
+    constexpr int bits[] = {BITS..., 0};
+    int sum = 0;
+    for (unsigned i = 0; i < sizeof...(BITS); ++i) sum += (number >> i & 1) << bits[i];
+    return sum;
+  }
+};
+
+template <Kind KIND>
+struct Scalar {
+  using Type = float;
+};
+template <>
+struct Scalar<Kind::f64> {
+  using Type = double;
+};
+
+template <class O>
+__device__ __forceinline__ auto arithmetic_element(const O& operand, int outer, int inner) {
+  if constexpr (O::kind == Kind::bf16)
+    return __uint_as_float(
+        static_cast<unsigned>(operand.template element<unsigned short>(outer, inner)) << 16);
+  else
+    return operand.template element<typename Scalar<O::kind>::Type>(outer, inner);
+}
+
+/// c += a b on the CUDA cores, for a result of M x N whose elements a thread has in any layout: its
+/// first has the row-major index `index`, the others those of PLACES past it. The matrices of a
+/// batch lie A_BYTES and B_BYTES apart.
+template <int M, int N, class PLACES, int A_BYTES, int B_BYTES, class A, class B, class C>
+__device__ __forceinline__ void multiply_elements(C* c, A a, B b, int index) {
+  const int row = index / N % M, column = index % N;
+  a.address += index / (M * N) * A_BYTES;
+  b.address += index / (M * N) * B_BYTES;
+#pragma unroll 4
+  for (int k = 0; k < A::inner; ++k) {
+#pragma unroll
+    for (int r = 0; r < PLACES::count; ++r) {
+      const int at = PLACES::part(r), batch = at / (M * N);
+      c[r] += arithmetic_element(A{a.address + batch * A_BYTES}, row + at / N % M, k) *
+              arithmetic_element(B{b.address + batch * B_BYTES}, column + at % N, k);
+    }
+  }
+}
+
+/// Puts an element in a stage.
+template <class O, class T>
+__device__ __forceinline__ void put(O operand, int outer, int inner, const T& value) {
+  static_assert(sizeof(T) == O::Shape::size);
+  *static_cast<T*>(__cvta_shared_to_generic(operand.address + O::offset(outer, inner))) = value;
+}
+
+}  // namespace cudacore_tile::matrix

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stages: matrices in shared memory, whose 16-byte chunks are permuted within their row so that
+// eight rows of one column of chunks lie in eight different groups of banks.
+#pragma once
+
+namespace cudacore_tile::matrix {
+
+/// The thread's number, which the compiler takes for another each time: what follows from it is not
+/// kept in registers throughout a loop.
+__device__ __forceinline__ int thread_again() {
+  int number;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(number));
+  return number;
+}
+
+__device__ __forceinline__ unsigned shared_address(const void* p) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(p));
+}
+
+/// A matrix of ROWS x COLUMNS elements of SIZE bytes; a column lies next to the one before it.
+/// Chunks are permuted if SWIZZLED.
+template <int SIZE, int ROWS, int COLUMNS, bool SWIZZLED = true>
+struct Stage {
+  static constexpr int size = SIZE, rows = ROWS, columns = COLUMNS;
+  static constexpr int pitch = SIZE * COLUMNS;
+  static constexpr int bytes = pitch * ROWS;
+  static constexpr int chunks = pitch / 16;  // of a row; 0 where a row is shorter than a chunk
+
+  /// What the index of a chunk in `row` is combined with by exclusive or. Has a period of 8 rows.
+  static __device__ __forceinline__ constexpr int swizzle(int row) {
+    if constexpr (!SWIZZLED)
+      return 0;
+    else if constexpr (chunks >= 8)
+      return row & 7;
+    else if constexpr (chunks > 1)
+      return (row / (8 / chunks)) & (chunks - 1);
+    else
+      return 0;
+  }
+  /// Bytes from the start of the stage to a chunk.
+  static __device__ __forceinline__ constexpr unsigned chunk_offset(int row, int chunk) {
+    return row * pitch + ((chunk ^ swizzle(row)) << 4);
+  }
+  /// Bytes from the start of the stage to an element.
+  static __device__ __forceinline__ constexpr unsigned offset(int row, int column) {
+    if constexpr (SWIZZLED && chunks > 1)
+      return chunk_offset(row, column * SIZE / 16) + (column * SIZE & 15);
+    else
+      return row * pitch + column * SIZE;
+  }
+};
+
+template <bool TRANSPOSED>
+__device__ __forceinline__ void load_matrices(unsigned (&r)[4], unsigned address) {
+  if constexpr (TRANSPOSED)
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"(address)
+                 : "memory");
+  else
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"(address)
+                 : "memory");
+}
+
+/// Copies `bytes` of SIZE bytes, the rest become zeros, without waiting.
+template <int SIZE>
+__device__ __forceinline__ void copy_async(unsigned to, const void* from, int bytes) {
+  if constexpr (SIZE == 16)
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
+                 "r"(bytes)
+                 : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(SIZE),
+                 "r"(bytes)
+                 : "memory");
+}
+
+/// Closes a group of copies.
+__device__ __forceinline__ void commit_copies() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+/// Waits until at most PENDING groups of this thread's copies are under way.
+template <int PENDING>
+__device__ __forceinline__ void wait_copies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
+}
+
+/// Where a tile lies in global memory: rows of elements side by side. `from` is the address of its
+/// first element; only [row, row + rows) x [column, column + columns) of it may be read.
+struct Window {
+  const char* from;
+  long long pitch;  ///< bytes from a row to the next
+  int row, rows, column, columns;
+};
+
+/// Of the rows from `origin` on in an array that has `shape` of them: the first that the array has,
+/// counted from `origin`, and how many follow.
+template <class Index>
+__device__ __forceinline__ int first_inside(Index origin) {
+  return origin < 0 ? static_cast<int>(origin < -(1 << 30) ? 1 << 30 : -origin) : 0;
+}
+template <class Index>
+__device__ __forceinline__ int count_inside(Index origin, Index shape) {
+  const Index end = shape - origin, count = origin < 0 ? shape : end;
+  return static_cast<int>(count < 0 ? 0 : count > (1 << 30) ? 1 << 30 : count);
+}
+
+/// Copies a tile to the stage at `to`: each thread some chunks of CHUNK bytes. What lies outside of
+/// the window becomes zeros. WHOLE: no chunk straddles the window's sides; EVERYTHING: all is
+/// inside.
+template <class S, int THREADS, int CHUNK, bool WHOLE, bool EVERYTHING>
+__device__ __forceinline__ void fetch(unsigned to, const Window& window) {
+  constexpr int across = S::pitch / CHUNK;  // chunks of a row
+  constexpr int elements = CHUNK / S::size;
+  constexpr int total = across * S::rows;
+  constexpr int rounds = (total + THREADS - 1) / THREADS;
+  const int thread = thread_again();
+  if constexpr (total < THREADS)
+    if (thread >= total) return;
+  if constexpr (across <= THREADS) {
+    constexpr int stride = THREADS / across;  // rows between rounds
+    const int row = thread / across, column = thread % across * elements;
+    const char* from = window.from + row * window.pitch + column * S::size;
+    int left = CHUNK;
+    if constexpr (WHOLE && !EVERYTHING)
+      left = static_cast<unsigned>(column - window.column) < static_cast<unsigned>(window.columns)
+                 ? CHUNK
+                 : 0;
+    if constexpr (!WHOLE && !EVERYTHING)
+      left = column < window.column
+                 ? 0
+                 : max(0, min(CHUNK, (window.column + window.columns - column) * S::size));
+    const int place = row - window.row;
+#pragma unroll
+    for (int i = 0; i < rounds; ++i) {
+      int bytes = left;
+      if constexpr (!EVERYTHING)
+        bytes = static_cast<unsigned>(place + i * stride) < static_cast<unsigned>(window.rows)
+                    ? left
+                    : 0;
+      copy_async<CHUNK>(to + S::offset(row + i * stride, column), from, bytes);
+      from += stride * window.pitch;
+    }
+  } else {
+#pragma unroll 4
+    for (int i = 0; i < rounds; ++i) {
+      const int number = thread + i * THREADS, row = number / across,
+                column = number % across * elements;
+      int bytes = CHUNK;
+      if constexpr (!EVERYTHING) {
+        bytes = column < window.column
+                    ? 0
+                    : max(0, min(CHUNK, (window.column + window.columns - column) * S::size));
+        if (static_cast<unsigned>(row - window.row) >= static_cast<unsigned>(window.rows))
+          bytes = 0;
+      }
+      copy_async<CHUNK>(to + S::offset(row, column),
+                        window.from + row * window.pitch + column * S::size, bytes);
+    }
+  }
+}
+
+}  // namespace cudacore_tile::matrix

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tile/kernel.hpp"
+
+namespace cudacore::tile {
+
+/// Operations of the pipeline; all name their loop by the attribute `ring`.
+///
+/// `pipeline lo, hi, step : shared` region: stands before a `for`. The region's argument is the
+/// loop's variable; it computes addresses and has `fetch` operations, which copy tiles to a slot of
+/// the ring. The result is the ring's memory.
+/// `arrive`: begins an iteration. Waits for its slot, and fetches for an iteration to come.
+/// `staged : shared`: a tile in the slot of this iteration.
+/// `stage_once p, origin, shape, strides : shared`: a tile that a loop uses again and again,
+/// fetched before it.
+
+/// Has loads that feed mma in a `for` copied to shared memory ahead of the iterations that need
+/// them. `warps` is the number of warps of a block; the mma are marked already (see
+/// MatrixLowering).
+void pipeline_loops(Kernel& kernel, int capability, int warps);
+
+/// Sets how many slots the rings have: as many as fit and help. `limit`: bytes of shared memory of
+/// a block; `other`: what else of it the kernel needs. Throws if one slot is too much.
+void size_rings(Kernel& kernel, std::int64_t limit, std::int64_t other, std::int64_t blocks);
+
+}  // namespace cudacore::tile

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tile/matrix_product.hpp"
+#include "tile/printer.hpp"
+
+namespace cudacore::tile {
+
+/// Prints mma; `is_held`: its left operand comes from registers.
+void print_mma(Printer& printer, const Operation& mma, const MatrixProduct& product, bool is_held);
+
+/// Prints the operations that pipeline.hpp tells of, and returns true; false for others.
+bool print_pipeline(Printer& printer, const Operation& operation);
+
+}  // namespace cudacore::tile
