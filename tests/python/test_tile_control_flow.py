@@ -393,3 +393,44 @@ def test_assert_statement() -> None:
         text(known, constant(1))
     assert body(unknown, INT)[-1].startswith("assert ")
     assert '{message = "too small"}' in body(unknown, INT)[-1]
+
+
+def test_array_that_a_loop_only_passes_on() -> None:
+    def kernel(x, n):
+        while True:
+            y = x
+            if n > 3:
+                break
+            n += 1
+        ct.scatter(y, 0, n)
+
+    assert not any("ptr" in line for line in body(kernel, INTS, INT))
+
+
+def test_array_first_chosen_in_a_loop() -> None:
+    def kernel(x, y, n):
+        while True:
+            if n > 3:
+                z = x
+                break
+            if n < -3:
+                z = y
+                break
+            n += 1
+        ct.scatter(z, 0, n)
+
+    lines = body(kernel, INTS, INTS, INT)
+    assert any(re.fullmatch(r"%\d+ = bitcast %\d+ : ptr<i32>", line) for line in lines)
+
+
+def test_variables_exchanged_by_turns() -> None:
+    def kernel(x, n):
+        a, b, c = 1, 2, 3
+        for _ in range(n):
+            a, b = b, a
+        ct.scatter(x, 0, a + b + c)
+
+    lines = body(kernel, INTS, INT)
+    loop = next(line for line in lines if " for " in line)
+    names = re.findall(r"(%\d+) = %\d+", loop)
+    assert f"  continue {names[1]}, {names[0]}" in lines

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loops: what they carry from one turn to the next, and what is left after them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,6 @@ from cudacore.tile._merge import (
     Path,
     Slot,
     common,
-    constant_operation,
     default_dtype,
     kind,
     leaf_dtype,
@@ -22,9 +21,10 @@ from cudacore.tile._merge import (
     leaves,
     mismatch,
     with_leaves,
+    written_constant,
 )
 from cudacore.tile._names import RETURNED
-from cudacore.tile._text import Type, Value
+from cudacore.tile._text import Region, Type, Value
 from cudacore.tile._value import Constant, Tile, Undefined
 
 
@@ -61,6 +61,7 @@ class LoopBuilder:
         self.loc = evaluator.scope.loc
         self.variables = [self._variable(name) for name in names]
         self.extra: list[_Carried] = []
+        self.inside: set[Value] = set()
 
     @property
     def is_for(self) -> bool:
@@ -88,9 +89,8 @@ class LoopBuilder:
         if isinstance(leaf, Constant):
             if leaf.dtype is None:
                 default_dtype(leaf)  # an integer may fit no type
-            value = self.builder.value(type_)
-            self.builder.current.operations.append(constant_operation(value, leaf.value))
-            return value
+            operations = self.builder.current.operations
+            return written_constant(self.builder, operations, leaf.value, type_)
         return leaf.value if isinstance(leaf, Tile) else leaf
 
     def run(self, body: Callable[[], None], operands: Sequence[Value] = ()) -> None:
@@ -204,7 +204,7 @@ class LoopBuilder:
     def _part(self, variable: _Variable, index: int, given: list[Leaf | None]) -> object:
         known = [part for part in given if part is not None]
         same = common(known)
-        if isinstance(same, Constant):
+        if isinstance(same, Constant) or (same is not None and not self._is_inside(same)):
             return same
         dtype = leaf_dtype(known)
         carried = self._carrier(variable, index, leaf_type(known[0], dtype), dtype)
@@ -217,6 +217,14 @@ class LoopBuilder:
                 else path.operand(part, dtype)
             )
         return Slot(carried, dtype)
+
+    def _is_inside(self, leaf: Tile | Value) -> bool:
+        """Return whether a value does not exist outside of the body."""
+        if not self.inside:
+            self.inside = {c.parameter for variable in self.variables for c in variable.carried}
+            self.inside.update(self.region.arguments)
+            self.inside.update(defined(self.region))
+        return (leaf.value if isinstance(leaf, Tile) else leaf) in self.inside
 
     def _carrier(self, variable: _Variable, index: int, type_: Type, dtype: Any) -> _Carried:
         if index < len(variable.carried) and variable.carried[index].parameter.type == type_:
@@ -235,9 +243,9 @@ class LoopBuilder:
         starts = []
         for carried in kept:
             if carried.start is None:
-                carried.start = self.builder.value(carried.parameter.type)
-                made = constant_operation(carried.start, 0)
-                self.builder.current.operations.append(made)
+                operations = self.builder.current.operations
+                type_ = carried.parameter.type
+                carried.start = written_constant(self.builder, operations, 0, type_)
             starts.append(carried.start)
         self.region.arguments += tuple(carried.parameter for carried in kept)
         operation = self.builder.operation(
@@ -273,6 +281,16 @@ class _Given:
     def __getitem__(self, carried: Any) -> Value:
         start: Value = carried.start
         return self.results.get(id(carried), start)
+
+
+def defined(region: Region) -> Iterator[Value]:
+    """Yield all values that the operations of a region define, those within them included."""
+    for operation in region.operations:
+        for each in (*operation.before, operation):
+            yield from each.results
+            for inner in each.regions:
+                yield from inner.arguments
+                yield from defined(inner)
 
 
 def _undefined(name: str) -> Undefined:

@@ -107,19 +107,26 @@ class Path:
 
     def constant(self, number: Any, type_: Type) -> Value:
         """Write a constant before the path's end."""
-        value = self.builder.value(type_)
-        made = constant_operation(value, number)
-        self.operation.before.append(made)
+        return written_constant(self.builder, self.operation.before, number, type_)
+
+
+def written_constant(
+    builder: "Builder", operations: list[Operation], number: Any, type_: Type
+) -> Value:
+    """Append the operation that gives a number; for a pointer, the two that give none."""
+    value = builder.value(Type("i64") if type_.is_pointer else type_)
+    operations.append(_constant(value, number))
+    if not type_.is_pointer:
         return value
+    pointer = builder.value(type_)
+    operations.append(Operation("bitcast", (value,), results=(pointer,)))
+    return pointer
 
 
-def constant_operation(value: Value, number: Any) -> Operation:
-    """Return the operation that makes a value hold a number, in the form that its type has."""
+def _constant(value: Value, number: Any) -> Operation:
     element = value.type.element
-    if value.type.is_pointer:
-        shown: object = 0
-    elif element == "i1":
-        shown = bool(number)
+    if element == "i1":
+        shown: object = bool(number)
     else:
         shown = int(number) if element[0] in "iu" else float(number)
     return Operation("const", attributes={"value": shown}, results=(value,))
