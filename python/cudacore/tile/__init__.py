@@ -26,6 +26,7 @@ from cudacore import _later
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cudacore.tile._by_target import ByTarget as ByTarget
     from cudacore.tile._dtype import DType as DType
     from cudacore.tile._dtype import bfloat16 as bfloat16
     from cudacore.tile._dtype import bool_ as bool_
@@ -57,6 +58,8 @@ if TYPE_CHECKING:
     from cudacore.tile._exception import TileTypeError as TileTypeError
     from cudacore.tile._exception import TileUnsupportedFeatureError as TileUnsupportedFeatureError
     from cudacore.tile._exception import TileValueError as TileValueError
+    from cudacore.tile._function import function as function
+    from cudacore.tile._kernel import kernel as kernel
     from cudacore.tile._language_annotation import ArrayAnnotation as ArrayAnnotation
     from cudacore.tile._language_annotation import Constant as Constant
     from cudacore.tile._language_annotation import ConstantAnnotation as ConstantAnnotation
@@ -169,6 +172,7 @@ if TYPE_CHECKING:
     from cudacore.tile._language_shape import zeros as zeros
     from cudacore.tile._language_tile import Scalar as Scalar
     from cudacore.tile._language_tile import Tile as Tile
+    from cudacore.tile._launch import launch as launch
     from cudacore.tile._mode import MemoryOrder as MemoryOrder
     from cudacore.tile._mode import MemoryScope as MemoryScope
     from cudacore.tile._mode import PaddingMode as PaddingMode
