@@ -47,14 +47,6 @@ _HINTS = {
 
 
 @dataclass
-class Source:
-    """CUDA C++ and the names of the headers that it includes."""
-
-    source: str
-    headers: Sequence[str]
-
-
-@dataclass
 class Compiled:
     """A kernel that is compiled for one combination of arguments and one architecture."""
 
@@ -84,7 +76,7 @@ def compile_variant(
 ) -> Compiled:
     """Compile a kernel for constraints and an architecture."""
     generated = generate(of, constraints, architecture)
-    code = compile_source(of, generated, architecture)
+    code = compile_source(of, generated.source, architecture)
     return Compiled(code.get_kernel(generated.entry), generated)
 
 
@@ -154,7 +146,7 @@ def _parameter(constraint: ParameterConstraint) -> Parameter:
 
 def compile_source(
     of: kernel,
-    generated: Generated | Source,
+    source: str,
     architecture: int,
     format: Literal["ptx", "cubin"] | None = None,  # noqa: A002
 ) -> ObjectCode:
@@ -163,23 +155,15 @@ def compile_source(
         name=f"{of.__name__}.cu",
         arch=f"sm_{architecture}",
         lineinfo=True,
-        headers={name: _tile.headers()[name] for name in generated.headers},
+        headers=_tile.headers(),
     )
-    program = Program(generated.source, "c++", options)
+    program = Program(source, "c++", options)
     try:
         return program.compile(format) if format else program.compile()
     except cudacore.CompileError as error:
         raise TileInternalError(
             f"NVRTC refused the generated code of {of.__name__}: {error}"
         ) from error
-
-
-def join(several: Sequence[Generated]) -> Source:
-    """Put kernels into one source."""
-    return Source(
-        "\n".join(generated.source for generated in several),
-        sorted({name for generated in several for name in generated.headers}),
-    )
 
 
 def architecture_of(stream: Stream) -> int:

@@ -95,18 +95,16 @@ def _compile(
     architecture: int,
     output_format: Literal["cubin", "ptx", "cuda"],
 ) -> bytes:
-    from cudacore.tile._variant import compile_source, generate, join  # noqa: PLC0415 - a cycle
+    from cudacore.tile._variant import compile_source, generate  # noqa: PLC0415 - a cycle
 
     named = [
         signature if signature.symbol else signature.with_mangled_symbol(kernel.__name__)
         for signature in signatures
     ]
-    generated = join(
-        [
-            generate(kernel, signature.parameters, architecture, signature.symbol or "")
-            for signature in named
-        ]
+    source = "\n".join(
+        generate(kernel, signature.parameters, architecture, signature.symbol or "").source
+        for signature in named
     )
     if output_format == "cuda":
-        return generated.source.encode()
-    return bytes(compile_source(kernel, generated, architecture, output_format).code)
+        return source.encode()
+    return bytes(compile_source(kernel, source, architecture, output_format).code)
