@@ -9,6 +9,9 @@ namespace cudacore::tile {
 /// Prints mma; `is_held`: its left operand comes from registers.
 void print_mma(Printer& printer, const Operation& mma, const MatrixProduct& product, bool is_held);
 
+/// Has the text include what both need, and what that includes in turn.
+void need_matrix_headers(Printer& printer);
+
 /// Prints the operations that pipeline.hpp tells of, and returns true; false for others.
 bool print_pipeline(Printer& printer, const Operation& operation);
 

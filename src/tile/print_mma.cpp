@@ -29,7 +29,7 @@ class MmaPrinter {
         stem_(Printer::name(*mma.result())) {}
 
   void print() {
-    printer_.need("product.cuh");
+    need_matrix_headers(printer_);
     const Value& result = *mma_.result();
     static_cast<void>(printer_.out());
     printer_.declare(result);
@@ -208,6 +208,10 @@ class MmaPrinter {
 };
 
 }  // namespace
+
+void need_matrix_headers(Printer& printer) {
+  for (const char* const header : {"mma.cuh", "stage.cuh", "product.cuh"}) printer.need(header);
+}
 
 void print_mma(Printer& printer, const Operation& mma, const MatrixProduct& product, bool is_held) {
   MmaPrinter(printer, mma, product, is_held).print();

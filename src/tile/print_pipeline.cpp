@@ -35,7 +35,7 @@ class FetchPrinter {
 
   // Copies to the address that the variable or expression `to` has.
   void print(const std::string& to) {
-    printer_.need("product.cuh");
+    need_matrix_headers(printer_);
     Writer& out = printer_.out();
     const Axis row = axis(fetch_.integer("row_axis"));
     const Axis column = axis(fetch_.integer("column_axis"));
@@ -118,7 +118,7 @@ class FetchPrinter {
 // `ring` is the address of the ring's first slot, `ring_stage` that of this iteration's, and
 // `ring_fetch(from, ahead, to)` fetches for the iteration `ahead` of that whose variable is `from`.
 void print_ring(Printer& printer, const Operation& pipeline) {
-  printer.need("product.cuh");
+  need_matrix_headers(printer);
   const std::string ring = ring_name(pipeline);
   const Region& fetches = pipeline.region(0);
   const Value& variable = *fetches.arguments[0];
