@@ -72,10 +72,7 @@ void refuse_uninitialized(const char* function, py::handle resource) {
 }
 
 Request::Request(const char* function, py::handle bytes, py::handle given_stream)
-    : stream(given_stream) {
-  if (!bytes) throw py::type_error(std::string(function) + " needs a size");
-  size = to_byte_count(bytes, function);
-}
+    : size(to_byte_count(bytes, function)), stream(given_stream) {}
 
 const Stream* stream_at_hand(py::handle given) {
   PyObject* object = given.is_none() ? entered_stream() : given.ptr();

@@ -82,10 +82,6 @@ ObjectCode load(py::handle module, CodeType type, ObjectCode::Details details) {
 template <CodeType type>
 PyObject* from(PyObject* /*self*/, const std::array<py::handle, 3>& given) {
   const auto& [module, name, symbol_mapping] = given;
-  if (!module) {
-    throw py::type_error("ObjectCode.from_" + std::string(to_string(type)) +
-                         " needs the argument 'module'");
-  }
   ObjectCode::Details details;
   if (!name.is_none()) details.name = to_name(name, "name");
   details.symbol_mapping = to_symbol_mapping(symbol_mapping);

@@ -37,6 +37,7 @@ struct FastSignature {
   bool are_optional[4] = {};
   std::size_t count = 0;
   std::size_t positional = 0;  ///< how many may be given by place
+  std::size_t required = 0;    ///< how many come before and with the last one that is not optional
 
   consteval explicit FastSignature(std::string_view text) : name(text.find('.') + 1) {
     const std::size_t open = text.find('(');
@@ -54,14 +55,15 @@ struct FastSignature {
         are_optional[count] = equals != parameter.size();
         std::copy_n(parameter.begin(), equals, &keywords[count][0]);
         ++count;
+        if (!are_optional[count - 1]) required = count;
         positional += is_by_place ? 1 : 0;
       }
     }
   }
 };
 
-/// `body` gets the object and an array of the arguments, borrowed: None for one that is optional
-/// and not given, null for one that is not.
+/// `body` gets the object and an array of the arguments, borrowed: None for what is not given.
+/// Without one that is not optional, it is not called.
 template <LiteralText literal, auto body>
 class FastMethod {
   static constexpr FastSignature signature{&literal.text[0]};
@@ -79,11 +81,14 @@ class FastMethod {
       for (std::size_t i = 0; i < given.size(); ++i) {
         given[i] = signature.are_optional[i] ? Py_None : nullptr;
       }
-      if (names == nullptr && static_cast<std::size_t>(count) <= signature.positional) [[likely]] {
+      const auto by_place = static_cast<std::size_t>(count);
+      if (names == nullptr && by_place >= signature.required && by_place <= signature.positional)
+          [[likely]] {
         std::copy_n(args, count, given.begin());
       } else {
         parse_keywords(&signature.function[0], keywords, given, signature.positional, args, count,
                        names);
+        require_all(&signature.function[0], keywords, given);
       }
       return body(self, given);
     });

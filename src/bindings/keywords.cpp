@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/keywords.hpp"
 
+#include <algorithm>
+
 #include "bindings/conversions.hpp"
 #include "bindings/suggestion.hpp"
 
@@ -62,6 +64,15 @@ void parse_keywords(const char* function, std::span<const char* const> keywords,
     if (i < given) refuse_twice(function, keywords[i]);
     values[i] = args[given + static_cast<std::size_t>(n)];
   }
+}
+
+void require_all(const char* function, std::span<const char* const> keywords,
+                 std::span<const py::handle> values) {
+  const auto missing =
+      std::ranges::find_if(values, [](py::handle value) { return value.ptr() == nullptr; });
+  if (missing == values.end()) return;
+  throw py::type_error(std::string(function) + " needs the argument '" +
+                       keywords[static_cast<std::size_t>(missing - values.begin())] + "'");
 }
 
 void parse_keywords(const char* function, std::span<const char* const> keywords,

@@ -25,8 +25,12 @@ void parse_keywords(const char* function, std::span<const char* const> keywords,
                     std::span<pybind11::handle> values, std::size_t positional,
                     PyObject* const* args, Py_ssize_t count, PyObject* names);
 
-/// The same for a constructor, which gets a tuple and a dict; null if there are no keywords. All
-/// arguments may be given by place.
+/// @throw pybind11::type_error that names the function and the first argument that is null.
+void require_all(const char* function, std::span<const char* const> keywords,
+                 std::span<const pybind11::handle> values);
+
+/// parse_keywords() for a constructor, which gets a tuple and a dict; null if there are no
+/// keywords. All arguments may be given by place.
 void parse_keywords(const char* function, std::span<const char* const> keywords,
                     std::span<pybind11::handle> values, PyObject* args, PyObject* kwargs);
 
