@@ -161,8 +161,9 @@ class GraphWork {
  private:
   template <typename T>
   void keep_buffer(const T& argument) {
-    if constexpr (std::is_same_v<T, Buffer>) keep(argument.box());
+    if constexpr (std::is_same_v<T, Buffer>) keep_memory(argument);
   }
+  void keep_memory(const Buffer& buffer);
 
   std::shared_ptr<GraphWorkBox> box_;
 };

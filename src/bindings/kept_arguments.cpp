@@ -6,6 +6,7 @@
 #include "bindings/texture_objects.hpp"
 #include "owner/captures.hpp"
 #include "owner/require_open.hpp"
+#include "runtime/captured_work.hpp"
 
 namespace cudacore::bindings {
 namespace {
@@ -33,8 +34,7 @@ std::shared_ptr<void> closable_box(PyObject* object) {
 
 void keep_argument(py::handle object, Shares& shares) {
   if (const auto* buffer = used_value<Buffer>(object.ptr())) {
-    if (!buffer->is_closed() && !GraphMemoryResource::owns(*buffer))
-      shares.push_back(buffer->box());
+    if (std::shared_ptr<void> share = share_of(*buffer)) shares.push_back(std::move(share));
   } else if (const auto* view = get_if<StridedView>(object.ptr())) {
     keep_view(*view, shares);
   } else if (const auto* map = get_if<TensorMapObject>(object.ptr())) {
@@ -61,13 +61,12 @@ void keep_if_captured(const Stream& stream, std::initializer_list<py::handle> ob
   auto kept = std::make_shared<owner::Kept>();
   if (more != nullptr) kept->shares.push_back(std::move(more));
   for (const py::handle object : objects) keep_argument(object, kept->shares);
-  // Not handle(), which is for other code: from then on, any stream may be captured by it.
-  CUstream handle = owner::require_open(stream.box(), "Stream").stream;
+  const owner::StreamBox& queue = owner::require_open(stream.box(), "Stream");
   if (Recorder* recorder = Recorder::active()) {
-    if (recorder->keep(*stream.box(), kept->shares)) return;
+    if (recorder->keep(queue, kept->shares)) return;
   }
   const ReleaseGil release;
-  owner::keep_in_capture(driver::api(), handle, std::move(kept));
+  owner::keep_in_capture(driver::api(), queue, std::move(kept));
 }
 
 }  // namespace cudacore::bindings

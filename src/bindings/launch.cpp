@@ -43,7 +43,7 @@ void keep_in_capture(const driver::DriverApi& api, const owner::StreamBox& strea
   }
   kept->subject = kernel.box();
   const ReleaseGil release;
-  owner::keep_in_capture(api, stream.stream, std::move(kept));
+  owner::keep_in_capture(api, stream, std::move(kept));
 }
 
 /// `stream` must outlast the call, even if it is closed. A LaunchConfig and a Kernel never change,

@@ -13,23 +13,9 @@
 namespace cudacore::bindings {
 namespace {
 
-struct CaptureInfo {
-  CUstreamCaptureStatus status{};
-  CUgraph graph = nullptr;
-  CUgraphNode last = nullptr;  ///< what the next work runs after, if it is one node
-};
-
-CaptureInfo capture_of(CUstream stream) {
-  CaptureInfo info;
-  const CUgraphNode* last = nullptr;
-  const CUgraphEdgeData* edges = nullptr;
-  std::size_t count = 0;
+owner::CaptureInfo capture_of(const owner::StreamBox& stream) {
   const ReleaseGil release;
-  error::check(driver::api().cuStreamGetCaptureInfo(stream, &info.status, nullptr, &info.graph,
-                                                    &last, &edges, &count),
-               "cuStreamGetCaptureInfo");
-  if (info.status == CU_STREAM_CAPTURE_STATUS_ACTIVE && count == 1) info.last = *last;
-  return info;
+  return owner::capture_info(driver::api(), stream);
 }
 
 std::size_t hash_of(std::span<const std::byte> bytes) noexcept {
@@ -53,7 +39,7 @@ void Recorder::begin(const Stream& stream) {
     throw std::logic_error(name_ + " cannot be recorded while " + active_->name_ +
                            " is: call it on the stream that is being recorded");
   }
-  graph_ = capture_of(stream.box()->stream).graph;
+  graph_ = capture_of(*stream.box()).graph;
   active_ = this;
 }
 
@@ -75,7 +61,7 @@ void Recorder::fix(PyObject* object) noexcept {
 }
 
 void Recorder::require_recorded(const owner::StreamBox& stream) const {
-  if (capture_of(stream.stream).status != CU_STREAM_CAPTURE_STATUS_NONE) return;
+  if (capture_of(stream).status != CU_STREAM_CAPTURE_STATUS_NONE) return;
   throw NotSupportedError(
       "work is queued on " + owner::describe_stream(stream) +
       ", which is not recorded: leave the stream out, so that the work goes to the current stream, "
@@ -106,7 +92,7 @@ void Recorder::require_no_address(std::span<const std::byte> bytes) const {
 
 void Recorder::note_source(const owner::StreamBox& stream, std::span<const std::byte> bytes,
                            std::shared_ptr<void> memory) {
-  if (capture_of(stream.stream).graph != graph_) return;
+  if (capture_of(stream).graph != graph_) return;
   sources_.push_back({bytes, std::move(memory), hash_of(bytes)});
 }
 
@@ -122,9 +108,9 @@ void Recorder::require_same_sources() const {
 
 bool Recorder::note_launch(const owner::StreamBox& stream, const Kernel& kernel,
                            LaunchArrays& arrays) {
-  const CaptureInfo info = capture_of(stream.stream);
-  if (info.graph != graph_ || info.last == nullptr) return false;
-  CapturedLaunch launch{.node = info.last, .kernel = kernel};
+  const owner::CaptureInfo info = capture_of(stream);
+  if (info.graph != graph_ || info.last.size() != 1) return false;
+  CapturedLaunch launch{.node = info.last.front(), .kernel = kernel};
   for (const LaunchArrays::Number& used : arrays.take_numbers()) {
     const launching::PackingPlan& plan = kernel.box()->plan;
     std::uint32_t argument = 0;
@@ -149,7 +135,7 @@ bool Recorder::note_launch(const owner::StreamBox& stream, const Kernel& kernel,
 
 bool Recorder::keep(const owner::StreamBox& stream, std::vector<std::shared_ptr<void>>& shares) {
   require_recorded(stream);
-  if (capture_of(stream.stream).graph != graph_) return false;
+  if (capture_of(stream).graph != graph_) return false;
   kept.insert(kept.end(), std::make_move_iterator(shares.begin()),
               std::make_move_iterator(shares.end()));
   return true;

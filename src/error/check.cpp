@@ -87,6 +87,12 @@ const char* advice(CUresult result, bool simulated) {
       return "The driver has shut down: the process is exiting.";
     case CUDA_ERROR_CONTEXT_IS_DESTROYED:
       return "Somebody destroyed or reset the context; objects made in it cannot be used.";
+    case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
+      return "Wait for work and look at results after the capture has ended: in Python, after its "
+             "`with` block, or outside of the recorded function.";
+    case CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
+      return "Nothing more can be captured: no thread may wait for the device, or for what is "
+             "captured, before the capture has ended.";
     case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
       return "The PTX was made by a compiler newer than the driver: compile to a cubin, or update "
              "the NVIDIA driver.";
@@ -159,6 +165,7 @@ void throw_driver_error(CUresult result, const char* function, std::string_view 
   message += ": " + format_code(api, result);
   if (text != nullptr) message.append(": ").append(text);
   if (!logged.empty()) message.append(". The driver says: ").append(logged);
+  if (result == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED) message += failed_capture();
   if (!more.empty()) message += ". " + more;
   note_failed_capture(result, message);
   Category kind = category(result);

@@ -33,7 +33,8 @@ void note_failed_capture(CUresult result, const std::string& message) noexcept {
 std::string failed_capture() {
   Note& last = note();
   const std::scoped_lock lock(last.mutex);
-  return last.message.empty() ? "" : ", by this call: " + last.message;
+  if (last.message.empty()) return {};
+  return ", by this call: " + last.message.substr(0, last.message.find_last_not_of('.') + 1);
 }
 
 void forget_failed_capture() noexcept {

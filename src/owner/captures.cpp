@@ -38,22 +38,41 @@ void forget_capture(cuuint64_t id) noexcept {
   own.graphs.erase(id);
 }
 
-bool asks_for_capture(const driver::DriverApi& api, CUstream stream) {
+bool asks_for_capture(const StreamBox& stream) {
+  const driver::DriverApi& api = driver::api();
+  const std::shared_ptr<error::ContextBox>& context = stream.work_context();
+  error::throw_if_lost(*context);
+  const error::ContextScope scope(api, *context);
   CUstreamCaptureStatus status{};
-  error::check(api.cuStreamIsCapturing(stream, &status), "cuStreamIsCapturing");
+  const CUresult result = api.cuStreamIsCapturing(stream.stream, &status);
+  if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) return true;
+  error::check(
+      result, "cuStreamIsCapturing", [&] { return describe_stream(stream); }, context.get());
   return status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-void keep_in_capture(const driver::DriverApi& api, CUstream stream, std::shared_ptr<Kept> kept) {
-  CUstreamCaptureStatus status{};
-  cuuint64_t id = 0;
-  CUgraph graph = nullptr;
-  error::check(api.cuStreamGetCaptureInfo(stream, &status, &id, &graph, nullptr, nullptr, nullptr),
-               "cuStreamGetCaptureInfo");
-  if (status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return;
-  const std::shared_ptr<GraphBox> box = graph_of(id);
+CaptureInfo capture_info(const driver::DriverApi& api, const StreamBox& stream) {
+  const std::shared_ptr<error::ContextBox>& context = stream.work_context();
+  const error::ContextScope scope(api, *context);
+  CaptureInfo info;
+  const CUgraphNode* last = nullptr;
+  const CUgraphEdgeData* edges = nullptr;
+  std::size_t count = 0;
+  error::check(
+      api.cuStreamGetCaptureInfo(stream.stream, &info.status, &info.id, &info.graph, &last, &edges,
+                                 &count),
+      "cuStreamGetCaptureInfo", [&] { return describe_stream(stream); }, context.get());
+  if (info.status == CU_STREAM_CAPTURE_STATUS_ACTIVE) info.last = {last, count};
+  return info;
+}
+
+void keep_in_capture(const driver::DriverApi& api, const StreamBox& stream,
+                     std::shared_ptr<Kept> kept) {
+  const CaptureInfo info = capture_info(api, stream);
+  if (info.status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return;
+  const std::shared_ptr<GraphBox> box = graph_of(info.id);
   if (box == nullptr) {
-    keep_in(api, graph, std::move(kept));
+    keep_in(api, info.graph, std::move(kept));
     return;
   }
   const std::scoped_lock lock(box->outermost().family);

@@ -3,13 +3,12 @@
 
 #include <atomic>
 #include <memory>
+#include <span>
 
 #include "owner/graph_box.hpp"
 #include "owner/owned_handles.hpp"
 
 namespace cudacore::owner {
-
-[[nodiscard]] bool asks_for_capture(const driver::DriverApi& api, CUstream stream);
 
 /// How many captures have begun here and not ended: while there are none, launches needn't ask.
 inline constinit std::atomic<int> captures{0};
@@ -24,19 +23,38 @@ inline constinit std::atomic<int> captures{0};
   return any_capture() || captures_possible.load(std::memory_order_relaxed);
 }
 
-/// Whether anybody's capture includes the stream.
+/// Asks the driver whether a stream is being captured, or, being the legacy one, waits for one that
+/// is: to record or to query it would end that capture. In the stream's own context.
+/// @throw Error if the driver doesn't say.
+[[nodiscard]] bool asks_for_capture(const StreamBox& stream);
+
+/// Whether anybody's capture includes the stream; see asks_for_capture().
 /// @throw Error
-[[nodiscard]] inline bool is_captured_by_anyone(const driver::DriverApi& api, CUstream stream) {
-  return may_be_capturing() && asks_for_capture(api, stream);
+[[nodiscard]] inline bool is_captured(const StreamBox& stream) {
+  if (!may_be_capturing()) [[likely]]
+    return false;
+  return asks_for_capture(stream);
 }
 
-/// Whether a capture that began here, or an invalid one, includes the stream.
+/// The same while there are captures that began here, whose streams other code needn't know.
 /// @throw Error
-[[nodiscard]] inline bool is_captured_here(const driver::DriverApi& api, CUstream stream) {
+[[nodiscard]] inline bool is_captured_by_us(const StreamBox& stream) {
   if (!any_capture()) [[likely]]
     return false;
-  return asks_for_capture(api, stream);
+  return asks_for_capture(stream);
 }
+
+/// What the driver says of a stream's capture.
+struct CaptureInfo {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  cuuint64_t id = 0;
+  CUgraph graph = nullptr;
+  /// What the next work runs after. The driver's own, until the next call on the stream.
+  std::span<const CUgraphNode> last{};
+};
+
+/// @throw Error
+[[nodiscard]] CaptureInfo capture_info(const driver::DriverApi& api, const StreamBox& stream);
 
 /// Notes into which graph a capture goes (its id is the driver's), and that it has ended.
 /// @throw std::bad_alloc
@@ -45,6 +63,7 @@ void forget_capture(cuuint64_t id) noexcept;
 
 /// If the stream is being captured, makes the graph keep what a launch uses.
 /// @throw Error, std::bad_alloc
-void keep_in_capture(const driver::DriverApi& api, CUstream stream, std::shared_ptr<Kept> kept);
+void keep_in_capture(const driver::DriverApi& api, const StreamBox& stream,
+                     std::shared_ptr<Kept> kept);
 
 }  // namespace cudacore::owner

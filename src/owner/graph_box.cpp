@@ -90,20 +90,18 @@ void GraphBox::forget(NodeBox& node, Ended& ended) noexcept {
 
 namespace {
 
-bool is_capturing(const driver::DriverApi& api, CUstream stream) noexcept {
-  CUstreamCaptureStatus status{};
-  return may_be_capturing() && api.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS &&
-         status != CU_STREAM_CAPTURE_STATUS_NONE;
-}
-
 /// Whether the last launch has ended for sure.
 bool has_ended(const driver::DriverApi& api, const LaunchedUses& remains) noexcept {
   if (remains.last_launch != nullptr) {
     return api.cuEventQuery(remains.last_launch->event) == CUDA_SUCCESS;
   }
   if (remains.last_stream == nullptr) return true;
-  const CUstream stream = remains.last_stream->stream;
-  return !is_capturing(api, stream) && api.cuStreamQuery(stream) == CUDA_SUCCESS;
+  try {
+    return !is_captured(*remains.last_stream) &&
+           api.cuStreamQuery(remains.last_stream->stream) == CUDA_SUCCESS;
+  } catch (const std::exception&) {  // the driver doesn't say
+    return false;
+  }
 }
 
 /// Waits until the last launch has ended, on a thread that has nothing else to do.
@@ -126,13 +124,13 @@ void end_after_launch(const std::shared_ptr<error::ContextBox>& context,
   end_elsewhere([context, remains] {
     const driver::DriverApi* api = driver::api_for_cleanup();
     if (api == nullptr || !error::is_alive(*api, *context)) return;
-    // The event to wait for would become part of a capture. Others may end meanwhile.
-    if (remains->last_launch == nullptr && is_capturing(*api, remains->last_stream->stream)) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      end_after_launch(context, remains);
-      return;
-    }
     try {
+      // The event to wait for would become part of a capture. Others may end meanwhile.
+      if (remains->last_launch == nullptr && is_captured(*remains->last_stream)) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        end_after_launch(context, remains);
+        return;
+      }
       wait_for_end(*api, *remains);
     } catch (const std::exception&) {  // the context was lost, and the launch with it
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/block_list.hpp"
 
-#include "runtime/captured_work.hpp"
+#include "owner/captures.hpp"
 #include "runtime/context_call.hpp"
 
 namespace cudacore {
@@ -40,7 +40,7 @@ std::uint64_t stream_key(const owner::StreamBox& stream) {
   return key;
 }
 
-bool Order::is_captured() const { return stream != nullptr && is_captured_by_anyone(*stream); }
+bool Order::is_captured() const { return stream != nullptr && owner::is_captured(*stream); }
 
 bool Order::is_done() const {
   return stream != nullptr ? Stream(stream).is_done() : event->is_done();

@@ -7,7 +7,6 @@
 #include "driver/process.hpp"
 #include "error/describe.hpp"
 #include "owner/captures.hpp"
-#include "runtime/captured_work.hpp"
 #include "runtime/context_call.hpp"
 
 namespace cudacore {
@@ -24,7 +23,7 @@ Block* CachingPool::try_take(const owner::StreamBox& stream, std::size_t size) n
   }
   if (owner::may_be_capturing() && !is_default_stream(stream.stream)) {
     try {
-      if (is_captured_by_anyone(stream)) return nullptr;
+      if (owner::is_captured(stream)) return nullptr;
     } catch (const std::exception&) {  // take() throws it again
       return nullptr;
     }

@@ -4,6 +4,7 @@
 
 #include "cudacore/error.hpp"
 #include "error/describe.hpp"
+#include "owner/captures.hpp"
 #include "runtime/caching_pool.hpp"
 #include "runtime/captured_work.hpp"
 #include "runtime/context_call.hpp"
@@ -16,13 +17,7 @@ namespace cudacore {
 Block& CachingPool::take(const Stream& stream, std::size_t requested) {
   const owner::StreamBox& box = require_open(stream.box(), "Stream");
   const StreamCall call(box);
-  if (is_captured_by_anyone(box)) {
-    throw NotSupportedError(
-        owner::describe_stream(box) +
-        (is_default_stream(box.stream) ? " waits for a stream that is" : " is") +
-        " being captured, and a CachingMemoryResource would reuse memory that the graph still "
-        "needs: allocate before the capture begins, or from a DeviceMemoryResource");
-  }
+  if (owner::is_captured(box)) refuse_allocation("a CachingMemoryResource", box);
   if (requested > ~std::size_t{0} >> 1U) throw_out_of_memory(requested, {});
   renew_after_reset();
   const BlockSize wanted = block_size(requested);

@@ -4,7 +4,6 @@
 #include "cudacore/error.hpp"
 #include "error/context_box.hpp"
 #include "owner/captures.hpp"
-#include "runtime/captured_work.hpp"
 #include "runtime/context_call.hpp"
 #include "runtime/pinned_lists.hpp"
 
@@ -53,7 +52,7 @@ void CachingPool::record_if_needed(BlockList& list,
     if (list.records_late()) return;
     event = list.event;
   }
-  if (is_captured_by_anyone(*stream)) {
+  if (owner::is_captured(*stream)) {
     throw NotSupportedError(
         owner::describe_stream(*stream) +
         " is being captured: memory of a CachingMemoryResource that is freed on it is not used "
@@ -75,7 +74,7 @@ void CachingPool::stream_ends(const std::shared_ptr<owner::StreamBox>& stream) n
   std::optional<Event> event;
   std::unique_ptr<BlockList> gone;
   try {
-    if (!is_captured_by_anyone(*stream)) event = Stream(stream).record(EventOptions{});
+    if (!owner::is_captured(*stream)) event = Stream(stream).record(EventOptions{});
   } catch (const std::exception&) {  // only the context can be waited for
   }
   const std::scoped_lock lock(mutex_);

@@ -5,20 +5,17 @@
 #include <stdexcept>
 #include <utility>
 
+#include "cudacore/error.hpp"
 #include "cudacore/graph_memory_resource.hpp"
 #include "owner/captures.hpp"
+#include "owner/require_open.hpp"
 #include "runtime/context_call.hpp"
 
 namespace cudacore {
 
-bool is_captured_by_anyone(const owner::StreamBox& stream) {
-  if (!owner::may_be_capturing()) return false;
-  const StreamCall call(stream);
-  CUstreamCaptureStatus status{};
-  const CUresult result = call.api().cuStreamIsCapturing(call.stream(), &status);
-  if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) return true;
-  call.check(result, "cuStreamIsCapturing");
-  return status != CU_STREAM_CAPTURE_STATUS_NONE;
+std::shared_ptr<void> share_of(const Buffer& buffer) {
+  if (buffer.box().use_count() == 0 || GraphMemoryResource::owns(buffer)) return nullptr;
+  return buffer.box();
 }
 
 void keep_if_captured(const Stream& stream, std::span<const Buffer> buffers) {
@@ -26,16 +23,28 @@ void keep_if_captured(const Stream& stream, std::span<const Buffer> buffers) {
     return;
   auto kept = std::make_shared<owner::Kept>();
   for (const Buffer& buffer : buffers) {
-    if (buffer.box().use_count() == 0 || GraphMemoryResource::owns(buffer)) continue;
-    kept->shares.emplace_back(buffer.box());
+    if (std::shared_ptr<void> share = share_of(buffer)) kept->shares.push_back(std::move(share));
   }
   if (kept->shares.empty()) return;
-  const StreamCall call(*stream.box());
-  owner::keep_in_capture(call.api(), call.stream(), std::move(kept));
+  owner::keep_in_capture(driver::api(), *stream.box(), std::move(kept));
+}
+
+void refuse_allocation(const std::string& resource, const owner::StreamBox& stream) {
+  throw NotSupportedError(
+      resource + " allocates no memory on " + owner::describe_stream(stream) +
+      (is_default_stream(stream.stream) ? ", which waits for a stream that is" : ", which is") +
+      " being captured: allocate before the capture begins, or from a "
+      "GraphMemoryResource");
+}
+
+void refuse_if_captured(const std::string& resource, const std::optional<Stream>& stream) {
+  if (!stream) return;
+  const owner::StreamBox& queue = require_open(stream->box(), "Stream");
+  if (owner::is_captured(queue)) refuse_allocation(resource, queue);
 }
 
 std::string capture_refusal(const std::string& function, const Stream& stream) {
-  if (!is_captured_by_anyone(require_open(stream.box(), "Stream"))) return {};
+  if (!owner::is_captured(require_open(stream.box(), "Stream"))) return {};
   return function +
          ": the stream is being captured, and graphs have no nodes for this: do it before the "
          "capture, or on another stream";

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <initializer_list>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -12,10 +14,9 @@
 
 namespace cudacore {
 
-/// Whether a stream is being captured into a graph, by whoever began that, or, for the legacy
-/// stream, one that waits for it: to record or to query it would end that capture.
-/// @throw Error if the driver doesn't say.
-[[nodiscard]] bool is_captured_by_anyone(const owner::StreamBox& stream);
+/// What a graph keeps of a buffer that its work uses, even if it is closed later; null for the
+/// memory of a graph, which ends when it is closed, and for a buffer that is no share.
+[[nodiscard]] std::shared_ptr<void> share_of(const Buffer& buffer);
 
 /// The graph that captured work becomes part of keeps the buffers that the work uses. The bindings
 /// pass buffers that are no shares, and keep the objects themselves.
@@ -23,6 +24,13 @@ void keep_if_captured(const Stream& stream, std::span<const Buffer> buffers);
 inline void keep_if_captured(const Stream& stream, std::initializer_list<Buffer> buffers) {
   keep_if_captured(stream, std::span(buffers.begin(), buffers.size()));
 }
+
+/// Refuses to allocate for a stream that is being captured: a graph would still use the memory when
+/// others have it. `resource` begins the message.
+/// @throw NotSupportedError
+[[noreturn]] void refuse_allocation(const std::string& resource, const owner::StreamBox& stream);
+/// The same if the stream, if there is one, is being captured.
+void refuse_if_captured(const std::string& resource, const std::optional<Stream>& stream);
 
 /// Why work that graphs have no nodes for can't be queued on a stream, beginning with `function`;
 /// empty if it can.

@@ -41,26 +41,24 @@ using Outdated = std::deque<owner::ExecutableBox::Outdated>;
 
 /// An event behind all launches so far; null if there are none, or if it cannot be recorded,
 /// because their stream is being captured.
-std::shared_ptr<owner::EventBox> behind_launches(const driver::DriverApi& api,
-                                                 const owner::ExecutableBox& box) {
+std::shared_ptr<owner::EventBox> behind_launches(const owner::ExecutableBox& box) {
   if (box.last_stream == nullptr) return box.last_launch;
-  if (owner::is_captured_by_anyone(api, box.last_stream->stream)) return nullptr;
+  if (owner::is_captured(*box.last_stream)) return nullptr;
   return Stream(box.last_stream).record().box();
 }
 
 /// Where an update leaves what it replaces until no launch uses that. Moves what was left before,
 /// and is not used any more, to `unused`, to be dropped without the lock.
-owner::Uses& place_for_replaced(const driver::DriverApi& api, owner::ExecutableBox& box,
-                                Outdated& unused) {
+owner::Uses& place_for_replaced(owner::ExecutableBox& box, Outdated& unused) {
   while (!box.outdated.empty()) {
     std::shared_ptr<owner::EventBox>& end = box.outdated.front().unused_after;
-    if (end == nullptr) end = behind_launches(api, box);
+    if (end == nullptr) end = behind_launches(box);
     if (end == nullptr || !Event(end).is_done()) break;
     unused.push_back(std::move(box.outdated.front()));
     box.outdated.pop_front();
   }
   if (box.last_stream == nullptr && box.last_launch == nullptr) return unused.emplace_back().uses;
-  box.outdated.push_back({behind_launches(api, box), {}});
+  box.outdated.push_back({behind_launches(box), {}});
   return box.outdated.back().uses;
 }
 
@@ -103,7 +101,7 @@ std::shared_ptr<owner::Kept> launch_held(owner::ExecutableBox& box, const Stream
   call.check(call.api().cuGraphLaunch(box.executable, call.stream()), "cuGraphLaunch",
              [&] { return describe(box, queue); });
   call.context()->history.add(box.interned_name, call.stream());
-  if (owner::is_captured_by_anyone(call.api(), call.stream())) {
+  if (owner::is_captured(queue)) {
     auto kept = std::make_shared<owner::Kept>();
     kept->inner = box.uses;
     for (const auto& [node, uses] : box.updated) kept->inner.push_back(uses);
@@ -119,8 +117,8 @@ std::shared_ptr<owner::Kept> launch_held(owner::ExecutableBox& box, const Stream
   return nullptr;
 }
 
-void keep_launched(const StreamCall& call, std::shared_ptr<owner::Kept> kept) {
-  if (kept != nullptr) owner::keep_in_capture(call.api(), call.stream(), std::move(kept));
+void keep_launched(const Stream& stream, std::shared_ptr<owner::Kept> kept) {
+  if (kept != nullptr) owner::keep_in_capture(driver::api(), *stream.box(), std::move(kept));
 }
 
 void Graph::launch(const Stream& stream) const {
@@ -131,7 +129,7 @@ void Graph::launch(const Stream& stream) const {
     const std::scoped_lock lock(box.mutex);
     kept = launch_held(box, call, stream);
   }
-  keep_launched(call, std::move(kept));
+  keep_launched(stream, std::move(kept));
 }
 
 void Graph::upload(const Stream& stream) const {
@@ -153,7 +151,7 @@ void Graph::update(const GraphDefinition& definition) const {
   definition.box()->list_uses(uses);
   owner::Uses used = box.uses;
   for (const auto& [node, kept] : box.updated) used.push_back(kept);
-  owner::Uses& replaced = place_for_replaced(call.api(), box, unused);
+  owner::Uses& replaced = place_for_replaced(box, unused);
   CUgraphExecUpdateResultInfo info{};
   context.check(call.api().cuGraphExecUpdate(box.executable, call.graph(), &info),
                 "cuGraphExecUpdate",
@@ -174,13 +172,7 @@ void Graph::update(const GraphNode& node, const GraphWork& given) const {
   const std::scoped_lock lock(box.mutex);
   const CUgraphNode handle = find(box, node);
   if (work.params.type == CU_GRAPH_NODE_TYPE_KERNEL) {
-    for (const CUlaunchAttributeID id : kernel_attributes) {
-      if (!may_differ(*node.box(), work, id)) continue;
-      CUlaunchAttributeValue value{};
-      const bool is_known = read_attribute(call, handle, id, value);
-      if (is_known ? are_equal(id, value, attribute_of(work, id)) : !has_attribute(work, id)) {
-        continue;
-      }
+    if (!changed_attributes(call, handle, *node.box(), work).empty()) {
       throw std::invalid_argument(
           "an update of one node cannot change the cluster, is_cooperative, the priority or other "
           "launch attributes: update() the node of the definition, and the Graph from the "
@@ -190,7 +182,7 @@ void Graph::update(const GraphNode& node, const GraphWork& given) const {
   std::shared_ptr<owner::Kept>& now = box.updated[handle];
   owner::Uses* replaced = nullptr;
   if (now != nullptr) {
-    replaced = &place_for_replaced(call.api(), box, unused);
+    replaced = &place_for_replaced(box, unused);
     replaced->reserve(1);
   }
   context.check(call.api().cuGraphExecNodeSetParams(box.executable, handle, &work.params),

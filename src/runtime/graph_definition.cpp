@@ -13,16 +13,6 @@ namespace {
 
 using Edges = std::vector<std::pair<CUgraphNode, CUgraphNode>>;
 
-std::vector<CUgraphNode> list_nodes(const GraphCall& call) {
-  std::size_t count = 0;
-  call.check(call.api().cuGraphGetNodes(call.graph(), nullptr, &count), "cuGraphGetNodes");
-  std::vector<CUgraphNode> nodes(count);
-  if (count != 0) {
-    call.check(call.api().cuGraphGetNodes(call.graph(), nodes.data(), &count), "cuGraphGetNodes");
-  }
-  return nodes;
-}
-
 Edges list_edges(const GraphCall& call) {
   std::size_t count = 0;
   call.check(call.api().cuGraphGetEdges(call.graph(), nullptr, nullptr, nullptr, &count),
@@ -118,6 +108,16 @@ std::vector<std::unique_ptr<owner::GraphBox>> new_branches(owner::GraphBox& grap
 }
 
 }  // namespace
+
+std::vector<CUgraphNode> list_nodes(const GraphCall& call) {
+  std::size_t count = 0;
+  call.check(call.api().cuGraphGetNodes(call.graph(), nullptr, &count), "cuGraphGetNodes");
+  std::vector<CUgraphNode> nodes(count);
+  if (count != 0) {
+    call.check(call.api().cuGraphGetNodes(call.graph(), nodes.data(), &count), "cuGraphGetNodes");
+  }
+  return nodes;
+}
 
 GraphCall::GraphCall(const std::shared_ptr<owner::GraphBox>& graph)
     : api_(&graph_api()), graph_(graph.get()), lock_(graph->outermost().family) {
@@ -291,8 +291,9 @@ Graph GraphDefinition::instantiate(const GraphCompleteOptions& options) const {
   const GraphCall call(box_);
   box_->list_uses(box->uses);
   box->source = std::shared_ptr<owner::GraphBox>(box_, &box_->outermost());
+  const std::size_t count = list_nodes(call).size();
   box->interned_name =
-      error::intern("graph of " + std::to_string(list_nodes(call).size()) + " nodes");
+      error::intern("graph of " + std::to_string(count) + (count == 1 ? " node" : " nodes"));
   CUDA_GRAPH_INSTANTIATE_PARAMS params{};
   const auto add = [&](bool chosen, CUgraphInstantiate_flags flag) {
     if (chosen) params.flags |= static_cast<cuuint64_t>(flag);

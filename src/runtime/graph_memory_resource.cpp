@@ -29,7 +29,7 @@ Buffer GraphMemoryResource::allocate(std::size_t size, const std::optional<Strea
                                 std::to_string(device_.id()) + ", and the stream of device " +
                                 std::to_string(call.context()->device));
   }
-  if (!owner::asks_for_capture(call.api(), call.stream())) {
+  if (!owner::is_captured(*queue.box())) {
     throw std::logic_error(
         "GraphMemoryResource allocates only on a stream that is being captured: use it with a "
         "GraphBuilder, and the device's memory_resource elsewhere");
@@ -49,7 +49,8 @@ void GraphMemoryResource::deallocate(CUdeviceptr pointer, std::size_t size,
                                      const std::optional<Stream>& stream) {
   if (pointer == 0) return;
   const ReleaseCall call(stream, device_.id());
-  const bool is_captured = owner::asks_for_capture(call.api(), call.stream());
+  const std::shared_ptr<owner::StreamBox> queue = call.shared_stream();
+  const bool is_captured = queue != nullptr && owner::is_captured(*queue);
   const CUresult result = call.api().cuMemFreeAsync(pointer, call.stream());
   if (result == CUDA_ERROR_INVALID_VALUE && !is_captured) return;
   call.check(result, "cuMemFreeAsync", pointer, size);

@@ -150,12 +150,8 @@ void GraphNode::update(const GraphWork& given) const {
   if (result == CUDA_SUCCESS) unused = std::exchange(box_->kept, work.kept);
   if (result == CUDA_SUCCESS && work.params.type == CU_GRAPH_NODE_TYPE_KERNEL) {
     std::vector<CUlaunchAttributeID> set = more_attributes(work);
-    for (const CUlaunchAttributeID id : kernel_attributes) {
-      if (!may_differ(*box_, work, id)) continue;
+    for (const CUlaunchAttributeID id : changed_attributes(call, call.handle(), *box_, work)) {
       const CUlaunchAttributeValue value = attribute_of(work, id);
-      CUlaunchAttributeValue now{};
-      const bool is_known = read_attribute(call, call.handle(), id, now);
-      if (is_known ? are_equal(id, value, now) : !has_attribute(work, id)) continue;
       function = "cuGraphKernelNodeSetAttribute";
       result = call.api().cuGraphKernelNodeSetAttribute(call.handle(), id, &value);
       if (result != CUDA_SUCCESS) break;

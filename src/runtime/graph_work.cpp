@@ -12,6 +12,7 @@
 #include "launch/enqueue.hpp"
 #include "launch/shape.hpp"
 #include "owner/callback.hpp"
+#include "runtime/captured_work.hpp"
 
 namespace cudacore {
 namespace {
@@ -70,6 +71,19 @@ std::size_t size_of(CUlaunchAttributeID id) noexcept {
     default:
       return sizeof(int);
   }
+}
+
+/// Whether a kernel's work sets an attribute.
+bool has_attribute(const GraphWorkBox& work, CUlaunchAttributeID id) noexcept {
+  return std::any_of(work.attributes.begin(), work.attributes.end(),
+                     [id](const CUlaunchAttribute& attribute) { return attribute.id == id; });
+}
+
+/// Whether work or a node of a kernel may have another value than the device's default.
+bool may_differ(const owner::NodeBox& node, const GraphWorkBox& work,
+                CUlaunchAttributeID id) noexcept {
+  return is_known_everywhere(id) || has_attribute(work, id) ||
+         std::find(node.attributes.begin(), node.attributes.end(), id) != node.attributes.end();
 }
 
 std::shared_ptr<owner::EventBox> open_event(const Event& event) {
@@ -221,6 +235,10 @@ GraphWork GraphWork::child(const GraphDefinition& graph) {
 
 void GraphWork::keep(std::shared_ptr<void> used) { box_->kept->shares.push_back(std::move(used)); }
 
+void GraphWork::keep_memory(const Buffer& buffer) {
+  if (std::shared_ptr<void> share = share_of(buffer)) keep(std::move(share));
+}
+
 const char* kind_name(CUgraphNodeType type) noexcept {
   switch (type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
@@ -258,11 +276,6 @@ void require_kind(const GraphNode& node, const GraphWorkBox& work) {
                               kind_name(work.params.type) + " node");
 }
 
-bool has_attribute(const GraphWorkBox& work, CUlaunchAttributeID id) noexcept {
-  return std::any_of(work.attributes.begin(), work.attributes.end(),
-                     [id](const CUlaunchAttribute& attribute) { return attribute.id == id; });
-}
-
 CUlaunchAttributeValue attribute_of(const GraphWorkBox& work, CUlaunchAttributeID id) noexcept {
   for (const CUlaunchAttribute& attribute : work.attributes) {
     if (attribute.id == id) return attribute.value;
@@ -272,10 +285,20 @@ CUlaunchAttributeValue attribute_of(const GraphWorkBox& work, CUlaunchAttributeI
   return value;
 }
 
-bool may_differ(const owner::NodeBox& node, const GraphWorkBox& work,
-                CUlaunchAttributeID id) noexcept {
-  return is_known_everywhere(id) || has_attribute(work, id) ||
-         std::find(node.attributes.begin(), node.attributes.end(), id) != node.attributes.end();
+std::vector<CUlaunchAttributeID> changed_attributes(const GraphCall& call, CUgraphNode handle,
+                                                    const owner::NodeBox& node,
+                                                    const GraphWorkBox& work) {
+  std::vector<CUlaunchAttributeID> changed;
+  for (const CUlaunchAttributeID id : kernel_attributes) {
+    if (!may_differ(node, work, id)) continue;
+    const CUlaunchAttributeValue wanted = attribute_of(work, id);
+    CUlaunchAttributeValue now{};
+    const bool is_known = read_attribute(call, handle, id, now);
+    const bool is_same =
+        is_known ? std::memcmp(&wanted, &now, size_of(id)) == 0 : !has_attribute(work, id);
+    if (!is_same) changed.push_back(id);
+  }
+  return changed;
 }
 
 std::vector<CUlaunchAttributeID> more_attributes(const GraphWorkBox& work) {
@@ -284,11 +307,6 @@ std::vector<CUlaunchAttributeID> more_attributes(const GraphWorkBox& work) {
     if (!is_known_everywhere(attribute.id)) ids.push_back(attribute.id);
   }
   return ids;
-}
-
-bool are_equal(CUlaunchAttributeID id, const CUlaunchAttributeValue& a,
-               const CUlaunchAttributeValue& b) noexcept {
-  return std::memcmp(&a, &b, size_of(id)) == 0;
 }
 
 bool read_attribute(const GraphCall& call, CUgraphNode node, CUlaunchAttributeID id,

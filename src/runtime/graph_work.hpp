@@ -65,6 +65,9 @@ class GraphCall : driver::NotCopied {
   std::unique_lock<std::mutex> lock_;
 };
 
+/// The handles of a graph's nodes, in the order in which they were added.
+[[nodiscard]] std::vector<CUgraphNode> list_nodes(const GraphCall& call);
+
 /// A call on a node.
 class NodeCall : public GraphCall {
  public:
@@ -88,7 +91,7 @@ class NodeCall : public GraphCall {
                                                        const Stream& stream);
 /// Makes a captured graph keep what launch_held() returned. Without the mutex of the executable
 /// graph: an update takes the lock of a definition first.
-void keep_launched(const StreamCall& call, std::shared_ptr<owner::Kept> kept);
+void keep_launched(const Stream& stream, std::shared_ptr<owner::Kept> kept);
 
 /// Adds a node that runs after those which `dependencies` lists, during the call on the graph.
 GraphNode add_node(const std::shared_ptr<owner::GraphBox>& graph, const GraphWork& given,
@@ -108,8 +111,6 @@ GraphNode add_node(const std::shared_ptr<owner::GraphBox>& graph, const GraphWor
 
 /// @throw std::invalid_argument if an update would change what kind of node it is.
 void require_kind(const GraphNode& node, const GraphWorkBox& work);
-/// Whether a kernel's work sets an attribute.
-[[nodiscard]] bool has_attribute(const GraphWorkBox& work, CUlaunchAttributeID id) noexcept;
 /// The value of an attribute of a kernel's work; the default unless it is set.
 [[nodiscard]] CUlaunchAttributeValue attribute_of(const GraphWorkBox& work,
                                                   CUlaunchAttributeID id) noexcept;
@@ -131,14 +132,13 @@ inline constexpr std::array kernel_attributes{
   return id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION || id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE ||
          id == CU_LAUNCH_ATTRIBUTE_PRIORITY;
 }
-/// Whether work or a node of a kernel may have another value than the device's default.
-[[nodiscard]] bool may_differ(const owner::NodeBox& node, const GraphWorkBox& work,
-                              CUlaunchAttributeID id) noexcept;
+/// The attributes of a kernel node, `handle`, that have another value in work.
+[[nodiscard]] std::vector<CUlaunchAttributeID> changed_attributes(const GraphCall& call,
+                                                                  CUgraphNode handle,
+                                                                  const owner::NodeBox& node,
+                                                                  const GraphWorkBox& work);
 /// The attributes that work sets, besides those of the shape.
 [[nodiscard]] std::vector<CUlaunchAttributeID> more_attributes(const GraphWorkBox& work);
-/// Whether two values of such an attribute are the same.
-[[nodiscard]] bool are_equal(CUlaunchAttributeID id, const CUlaunchAttributeValue& a,
-                             const CUlaunchAttributeValue& b) noexcept;
 /// Reads an attribute of a kernel node; returns false if the driver doesn't know it.
 [[nodiscard]] bool read_attribute(const GraphCall& call, CUgraphNode node, CUlaunchAttributeID id,
                                   CUlaunchAttributeValue& value);

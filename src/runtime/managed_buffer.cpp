@@ -215,7 +215,7 @@ void ManagedBuffer::prefetch(const MemoryLocation& location, const Stream& strea
   if (call.api().cuMemPrefetchAsync == nullptr) {
     driver::throw_missing_symbol("cuMemPrefetchAsync", first_advice);
   }
-  refuse(capture_refusal("ManagedBuffer::prefetch", stream));
+  refuse(capture_refusal("ManagedBuffer.prefetch", stream));
   call.check(call.api().cuMemPrefetchAsync(box.pointer, box.size, place, 0, call.stream()),
              "cuMemPrefetchAsync", [&] { return describe_range(box); });
 }

@@ -7,6 +7,7 @@
 #include "owner/captures.hpp"
 #include "owner/texture_boxes.hpp"
 #include "runtime/array_shape.hpp"
+#include "runtime/captured_work.hpp"
 #include "runtime/close_after_work.hpp"
 #include "runtime/context_call.hpp"
 #include "runtime/texture_checks.hpp"
@@ -64,14 +65,16 @@ CUDA_MEMCPY3D copy_out_of(const ArrayBox& box, CUdeviceptr destination) {
 }
 
 /// If the copy was captured, the graph keeps the array and the buffer, unless the caller does.
-void keep_copy(const StreamCall& call, const OpaqueArray& array, const Buffer* buffer) {
+void keep_copy(const Stream& stream, const OpaqueArray& array, const Buffer* buffer) {
   if (!owner::any_capture()) [[likely]]
     return;
   auto kept = std::make_shared<owner::Kept>();
   if (array.box().use_count() != 0) kept->shares.emplace_back(array.box());
-  if (buffer != nullptr && buffer->box().use_count() != 0) kept->shares.emplace_back(buffer->box());
+  if (buffer != nullptr) {
+    if (std::shared_ptr<void> share = share_of(*buffer)) kept->shares.push_back(std::move(share));
+  }
   if (!kept->shares.empty()) {
-    owner::keep_in_capture(call.api(), call.stream(), std::move(kept));
+    owner::keep_in_capture(driver::api(), *stream.box(), std::move(kept));
   }
 }
 
@@ -88,7 +91,7 @@ void run_copy(const OpaqueArray& array, const CUDA_MEMCPY3D& copy, const Stream&
   box.note_work();
   call.check(call.api().cuMemcpy3DAsync(&copy, call.stream()), "cuMemcpy3DAsync",
              [&] { return array_text(box.description, box.context->device); });
-  keep_copy(call, array, buffer);
+  keep_copy(stream, array, buffer);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "error/unraisable.hpp"
 #include "owner/callback.hpp"
 #include "owner/captures.hpp"
+#include "runtime/captured_work.hpp"
 #include "runtime/release_call.hpp"
 
 namespace cudacore {
@@ -65,11 +66,9 @@ Buffer PoolMemoryResource::allocate(std::size_t size, const std::optional<Stream
   // The given stream, not the one for the release: a per-thread stream may use the memory at once.
   const StreamCall call(stream ? *stream->box() : *box->stream);
   if (size == 0) return Buffer(std::move(box));
-  if (owner::is_captured_here(call.api(), call.stream())) [[unlikely]] {
-    throw std::logic_error(describe(handle(), device_id()) +
-                           " allocates no memory on a stream that is being captured: allocate "
-                           "before, or from a GraphMemoryResource");
-  }
+  const owner::StreamBox& queue = stream ? *stream->box() : *box->stream;
+  if (owner::is_captured_by_us(queue)) [[unlikely]]
+    refuse_allocation(describe(handle(), device_id()), queue);
   CUdeviceptr pointer = 0;
   const auto describe_memory = [&] {
     const std::string place = device_id() >= 0 ? error::describe_device(device_id())

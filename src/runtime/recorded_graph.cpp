@@ -44,7 +44,7 @@ class RecordedGraph::Scan {
   explicit Scan(const RecordedCapture& capture)
       : call_(capture.definition.box()), stand_ins_(capture.stand_ins) {
     for (const CapturedLaunch& launch : capture.launches) launches_.emplace(launch.node, &launch);
-    for (CUgraphNode node : nodes_of(call_)) {
+    for (CUgraphNode node : list_nodes(call_)) {
       Node scanned;
       scanned.node = node;
       scanned.params.type = type_of(call_, node);
@@ -57,16 +57,6 @@ class RecordedGraph::Scan {
   }
 
   [[nodiscard]] const GraphCall& call() const noexcept { return call_; }
-
-  static std::vector<CUgraphNode> nodes_of(const GraphCall& call) {
-    std::size_t count = 0;
-    call.check(call.api().cuGraphGetNodes(call.graph(), nullptr, &count), "cuGraphGetNodes");
-    std::vector<CUgraphNode> nodes(count);
-    if (count != 0) {
-      call.check(call.api().cuGraphGetNodes(call.graph(), nodes.data(), &count), "cuGraphGetNodes");
-    }
-    return nodes;
-  }
 
   static CUgraphNodeType type_of(const GraphCall& call, CUgraphNode node) {
     CUgraphNodeType type{};
@@ -332,7 +322,7 @@ RecordedGraph::RecordedGraph(const RecordedCapture& capture, const RecordedCaptu
 bool RecordedGraph::has_other_kernels(const GraphDefinition& definition,
                                       std::span<const CapturedLaunch> launches) {
   const GraphCall call(definition.box());
-  const std::vector<CUgraphNode> nodes = Scan::nodes_of(call);
+  const std::vector<CUgraphNode> nodes = list_nodes(call);
   const auto kernels = std::count_if(nodes.begin(), nodes.end(), [&](CUgraphNode node) {
     return Scan::type_of(call, node) == CU_GRAPH_NODE_TYPE_KERNEL;
   });
@@ -382,7 +372,7 @@ void RecordedGraph::launch(const Stream& stream, std::span<const std::uint64_t> 
   }
   std::shared_ptr<owner::Kept> kept = launch_held(box, call, stream);
   lock.unlock();
-  keep_launched(call, std::move(kept));
+  keep_launched(stream, std::move(kept));
 }
 
 }  // namespace cudacore

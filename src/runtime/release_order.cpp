@@ -5,7 +5,6 @@
 
 #include "cudacore/error.hpp"
 #include "owner/captures.hpp"
-#include "runtime/captured_work.hpp"
 #include "runtime/context_call.hpp"
 
 namespace cudacore {
@@ -31,7 +30,7 @@ void forget_done(owner::BufferBox& box) {
   }
   std::erase_if(known, [](const auto& stream) {
     try {
-      return is_captured_by_anyone(*stream) || !Stream(stream).is_done();
+      return owner::is_captured(*stream) || !Stream(stream).is_done();
     } catch (const Error&) {  // the release will report it
       return true;
     }
@@ -52,7 +51,7 @@ void add_stream(owner::BufferBox& box, std::shared_ptr<owner::StreamBox> chosen)
 }
 
 void refuse_captured(const owner::StreamBox& stream) {
-  if (!is_captured_by_anyone(stream)) return;
+  if (!owner::is_captured(stream)) return;
   throw NotSupportedError(
       owner::describe_stream(stream) +
       " is being captured: shared memory whose parts were used on several streams can't be "

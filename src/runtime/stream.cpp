@@ -211,12 +211,12 @@ bool Stream::is_done() const {
 void Stream::add_callback(std::function<void()> function) const {
   if (!function) throw std::invalid_argument("add_callback needs a function to call");
   const StreamCall call(open(*this));
-  if (owner::is_captured_by_anyone(call.api(), call.stream())) {
+  if (owner::is_captured(*box_)) {
     auto kept = std::make_shared<owner::Kept>();
     kept->callback = std::move(function);
     call.check(call.api().cuLaunchHostFunc(call.stream(), run_captured_callback, kept.get()),
                "cuLaunchHostFunc");
-    owner::keep_in_capture(call.api(), call.stream(), std::move(kept));
+    owner::keep_in_capture(call.api(), *box_, std::move(kept));
     return;
   }
   auto callback = std::make_unique<Callback>(std::move(function));

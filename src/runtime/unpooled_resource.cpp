@@ -1,13 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "cudacore/memory_resource.hpp"
+#include "error/unraisable.hpp"
 #include "error/wait.hpp"
+#include "owner/callback.hpp"
+#include "owner/captures.hpp"
+#include "runtime/captured_work.hpp"
 #include "runtime/free_after_work.hpp"
 
 namespace cudacore {
-CUresult free_after_work(const ReleaseCall& call,
-                         const std::function<CUresult(const driver::DriverApi&)>& free) {
+namespace {
+
+using Free = std::function<CUresult(const driver::DriverApi&)>;
+
+/// To wait for a stream would end its capture: this frees when that is over, on a thread that has
+/// nothing else to do.
+void free_after_capture(const std::shared_ptr<owner::StreamBox>& stream,
+                        const std::shared_ptr<error::ContextBox>& context,
+                        const Free& free) noexcept {
+  owner::end_elsewhere([stream, context, free] {
+    const driver::DriverApi* api = driver::api_for_cleanup();
+    if (api == nullptr || !error::is_alive(*api, *context)) return;
+    try {
+      if (owner::is_captured(*stream)) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        free_after_capture(stream, context, free);
+        return;
+      }
+      const error::ContextScope scope(*api, *context);
+      const CUresult finished = api->cuStreamSynchronize(stream->stream);
+      const CUresult freed = free(*api);
+      const CUresult result = freed != CUDA_SUCCESS ? freed : finished;
+      if (result != CUDA_SUCCESS) error::report_unraisable(result, "the release of memory");
+    } catch (const std::exception&) {  // the context was lost, and the memory with it
+    }
+  });
+}
+
+}  // namespace
+
+CUresult free_after_work(const ReleaseCall& call, const Free& free) {
+  const std::shared_ptr<owner::StreamBox> captured = call.shared_stream();
+  if (captured != nullptr && call.context() != nullptr && owner::is_captured(*captured)) {
+    free_after_capture(captured, call.context(), free);
+    return CUDA_SUCCESS;
+  }
   const auto wait_and_free = [stream = call.shared_stream(), free](const driver::DriverApi& api) {
     const CUresult finished =
         stream != nullptr ? api.cuStreamSynchronize(stream->stream) : CUDA_SUCCESS;
@@ -22,6 +62,7 @@ CUresult free_after_work(const ReleaseCall& call,
 
 Buffer LegacyPinnedMemoryResource::allocate(std::size_t size, const std::optional<Stream>& stream) {
   auto box = new_buffer(shared_from_this(), stream);
+  refuse_if_captured("a LegacyPinnedMemoryResource", stream);
   const ContextCall call(error::current_context());
   if (size == 0) return Buffer(std::move(box));
   void* pointer = nullptr;
@@ -43,6 +84,7 @@ void LegacyPinnedMemoryResource::deallocate(CUdeviceptr pointer, std::size_t siz
 
 Buffer SynchronousMemoryResource::allocate(std::size_t size, const std::optional<Stream>& stream) {
   auto box = new_buffer(shared_from_this(), stream);
+  refuse_if_captured("a SynchronousMemoryResource", stream);
   const ContextCall call(error::primary_context(device_.id()));
   if (size == 0) return Buffer(std::move(box));
   CUdeviceptr pointer = 0;

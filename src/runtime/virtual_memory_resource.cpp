@@ -5,6 +5,7 @@
 #include <string>
 #include <tuple>
 
+#include "runtime/captured_work.hpp"
 #include "runtime/free_after_work.hpp"
 #include "runtime/virtual_block.hpp"
 
@@ -38,6 +39,7 @@ Buffer VirtualMemoryResource::make_buffer(std::shared_ptr<owner::VirtualBlock> b
 
 Buffer VirtualMemoryResource::allocate(std::size_t size, const std::optional<Stream>& stream) {
   if (size == 0) return Buffer(new_buffer(shared_from_this(), stream));
+  refuse_if_captured("a VirtualMemoryResource", stream);
   const Options chosen = options();
   return make_buffer(BlockMaker(chosen, device_).make(size), stream);
 }

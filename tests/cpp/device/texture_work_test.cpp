@@ -11,6 +11,7 @@
 
 #include "cudacore/device.hpp"
 #include "cudacore/graph_builder.hpp"
+#include "cudacore/graph_memory_resource.hpp"
 #include "cudacore/memory_resource.hpp"
 #include "cudacore/surface_object.hpp"
 #include "cudacore/texture_object.hpp"
@@ -77,6 +78,18 @@ TEST_F(TextureWork, GraphsKeepTheArraysThatTheyCopy) {
   memory.copy_to(result, stream);
   stream.sync();
   EXPECT_EQ(result, source);
+}
+
+TEST_F(TextureWork, GraphsFreeTheirMemoryOnceItIsCopied) {
+  const OpaqueArray array(device.context(), {{4}, ArrayFormat::uint32, 1, false});
+  const GraphBuilder builder(stream);
+  builder.begin_building();
+  Buffer scratch = std::make_shared<GraphMemoryResource>(device)->allocate(16, stream);
+  scratch.fill(0, 1, stream);
+  array.copy_from(scratch, stream);
+  scratch.close();
+  builder.end_building();
+  EXPECT_EQ(builder.graph_definition().nodes().back().kind(), GraphNodeKind::release);
 }
 
 TEST_F(TextureWork, TexturesAndSurfacesKeepTheirArray) {
