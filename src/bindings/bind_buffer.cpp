@@ -25,9 +25,6 @@ constexpr char how_made[] = "Device.allocate(), MemoryResource.allocate() or Buf
 using Arguments = std::array<py::handle, 2>;
 using CopyArguments = std::array<py::handle, 3>;
 
-/// A value that was not given is refused like a None.
-py::handle or_none(py::handle value) { return value ? value : py::handle(Py_None); }
-
 /// The stream of a call on a buffer: borrowed from a Stream object, or a share of its own.
 class StreamOfCall {
  public:
@@ -65,7 +62,7 @@ void copy_with_options(const char* function, py::handle destination, py::handle 
 }
 
 PyObject* copy_from(PyObject* self, const CopyArguments& given) {
-  const py::handle origin = or_none(given[0]);
+  const py::handle origin = given[0];
   if (!given[2].is_none()) {
     copy_with_options("Buffer.copy_from", self, origin, given[1], given[2]);
     Py_RETURN_NONE;
@@ -134,7 +131,7 @@ PyObject* copy_to(PyObject* self, const CopyArguments& given) {
 PyObject* fill(PyObject* self, const Arguments& given) {
   const Borrowed<Buffer> buffer(self);
   const StreamOfCall stream(given[1], buffer.get());
-  const py::handle value = or_none(given[0]);
+  const py::handle value = given[0];
   std::uint32_t pattern = 0;
   std::size_t width = 1;
   if (PyLong_Check(value.ptr()) != 0 && PyBool_Check(value.ptr()) == 0) {
@@ -269,6 +266,11 @@ int get_view(PyObject* self, Py_buffer* view, int flags) {
           "buf.copy_to(bytearray(len(buf))) into memory of your own");
     }
     share->box()->throw_if_stale();
+    if (Recorder::active() != nullptr) {
+      throw NotSupportedError(
+          "a recorded function shows this Buffer to the host, which would see what is there now, "
+          "and not what each replay finds; look at it outside of the recorded function");
+    }
     if (share->handle() == 0 && share->size() != 0) {
       throw py::buffer_error("this Buffer's address is null: there is nothing to read");
     }

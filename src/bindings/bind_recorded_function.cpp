@@ -117,7 +117,7 @@ bool is_part_of_more(const Function& function, const Stream& stream) {
   if (is_tracing()) return true;
   if (!owner::may_be_capturing()) [[likely]]
     return false;
-  if (owner::asks_for_capture(driver::api(), open_queue(function, stream).stream)) return true;
+  if (owner::is_captured(open_queue(function, stream))) return true;
   if (const Recorder* recorder = Recorder::active()) {
     recorder->require_recorded(open_queue(function, stream));
   }
@@ -330,8 +330,8 @@ void require_open_stand_ins(const Recorder& recorder, const Function& function) 
 }
 
 /// Adds the recording of a complete capture, and perhaps of a second one of the same call, and
-/// launches it. Returns whether another recording was dropped for it, and what the function
-/// returns.
+/// launches it. Returns whether another recording was dropped for it, how many were dropped since
+/// no call fitted them any more, if there are many, and what the function returns.
 py::tuple finish(py::handle self, const GraphDefinition& given_definition, const py::object& result,
                  const py::sequence& guards, const py::object& again_object,
                  const py::object& again_definition) {
@@ -384,6 +384,9 @@ py::tuple finish(py::handle self, const GraphDefinition& given_definition, const
                                              std::move(recorder.kept));
     });
     std::vector<std::shared_ptr<Recording>> dropped = take_dead(*function);
+    function->dead += dropped.size();
+    const std::size_t dead =
+        function->dead >= function->most ? std::exchange(function->dead, 0) : 0;
     bool is_full = false;
     // Another thread may have recorded the same meanwhile.
     if (const auto other = find(*function, given, object.keywords.ptr(), place)) {
@@ -397,7 +400,7 @@ py::tuple finish(py::handle self, const GraphDefinition& given_definition, const
         all.pop_back();
       }
     }
-    return py::make_tuple(is_full, checked(launch(*function, recording, stream, given)));
+    return py::make_tuple(is_full, dead, checked(launch(*function, recording, stream, given)));
   });
 }
 

@@ -5,6 +5,7 @@
 
 #include "bindings/array_argument.hpp"
 #include "bindings/conversions.hpp"
+#include "bindings/device_object.hpp"
 #include "bindings/scalar_type.hpp"
 #include "error/describe.hpp"
 
@@ -40,6 +41,62 @@ struct LeaveRecursiveCall : driver::NotCopied {
   ~LeaveRecursiveCall() { Py_LeaveRecursiveCall(); }
 };
 
+/// Whether an object is a tuple, perhaps one with names, that is equal by its items alone.
+bool is_plain_tuple(PyObject* object) noexcept {
+  return PyTuple_Check(object) != 0 &&
+         Py_TYPE(object)->tp_richcompare == PyTuple_Type.tp_richcompare;
+}
+
+/// An attribute of an object; null if it has none.
+py::object attribute_of(PyObject* object, const char* name) noexcept {
+  auto found = py::reinterpret_steal<py::object>(PyObject_GetAttrString(object, name));
+  if (!found) PyErr_Clear();
+  return found;
+}
+
+bool is_frozen_dataclass(PyObject* object) noexcept {
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  const py::object params = attribute_of(type, "__dataclass_params__");
+  return params && attribute_of(params.ptr(), "frozen").ptr() == Py_True;
+}
+
+/// Whether an object is one of this library's that never change, and are equal by their values.
+bool is_constant_of_ours(PyObject* object) noexcept {
+  return get_if<LaunchConfig>(object) != nullptr || get_if<Kernel>(object) != nullptr ||
+         get_if<PyDevice>(object) != nullptr;
+}
+
+bool is_same_value(PyObject* a, PyObject* b) noexcept;
+
+bool has_same_items(PyObject* a, PyObject* b) noexcept {
+  const Py_ssize_t count = PyTuple_GET_SIZE(a);
+  if (count != PyTuple_GET_SIZE(b)) return false;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (!is_same_value(PyTuple_GET_ITEM(a, i), PyTuple_GET_ITEM(b, i))) return false;
+  }
+  return true;
+}
+
+/// For two objects of one dataclass. Its own comparison would take 1 and True for the same.
+bool has_same_fields(PyObject* a, PyObject* b) noexcept {
+  const py::object fields =
+      attribute_of(reinterpret_cast<PyObject*>(Py_TYPE(a)), "__dataclass_fields__");
+  if (!fields || PyDict_Check(fields.ptr()) == 0) return false;
+  PyObject* name = nullptr;
+  PyObject* field = nullptr;
+  Py_ssize_t at = 0;
+  while (PyDict_Next(fields.ptr(), &at, &name, &field) != 0) {
+    const auto of_a = py::reinterpret_steal<py::object>(PyObject_GetAttr(a, name));
+    const auto of_b = py::reinterpret_steal<py::object>(PyObject_GetAttr(b, name));
+    if (!of_a || !of_b) {
+      PyErr_Clear();
+      return false;
+    }
+    if (!is_same_value(of_a.ptr(), of_b.ptr())) return false;
+  }
+  return true;
+}
+
 /// Whether a number or a value that never changes is the same. Exact types only: 1, 1.0 and True
 /// are equal, but a kernel gets different bytes.
 bool is_same_value(PyObject* a, PyObject* b) noexcept {
@@ -53,18 +110,14 @@ bool is_same_value(PyObject* a, PyObject* b) noexcept {
     const Py_complex values[2] = {PyComplex_AsCComplex(a), PyComplex_AsCComplex(b)};
     return std::memcmp(&values[0], &values[1], sizeof(Py_complex)) == 0;
   }
-  if (PyTuple_CheckExact(a) != 0) {
-    const Py_ssize_t count = PyTuple_GET_SIZE(a);
-    if (count != PyTuple_GET_SIZE(b) || Py_EnterRecursiveCall("") != 0) {
+  const bool is_tuple = is_plain_tuple(a);
+  if (is_tuple || is_frozen_dataclass(a)) {
+    if (Py_EnterRecursiveCall("") != 0) {
       PyErr_Clear();
       return false;
     }
-    bool same = true;
-    for (Py_ssize_t i = 0; same && i < count; ++i) {
-      same = is_same_value(PyTuple_GET_ITEM(a, i), PyTuple_GET_ITEM(b, i));
-    }
-    Py_LeaveRecursiveCall();
-    return same;
+    const LeaveRecursiveCall leave{};
+    return is_tuple ? has_same_items(a, b) : has_same_fields(a, b);
   }
   if (PyMethod_Check(a) != 0) {  // each access makes another one
     return PyMethod_GET_SELF(a) == PyMethod_GET_SELF(b) &&
@@ -121,7 +174,8 @@ void require_constant(PyObject* object, const Item& item) {
   PyErr_Clear();
   throw py::type_error(
       item.name() + " is a " + type_name(object) +
-      ", which may change without being noticed; pass a tuple, numbers or Buffers");
+      ", which may change without being noticed; pass each Buffer as an argument of its own, and "
+      "numbers in a tuple");
 }
 
 }  // namespace
@@ -129,8 +183,9 @@ void require_constant(PyObject* object, const Item& item) {
 bool is_compared_by_value(PyObject* object) noexcept {
   return PyLong_CheckExact(object) != 0 || PyUnicode_CheckExact(object) != 0 ||
          PyBytes_CheckExact(object) != 0 || PyFloat_CheckExact(object) != 0 ||
-         PyComplex_CheckExact(object) != 0 || PyTuple_CheckExact(object) != 0 ||
-         PyMethod_Check(object) != 0 || Py_TYPE(object) == &PyRange_Type;
+         PyComplex_CheckExact(object) != 0 || PyMethod_Check(object) != 0 ||
+         Py_TYPE(object) == &PyRange_Type || is_plain_tuple(object) ||
+         is_constant_of_ours(object) || is_frozen_dataclass(object);
 }
 
 GivenArguments::GivenArguments(PyObject* const* objects, std::size_t count, CUstream consumer)

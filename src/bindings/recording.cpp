@@ -59,6 +59,10 @@ bool Guard::holds() const noexcept {
       return is_same_list(container.ptr(), expected.ptr());
     case Kind::dict:
       return is_same_dict(container.ptr(), expected.ptr());
+    case Kind::buffer: {
+      const Buffer* buffer = get_if<Buffer>(container.ptr());
+      return buffer != nullptr && !buffer->is_closed();
+    }
   }
   return false;
 }
@@ -89,6 +93,7 @@ bool Recording::fits(const GivenArguments& given, PyObject* names,
 
 void Recording::count_held(std::unordered_map<PyObject*, Py_ssize_t>& held) const {
   for (const Guard& guard : guards) {
+    ++held[guard.container.ptr()];
     if (guard.expected) ++held[guard.expected.ptr()];
   }
   for (const RecordedArgument& argument : arguments) {

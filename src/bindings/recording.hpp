@@ -12,12 +12,13 @@
 namespace cudacore::bindings {
 
 /// What a recorded function found around it, which must still be the same object for a recording
-/// to fit: a variable of a module, a cell of a closure, or the function's own code and defaults.
+/// to fit: a variable of a module, a cell of a closure, or the function's own code and defaults; or
+/// a Buffer among these, which must still be open.
 struct Guard {
-  enum class Kind : std::uint8_t { variable, cell, code, list, dict };
+  enum class Kind : std::uint8_t { variable, cell, code, list, dict, buffer };
 
   Kind kind = Kind::variable;
-  py::object container{};  ///< the module's dict, the cell, the function, the list or dict
+  py::object container{};  ///< the module's dict, the cell, the function, the list, dict or Buffer
   py::object name{};       ///< of a variable
   py::object expected{};   ///< null for a variable that was not there
 
@@ -68,6 +69,7 @@ struct RecordedFunction {
     py::object function;
     std::vector<std::shared_ptr<Recording>> recordings;
     std::size_t most = 0;
+    std::size_t dead = 0;  ///< recordings that no call could fit any more, since the last warning
   };
   std::shared_ptr<Box> box;
 };

@@ -454,9 +454,11 @@ def test_what_is_kept(device: Device, kernels: Kernels) -> None:
     del x
     gc.collect()
     assert watch_x() is None
-    weights.close()
     step(y)
+    weights.close()
     assert first(y) == 5
+    with pytest.raises(ValueError, match="closed"):
+        step(y)
     watch_step = weakref.ref(step)
     del step
     weights = y

@@ -8,6 +8,9 @@ import functools
 import itertools
 import types
 
+from cudacore._core import Buffer
+from cudacore.utils import StridedMemoryView
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,22 +19,28 @@ if TYPE_CHECKING:
     #: A kind, what holds the object, the name of a variable, and the object, if there is one.
     Guard = tuple[Any, ...]
 
-_VARIABLE, _CELL, _CODE, _LIST, _DICT = range(5)
+_VARIABLE, _CELL, _CODE, _LIST, _DICT, _BUFFER = range(6)
 #: Of the parts of a guard, if there is an object.
 _COMPLETE = 4
 
 
-def find_guards(function: types.FunctionType) -> list[Guard]:
+def find_guards(function: types.FunctionType, arguments: tuple[object, ...]) -> list[Guard]:
     """List the objects that a function finds in variables around it, and in its defaults.
 
     Functions and classes of the same module that it uses count as part of it, as do the items of
-    lists and dicts. A function under a decorator is of two modules.
+    lists and dicts, and functions among its arguments. A function under a decorator is of two
+    modules. A Buffer must stay open.
     """
     guards: list[Guard] = []
     seen: set[int] = set()
-    spaces = {id(one.__globals__): one.__globals__.get("__name__", "") for one in _layers(function)}
+    called = (function, *map(_callee, arguments))
+    layers = itertools.chain.from_iterable(map(_layers, called))
+    spaces = {id(one.__globals__): one.__globals__.get("__name__", "") for one in layers}
     modules = set(spaces.values())
-    waiting: list[tuple[str, Any]] = [("", function)]
+    waiting: list[tuple[str, Any]] = [
+        ("its argument", one) for one in arguments if not isinstance(one, Buffer)
+    ]
+    waiting.append(("", function))
     while waiting:
         name, found = waiting.pop()
         if id(found) in seen:
@@ -51,9 +60,20 @@ def find_guards(function: types.FunctionType) -> list[Guard]:
             items = tuple(itertools.chain.from_iterable(dict.items(found)))
             guards.append((_DICT, found, name, items))
             waiting += [(name, one) for one in items]
-        elif kind is tuple:
-            waiting += [(name, one) for one in found]
+        elif issubclass(kind, tuple):
+            waiting += [(name, one) for one in tuple.__iter__(found)]
+        elif issubclass(kind, StridedMemoryView):
+            waiting.append((name, found.exporting_obj))
+        elif issubclass(kind, Buffer) and not found.is_closed:
+            guards.append((_BUFFER, found, name))
     return guards
+
+
+def _callee(found: Any) -> object:
+    """Return the function that a partial or a method calls, or the object itself."""
+    while type(found) is functools.partial:
+        found = found.func
+    return found.__func__ if type(found) is types.MethodType else found
 
 
 def _layers(function: Any) -> list[Any]:

@@ -28,6 +28,8 @@ _Result = TypeVar("_Result")
 #: CUDA_ERROR_CAPTURED_EVENT.
 _CAPTURE_ERRORS = range(900, 908)
 
+_SPOILED = 901  # CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+
 #: What code that looks at the types of its arguments raises: Python, ctypes, and numba.
 _TYPE_ERRORS = {"ArgumentError", "TypeError", "TypingError"}
 
@@ -86,6 +88,10 @@ class RecordedFunction(Generic[_Parameters, _Result]):
         count = len(self._replay.recordings)
         return f"<recorded {self._name}, {count} recording{'s' * (count != 1)}>"
 
+    def __reduce__(self) -> str:
+        """Be found by name where it is unpickled, as functions are."""
+        return self._name
+
     @property
     def recordings(self) -> tuple[Recording, ...]:
         """Tuple of Recording: What is recorded; the one that was used last is the first."""
@@ -99,13 +105,22 @@ class RecordedFunction(Generic[_Parameters, _Result]):
         """Record a call, and launch the recording."""
         has_numbers = any(type(one) in (int, float) for one in (*args, *kwargs.values()))
         try:
-            is_dropping, result = self._record_with(record_number, args, kwargs)
+            is_dropping, dead, result = self._record_with(record_number, args, kwargs)
         except Exception as error:
             # Code that looks at types may refuse what stands for a number.
             is_about_types = any(one.__name__ in _TYPE_ERRORS for one in type(error).__mro__)
             if not (is_about_types and has_numbers and _is_from(self.__wrapped__, error)):
                 raise
-            is_dropping, result = self._record_with(None, args, kwargs)
+            is_dropping, dead, result = self._record_with(None, args, kwargs)
+        if dead:
+            warnings.warn(
+                f"{self._name} has been recorded {dead} times for objects that are gone, so that "
+                "no call fits these recordings: a call that records costs more than one that "
+                "doesn't. Make what it takes once, outside, or pass what is equal by value, such "
+                "as numbers, tuples, or a frozen dataclass of these.",
+                RuntimeWarning,
+                stacklevel=4,
+            )
         if is_dropping:
             text = "\n".join(f"  {', '.join(one.arguments)}" for one in self.recordings[:4])
             warnings.warn(
@@ -124,12 +139,12 @@ class RecordedFunction(Generic[_Parameters, _Result]):
         make_number: Callable[[float], Any] | None,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
-    ) -> tuple[bool, Any]:
+    ) -> tuple[bool, int, Any]:
         names = tuple(kwargs)
         values = (*args, *kwargs.values())
         others = OtherLibraries()
         function: Any = self.__wrapped__
-        guards = find_guards(function)
+        guards = find_guards(function, values)
         if uses_type(guards):
             make_number = None
         with contextlib.ExitStack() as recorders:
@@ -139,7 +154,7 @@ class RecordedFunction(Generic[_Parameters, _Result]):
                     values, names, self._labels(len(args), names), make_number, stand_in
                 )
                 recorders.callback(recorder.close)
-                return recorder, *self._capture(recorder, others, len(args), names, guards)
+                return recorder, *self._capture(recorder, others, values, names, guards)
 
             recorder, definition, result = capture()
             again, definition_again = None, None
@@ -147,7 +162,7 @@ class RecordedFunction(Generic[_Parameters, _Result]):
                 # With other stand-ins, which shows what of their arguments are addresses.
                 again, definition_again, _ = capture()
             others.keep_pools(recorder)
-            finished: tuple[bool, Any] = recorder.finish(
+            finished: tuple[bool, int, Any] = recorder.finish(
                 definition, result, guards, again, definition_again
             )
         return finished
@@ -156,13 +171,14 @@ class RecordedFunction(Generic[_Parameters, _Result]):
         self,
         recorder: _core._Recorder,
         others: OtherLibraries,
-        count: int,
+        values: tuple[object, ...],
         names: tuple[str, ...],
         guards: list[Guard],
     ) -> tuple[_core._GraphDefinition, object]:
-        """Run the function with stand-ins, whose first `count` are positional."""
+        """Run the function with stand-ins for the values, the last of which have names."""
         function: Any = self.__wrapped__
         objects = recorder.stand_ins
+        count = len(values) - len(names)
         keywords = dict(zip(names, objects[count:], strict=True))
         builder = recorder.builder()
         try:
@@ -178,9 +194,11 @@ class RecordedFunction(Generic[_Parameters, _Result]):
             is_refused = isinstance(error, _core.NotSupportedError)
             if not is_refused and error.code not in _CAPTURE_ERRORS:
                 raise
-            msg = f"{self._name} cannot be recorded: {_place(error, function)}: {error}"
+            # The call that spoiled a capture is in the message; it may be one of another thread.
+            noticed = "noticed at " if error.code == _SPOILED else ""
+            msg = f"{self._name} cannot be recorded: {noticed}{_place(error, function)}: {error}"
             raise _core.NotSupportedError(msg) from error
-        require_unchanged(self._name, guards, find_guards(function))
+        require_unchanged(self._name, guards, find_guards(function, values))
         return builder._definition, result
 
     def _labels(self, count: int, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -288,7 +306,9 @@ def record(function: Any = None, /, *, max_recordings: int = 32) -> Any:
         )
         raise TypeError(msg)
     if not isinstance(function, types.FunctionType):
-        msg = f"graph: takes a Python function, not {_described(function)}"
+        is_place = isinstance(function, (_core.Stream, _core.Device, _core.GraphBuilder))
+        block = "; to capture a block: with device.create_graph_builder() as builder:"
+        msg = f"graph: takes a Python function, not {_described(function)}{block * is_place}"
         raise TypeError(msg)
     for flag, kind in _LATER:
         if function.__code__.co_flags & flag:
