@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,13 +30,18 @@ class GraphBuilder {
  public:
   explicit GraphBuilder(const Stream& stream);
 
-  /// @throw std::logic_error if it is closed, or was joined with another.
+  /// @throw std::logic_error if it is closed, or was joined with another, or if its capture failed.
   [[nodiscard]] Stream stream() const;
+  /// The stream, to queue work that is to be captured.
+  /// @throw std::logic_error too unless it is building: the work would run at once.
+  [[nodiscard]] Stream capturing_stream() const;
   /// Whether the stream is being captured for it (cuStreamGetCaptureInfo).
   /// @throw std::logic_error that names the call which invalidated the capture, if one did.
   [[nodiscard]] bool is_building() const;
-  /// Whether building has begun and not ended.
-  [[nodiscard]] bool has_begun() const noexcept;
+  /// Whether building has begun and not ended, without asking the driver.
+  [[nodiscard]] bool is_capturing() const noexcept;
+  /// "not begun", "building", "built", "failed" or "closed".
+  [[nodiscard]] std::string_view state() const noexcept;
   /// Whether it comes from split(), and must be joined before building ends.
   [[nodiscard]] bool is_join_required() const noexcept;
 

@@ -4877,6 +4877,7 @@ class GraphCondition:
     def handle(self) -> int:
         """int: The CUgraphConditionalHandle."""
     def __index__(self) -> int: ...
+    def __bool__(self) -> NoReturn: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
@@ -4886,7 +4887,8 @@ class GraphBuilder:
 
     It comes from `Device.create_graph_builder` or `Stream.create_graph_builder`. In a ``with``
     block, its stream is the current one. Building begins at the block, unless it has begun, and
-    ends with it, except for a builder of `split`. A builder is accepted wherever a stream is.
+    ends with it, except for a builder of `split`. While it builds, a builder is
+    accepted wherever a stream is.
 
     Examples
     --------
@@ -4971,25 +4973,27 @@ class GraphBuilder:
             The capture was invalidated, by a call that the message names, or a builder of `split`
             was not joined. The capture has ended, and the builder is closed.
         """
-    def complete(self, options: GraphCompleteOptions | None = None) -> Graph:
+    def complete(self, options: GraphCompleteOptions | Mapping[str, Any] | None = None) -> Graph:
         """Make an executable graph of what was captured.
 
         Parameters
         ----------
-        options : cudacore.graph.GraphCompleteOptions
+        options : cudacore.graph.GraphCompleteOptions or mapping of its fields
             See `cudacore.graph.GraphDefinition.instantiate`.
 
         Returns
         -------
         Graph
         """
-    def debug_dot_print(self, path: _Path, options: GraphDebugPrintOptions | None = None) -> None:
+    def debug_dot_print(
+        self, path: _Path, options: GraphDebugPrintOptions | Mapping[str, Any] | None = None
+    ) -> None:
         """Write what was captured as Graphviz text (cuGraphDebugDotPrint).
 
         Parameters
         ----------
         path : path
-        options : cudacore.graph.GraphDebugPrintOptions
+        options : cudacore.graph.GraphDebugPrintOptions or mapping of its fields
         """
     def split(self, count: int) -> tuple[GraphBuilder, ...]:
         """Make builders whose work may run at the same time, after what was captured so far.
@@ -5263,8 +5267,12 @@ class _Recorder:
         guards: Sequence[tuple[Any, ...]],
         again: _Recorder | None,
         definition_again: _GraphDefinition | None,
-    ) -> bool:
-        """Add the recording to the function's; return whether another one was dropped."""
+    ) -> tuple[bool, int, object]:
+        """Add the recording to the function's, and launch it.
+
+        Return whether another one was dropped, how many were that no call could fit any more, if
+        there are many, and what the function returns.
+        """
 
 @final
 class _RecordedFunction:
@@ -5314,7 +5322,7 @@ class Graph:
     ...     stream.sync()
     """
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
-    def launch(self, stream: Stream | _StreamLike | None) -> None:
+    def launch(self, stream: Stream | _StreamLike | None = None) -> None:
         """Queue all its work on a stream (cuGraphLaunch).
 
         Parameters
@@ -5327,7 +5335,7 @@ class Graph:
         ValueError
             The graph or the stream is closed.
         """
-    def upload(self, stream: Stream | _StreamLike | None) -> None:
+    def upload(self, stream: Stream | _StreamLike | None = None) -> None:
         """Copy what the device needs of it there, so that the first launch needn't (cuGraphUpload).
 
         Parameters

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
+from cudacore._options import read_options
 from cudacore._public import public
 from cudacore.typing import WorkqueueSharingScopeType
 
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from cudacore.typing import DeviceResourcesType
 
 __all__ = ["ContextOptions", "SMResourceOptions", "WorkqueueResourceOptions"]
-
-_Options = TypeVar("_Options")
 
 
 @public("cudacore")
@@ -128,18 +127,6 @@ def _is_sequence(value: object) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
 
 
-def _read(kind: type[_Options], options: Any, what: str) -> _Options:
-    """Return options that are given as an object, a mapping of fields, or None."""
-    if options is None:
-        return kind()
-    if isinstance(options, kind):
-        return options
-    if isinstance(options, Mapping):
-        return kind(**options)
-    text = f"{what}: options must be {kind.__name__}, a mapping of its fields, or None"
-    raise TypeError(f"{text}, not {type(options).__name__}")
-
-
 def _one_for_each(options: SMResourceOptions, field: str, groups: int) -> list[Any]:
     value = getattr(options, field)
     if not _is_sequence(value):
@@ -164,7 +151,7 @@ def _check_number(value: object, field: str) -> None:
 
 def split_groups(options: Any) -> list[tuple[int | None, int | None, int | None, bool]]:
     """Return the fields of each group that `SMResource.split` makes."""
-    given = _read(SMResourceOptions, options, "SMResource.split")
+    given = read_options(SMResourceOptions, options, "SMResource.split")
     counts = list(given.count) if _is_sequence(given.count) else [given.count]  # type: ignore[arg-type]
     if not counts:
         raise ValueError("SMResourceOptions.count must have a value for at least one group")
@@ -183,7 +170,7 @@ def split_groups(options: Any) -> list[tuple[int | None, int | None, int | None,
 
 def workqueue_settings(options: Any) -> tuple[int | None, int | None]:
     """Return the driver's number of the scope, and the limit, that `configure` is given."""
-    given = _read(WorkqueueResourceOptions, options, "WorkqueueResource.configure")
+    given = read_options(WorkqueueResourceOptions, options, "WorkqueueResource.configure")
     given.__post_init__()  # the fields may have been set since
     scopes = [scope.value for scope in WorkqueueSharingScopeType]
     scope = None if given.sharing_scope is None else scopes.index(given.sharing_scope)
@@ -192,7 +179,7 @@ def workqueue_settings(options: Any) -> tuple[int | None, int | None]:
 
 def context_resources(options: Any) -> list[Any]:
     """Return the resources that `Device.create_context` is given."""
-    given = _read(ContextOptions, options, "Device.create_context").resources
+    given = read_options(ContextOptions, options, "Device.create_context").resources
     if given is None:
         return []
     if not _is_sequence(given):

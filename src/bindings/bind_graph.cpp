@@ -172,8 +172,8 @@ void bind_graph(py::module_& module) {
            });
 
   HeapClass<Graph>(module, "cudacore.graph.Graph", refuse_new<how_graph_is_made>)
-      .def_fast(fast_method<"Graph.launch($self, stream)", &launch>)
-      .def("upload", py::arg("stream"), &upload)
+      .def_fast(fast_method<"Graph.launch($self, stream=None)", &launch>)
+      .def("upload", py::arg("stream") = py::none(), &upload)
       .def("update", py::arg("source"), &update)
       .def("__getitem__", in_parts, py::arg("node"),
            [](const ObjectOf<Graph>& self, py::handle node) {

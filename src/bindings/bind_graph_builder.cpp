@@ -124,7 +124,7 @@ void leave(const BuilderObject& self, const py::args& raised) {
   without_gil([builder, failed] {
     if (failed) {
       if (!builder.is_join_required()) builder.close();
-    } else if (!builder.is_join_required() && builder.has_begun()) {
+    } else if (!builder.is_join_required() && builder.is_capturing()) {
       builder.end_building();
     }
   });
@@ -153,6 +153,13 @@ void bind_graph_builder(py::module_& module) {
                             refuse_new<how_condition_is_made>)
       .property("handle", quick, read<&GraphCondition::handle>)
       .def("__index__", quick, [](const GraphCondition& self) { return self.handle(); })
+      .def("__bool__", quick,
+           [](const GraphCondition& /*self*/) -> bool {
+             throw py::type_error(
+                 "only the device knows a condition: builder.if_then(condition), and its like, "
+                 "choose "
+                 "what runs");
+           })
       .def_equality([](const GraphCondition& a, const GraphCondition& b) { return a == b; })
       .def("__hash__", quick, [](const GraphCondition& self) { return self.handle(); })
       .def("__repr__", quick, [](const GraphCondition& self) {
@@ -215,7 +222,8 @@ void bind_graph_builder(py::module_& module) {
              return reinterpret_cast<std::uintptr_t>(self.box().get()) >> 4;
            })
       .def("__repr__", quick, [](const GraphBuilder& self) {
-        return "<GraphBuilder at " + error::format_address(self.box().get()) + ">";
+        return "<GraphBuilder, " + std::string(self.state()) + ", at " +
+               error::format_address(self.box().get()) + ">";
       });
 }
 

@@ -39,7 +39,8 @@ void for_each_function(const py::module_& module, const Visit& visit) {
     }
     for (const auto& [member, function] : py::dict(value.attr("__dict__"))) {
       const auto inner = py::handle(member).cast<std::string>();
-      visit_member(function, inner == "__init__" ? name : name + "." + inner, visit);
+      const bool is_call = inner == "__init__" || inner == "__new__";
+      visit_member(function, is_call ? name : name + "." + inner, visit);
     }
   }
 }

@@ -112,7 +112,7 @@ Device to_device(py::handle object) {
 
 Stream to_stream(py::handle object) {
   if (const auto* stream = get_if<Stream>(object.ptr())) return *stream;
-  if (const auto* builder = get_if<GraphBuilder>(object.ptr())) return builder->stream();
+  if (const auto* builder = get_if<GraphBuilder>(object.ptr())) return builder->capturing_stream();
   if (object.is_none()) {
     PyObject* entered = entered_stream();
     return entered != nullptr ? *get_if<Stream>(entered) : default_stream();

@@ -15,7 +15,7 @@ namespace cudacore {
 
 /// A builder, and what it captures.
 struct GraphBuilderBox : driver::NotCopied {
-  enum class State : std::uint8_t { not_started, building, ended, closed };
+  enum class State : std::uint8_t { not_started, building, ended, failed, closed };
 
   explicit GraphBuilderBox(Stream its_stream) noexcept : stream(std::move(its_stream)) {}
   ~GraphBuilderBox() {
@@ -46,24 +46,6 @@ namespace {
 
 using State = GraphBuilderBox::State;
 
-struct CaptureState {
-  CUstreamCaptureStatus status{};
-  cuuint64_t id = 0;
-  CUgraph graph = nullptr;
-  const CUgraphNode* dependencies = nullptr;
-  std::size_t count = 0;
-};
-
-CaptureState state_of(const StreamCall& call) {
-  CaptureState state;
-  const CUgraphEdgeData* edges = nullptr;
-  call.check(
-      call.api().cuStreamGetCaptureInfo(call.stream(), &state.status, &state.id, &state.graph,
-                                        &state.dependencies, &edges, &state.count),
-      "cuStreamGetCaptureInfo");
-  return state;
-}
-
 const owner::StreamBox& open(const Stream& stream) {
   if (graph_api().cuStreamGetCaptureInfo == nullptr) {
     driver::throw_missing_symbol("cuStreamGetCaptureInfo", 12030);
@@ -76,12 +58,12 @@ class CountedCapture : driver::NotCopied {
  public:
   CountedCapture() noexcept { owner::captures.fetch_add(1, std::memory_order_relaxed); }
   ~CountedCapture() {
-    if (!has_begun_) owner::captures.fetch_sub(1, std::memory_order_relaxed);
+    if (!is_begun_) owner::captures.fetch_sub(1, std::memory_order_relaxed);
   }
-  void begun() noexcept { has_begun_ = true; }
+  void begun() noexcept { is_begun_ = true; }
 
  private:
-  bool has_begun_ = false;
+  bool is_begun_ = false;
 };
 
 /// Ends a capture, whatever the result: also one of another thread is over then.
@@ -103,6 +85,9 @@ class BuilderCall {
     if (box.state == State::closed) {
       throw std::logic_error("this GraphBuilder is closed, or was joined with another");
     }
+    if (box.state == State::failed) {
+      throw std::logic_error("the capture of this GraphBuilder failed; make a new one");
+    }
   }
   GraphBuilderBox* operator->() const noexcept { return box_; }
 
@@ -111,13 +96,24 @@ class BuilderCall {
   std::unique_lock<std::mutex> lock_;
 };
 
+void require_building(const BuilderCall& builder) {
+  if (builder->state == State::not_started) {
+    throw std::logic_error(
+        "this GraphBuilder is not building: begin_building(), or in Python a `with` block of it, "
+        "comes first");
+  }
+  if (builder->state == State::ended) {
+    throw std::logic_error(
+        "this GraphBuilder is not building: its graph is complete, and a new GraphBuilder makes "
+        "another one");
+  }
+}
+
 /// What a builder's stream captures.
 /// @throw std::logic_error unless it is building.
-CaptureState active_state(const BuilderCall& builder, const StreamCall& call) {
-  if (builder->state != State::building) {
-    throw std::logic_error("this GraphBuilder is not building");
-  }
-  const CaptureState state = state_of(call);
+owner::CaptureInfo active_capture(const BuilderCall& builder, const StreamCall& call) {
+  require_building(builder);
+  const owner::CaptureInfo state = owner::capture_info(call.api(), *builder->stream.box());
   if (state.status == CU_STREAM_CAPTURE_STATUS_INVALIDATED) {
     throw std::logic_error("the capture was invalidated" + error::failed_capture() +
                            "; end_building() ends it");
@@ -153,16 +149,40 @@ GraphBuilder::GraphBuilder(const Stream& stream) {
 
 Stream GraphBuilder::stream() const { return BuilderCall(*box_)->stream; }
 
+Stream GraphBuilder::capturing_stream() const {
+  const BuilderCall builder(*box_);
+  require_building(builder);
+  return builder->stream;
+}
+
 bool GraphBuilder::is_building() const {
   const BuilderCall builder(*box_);
   if (builder->state != State::building) return false;
   const StreamCall call(open(builder->stream));
-  return active_state(builder, call).status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
+  (void)active_capture(builder, call);
+  return true;
 }
 
-bool GraphBuilder::has_begun() const noexcept {
+bool GraphBuilder::is_capturing() const noexcept {
   const std::scoped_lock lock(box_->mutex);
   return box_->state == State::building;
+}
+
+std::string_view GraphBuilder::state() const noexcept {
+  const std::scoped_lock lock(box_->mutex);
+  switch (box_->state) {
+    case State::not_started:
+      return "not begun";
+    case State::building:
+      return "building";
+    case State::ended:
+      return "built";
+    case State::failed:
+      return "failed";
+    case State::closed:
+      return "closed";
+  }
+  return {};
 }
 
 bool GraphBuilder::is_join_required() const noexcept { return box_->primary != nullptr; }
@@ -177,7 +197,8 @@ void GraphBuilder::begin_building(CaptureMode mode) const {
         "this GraphBuilder has begun building before; a new one builds another graph");
   }
   const StreamCall call(open(builder->stream));
-  if (state_of(call).status != CU_STREAM_CAPTURE_STATUS_NONE) {
+  const owner::StreamBox& queue = *builder->stream.box();
+  if (owner::capture_info(call.api(), queue).status != CU_STREAM_CAPTURE_STATUS_NONE) {
     throw std::logic_error("the stream is being captured already");
   }
   error::forget_failed_capture();
@@ -196,7 +217,7 @@ void GraphBuilder::begin_building(CaptureMode mode) const {
   }
   count.begun();
   builder->state = State::building;
-  const CaptureState begun = state_of(call);
+  const owner::CaptureInfo begun = owner::capture_info(call.api(), queue);
   if (!builder->is_branch) builder->graph->graph = begun.graph;
   builder->capture = begun.id;
   owner::note_capture(begun.id, builder->graph);
@@ -211,13 +232,9 @@ void GraphBuilder::end_building() const {
     throw std::logic_error("this GraphBuilder is not building: call begin_building() first");
   }
   const StreamCall call(open(builder->stream));
-  const std::string why = error::failed_capture();
   const CUresult result = end_capture(call, builder->capture, *builder->graph);
-  builder->state = result == CUDA_SUCCESS ? State::ended : State::closed;
-  call.check(result, "cuStreamEndCapture", [&] {
-    return owner::describe_stream(*builder->stream.box()) +
-           (result == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED ? why : "");
-  });
+  builder->state = result == CUDA_SUCCESS ? State::ended : State::failed;
+  call.check(result, "cuStreamEndCapture");
 }
 
 void GraphBuilder::close() const {
@@ -248,10 +265,10 @@ Graph GraphBuilder::complete(const GraphCompleteOptions& options) const {
 GraphNode GraphBuilder::add(const GraphWork& work) const {
   const BuilderCall builder(*box_);
   const StreamCall call(open(builder->stream));
-  (void)active_state(builder, call);
+  (void)active_capture(builder, call);
   GraphNode added = add_node(builder->graph, work, [&](const GraphCall&) {
-    const CaptureState state = active_state(builder, call);
-    return std::vector<CUgraphNode>(state.dependencies, state.dependencies + state.count);
+    const owner::CaptureInfo state = active_capture(builder, call);
+    return std::vector<CUgraphNode>(state.last.begin(), state.last.end());
   });
   CUgraphNode node = added.handle();
   call.check(call.api().cuStreamUpdateCaptureDependencies(call.stream(), &node, nullptr, 1,
@@ -266,7 +283,7 @@ std::vector<GraphBuilder> GraphBuilder::split(std::size_t count) const {
   }
   const BuilderCall builder(*box_);
   const StreamCall call(open(builder->stream));
-  (void)active_state(builder, call);
+  (void)active_capture(builder, call);
   std::vector<GraphBuilder> builders{*this};
   while (builders.size() < count) {
     auto box = std::make_shared<GraphBuilderBox>(another_stream(builder->stream));
@@ -313,7 +330,7 @@ GraphBuilder GraphBuilder::join(std::span<const GraphBuilder> builders) {
 GraphCondition GraphBuilder::create_condition(const std::optional<unsigned>& default_value) const {
   const BuilderCall builder(*box_);
   const StreamCall call(open(builder->stream));
-  (void)active_state(builder, call);
+  (void)active_capture(builder, call);
   return GraphDefinition(builder->graph).create_condition(default_value);
 }
 

@@ -209,6 +209,16 @@ class TestWrongUse:
         with builder, pytest.raises(ValueError, match="of another graph"):
             builder.if_then(condition)
 
+    def test_conditions_have_no_truth(self, kernels: dict[str, Kernel], pinned: Allocate) -> None:
+        definition = GraphDefinition()
+        condition = definition.create_condition(1)
+        with pytest.raises(TypeError, match=r"only the device knows a condition: builder.if_then"):
+            bool(condition)
+        with pytest.raises(TypeError, match="parameter as cudaGraphConditionalHandle"):
+            definition.launch(ONE, kernels["add"], pinned(4), condition)
+        with pytest.raises(TypeError, match="cudaGraphConditionalHandle"):
+            definition.launch(ONE, kernels["add"], condition, 1)
+
     def test_callbacks_cannot_be_in_branches(self) -> None:
         definition = GraphDefinition()
         node = definition.if_then(definition.create_condition(1))

@@ -83,7 +83,7 @@ class TestUpdate:
         graph[copy].update(size=8)
         run(graph, stream)
         assert (values(buffer), values(other)) == ([10] * 4, [10, 10, 0, 0])
-        graph[node].update(SHAPE, add, (buffer, 20))
+        graph[node].update(config=SHAPE, kernel=add, args=(buffer, 20))
         run(graph, stream)
         assert values(buffer) == [30] * 4
         assert copy.size == 16

@@ -24,6 +24,7 @@ from cudacore.graph._conditional_nodes import (
 from cudacore.graph._definition import GraphDefinition
 from cudacore.graph._executable import ExecutableNode
 from cudacore.graph._memory_nodes import AllocNode, FreeNode
+from cudacore.graph._names import named
 from cudacore.graph._nodes import GraphNode, GraphNodeType
 from cudacore.graph._options import GraphCompleteOptions, GraphDebugPrintOptions
 from cudacore.graph._recorded_function import RecordedFunction, Recording, record
@@ -74,6 +75,7 @@ __all__ = [
 class _CallableModule(types.ModuleType):
     """The module, which can be called."""
 
+    @named("cudacore.graph")
     def __call__(self, function: object = None, /, *, max_recordings: int = 32) -> object:
         """Record a function, as `record` does, which type checkers know."""
         return record(function, max_recordings=max_recordings)  # type: ignore[call-overload]

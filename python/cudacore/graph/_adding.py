@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from cudacore._core import Event, _GraphWork
 from cudacore.graph import _work
+from cudacore.graph._names import name_methods
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,6 +43,11 @@ class Adding:
     """Adds nodes: after a node, or before all others."""
 
     __slots__ = ()
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if Adding in cls.__bases__:
+            name_methods(cls, Adding)
 
     # The caller knows which node the work makes.
     def _add(self, work: _GraphWork, *others: GraphNode) -> _Node:  # type: ignore[type-var]

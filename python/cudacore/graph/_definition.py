@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
-from cudacore._core import _GraphDefinition, _GraphWork
+from cudacore._core import CUDAError, _GraphDefinition, _GraphWork
+from cudacore._options import read_options
 from cudacore.graph import _drawing
 from cudacore.graph._adding import Adding
-from cudacore.graph._nodes import GraphNode, bound_nodes, show
+from cudacore.graph._nodes import GraphNode, OrderedNodes, bound_nodes, refuse_pickle, show
 from cudacore.graph._options import GraphCompleteOptions, GraphDebugPrintOptions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from collections.abc import Set as AbstractSet
     from os import PathLike
-    from typing import Any
+    from typing import Any, NoReturn
 
     from cudacore._core import Graph, GraphCondition
     from cudacore.graph._work_nodes import EmptyNode
@@ -83,56 +85,60 @@ class GraphDefinition(Adding):
 
     def nodes(self) -> AbstractSet[GraphNode]:
         """Return all nodes, as a set in the order in which they were added."""
-        return dict.fromkeys(show(node) for node in self._definition.nodes()).keys()
+        return OrderedNodes(show(node) for node in self._definition.nodes())
 
     def edges(self) -> AbstractSet[tuple[GraphNode, GraphNode]]:
         """Return all edges, as an ordered set of pairs: the second node runs after the first."""
-        return dict.fromkeys(
+        return OrderedNodes(
             (show(first), show(second)) for first, second in self._definition.edges()
-        ).keys()
+        )
 
-    def instantiate(self, options: GraphCompleteOptions | None = None) -> Graph:
+    def instantiate(self, options: GraphCompleteOptions | Mapping[str, Any] | None = None) -> Graph:
         """Make an executable graph (cuGraphInstantiateWithParams).
 
         Parameters
         ----------
-        options : GraphCompleteOptions
+        options : GraphCompleteOptions or mapping of its fields
 
         Returns
         -------
         Graph
             It has nothing to do with later changes of the definition.
         """
-        options = GraphCompleteOptions() if options is None else options
+        chosen = read_options(GraphCompleteOptions, options, "GraphDefinition.instantiate")._check()
         return self._definition.instantiate(
-            options.auto_free_on_launch,
-            options.upload_stream,
-            options.device_launch,
-            options.use_node_priority,
+            chosen.auto_free_on_launch,
+            chosen.upload_stream,
+            chosen.device_launch,
+            chosen.use_node_priority,
         )
 
     def debug_dot_print(
-        self, path: str | PathLike[str], options: GraphDebugPrintOptions | None = None
+        self,
+        path: str | PathLike[str],
+        options: GraphDebugPrintOptions | Mapping[str, Any] | None = None,
     ) -> None:
         """Write the graph to a file as Graphviz text (cuGraphDebugDotPrint).
 
         Parameters
         ----------
         path : path
-        options : GraphDebugPrintOptions
+        options : GraphDebugPrintOptions or mapping of its fields
             What to write of each node.
         """
-        self._definition.write_dot(path, 0 if options is None else options._flags())
+        chosen = read_options(GraphDebugPrintOptions, options, "GraphDefinition.debug_dot_print")
+        self._definition.write_dot(path, chosen._flags())
 
-    def to_dot(self, options: GraphDebugPrintOptions | None = None) -> str:
+    def to_dot(self, options: GraphDebugPrintOptions | Mapping[str, Any] | None = None) -> str:
         """Return the graph as Graphviz text (cuGraphDebugDotPrint).
 
         Parameters
         ----------
-        options : GraphDebugPrintOptions
+        options : GraphDebugPrintOptions or mapping of its fields
             What to write of each node.
         """
-        return _drawing.text(self._definition, 0 if options is None else options._flags())
+        chosen = read_options(GraphDebugPrintOptions, options, "GraphDefinition.to_dot")
+        return _drawing.text(self._definition, chosen._flags())
 
     def _repr_svg_(self) -> str | None:
         """Draw the graph in a notebook, if Graphviz's ``dot`` is installed."""
@@ -147,7 +153,17 @@ class GraphDefinition(Adding):
         return hash(self._definition.identity)
 
     def __repr__(self) -> str:
-        return f"<GraphDefinition at 0x{self._definition.identity:x}>"
+        place = f"at 0x{self._definition.identity:x}"
+        if not self.is_valid:
+            return f"<GraphDefinition {place}, destroyed>"
+        try:
+            count = len(self._definition.nodes())
+        except CUDAError:
+            return f"<GraphDefinition {place}>"
+        return f"<GraphDefinition of {count} node{'s' * (count != 1)} {place}>"
+
+    def __reduce__(self) -> NoReturn:
+        refuse_pickle(self)
 
 
 def show_definition(bound: _GraphDefinition) -> GraphDefinition:

@@ -27,8 +27,8 @@ class ExecutableNode:
     def update(self, *args: Any, **kwargs: Any) -> None:
         """Change what later launches do (cuGraphExecNodeSetParams); the definition stays as it is.
 
-        The parameters are those of the node's own ``update``, and may also be given by position.
-        What isn't given is taken from the definition.
+        The parameters are those of the node's own ``update``. What isn't given is taken from the
+        definition.
         """
         change = getattr(self._node, "_changed", None)
         if change is None:

@@ -6,16 +6,21 @@ from __future__ import annotations
 import enum
 import weakref
 from collections.abc import MutableSet
+from collections.abc import Set as AbstractSet
+from typing import TypeVar
 
 from cudacore.graph._adding import Adding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Any
+    from typing import Any, NoReturn
 
     from cudacore._core import _GraphNode, _GraphWork
     from cudacore.graph._definition import GraphDefinition
+
+
+_Found = TypeVar("_Found")
 
 
 class GraphNodeType(enum.IntEnum):
@@ -108,7 +113,17 @@ class GraphNode(Adding):
     def __repr__(self) -> str:
         name = type(self).__name__
         handle = self.handle
-        return f"<{name}, destroyed>" if handle is None else f"<{name} at 0x{handle:x}>"
+        return (
+            f"<{name}, destroyed>" if handle is None else f"<{name}{self._label} at 0x{handle:x}>"
+        )
+
+    def __reduce__(self) -> NoReturn:
+        refuse_pickle(self)
+
+    @property
+    def _label(self) -> str:
+        """What tells it from other nodes of its kind, with a space before."""
+        return ""
 
 
 # By CUgraphNodeType; the modules that define the classes add them.
@@ -136,6 +151,15 @@ def show(bound: _GraphNode) -> Any:
     return _shown.setdefault(bound.identity, node)
 
 
+def refuse_pickle(shown: object) -> NoReturn:
+    """Refuse to pickle or copy what belongs to the driver."""
+    msg = (
+        f"a {type(shown).__name__} can be neither pickled nor copied: it is of this process's "
+        "driver; embed() puts a copy of a whole graph into another"
+    )
+    raise TypeError(msg)
+
+
 def _bound(node: object) -> _GraphNode:
     if not isinstance(node, GraphNode):
         msg = f"expected a GraphNode, not {type(node).__name__}"
@@ -146,6 +170,31 @@ def _bound(node: object) -> _GraphNode:
 def bound_nodes(nodes: Iterable[object]) -> list[_GraphNode]:
     """List what stands for nodes in the extension."""
     return [_bound(node) for node in nodes]
+
+
+class OrderedNodes(AbstractSet[_Found]):
+    """A set of nodes, or of edges, that keeps their order."""
+
+    __slots__ = ("_found",)
+
+    def __init__(self, found: Iterable[_Found]) -> None:
+        self._found = dict.fromkeys(found)
+
+    @classmethod
+    def _from_iterable(cls, found: Iterable[Any]) -> set[Any]:
+        return set(found)
+
+    def __iter__(self) -> Iterator[_Found]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __contains__(self, one: object) -> bool:
+        return one in self._found
+
+    def __repr__(self) -> str:
+        return f"{{{', '.join(map(repr, self._found))}}}"
 
 
 class _Neighbors(MutableSet["GraphNode"]):
@@ -196,6 +245,10 @@ class _Neighbors(MutableSet["GraphNode"]):
 
     def replace(self, nodes: Iterable[GraphNode]) -> None:
         """Add and remove edges until these are all."""
+        if isinstance(nodes, GraphNode):
+            name = "pred" if self._before else "succ"
+            msg = f"{name} is a set of nodes: node.{name} = [other]"
+            raise TypeError(msg)
         wanted = set(nodes)
         for node in wanted:
             _bound(node)

@@ -31,6 +31,14 @@ class GraphCompleteOptions:
     device_launch: bool = False
     use_node_priority: bool = False
 
+    def _check(self) -> GraphCompleteOptions:
+        for field in ("auto_free_on_launch", "device_launch", "use_node_priority"):
+            value = getattr(self, field)
+            if not isinstance(value, bool):
+                text = f"GraphCompleteOptions.{field} must be a bool, not {type(value).__name__}"
+                raise TypeError(text)
+        return self
+
 
 @dataclass
 class GraphDebugPrintOptions:

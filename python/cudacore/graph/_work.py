@@ -9,23 +9,64 @@ from __future__ import annotations
 
 import ctypes
 from operator import index
-from typing import cast
+from typing import NamedTuple, cast
 
 from cudacore._core import Buffer, Kernel, _GraphWork
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any, TypeAlias
+    from typing import Any
 
     from cudacore._core import Device, LaunchConfig
-
-    # An address, what keeps its memory, and its size if that is known.
-    Operand: TypeAlias = tuple[int, object, int | None]
 
 
 # The base class of what CFUNCTYPE makes.
 _FunctionPointer = ctypes.CFUNCTYPE(None).__mro__[1]
+
+
+class Operand(NamedTuple):
+    """Memory that a node uses."""
+
+    address: int
+    keeper: object = None
+    """What keeps the memory."""
+    room: int | None = None
+    """Its size, if that is known."""
+
+
+class Launch(NamedTuple):
+    """What a kernel node was made from; the arguments are None if they are not known."""
+
+    config: Any
+    kernel: Any
+    args: tuple[Any, ...] | None
+
+
+class Copy(NamedTuple):
+    """What a memcpy node was made from."""
+
+    dst: Operand
+    src: Operand
+    size: int
+
+
+class Fill(NamedTuple):
+    """What a memset node was made from."""
+
+    dst: Operand
+    value: int
+    element_size: int
+    width: int
+    height: int
+    pitch: int
+
+
+class Call(NamedTuple):
+    """What a callback node was made from: `fn` is None for a function of ctypes."""
+
+    fn: Callable[..., object] | None
+    kept: tuple[object, ...] = ()
 
 
 def _operand(value: object, owner: object, name: str) -> Operand:
@@ -38,7 +79,7 @@ def _operand(value: object, owner: object, name: str) -> Operand:
         if not kept:
             msg = f"{name}: this Buffer is closed"
             raise ValueError(msg)
-        return kept[0], keeper, kept[1]
+        return Operand(kept[0], keeper, kept[1])
     try:
         address = int(index(value))  # type: ignore[arg-type]
     except TypeError:
@@ -49,13 +90,12 @@ def _operand(value: object, owner: object, name: str) -> Operand:
         raise OverflowError(msg)
     if owner is not None:
         keeper.keep(owner)
-    return address, keeper, None
+    return Operand(address, keeper)
 
 
 def _require_room(operand: Operand, size: int, name: str) -> None:
-    room = operand[2]
-    if room is not None and size > room:
-        msg = f"{name}: this Buffer has {room} bytes, but the node uses {size} of it"
+    if operand.room is not None and size > operand.room:
+        msg = f"{name}: this Buffer has {operand.room} bytes, but the node uses {size} of it"
         raise ValueError(msg)
 
 
@@ -74,11 +114,11 @@ def count(value: object, name: str) -> int:
 
 def address(value: object) -> int:
     """Return the address of a Buffer, or an address."""
-    return _operand(value, None, "dptr")[0]
+    return _operand(value, None, "dptr").address
 
 
 def launch(
-    before: tuple[Any, Any, Any] | None,
+    before: Launch | None,
     config: LaunchConfig | Mapping[str, Any] | None,
     kernel: Kernel | None,
     args: tuple[Any, ...] | None,
@@ -88,19 +128,22 @@ def launch(
         if kernel is not None and args is None:
             msg = "another kernel needs its arguments: give args too"
             raise ValueError(msg)
-        config = before[0] if config is None else config
-        kernel = before[1] if kernel is None else kernel
-        args = before[2] if args is None else tuple(args)
+        if args is not None and not isinstance(args, (tuple, list)):
+            msg = f"args must be a tuple of the kernel's arguments, not {type(args).__name__}"
+            raise TypeError(msg)
+        config = before.config if config is None else config
+        kernel = before.kernel if kernel is None else kernel
+        args = before.args if args is None else tuple(args)
     if not isinstance(kernel, Kernel):
         msg = f"kernel must be a Kernel, not {type(kernel).__name__}"
         raise TypeError(msg)
     work = _GraphWork.kernel(config, kernel, args)  # type: ignore[arg-type]
-    work.describe((config, kernel, args))
+    work.describe(Launch(config, kernel, args))
     return work
 
 
 def memcpy(
-    before: tuple[Operand, Operand, int] | None,
+    before: Copy | None,
     dst: object,
     src: object,
     size: object,
@@ -108,13 +151,13 @@ def memcpy(
     src_owner: object,
 ) -> _GraphWork:
     """Make the work of a memcpy node."""
-    target = before[0] if before and dst is None else _operand(dst, dst_owner, "dst")
-    source = before[1] if before and src is None else _operand(src, src_owner, "src")
-    length = before[2] if before and size is None else count(size, "size")
+    target = before.dst if before and dst is None else _operand(dst, dst_owner, "dst")
+    source = before.src if before and src is None else _operand(src, src_owner, "src")
+    length = before.size if before and size is None else count(size, "size")
     _require_room(target, length, "dst")
     _require_room(source, length, "src")
-    work = _GraphWork.copy(target[0], source[0], length)
-    work.describe((target, source, length))
+    work = _GraphWork.copy(target.address, source.address, length)
+    work.describe(Copy(target, source, length))
     return work
 
 
@@ -138,7 +181,7 @@ def _pattern(value: object, element_size: int) -> tuple[int, int]:
 
 
 def memset(
-    before: tuple[Operand, int, int, int, int, int] | None,
+    before: Fill | None,
     dst: object,
     value: object,
     element_size: object,
@@ -148,21 +191,21 @@ def memset(
     dst_owner: object,
 ) -> _GraphWork:
     """Make the work of a memset node."""
-    target = before[0] if before and dst is None else _operand(dst, dst_owner, "dst")
+    target = before.dst if before and dst is None else _operand(dst, dst_owner, "dst")
     size = count(element_size, "element_size") if element_size is not None else 1
     if before and element_size is None:
-        size = before[2]
+        size = before.element_size
     if size not in {1, 2, 4}:
         msg = f"element_size must be 1, 2 or 4, not {size}"
         raise ValueError(msg)
-    number, size = _pattern(before[1] if before and value is None else value, size)
-    extent = before[3] if before and width is None else count(width, "width")
-    rows = before[4] if before and height is None else count(height, "height")
-    step = before[5] if before and pitch is None else count(pitch, "pitch")
+    number, size = _pattern(before.value if before and value is None else value, size)
+    extent = before.width if before and width is None else count(width, "width")
+    rows = before.height if before and height is None else count(height, "height")
+    step = before.pitch if before and pitch is None else count(pitch, "pitch")
     if rows > 0 and extent > 0:
         _require_room(target, (rows - 1) * step + extent * size, "dst")
-    work = _GraphWork.fill(target[0], number, size, extent, rows, step)
-    work.describe((target, number, size, extent, rows, step))
+    work = _GraphWork.fill(target.address, number, size, extent, rows, step)
+    work.describe(Fill(target, number, size, extent, rows, step))
     return work
 
 
@@ -196,7 +239,7 @@ def callback(fn: Callable[..., object], user_data: object) -> _GraphWork:
             data = ctypes.addressof(copied)
         address = ctypes.cast(cast("Any", fn), ctypes.c_void_p).value or 0
         work = _GraphWork.host_function(address, data)
-        work.describe((None, fn, copied))
+        work.describe(Call(None, (fn, copied)))
         return work
     if not callable(fn):
         msg = f"fn must be callable, not {type(fn).__name__}"
@@ -205,7 +248,7 @@ def callback(fn: Callable[..., object], user_data: object) -> _GraphWork:
         msg = "user_data is for ctypes functions; bind it with functools.partial"
         raise ValueError(msg)
     work = _GraphWork.callback(fn)
-    work.describe((fn,))
+    work.describe(Call(fn))
     return work
 
 

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from cudacore._core import _GraphWork
+from cudacore._core import CUDAError, _GraphWork
 from cudacore.graph import _work
 from cudacore.graph._adding import require_event
+from cudacore.graph._names import named
 from cudacore.graph._nodes import KINDS, GraphNode
 
 TYPE_CHECKING = False
@@ -39,6 +40,13 @@ class KernelNode(GraphNode):
         return self._node.config
 
     @property
+    def _label(self) -> str:
+        try:
+            return f" {self.kernel.name}" if self.is_valid else ""
+        except CUDAError:  # it is of a module, which has no Kernel
+            return ""
+
+    @property
     def grid(self) -> tuple[int, int, int]:
         """Tuple of int: The blocks, or clusters, in x, y and z."""
         return self.config.grid
@@ -61,15 +69,17 @@ class KernelNode(GraphNode):
         """
         return self._node.device_node
 
+    @named("KernelNode.update")
     def _changed(
         self,
+        *,
         config: LaunchConfig | Mapping[str, Any] | None = None,
         kernel: Kernel | None = None,
         args: tuple[Any, ...] | None = None,
     ) -> _GraphWork:
         before = self._node.operands
         if before is None and (config is None or kernel is None or args is None):
-            before = (self.config, self.kernel, None)
+            before = _work.Launch(self.config, self.kernel, None)
             if args is None:
                 msg = "this node was not made here: give its args"
                 raise ValueError(msg)
@@ -91,7 +101,7 @@ class KernelNode(GraphNode):
             Needs `args`.
         args : tuple
         """
-        self._node.update(self._changed(config, kernel, args))
+        self._node.update(self._changed(config=config, kernel=kernel, args=args))
 
 
 class MemcpyNode(GraphNode):
@@ -114,19 +124,20 @@ class MemcpyNode(GraphNode):
         """int: Bytes."""
         return self._node.copy[2]
 
+    @named("MemcpyNode.update")
     def _changed(
         self,
+        *,
         dst: Buffer | int | None = None,
         src: Buffer | int | None = None,
         size: int | None = None,
-        *,
         dst_owner: object = None,
         src_owner: object = None,
     ) -> _GraphWork:
         before = self._node.operands
         if before is None:
-            target, source, count = self._node.copy
-            before = ((target, None), (source, None), count)
+            dst_address, src_address, count = self._node.copy
+            before = _work.Copy(_work.Operand(dst_address), _work.Operand(src_address), count)
         return _work.memcpy(before, dst, src, size, dst_owner, src_owner)
 
     def update(
@@ -142,7 +153,7 @@ class MemcpyNode(GraphNode):
 
         The parameters are those of `GraphNode.memcpy`.
         """
-        work = self._changed(dst, src, size, dst_owner=dst_owner, src_owner=src_owner)
+        work = self._changed(dst=dst, src=src, size=size, dst_owner=dst_owner, src_owner=src_owner)
         self._node.update(work)
 
 
@@ -181,21 +192,22 @@ class MemsetNode(GraphNode):
         """int: Bytes from one row to the next."""
         return self._node.fill[5]
 
+    @named("MemsetNode.update")
     def _changed(
         self,
+        *,
         dst: Buffer | int | None = None,
         value: object = None,
+        element_size: int | None = None,
         width: int | None = None,
         height: int | None = None,
         pitch: int | None = None,
-        *,
-        element_size: int | None = None,
         dst_owner: object = None,
     ) -> _GraphWork:
         before = self._node.operands
         if before is None:
             target, *rest = self._node.fill
-            before = ((target, None), *rest)
+            before = _work.Fill(_work.Operand(target), *rest)
         return _work.memset(before, dst, value, element_size, width, height, pitch, dst_owner)
 
     def update(
@@ -215,7 +227,13 @@ class MemsetNode(GraphNode):
         """
         self._node.update(
             self._changed(
-                dst, value, width, height, pitch, element_size=element_size, dst_owner=dst_owner
+                dst=dst,
+                value=value,
+                element_size=element_size,
+                width=width,
+                height=height,
+                pitch=pitch,
+                dst_owner=dst_owner,
             )
         )
 
@@ -241,6 +259,7 @@ class EventRecordNode(_EventNode):
 
     __slots__ = ()
 
+    @named("EventRecordNode.update")
     def _changed(self, event: Event) -> _GraphWork:
         return _GraphWork.record(require_event(event))
 
@@ -250,6 +269,7 @@ class EventWaitNode(_EventNode):
 
     __slots__ = ()
 
+    @named("EventWaitNode.update")
     def _changed(self, event: Event) -> _GraphWork:
         return _GraphWork.wait(require_event(event))
 
@@ -263,8 +283,9 @@ class HostCallbackNode(GraphNode):
     def callback(self) -> Callable[[], object] | None:  # type: ignore[override]
         """Callable or None: The Python callable; None for a ctypes function."""
         operands = self._node.operands
-        return None if operands is None else operands[0]
+        return None if operands is None else operands.fn
 
+    @named("HostCallbackNode.update")
     def _changed(self, fn: Callable[..., object], *, user_data: object = None) -> _GraphWork:
         return _work.callback(fn, user_data)
 
@@ -288,6 +309,7 @@ class ChildGraphNode(GraphNode):
 
         return show_definition(self._node.child_graph)
 
+    @named("ChildGraphNode.update")
     def _changed(self, child: GraphDefinition) -> _GraphWork:
         return _GraphWork.child(child._definition)
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from cudacore._core import MipmappedArray, OpaqueArray, SurfaceObject, TextureObject
+from cudacore._options import from_fields
 from cudacore.texture._array_options import MipmappedArrayOptions, OpaqueArrayOptions
 from cudacore.texture._formats import index_of, to_format
 from cudacore.texture._resource import ResourceDescriptor
@@ -24,7 +25,7 @@ def _to_options(kind: type[Options], given: Any, what: str) -> Options:
     if isinstance(given, kind):
         return given
     if isinstance(given, Mapping):
-        return kind(**given)
+        return from_fields(kind, given)
     raise TypeError(
         f"The {what} must be provided as an object of type {kind.__name__} or as a mapping of its "
         f"fields, not {type(given).__name__}"

@@ -157,7 +157,7 @@ TEST_F(GraphBuilders, TheirMemoryIsOfTheGraph) {
   set(3);
   const GraphBuilder builder(stream);
   builder.begin_building();
-  EXPECT_THROW((void)device.allocate(4, stream), std::logic_error);
+  EXPECT_THROW((void)device.allocate(4, stream), NotSupportedError);
   Buffer scratch = resource->allocate(4, stream);
   scratch.copy_from(buffer, stream);
   launch(stream, one, add, scratch, 10U);
@@ -207,9 +207,12 @@ TEST_F(GraphBuilders, ConditionsAreOfOneGraph) {
 
 TEST_F(GraphBuilders, EndOnce) {
   const GraphBuilder builder(stream);
+  EXPECT_EQ(builder.state(), "not begun");
+  EXPECT_THROW((void)builder.capturing_stream(), std::logic_error);
   EXPECT_THROW(builder.end_building(), std::logic_error);
   EXPECT_THROW((void)builder.graph_definition(), std::logic_error);
   builder.begin_building();
+  EXPECT_EQ(builder.capturing_stream(), stream);
   EXPECT_THROW(builder.begin_building(), std::logic_error);
   EXPECT_THROW(GraphBuilder(stream).begin_building(), std::logic_error);
   EXPECT_THROW((void)builder.graph_definition(), std::logic_error);
