@@ -89,6 +89,7 @@ int PoolMemoryResource::share_pool() const {
   call.check(call.api().cuMemPoolExportToShareableHandle(
                  &descriptor, pool_->pool, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
              "cuMemPoolExportToShareableHandle", [&] { return describe(*this); });
+  shares_->is_exported.store(true, std::memory_order_relaxed);
   return descriptor;
 }
 
@@ -113,6 +114,7 @@ PointerShare PoolMemoryResource::share(const Buffer& buffer) {
     share.data = found->data;
     return share;
   }
+  if (!shares_->is_exported.load(std::memory_order_relaxed)) ::close(share_pool());
   CUmemPoolPtrExportData data{};
   call.check(call.api().cuMemPoolExportPointer(&data, box.pointer), "cuMemPoolExportPointer", [&] {
     return error::format_bytes(box.size) + " at " + error::format_address(box.pointer);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <list>
 #include <mutex>
 #include <vector>
@@ -17,6 +18,8 @@ class PoolShares {
   explicit PoolShares(bool is_of_another) noexcept : is_mapped(is_of_another) {}
 
   const bool is_mapped;
+  /// Whether the driver has exported the pool, before which it exports none of its pointers.
+  std::atomic<bool> is_exported = false;
   /// The buffers that this process has shared.
   KnownShares<owner::BufferBox> shared;
 

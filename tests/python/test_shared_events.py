@@ -145,6 +145,7 @@ def main():
 """
         run_program(tmp_path, HOLD + text)
 
+    @pytest.mark.simulator_only(reason="a driver may still open it")
     def test_an_event_of_a_process_that_has_ended(self, tmp_path: Path) -> None:
         text = """
 def work(connection):

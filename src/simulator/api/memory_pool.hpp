@@ -39,6 +39,8 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   const bool is_default;
   const std::shared_ptr<PoolFile> file;
   CUmemoryPool handle = nullptr;
+  /// Whether cuMemPoolExportToShareableHandle was called, before which no pointer is exported.
+  std::atomic<bool> is_exported = false;
 
   /// Whether another process allocates the memory.
   [[nodiscard]] bool is_imported() const noexcept { return file != nullptr && file->is_imported; }

@@ -75,6 +75,9 @@ CUresult export_pointer(CUmemPoolPtrExportData& data, CUdeviceptr pointer) {
     return refuse(CUDA_ERROR_INVALID_VALUE,
                   "no memory of a pool of this process that can be shared begins at the address");
   }
+  if (!object->pool->is_exported.load(std::memory_order_relaxed)) {
+    return refuse(CUDA_ERROR_INVALID_VALUE, "a pool is exported before its pointers are");
+  }
   PoolFile& file = *object->pool->file;
   PieceNote note;
   const auto offset = static_cast<std::size_t>(object->allocation.host - file.bytes(0));
@@ -131,7 +134,7 @@ extern "C" {
 CUresult cuMemPoolExportToShareableHandle(void* shareable, CUmemoryPool pool,
                                           CUmemAllocationHandleType type,
                                           unsigned long long flags) {
-  return shared_pool_call(pool, [&](const MemoryPool& shared) {
+  return shared_pool_call(pool, [&](MemoryPool& shared) {
     if (shareable == nullptr) return CUDA_ERROR_INVALID_VALUE;
     if (const CUresult status = check_handle(type, flags); status != CUDA_SUCCESS) return status;
     if (shared.is_imported()) {
@@ -140,6 +143,7 @@ CUresult cuMemPoolExportToShareableHandle(void* shareable, CUmemoryPool pool,
     const int descriptor = shared.file->duplicate();
     if (descriptor < 0) return refuse(CUDA_ERROR_OPERATING_SYSTEM, "no file descriptor is free");
     *static_cast<int*>(shareable) = descriptor;
+    shared.is_exported.store(true, std::memory_order_relaxed);
     return CUDA_SUCCESS;
   });
 }

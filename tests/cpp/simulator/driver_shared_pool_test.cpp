@@ -124,6 +124,16 @@ TEST_F(DriverSharedPool, HostMemoryIsSharedToo) {
   EXPECT_EQ(cuMemPoolDestroy(pinned), CUDA_SUCCESS);
 }
 
+TEST_F(DriverSharedPool, PoolsAreExportedBeforeTheirPointers) {
+  const CUdeviceptr pointer = allocate(64);
+  CUmemPoolPtrExportData data{};
+  EXPECT_EQ(cuMemPoolExportPointer(&data, pointer), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_NE(newest_log().find("a pool is exported before its pointers"), std::string::npos);
+  close(export_pool(pool));
+  EXPECT_EQ(cuMemPoolExportPointer(&data, pointer), CUDA_SUCCESS);
+  free(pointer);
+}
+
 TEST_F(DriverSharedPool, PointersAreImportedOnce) {
   const CUdeviceptr pointer = allocate(64);
   const CUmemoryPool imported = import_pool(pool);
