@@ -30,12 +30,11 @@ struct StreamWord {
 };
 
 /// Writes a word once all work queued so far is done (cuStreamWriteValue32, cuStreamWriteValue64).
-/// With `barrier`, whoever sees the value sees all earlier writes of the stream too.
+/// Whoever sees the value sees all earlier writes of the stream too.
 /// @throw std::invalid_argument if the word has another size, is not aligned to it, or the value
 /// doesn't fit; std::out_of_range if it lies outside of the buffer; NotSupportedError for words of
 /// 8 bytes that the device can't write.
-void write_value(const Stream& stream, const StreamWord& word, std::uint64_t value,
-                 bool barrier = true);
+void write_value(const Stream& stream, const StreamWord& word, std::uint64_t value);
 
 /// Makes later work on the stream wait until a word meets the condition (cuStreamWaitValue32,
 /// cuStreamWaitValue64). Nothing ends the wait but the word: a kernel, a copy, another stream or

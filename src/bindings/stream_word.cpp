@@ -55,15 +55,12 @@ std::uint64_t to_word_value(py::handle value, const std::string& what) {
 }
 
 auto write(const ObjectOf<Stream>& self, py::handle word, py::handle value, py::handle size,
-           py::handle offset, py::handle barrier) {
+           py::handle offset) {
   const std::string what = "Stream.write_value";
   const std::uint64_t number = to_word_value(value, what);
-  const bool has_barrier = to_bool(barrier, "Stream.write_value: barrier");
   const StreamWord chosen = to_word(word, offset, size, what);
   require_recorded(self.value());
-  return [stream = Stream(self.value()), chosen, number, has_barrier] {
-    write_value(stream, chosen, number, has_barrier);
-  };
+  return [stream = Stream(self.value()), chosen, number] { write_value(stream, chosen, number); };
 }
 
 auto wait_for(const ObjectOf<Stream>& self, py::handle word, py::handle value, py::handle condition,
@@ -83,7 +80,7 @@ auto wait_for(const ObjectOf<Stream>& self, py::handle word, py::handle value, p
 
 void add_stream_words(HeapClass<Stream>& type) {
   type.def("write_value", py::arg("word"), py::arg("value"), py::kw_only(), py::arg("size") = 4,
-           py::arg("offset") = 0, py::arg("barrier") = true, &write);
+           py::arg("offset") = 0, &write);
   type.def("wait_value", py::arg("word"), py::arg("value"), py::kw_only(),
            py::arg("condition") = ">=", py::arg("size") = 4, py::arg("offset") = 0,
            py::arg("flush") = false, &wait_for);

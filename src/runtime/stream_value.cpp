@@ -86,13 +86,12 @@ StreamWord StreamWord::at(CUdeviceptr address, std::size_t size) {
   return {Buffer(nullptr), address, size};
 }
 
-void write_value(const Stream& stream, const StreamWord& word, std::uint64_t value, bool barrier) {
+void write_value(const Stream& stream, const StreamWord& word, std::uint64_t value) {
   constexpr const char* function = "write_value";
   const CUdeviceptr address = word_address(function, word, value);
   const StreamCall call(require_open(stream.box(), "Stream"));
   require_width(function, call, word);
-  const unsigned flags =
-      barrier ? CU_STREAM_WRITE_VALUE_DEFAULT : CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER;
+  constexpr unsigned flags = CU_STREAM_WRITE_VALUE_DEFAULT;
   if (word.size == 4) {
     call.check(call.api().cuStreamWriteValue32(call.stream(), address,
                                                static_cast<cuuint32_t>(value), flags),

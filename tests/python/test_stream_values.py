@@ -20,12 +20,9 @@ class TestWrite:
     @pytest.mark.parametrize(("value", "size"), [
         (0, 4), (7, 4), (2**32 - 1, 4), (7, 8), (2**64 - 1, 8), (np.int64(5), 4),
     ])  # fmt: skip
-    @pytest.mark.parametrize("barrier", [True, False])
-    def test_writes_a_word(
-        self, pinned: Allocate, stream: Stream, value: int, size: Any, barrier: bool
-    ) -> None:
+    def test_writes_a_word(self, pinned: Allocate, stream: Stream, value: int, size: Any) -> None:
         buffer = pinned(32)
-        stream.write_value(buffer, value, size=size, offset=16, barrier=barrier)
+        stream.write_value(buffer, value, size=size, offset=16)
         stream.write_value(buffer[24:], value, size=size)
         stream.write_value(buffer.handle, value, size=size)
         stream.sync()

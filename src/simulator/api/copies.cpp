@@ -35,7 +35,7 @@ std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uin
 
 CUresult copy_row(const Stream& stream, std::uint64_t to, Side to_side, std::uint64_t from,
                   Side from_side, std::size_t size, Synchrony synchrony) {
-  auto target = find_range(to, size, to_side);
+  auto target = find_target(to, size, to_side);
   auto source = find_range(from, size, from_side);
   if (!target || !source) return CUDA_ERROR_INVALID_VALUE;
   if (synchrony == Synchrony::asynchronous && stream.is_capturing()) {
@@ -118,7 +118,7 @@ CUresult copy_batch(CUdeviceptr* to, CUdeviceptr* from, std::size_t* sizes, std:
                       {attribute_begins, attribute_count}};
     if (!is_valid(batch)) return CUDA_ERROR_INVALID_VALUE;
     for (std::size_t i = 0; i < count; ++i) {
-      if (sizes[i] == 0 || !find_range(to[i], sizes[i], Side::any) ||
+      if (sizes[i] == 0 || !find_target(to[i], sizes[i], Side::any) ||
           !find_range(from[i], sizes[i], Side::any)) {
         if (failed != nullptr) *failed = i;
         return CUDA_ERROR_INVALID_VALUE;

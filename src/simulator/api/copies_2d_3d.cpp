@@ -102,6 +102,10 @@ CUresult find_ends(const Description& copy, Box& box, Found& to, Found& from) {
        copy.dstArray, copy.dstXInBytes, copy.dstY, copy.dstZ, copy.dstPitch, copy.dstHeight},
       box, to);
   if (result != CUDA_SUCCESS) return result;
+  if (to.range.read_only) {
+    return refuse(CUDA_ERROR_INVALID_VALUE,
+                  "the memory mapped there may be read only (cuMemSetAccess)");
+  }
   const CUresult source = find_end(
       {copy.srcMemoryType, reinterpret_cast<std::uintptr_t>(copy.srcHost), copy.srcDevice,
        copy.srcArray, copy.srcXInBytes, copy.srcY, copy.srcZ, copy.srcPitch, copy.srcHeight},

@@ -174,6 +174,8 @@ std::optional<Range> find_range(std::uint64_t address, std::size_t size, Side si
     if (allocation->is_mapped && allocation->readers == 0 && !allocation->host_access) {
       return miss("no device may access the memory mapped there (cuMemSetAccess)");
     }
+    range.read_only = range.read_only || (allocation->is_mapped && allocation->writers == 0 &&
+                                          !allocation->host_access);
     if (object == nullptr && allocation->kind != MemoryKind::device) return miss(not_live);
     if (object != nullptr && object->pages != nullptr) range.pages.push_back(object->pages);
     if (allocation->end() - 1 >= last) {
@@ -195,6 +197,14 @@ std::optional<Range> find_range(std::uint64_t address, std::size_t size, Side si
     }
     return miss("the range goes past the end of the allocation");
   }
+}
+
+std::optional<Range> find_target(std::uint64_t address, std::size_t size, Side side) {
+  auto range = find_range(address, size, side);
+  if (range && range->read_only) {
+    return miss("the memory mapped there may be read only (cuMemSetAccess)");
+  }
+  return range;
 }
 
 std::optional<std::size_t> span_of(const Box& box, const Strides& strides) noexcept {

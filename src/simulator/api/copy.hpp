@@ -25,7 +25,8 @@ struct Range {
   std::byte* bytes = nullptr;
   bool pageable = false;  ///< host memory that no driver knows
   bool on_device = false;
-  bool sync = false;  ///< CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
+  bool read_only = false;  ///< mapped so that nobody may write it (cuMemSetAccess)
+  bool sync = false;       ///< CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
   /// The part of it that the driver allocated in host memory: another context may free it
   /// meanwhile.
   std::vector<std::shared_ptr<const HostPages>> pages = {};
@@ -34,6 +35,8 @@ struct Range {
 /// Finds the bytes at an address. If some of them must not be accessed, returns nothing and logs
 /// why.
 std::optional<Range> find_range(std::uint64_t address, std::size_t size, Side side);
+/// The same for bytes that are to be written.
+std::optional<Range> find_target(std::uint64_t address, std::size_t size, Side side);
 
 /// Rows of bytes at equal distances, in planes at equal distances.
 struct Box {

@@ -51,7 +51,11 @@ CUresult ExecutableGraph::launch(const std::shared_ptr<Stream>& stream) {
   const std::scoped_lock lock(mutex_);
   const auto run = std::make_shared<GraphRun>(program_, stream, flags);
   if (const CUresult status = stream->check_context(); status != CUDA_SUCCESS) return status;
-  if (const CUresult status = stream->check_capture(); status != CUDA_SUCCESS) return status;
+  if (stream->is_capturing()) {
+    return refuse(CUDA_ERROR_NOT_SUPPORTED,
+                  "the simulated device does not capture the launch of a graph: let the graph "
+                  "become a part of the captured one, with GraphBuilder.embed");
+  }
   if (const CUresult status = run->prepare(); status != CUDA_SUCCESS) {
     run->refuse_launch();
     return status;

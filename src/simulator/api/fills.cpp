@@ -34,7 +34,7 @@ CUresult find_rows(const CUDA_MEMSET_NODE_PARAMS& fill, Rows& rows) {
   }
   const auto size = span_of(rows.box, {.row = fill.pitch});
   if (!size) return CUDA_ERROR_INVALID_VALUE;
-  auto range = find_range(fill.dst, *size, Side::device);
+  auto range = find_target(fill.dst, *size, Side::device);
   if (!range) return CUDA_ERROR_INVALID_VALUE;
   rows.range = std::move(*range);
   return CUDA_SUCCESS;

@@ -78,8 +78,8 @@ class WriteValue final : public Work {
 /// The word at an address that devices can access; nothing if there is none, with the reason in the
 /// log.
 template <class T>
-std::optional<Range> find_word(CUdeviceptr address) {
-  if (address % sizeof(T) == 0) return find_range(address, sizeof(T), Side::device);
+std::optional<Range> find_word(CUdeviceptr address, decltype(&find_range) find) {
+  if (address % sizeof(T) == 0) return find(address, sizeof(T), Side::device);
   log_error("the address is not one of an aligned word");
   return std::nullopt;
 }
@@ -90,7 +90,7 @@ CUresult make_wait(CUdeviceptr address, T value, unsigned flags, std::unique_ptr
     return refuse(CUDA_ERROR_NOT_SUPPORTED, "CU_STREAM_WAIT_VALUE_FLUSH is not simulated");
   }
   if (flags > CU_STREAM_WAIT_VALUE_NOR) return CUDA_ERROR_INVALID_VALUE;
-  auto word = find_word<T>(address);
+  auto word = find_word<T>(address, &find_range);
   if (!word) return CUDA_ERROR_INVALID_VALUE;
   work = std::make_unique<WaitForValue<T>>(std::move(*word), value, flags);
   return CUDA_SUCCESS;
@@ -98,8 +98,13 @@ CUresult make_wait(CUdeviceptr address, T value, unsigned flags, std::unique_ptr
 
 template <class T>
 CUresult make_write(CUdeviceptr address, T value, unsigned flags, std::unique_ptr<Work>& work) {
-  if (flags > CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER) return CUDA_ERROR_INVALID_VALUE;
-  auto word = find_word<T>(address);
+  if (flags == CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER) {
+    return refuse(
+        CUDA_ERROR_INVALID_VALUE,
+        "CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER is one of cuStreamWriteValue32 before 11.7");
+  }
+  if (flags != CU_STREAM_WRITE_VALUE_DEFAULT) return CUDA_ERROR_INVALID_VALUE;
+  auto word = find_word<T>(address, &find_target);
   if (!word) return CUDA_ERROR_INVALID_VALUE;
   work = std::make_unique<WriteValue<T>>(std::move(*word), value);
   return CUDA_SUCCESS;
