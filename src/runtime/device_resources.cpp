@@ -67,11 +67,19 @@ Function required(Function function, const char* name, int since) {
   return function;
 }
 
+/// @throw NotSupportedError if the driver is too old to know the resource.
+void require_known(CUresult result, CUdevResourceType type, const char* function) {
+  if (result != CUDA_ERROR_INVALID_RESOURCE_TYPE || type != workqueue_type) return;
+  driver::throw_missing_symbol((std::string(function) + " of a work queue").c_str(), 13010);
+}
+
 std::shared_ptr<ResourceBox> query(const Device& device, CUdevResourceType type) {
   const driver::DriverApi& api = driver::api();
   auto box = new_box(device.id());
   const auto function = required(api.cuDeviceGetDevResource, "cuDeviceGetDevResource", 12040);
-  error::check(function(device.id(), &box->resource, type), "cuDeviceGetDevResource",
+  const CUresult result = function(device.id(), &box->resource, type);
+  require_known(result, type, "cuDeviceGetDevResource");
+  error::check(result, "cuDeviceGetDevResource",
                [&] { return error::describe_device(device.id()); });
   return box;
 }
@@ -81,7 +89,9 @@ std::shared_ptr<ResourceBox> query(const Context& context, CUdevResourceType typ
       (static_cast<void>(owner::require_open(context.box(), "Context")), context.box()));
   auto box = new_box(call.context()->device);
   const auto function = required(call.api().cuCtxGetDevResource, "cuCtxGetDevResource", 12040);
-  call.check(function(call.context()->context, &box->resource, type), "cuCtxGetDevResource",
+  const CUresult result = function(call.context()->context, &box->resource, type);
+  require_known(result, type, "cuCtxGetDevResource");
+  call.check(result, "cuCtxGetDevResource",
              [&] { return "a context of " + error::describe_device(box->device); });
   return box;
 }

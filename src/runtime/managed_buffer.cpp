@@ -71,12 +71,28 @@ const owner::BufferBox& managed(const ManagedBuffer& buffer) {
   return box;
 }
 
+[[noreturn]] void throw_no_advice(const owner::BufferBox& box, int device) {
+  int has_access = 1;
+  static_cast<void>(driver::api().cuDeviceGetAttribute(
+      &has_access, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, device));
+  const std::string why =
+      has_access == 0 ? "the property concurrent_managed_access of " +
+                            error::describe_device(device) + " is false"
+                      : "a driver may take no advice on memory of a pool, as ManagedMemoryResource "
+                        "allocates; it takes advice on memory of cuMemAllocManaged, with "
+                        "ManagedBuffer.from_handle";
+  throw NotSupportedError(
+      "cuMemAdvise failed on " + describe_range(box) + ": CUDA_ERROR_NOT_SUPPORTED (801): " + why,
+      CUDA_ERROR_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED", "cuMemAdvise");
+}
+
 void advise(const ManagedBuffer& buffer, CUmem_advise advice, const CUmemLocation& location) {
   const owner::BufferBox& box = managed(buffer);
   const ContextCall call(error::current_context());
   if (call.api().cuMemAdvise == nullptr) driver::throw_missing_symbol("cuMemAdvise", first_advice);
-  call.check(call.api().cuMemAdvise(box.pointer, box.size, advice, location), "cuMemAdvise",
-             [&] { return describe_range(box); });
+  const CUresult result = call.api().cuMemAdvise(box.pointer, box.size, advice, location);
+  if (result == CUDA_ERROR_NOT_SUPPORTED) throw_no_advice(box, call.context()->device);
+  call.check(result, "cuMemAdvise", [&] { return describe_range(box); });
 }
 
 /// Reads attributes of 32 bits each.

@@ -132,4 +132,5 @@ for _ in range(50):
 print(before - device.mem_info.free)
 """
     )
-    assert int(run_cleanly(script)) < 64 << 20
+    # Half of what would be lost: other processes use the device, too.
+    assert int(run_cleanly(script)) < 50 * (256 << 20) // 2

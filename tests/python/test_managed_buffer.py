@@ -2,10 +2,12 @@
 """Managed memory: advice, prefetches, discards, and where memory may be."""
 
 import copy
+import ctypes
 import pickle
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import cudacore
 import pytest
 from cudacore import (
     LEGACY_DEFAULT_STREAM,
@@ -84,6 +86,18 @@ class TestHost:
 
 
 class TestAdvice:
+    @pytest.fixture
+    def buffer(self, device: Device) -> Iterator[ManagedBuffer]:
+        """Memory of no pool, on whose memory some drivers take no advice."""
+        if not device.properties.concurrent_managed_access:
+            pytest.skip("the device takes no advice on managed memory")
+        device.set_current()
+        driver = ctypes.CDLL(cudacore.driver_library()[1])
+        address = ctypes.c_uint64()
+        assert driver.cuMemAllocManaged(ctypes.byref(address), ctypes.c_size_t(SIZE), 1) == 0
+        yield ManagedBuffer.from_handle(address.value, SIZE)
+        assert driver.cuMemFree_v2(address) == 0
+
     def test_pools_of_managed_memory_return_managed_buffers(
         self, device: Device, pool: ManagedMemoryResource, stream: Stream
     ) -> None:
