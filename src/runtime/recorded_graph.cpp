@@ -36,6 +36,17 @@ auto parts(const CUDA_MEMSET_NODE_PARAMS_v2& fill) noexcept {
   return std::tuple(fill.dst, fill.pitch, fill.value, fill.elementSize, fill.width, fill.height);
 }
 
+/// Clears what a kernel of CuPy never reads. Behind their arrays, its elementwise kernels take an
+/// indexer: a size, the extents whose product it is, and as many words of scratch memory, which
+/// CuPy leaves as it finds them.
+void clear_scratch(std::span<std::uint64_t> indexer) noexcept {
+  if (indexer.size() % 2 == 0) return;
+  const std::size_t extents = indexer.size() / 2;
+  std::uint64_t product = 1;
+  for (const std::uint64_t extent : indexer.subspan(1, extents)) product *= extent;
+  if (product == indexer[0]) std::ranges::fill(indexer.subspan(1 + extents), 0);
+}
+
 }  // namespace
 
 /// Looks for the stand-ins in a captured graph.
@@ -184,6 +195,10 @@ class RecordedGraph::Scan {
     auto* bytes = reinterpret_cast<unsigned char*>(node.bytes.data());
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       std::memcpy(bytes + begins[i], params.kernelParams[i], sizes[i]);
+      const bool is_last_of_words = i + 1 == sizes.size() && sizes[i] % word_size == 0;
+      if (!is_own && is_last_of_words && name_of(params).starts_with("cupy_")) {
+        clear_scratch(std::span(node.bytes).subspan(begins[i] / word_size));
+      }
       node.places.push_back(bytes + begins[i]);
       for (std::size_t at = 0; at + word_size <= sizes[i]; ++at) look_at(bytes, begins[i] + at);
     }
@@ -271,14 +286,20 @@ class RecordedGraph::Scan {
     return type != CU_GRAPH_NODE_TYPE_MEMSET || parts(a.params.memset) == parts(b.params.memset);
   }
 
-  std::string describe(const Node& node) const {
+  /// Empty if the driver doesn't tell.
+  std::string name_of(const CUDA_KERNEL_NODE_PARAMS& params) const {
     const char* name = nullptr;
-    if (node.params.type == CU_GRAPH_NODE_TYPE_KERNEL && node.kernel.func != nullptr &&
-        call_.api().cuFuncGetName != nullptr) {
-      (void)call_.api().cuFuncGetName(&name, node.kernel.func);
+    if (params.func != nullptr && call_.api().cuFuncGetName != nullptr) {
+      (void)call_.api().cuFuncGetName(&name, params.func);
     }
+    return name == nullptr ? std::string() : name;
+  }
+
+  std::string describe(const Node& node) const {
+    const bool is_kernel = node.params.type == CU_GRAPH_NODE_TYPE_KERNEL;
+    const std::string name = is_kernel ? name_of(node.kernel) : std::string();
     const std::string kind = kind_name(node.params.type);
-    return name == nullptr ? "a " + kind : "the " + kind + " " + name;
+    return name.empty() ? "a " + kind : "the " + kind + " " + name;
   }
 
   GraphCall call_;

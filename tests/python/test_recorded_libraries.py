@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from cudacore import Buffer, Device, Kernel
 from foreign_arrays import CudaArray
+from harness import build
 from recorded_kernels import (
     COUNT,
     Calls,
@@ -140,8 +141,41 @@ def test_kernels_that_differ_in_a_second_run(
     assert first(x) == 0
 
 
+def test_scratch_memory_in_parameters(device: Device, calls: Calls, launch: Launch) -> None:
+    class Indexer(ctypes.Structure):  # CuPy's, of two dimensions
+        _fields_ = (("size", ctypes.c_int64), ("shape", ctypes.c_int64 * 2),
+                    ("index", ctypes.c_int64 * 2))  # fmt: skip
+
+    source = """
+struct Indexer { long long size, shape[2], index[2]; };
+extern "C" __global__ void cupy_add(int* p, Indexer i) { i.index[0] = 1; p[0] += i.size; }
+extern "C" __global__ void other_add(int* p, Indexer i) { i.index[0] = 1; p[0] += i.size; }
+"""
+    code = build(source)
+
+    def recorded(name: str) -> Any:
+        kernel = code.get_kernel(name)
+
+        @record
+        def step(x: Any) -> None:
+            calls()
+            indexer = Indexer(6, (2, 3), (calls.count, -calls.count))
+            launch(kernel, 1, ctypes.c_void_p(x.handle), indexer)
+
+        return step
+
+    x = new(device)
+    step = recorded("cupy_add")
+    for i in (1, 2, 3):
+        step(x)
+        assert first(x) == 6 * i
+    with pytest.raises(cudacore.NotSupportedError, match="the kernel other_add, has other param"):
+        recorded("other_add")(x)
+
+
+@pytest.mark.parametrize("has_protocol", [True, False], ids=["CuPy 14", "older"])
 def test_current_streams_and_pools(
-    device: Device, kernels: Kernels, monkeypatch: pytest.MonkeyPatch
+    device: Device, kernels: Kernels, monkeypatch: pytest.MonkeyPatch, has_protocol: bool
 ) -> None:
     entered = Entered()
     torch: Any = types.ModuleType("torch")
@@ -153,8 +187,15 @@ def test_current_streams_and_pools(
         use_mem_pool=entered,
     )
     cupy: Any = types.ModuleType("cupy")
+    if has_protocol:
+        stream_class: Any = types.SimpleNamespace(
+            from_external=lambda stream: entered((int(stream.handle), 0))
+        )
+    else:
+        stream_class = object
     cupy.cuda = types.SimpleNamespace(
-        ExternalStream=lambda *given: entered(given),
+        Stream=stream_class,
+        ExternalStream=lambda *given: entered(given) if not has_protocol else None,
         MemoryPool=lambda: types.SimpleNamespace(malloc="malloc"),
         using_allocator=entered,
     )

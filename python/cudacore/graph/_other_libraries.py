@@ -40,7 +40,10 @@ class OtherLibraries:
                 stack.enter_context(cuda.use_mem_pool(self._torch_pool))
             if self._cupy is not None:
                 cuda = self._cupy.cuda
-                own = cuda.ExternalStream(int(stream.handle), stream.device.device_id)
+                if hasattr(cuda.Stream, "from_external"):
+                    own = cuda.Stream.from_external(stream)
+                else:  # before CuPy 14
+                    own = cuda.ExternalStream(int(stream.handle), stream.device.device_id)
                 stack.enter_context(own)
                 stack.enter_context(cuda.using_allocator(self._cupy_pool.malloc))
             yield
