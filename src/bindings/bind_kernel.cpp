@@ -101,12 +101,24 @@ void check_module(const Kernel& kernel, const ObjectCode& code) {
   if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) != 0) throw py::error_already_set();
 }
 
+/// The C function of a CUoccupancyB2DSize of cuda.bindings. One that is made with `_ptr=function`,
+/// which is how cuda.core takes it, says the function by getPtr(); one that is made with the
+/// function itself has the address within the object, and getPtr() says where.
+unsigned long long wrapped_function(const py::object& wrapper) {
+  const char* what = "KernelOccupancy.max_potential_block_size";
+  const py::object get = attribute_or_none(wrapper, "getPtr");
+  if (get.is_none()) return to_address(py::int_(wrapper), what);
+  const unsigned long long place = to_address(get(), what);
+  const auto start = reinterpret_cast<std::uintptr_t>(wrapper.ptr());
+  const auto size = static_cast<std::uintptr_t>(Py_TYPE(wrapper.ptr())->tp_basicsize);
+  const bool is_within = place - start < size;
+  return is_within ? to_address(py::int_(wrapper), what) : place;
+}
+
 py::object potential_block_size(const KernelOccupancy& self, py::handle needed, int limit) {
   PotentialBlockSize result;
-  // cuda.bindings' wrapper of a C function; its int() is the address of the function.
   if (std::string_view(type_name(needed)).ends_with("CUoccupancyB2DSize")) {
-    const auto address = to_address(py::int_(py::reinterpret_borrow<py::object>(needed)),
-                                    "KernelOccupancy.max_potential_block_size");
+    const auto address = wrapped_function(py::reinterpret_borrow<py::object>(needed));
     if (address == 0) {
       throw py::value_error("KernelOccupancy.max_potential_block_size: the function is null");
     }

@@ -297,6 +297,8 @@ def redirect(root: pathlib.Path) -> None:
         # cuda.bindings requests libcuda.so.1 by name, and gets the one that is loaded.
         ctypes.CDLL(cudacore.simulator.driver_folder() + "/libcuda.so.1")
     sys.meta_path.insert(0, Finder())
+    # numba-cuda imports cuda.core itself, an earlier one; tests that need it do without.
+    sys.modules["numba.cuda"] = None  # type: ignore[assignment]
     bindings("nvjitlink").nvJitLinkError = cudacore.LinkError
     sys.path.insert(0, str(root / "tests"))
 

@@ -218,10 +218,28 @@ class TestKernels:
     def test_function_for_shared_memory_is_not_a_size(self, device: Device) -> None:
         needed = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_int)(lambda block: 16 * block)
 
-        class CUoccupancyB2DSize:  # as cuda.bindings wraps a C function
-            def __int__(self) -> int:
-                return ctypes.cast(needed, ctypes.c_void_p).value or 0
+        address = ctypes.cast(needed, ctypes.c_void_p).value or 0
 
+        class CUoccupancyB2DSize(ctypes.Structure):
+            """As cuda.bindings wraps a C function, made with the function itself."""
+
+            _fields_ = (("function", ctypes.c_void_p),)
+
+            def __int__(self) -> int:
+                return int(self.function)
+
+            def getPtr(self) -> int:  # noqa: N802
+                return ctypes.addressof(self)
+
+        class OfPointer(CUoccupancyB2DSize):  # made with _ptr=function: the object is the code
+            def __int__(self) -> int:
+                raise AssertionError
+
+            def getPtr(self) -> int:  # noqa: N802
+                return address
+
+        OfPointer.__name__ = "CUoccupancyB2DSize"
         occupancy = build(FILL).get_kernel("fill").occupancy
         expected = occupancy.max_potential_block_size(lambda block: 16 * block, 256)
-        assert occupancy.max_potential_block_size(CUoccupancyB2DSize(), 256) == expected  # type: ignore[arg-type]
+        for wrapper in (CUoccupancyB2DSize(address), OfPointer()):
+            assert occupancy.max_potential_block_size(wrapper, 256) == expected  # type: ignore[arg-type]
