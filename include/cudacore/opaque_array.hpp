@@ -71,8 +71,8 @@ class OpaqueArray {
   [[nodiscard]] std::size_t size_bytes() const;
 
   /// Copies all elements from memory, where rows, and planes of rows, follow each other without
-  /// gaps (cuMemcpy3DAsync). The source must have size_bytes() bytes or more.
-  /// @throw std::invalid_argument if it has fewer, or if anything is closed.
+  /// gaps (cuMemcpy3DAsync). The source must have size_bytes() bytes.
+  /// @throw std::invalid_argument if it has more or fewer, or if anything is closed.
   void copy_from(const Buffer& source, const Stream& stream) const;
   void copy_from(std::span<const std::byte> source, const Stream& stream) const;
   /// Copies all elements to memory in that order.

@@ -1659,11 +1659,10 @@ class Stream:
         *,
         size: Literal[4, 8] = 4,
         offset: int = 0,
-        barrier: bool = True,
     ) -> None:
         """Writes a word of memory once all work queued so far is done.
 
-        The driver's cuStreamWriteValue32 and cuStreamWriteValue64. The memory is a device's, or
+        Whoever sees the value also sees all that the stream has written before. The driver's cuStreamWriteValue32 and cuStreamWriteValue64. The memory is a device's, or
         page-locked, managed or registered.
 
         Parameters
@@ -1676,8 +1675,6 @@ class Stream:
             The bytes of the word, 4 or 8. It is aligned to them.
         offset : int
             Bytes from `word` on.
-        barrier : bool
-            Whether whoever sees the value also sees all that the stream has written before.
 
         Raises
         ------
@@ -6003,18 +6000,31 @@ class OpaqueArray:
         Parameters
         ----------
         src : Buffer, object with the buffer protocol, or array
-            Of `size_bytes` or more, C-contiguous: elements of a row follow each other, and so do
-            rows, and planes of rows. Pageable host memory is staged before the call returns; pinned
-            memory must not change until the copy on the stream is done.
+            C-contiguous: elements of a row follow each other, and so do rows, and planes of rows. An
+            array has the type of the channels as its dtype, and the shape (height, width), or
+            (depth, height, width), with the channels as a last dimension if there are several; or
+            it has one dimension. Bytes and a Buffer have `size_bytes` bytes of any type. Pageable
+            host memory is staged before the call returns; pinned memory must not change until the
+            copy on the stream is done.
         stream : Stream, GraphBuilder or None
             If None, the current stream.
 
         Raises
         ------
         TypeError
-            The object shows no memory, or it is not contiguous.
+            The object shows no memory, it is not contiguous, or its elements are of another type.
         ValueError
-            It is too small, something is closed, or the stream is of another device.
+            Its size or shape is another one, something is closed, or the stream is of another
+            device.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> device = cudacore.Device()
+        >>> device.set_current()
+        >>> options = cudacore.texture.OpaqueArrayOptions((8, 4), "float32", 1)
+        >>> with device.create_opaque_array(options) as array:
+        ...     array.copy_from(np.ones((4, 8), np.float32))  # 4 rows of 8 elements
         """
     def copy_to(self, dst: _Destination, *, stream: _StreamLike | None = None) -> _Destination:
         """Copies all elements to a buffer, a host object or an array of another library
@@ -6023,8 +6033,7 @@ class OpaqueArray:
         Parameters
         ----------
         dst : Buffer, writable object with the buffer protocol, or array
-            Of `size_bytes` or more, C-contiguous. It has the elements once the stream has passed
-            the copy.
+            As for `copy_from`. It has the elements once the stream has passed the copy.
         stream : Stream, GraphBuilder or None
             If None, the current stream.
 
@@ -6035,9 +6044,10 @@ class OpaqueArray:
         Raises
         ------
         TypeError
-            The object shows no memory, or it is not contiguous or not writable.
+            The object shows no memory, it is not contiguous or not writable, or its elements are of
+            another type.
         ValueError
-            It is too small, something is closed, or the stream is of another device.
+            As for `copy_from`.
         """
     def close(self) -> None:
         """Gives the array up; the last one that keeps it waits for work that uses it, and destroys

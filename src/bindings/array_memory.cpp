@@ -32,8 +32,12 @@ bool is_host_object(py::handle object) {
 
 ArrayMemory::ArrayMemory(py::handle object, bool writable, const Stream& stream, const char* what)
     : stream_(stream) {
+  const auto show = [&](py::handle host) {
+    host_.emplace(host, writable, what);
+    host_elements_ = elements_of_host_object(host);
+  };
   if (is_host_object(object)) {
-    host_.emplace(object, writable, what);
+    show(object);
     return;
   }
   const auto refuse = [&](const std::string& why) {
@@ -42,7 +46,7 @@ ArrayMemory::ArrayMemory(py::handle object, bool writable, const Stream& stream,
   try {
     if (!read_foreign_array(object.ptr(), stream.handle(), Sharing::share, array_)) {
       const py::object shown = writable ? py::object() : host_array_of(object, what);
-      host_.emplace(shown ? py::handle(shown) : object, writable, what);
+      show(shown ? py::handle(shown) : object);
       return;
     }
   } catch (const ForeignArrayError& error) {
@@ -60,6 +64,13 @@ ArrayMemory::ArrayMemory(py::handle object, bool writable, const Stream& stream,
   if (producer != nullptr && producer != stream.handle()) {
     producer_ = stream_on(array_.tensor.device, producer);
   }
+}
+
+ArrayElements ArrayMemory::elements() const {
+  if (host_) return host_elements_;
+  const dlpack::Tensor& tensor = array_.tensor;
+  const bool is_typed = tensor.type.code != dlpack::TypeCode::opaque_handle;
+  return {is_typed, tensor.type, {tensor.shape, tensor.shape + tensor.dimensions}};
 }
 
 std::size_t ArrayMemory::size() const noexcept {

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "bindings/array_elements.hpp"
 #include "bindings/foreign_array.hpp"
 #include "bindings/gil.hpp"
 #include "bindings/host_buffer.hpp"
@@ -25,6 +26,8 @@ class ArrayMemory : driver::NotCopied {
   [[nodiscard]] bool is_on_host() const noexcept;
   /// Only if it is.
   [[nodiscard]] std::span<std::byte> host_bytes() const noexcept;
+  /// What the object says of its elements.
+  [[nodiscard]] ArrayElements elements() const;
   /// Queues the copy. Work on an array of a device is ordered before and behind it.
   void copy_to(const Buffer& target) const;
   void copy_from(const Buffer& source) const;
@@ -38,6 +41,7 @@ class ArrayMemory : driver::NotCopied {
 
   const Stream& stream_;
   std::optional<HostBuffer> host_;
+  ArrayElements host_elements_;
   ForeignArray array_;
   std::optional<Stream> producer_;  ///< if it is another stream
 };

@@ -69,14 +69,15 @@ void copy_from_memory(const ObjectOf<OpaqueArray>& self, py::handle source, py::
     const ReleaseGil release;
     array.get().copy_from(buffer->get(), chosen);
   } else {
-    used = with_memory(source, false, chosen, "OpaqueArray.copy_from: src",
-                       [&](const ArrayMemory& from) {
-                         require_recorded(chosen);
-                         if (from.is_on_host()) host = from.host_bytes();
-                         require_recorded_source(host);
-                         const ReleaseGil release;
-                         from.copy_to(array.get());
-                       });
+    constexpr const char* what = "OpaqueArray.copy_from: src";
+    used = with_memory(source, false, chosen, what, [&](const ArrayMemory& from) {
+      require_fit(from.elements(), array.get(), what);
+      require_recorded(chosen);
+      if (from.is_on_host()) host = from.host_bytes();
+      require_recorded_source(host);
+      const ReleaseGil release;
+      from.copy_to(array.get());
+    });
     note_recorded_source(chosen, host, used);
   }
   keep_if_captured(chosen, {self, source}, std::move(used));
@@ -94,12 +95,13 @@ py::object copy_to_memory(const ObjectOf<OpaqueArray>& self, py::object destinat
     const ReleaseGil release;
     array.get().copy_to(buffer->get(), chosen);
   } else {
-    used = with_memory(destination, true, chosen, "OpaqueArray.copy_to: dst",
-                       [&](const ArrayMemory& to) {
-                         require_recorded_copy(chosen, to.is_on_host());
-                         const ReleaseGil release;
-                         to.copy_from(array.get());
-                       });
+    constexpr const char* what = "OpaqueArray.copy_to: dst";
+    used = with_memory(destination, true, chosen, what, [&](const ArrayMemory& to) {
+      require_fit(to.elements(), array.get(), what);
+      require_recorded_copy(chosen, to.is_on_host());
+      const ReleaseGil release;
+      to.copy_from(array.get());
+    });
   }
   keep_if_captured(chosen, {self, destination}, std::move(used));
   return destination;

@@ -4,6 +4,8 @@
 #include <bit>
 #include <tuple>
 
+#include "cudacore/nvml_error.hpp"
+#include "driver/driver_api.hpp"
 #include "driver/nvml_api.hpp"
 #include "runtime/nvml_slot.hpp"
 
@@ -34,6 +36,37 @@ std::string about_first(const NvmlApi& api, NvmlSlot<First>& first, NvmlSlot<Res
   }
 }
 
+/// "BAR1 memory info", of nvmlDeviceGetBAR1MemoryInfo.
+std::string words_of(std::string_view name) {
+  if (const std::size_t version = name.find("_v"); version != std::string_view::npos) {
+    name = name.substr(0, version);
+  }
+  const auto is_upper = [&](std::size_t i) { return name[i] >= 'A' && name[i] <= 'Z'; };
+  const auto is_lower = [&](std::size_t i) { return i < name.size() && name[i] >= 'a'; };
+  std::string words;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool is_start = is_upper(i) && (i == 0 || !is_upper(i - 1) || is_lower(i + 1));
+    if (is_start && i > 0) words += ' ';
+    const bool is_acronym = is_upper(i) && !(is_start && is_lower(i + 1));
+    words += is_upper(i) && !is_acronym ? static_cast<char>(name[i] - 'A' + 'a') : name[i];
+  }
+  return words;
+}
+
+/// @throw NvmlError, for a function that the library lacks
+[[noreturn]] void throw_no_function(const NvmlApi& api, std::string_view name) {
+  if (!driver::simulator_chosen()) {
+    driver::throw_nvml_error(api, driver::nvml_function_not_found, std::string(name).c_str(), "");
+  }
+  constexpr std::string_view of_devices = "nvmlDeviceGet";
+  const std::string why =
+      name.starts_with(of_devices)
+          ? "the simulated device has no " + words_of(name.substr(of_devices.size()))
+          : "the simulated device doesn't do this";
+  throw NvmlError(std::string(name) + " failed: Not Supported: " + why, driver::nvml_not_supported,
+                  "Not Supported", std::string(name));
+}
+
 NvmlValue one_or_list(std::vector<NvmlValue> answers) {
   if (answers.size() == 1) return std::move(answers.front());
   return {std::move(answers)};
@@ -45,9 +78,7 @@ NvmlValue call(const NvmlApi& api, const char* name, int (*function)(Parameters.
   NvmlInputs inputs(name, arguments);
   std::tuple<NvmlSlot<Parameters>...> slots{NvmlSlot<Parameters>(inputs)...};
   inputs.end();
-  if (function == nullptr) {
-    driver::throw_nvml_error(api, driver::nvml_function_not_found, name, "");
-  }
+  if (function == nullptr) throw_no_function(api, name);
   return std::apply(
       [&](NvmlSlot<Parameters>&... each) {
         if (const int result = function(each.passed()...); result != 0) {

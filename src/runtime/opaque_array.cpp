@@ -24,12 +24,13 @@ std::size_t bytes_of(const CUDA_ARRAY3D_DESCRIPTOR& array) {
          std::max<std::size_t>(array.Depth, 1);
 }
 
-void require_room(const ArrayBox& box, const char* what, std::size_t size) {
+void require_size(const ArrayBox& box, const char* what, std::size_t size) {
   const std::size_t extent = bytes_of(box.description);
-  if (size >= extent) return;
-  throw std::invalid_argument(std::string(what) + " has " + std::to_string(size) +
-                              " bytes, smaller than the array extent (" + std::to_string(extent) +
-                              " bytes)");
+  if (size == extent) return;
+  throw std::invalid_argument(std::string(what) + " has " + std::to_string(size) + " bytes, " +
+                              (size < extent ? "smaller" : "larger") + " than the array extent (" +
+                              std::to_string(extent) + " bytes)" +
+                              (size < extent ? "" : ": pass a slice of as many bytes"));
 }
 
 /// A copy of all elements, of which one side is the array, and the other one is not set.
@@ -124,26 +125,26 @@ std::size_t OpaqueArray::size_bytes() const { return bytes_of(open(*this).descri
 void OpaqueArray::copy_from(const Buffer& source, const Stream& stream) const {
   const ArrayBox& box = open(*this);
   const owner::BufferBox& from = usable_memory(source);
-  require_room(box, "the source Buffer", from.size);
+  require_size(box, "the source Buffer", from.size);
   run_copy(*this, copy_into(box, from.pointer), stream, &source);
 }
 
 void OpaqueArray::copy_from(std::span<const std::byte> source, const Stream& stream) const {
   const ArrayBox& box = open(*this);
-  require_room(box, "the source", source.size());
+  require_size(box, "the source", source.size());
   run_copy(*this, copy_into(box, reinterpret_cast<std::uintptr_t>(source.data())), stream, nullptr);
 }
 
 void OpaqueArray::copy_to(const Buffer& destination, const Stream& stream) const {
   const ArrayBox& box = open(*this);
   const owner::BufferBox& to = usable_memory(destination);
-  require_room(box, "the destination Buffer", to.size);
+  require_size(box, "the destination Buffer", to.size);
   run_copy(*this, copy_out_of(box, to.pointer), stream, &destination);
 }
 
 void OpaqueArray::copy_to(std::span<std::byte> destination, const Stream& stream) const {
   const ArrayBox& box = open(*this);
-  require_room(box, "the destination", destination.size());
+  require_size(box, "the destination", destination.size());
   run_copy(*this, copy_out_of(box, reinterpret_cast<std::uintptr_t>(destination.data())), stream,
            nullptr);
 }

@@ -186,7 +186,7 @@ class TestCopies:
     def test_buffers(self, device: Device, stream: Stream) -> None:
         made = make(device, (4, 4))
         data = bytes(range(64))
-        source = device.to_device(data + b"more", stream=stream)  # larger is enough
+        source = device.to_device(data, stream=stream)
         target = device.allocate(64, stream=stream)
         made.copy_from(source, stream=stream)
         assert made.copy_to(target, stream=stream) is target
@@ -229,6 +229,40 @@ class TestCopies:
             made.copy_to(b"constant", stream=stream)
         with pytest.raises(TypeError):
             made.copy_from(bytes(128), stream="not a stream")  # type: ignore[arg-type]
+
+    def test_other_elements_are_refused(self, device: Device, stream: Stream) -> None:
+        np = pytest.importorskip("numpy")
+        made = make(device, (8, 4), format="float32")
+        for use in (made.copy_from, made.copy_to):
+            for wrong, text in ((np.ones((4, 8)), "float64"), (np.ones((4, 4), "c8"), "float32")):
+                with pytest.raises(TypeError, match=r"float32: pass array\.astype\(np\.float32\)"):
+                    use(wrong, stream=stream)
+            on_device = device.allocate(128, stream=stream)
+            with pytest.raises(
+                TypeError, match="elements are int32, those of this OpaqueArray flo"
+            ):
+                use(on_device.view("i4", (4, 8)), stream=stream)
+            shape = r"has shape \(8, 4\); a width of 8 and a height of 4 is .* shape \(4, 8\)"
+            for array in (np.ones((8, 4), "f4"), on_device.view("f4", (8, 4))):
+                with pytest.raises(ValueError, match=shape):
+                    use(array, stream=stream)
+            for right in (np.ones((4, 8, 1), "f4"), np.ones(32, "f4"), on_device, bytearray(128)):
+                use(right, stream=stream)
+        colors = make(device, (4, 2, 3), format="uint8", num_channels=4)
+        colors.copy_from(np.ones((3, 2, 4, 4), "u1"), stream=stream)
+        with pytest.raises(ValueError, match=r"depth of 3, with 4 channels, is .* \(3, 2, 4, 4\)"):
+            colors.copy_from(np.ones((4, 2, 3, 4), "u1"), stream=stream)
+        stream.sync()
+
+    def test_too_large_is_refused(self, device: Device, stream: Stream) -> None:
+        np = pytest.importorskip("numpy")
+        made = make(device, (8, 4))
+        for other in (bytearray(132), np.ones(33, "u4"), device.allocate(132, stream=stream)):
+            for use in (made.copy_from, made.copy_to):
+                with pytest.raises(
+                    ValueError, match=r"132 bytes, larger than the array extent \(1"
+                ):
+                    use(other, stream=stream)
 
     def test_too_small_is_refused(self, device: Device, stream: Stream) -> None:
         made = make(device, (8, 4))

@@ -150,13 +150,15 @@ class Device:
 
     def __init__(
         self,
-        *,
         index: int | None = None,
+        *,
         uuid: bytes | str | None = None,
         pci_bus_id: bytes | str | None = None,
     ) -> None:
         if sum(given is not None for given in (index, uuid, pci_bus_id)) != 1:
-            raise ValueError("Device: give one of index, uuid and pci_bus_id")
+            raise ValueError(
+                "system.Device takes one of index, uuid and pci_bus_id: system.Device(index=0)"
+            )
         if index is not None:
             place = small(index, "Device: index", self.get_device_count())
             self.handle = number("nvmlDeviceGetHandleByIndex_v2", place)
