@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "owner/texture_boxes.hpp"
 
+#include <chrono>
 #include <exception>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "driver/blocking.hpp"
@@ -13,12 +15,24 @@
 namespace cudacore::owner {
 namespace {
 
+/// Calls `end`, which may wait for all work, once no capture is going on: the wait would end it.
+template <typename End>
+void end_after_captures(const End& end) {
+  if (!any_capture()) return end();
+  end_elsewhere([end] {
+    constexpr std::chrono::milliseconds pause(10);
+    std::this_thread::sleep_for(pause);
+    end_after_captures(end);
+  });
+}
+
 /// Ends a box that has a handle, unless its context has ended; `kept` lives until then.
 template <typename Handle>
 void end(UsedByWork& box, CUresult (*driver::DriverApi::*function)(Handle), const char* name,
          Handle handle, std::shared_ptr<void> kept = nullptr) noexcept {
-  end_outside_callbacks([function, name, handle, waits = box.is_waited_for(),
-                         context = std::move(box.context), kept = std::move(kept)] {
+  const bool waits = box.is_waited_for();
+  const auto run = [function, name, handle, waits, context = std::move(box.context),
+                    kept = std::move(kept)] {
     const driver::DriverApi* api = driver::api_for_cleanup();
     if (api == nullptr || !error::is_alive(*api, *context)) return;
     const driver::BlockingScope blocking;
@@ -33,14 +47,20 @@ void end(UsedByWork& box, CUresult (*driver::DriverApi::*function)(Handle), cons
     }
     const CUresult result = (api->*function)(handle);
     if (result != CUDA_SUCCESS) error::report_unraisable(result, name);
-  });
+  };
+  if (in_callback()) {
+    end_elsewhere([run] { end_after_captures(run); });
+  } else if (waits) {
+    end_after_captures(run);
+  } else {
+    run();
+  }
 }
 
 }  // namespace
 
 bool UsedByWork::is_waited_for() const noexcept {
-  // A wait would end a capture.
-  return owner == nullptr && may_be_in_use.load(std::memory_order_relaxed) && !any_capture();
+  return owner == nullptr && may_be_in_use.load(std::memory_order_relaxed);
 }
 
 MipmapBox::~MipmapBox() {

@@ -9,6 +9,7 @@
 #include "error/describe.hpp"
 #include "error/wait.hpp"
 #include "owner/callback.hpp"
+#include "owner/captures.hpp"
 
 namespace cudacore {
 
@@ -20,7 +21,8 @@ template <typename Box>
 void close_after_work(std::shared_ptr<Box>& box) {
   const std::shared_ptr<Box> last = std::move(box);
   if (last == nullptr || last.use_count() != 1 || !last->is_waited_for()) return;
-  if (error::interrupt_hook() == nullptr || owner::in_callback()) return;
+  // During a capture, which the wait would end, the destructor lets another thread wait.
+  if (error::interrupt_hook() == nullptr || owner::in_callback() || owner::any_capture()) return;
   if (driver::api_for_cleanup() == nullptr) return;
   const std::shared_ptr<error::ContextBox> context = last->context;
   if (context->lost.load(std::memory_order_relaxed)) return;

@@ -8,6 +8,7 @@
 #include "cudacore/device.hpp"
 #include "error/describe.hpp"
 #include "error/wait.hpp"
+#include "owner/callback.hpp"
 #include "runtime/context_call.hpp"
 
 namespace cudacore {
@@ -50,7 +51,10 @@ bool Context::is_lost() const { return open(*this).lost.load(std::memory_order_a
 void Context::close() {
   if (box_ == nullptr || !box_->is_green) return;
   CUcontext current = nullptr;
-  error::check(driver::api().cuCtxGetCurrent(&current), "cuCtxGetCurrent");
+  // A host callback has no current context, and may not ask for it.
+  if (!owner::in_callback()) {
+    error::check(driver::api().cuCtxGetCurrent(&current), "cuCtxGetCurrent");
+  }
   if (current == box_->context) {
     throw std::logic_error("a Context cannot be closed while it is current: make another current");
   }
@@ -86,8 +90,14 @@ void Context::set_limit(ContextLimit limit, std::size_t value) const {
                                 std::to_string(value));
   }
   const ContextCall call(box_);
-  call.check(call.api().cuCtxSetLimit(static_cast<CUlimit>(limit), value), "cuCtxSetLimit",
-             [&] { return describe(limit, box) + " to " + std::to_string(value); });
+  const bool is_of_started_kernels =
+      limit == ContextLimit::printf_fifo_size || limit == ContextLimit::malloc_heap_size;
+  call.check(call.api().cuCtxSetLimit(static_cast<CUlimit>(limit), value), "cuCtxSetLimit", [&] {
+    return describe(limit, box) + " to " + std::to_string(value) +
+           (is_of_started_kernels
+                ? ", which can't change once a kernel that prints or allocates was launched"
+                : ", which may be more than the device has");
+  });
 }
 
 void Context::reset_persisting_l2_cache() const {

@@ -3,9 +3,11 @@
 
 import gc
 import threading
+from typing import Any
 
+import cudacore
 import pytest
-from cudacore import Device, Stream
+from cudacore import Device, LegacyPinnedMemoryResource, Stream
 from cudacore.texture import OpaqueArrayOptions, ResourceDescriptor
 from harness import run_cleanly
 
@@ -95,6 +97,29 @@ device.sync()
 assert cudacore.unraisable_errors() == 0
 """
     run_cleanly(script)
+
+
+def test_work_is_waited_for_while_another_stream_is_captured(
+    device: Device, stream: Stream, gate: Any
+) -> None:
+    device.set_current()
+    array = device.create_opaque_array(OpaqueArrayOptions((4,), "uint8", 1))
+    array.copy_from(b"abcd", stream=stream)
+    stream.sync()
+    out = bytearray(4)
+    pinned = LegacyPinnedMemoryResource().allocate(4)
+    with device.create_stream() as other:
+        builder = other.create_graph_builder().begin_building()
+        gate.hold(stream)
+        array.copy_to(pinned, stream=stream)
+        array.close()
+        gate.open()
+        stream.sync()
+        pinned.copy_to(out, stream=stream)
+        stream.sync()
+        builder.end_building().complete().close()
+    assert out == b"abcd"
+    assert cudacore.unraisable_errors() == 0
 
 
 @pytest.mark.parametrize("how", ["close", "collect"])
