@@ -439,9 +439,16 @@ class TestDevice:
         assert process.used_gpu_memory >= 2**20
         assert system.get_process_name(os.getpid()) == str(Path("/proc/self/exe").readlink())
         assert system.get_nvml_version()[0] == system.get_driver_version()[0]
-        for ask in (found.temperature.get_sensor, lambda: found.power):
-            with pytest.raises(cudacore.NotSupportedError, match="nvmlDeviceGet"):
+        for ask, what in (
+            (found.temperature.get_sensor, "Temperature"),
+            (lambda: found.bar1_memory_info, "BAR1 memory info"),
+        ):
+            text = rf"^nvmlDeviceGet\w+ failed: Not Supported: .* device has no (?i:{what})$"
+            with pytest.raises(system.NotSupportedError, match=text):
                 ask()
+        assert system.Device(0) == system.Device(index=0) == found
+        with pytest.raises(ValueError, match=r"one of index, uuid .*: system.Device\(index=0\)"):
+            system.Device()
 
     @pytest.mark.multi_gpu
     def test_two_devices(self) -> None:
@@ -477,6 +484,7 @@ class TestDevice:
             (lambda: Device(uuid=5), TypeError),  # type: ignore[arg-type]
             (lambda: Device(pci_bus_id=5), TypeError),  # type: ignore[arg-type]
             (lambda: Device(uuid="GPU-none"), system.NotFoundError),
+            (lambda: Device(uuid="GPU-none\0x"), ValueError),
             (lambda: Device(pci_bus_id="nowhere"), system.NvmlError),
             (lambda: Device(index=0).get_clock("wall"), ValueError),
             (lambda: Device(index=0).get_clock(3), TypeError),  # type: ignore[arg-type]

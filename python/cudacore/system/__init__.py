@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Versions of the driver and the compilers, the available devices, and what NVML says about them.
 
-`Device` is a device as NVML shows it, the driver's library for managing devices: its memory, load,
+`Device` is a device as seen by NVML, the driver's management library: its memory, load,
 power, temperature, clocks and processes. NVML is opened when it is first asked.
 """
 

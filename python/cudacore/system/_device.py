@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A device as NVML shows it."""
+"""A device as seen by NVML."""
 
 from __future__ import annotations
 
@@ -96,11 +96,12 @@ _PREFIXES = ("GPU-", "MIG-")
 
 
 def _name(value: bytes | str, what: str) -> str:
-    if isinstance(value, bytes):
-        return value.decode()
-    if not isinstance(value, str):
-        raise TypeError(f"Device: {what} is a {type(value).__name__}: give a str")
-    return value
+    text = value.decode() if isinstance(value, bytes) else value
+    if not isinstance(text, str):
+        raise TypeError(f"Device: {what} must be a str, not {type(value).__name__}")
+    if "\0" in text:  # where NVML would stop reading
+        raise ValueError(f"Device: {what} has a null character: {text!r}")
+    return text
 
 
 def _by_uuid(uuid: str) -> int:
@@ -119,7 +120,7 @@ def _by_uuid(uuid: str) -> int:
 
 @public("cudacore.system")
 class Device:
-    """A device as NVML shows it, the driver's library for managing devices.
+    """A device as seen by NVML, the driver's management library.
 
     Nothing here makes a CUDA context. `cudacore.Device` is what runs kernels; `to_cuda_device` and
     `cudacore.Device.to_system_device` lead from one to the other.

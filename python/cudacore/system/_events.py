@@ -125,7 +125,7 @@ class DeviceEvents:
         Parameters
         ----------
         timeout_ms : int
-            The most milliseconds to wait; 0 waits for ever.
+            The most milliseconds to wait; 0 waits forever.
 
         Returns
         -------
@@ -192,7 +192,7 @@ class RegisteredSystemEvents:
         Parameters
         ----------
         timeout_ms : int
-            The most milliseconds to wait; 0 waits for ever.
+            The most milliseconds to wait; 0 waits forever.
         buffer_size : int
             The most events to return.
 
