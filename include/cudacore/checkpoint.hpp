@@ -40,7 +40,7 @@ class Process {
   [[nodiscard]] int restore_thread_id() const;
   /// Makes further CUDA calls of the process wait, once those that run are done
   /// (cuCheckpointProcessLock).
-  /// @param timeout_ms the most milliseconds to wait for these; 0 waits for ever
+  /// @param timeout_ms the most milliseconds to wait for these; 0 waits forever
   void lock(unsigned timeout_ms = 0) const;
   /// Copies the device memory of the locked process to the host, and gives its devices back
   /// (cuCheckpointProcessCheckpoint).

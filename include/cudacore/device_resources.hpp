@@ -21,7 +21,7 @@ struct SMGroup {
   std::optional<unsigned> count{};     ///< unset: as many as there are
   unsigned coscheduled = 0;            ///< how many must be neighbors; 0 for the default
   unsigned preferred_coscheduled = 0;  ///< how many should be; 0 for the default
-  bool backfill = false;               ///< rather the count than neighbors
+  bool backfill = false;               ///< prefer reaching `count` to keeping neighbors together
 };
 
 /// Multiprocessors of a device. Copies share one box.

@@ -27,7 +27,7 @@ class ExternalMemory {
   /// @param size the bytes that were allocated
   /// @param is_dedicated whether they are one image's or buffer's own, as in
   /// VkMemoryDedicatedAllocateInfo
-  /// @throw std::invalid_argument if `fd` is no open file or `size` is 0; Error
+  /// @throw std::invalid_argument if `fd` is not an open file or `size` is 0; Error
   [[nodiscard]] static ExternalMemory from_fd(int fd, std::size_t size, bool is_dedicated = false);
 
   explicit ExternalMemory(std::shared_ptr<owner::ExternalMemoryBox> box) noexcept
@@ -62,8 +62,8 @@ class ExternalSemaphore {
   /// Imports a semaphore into the current context (cuImportExternalSemaphore).
   /// @param fd an opaque file descriptor, such as VkGetSemaphoreFdKHR gives; it stays the caller's
   /// @param is_timeline whether it counts, or is just signaled or not
-  /// @throw std::invalid_argument if `fd` is no open file; NotSupportedError if the device has no
-  /// timelines; Error
+  /// @throw std::invalid_argument if `fd` is not an open file; NotSupportedError if the device has
+  /// no timelines; Error
   [[nodiscard]] static ExternalSemaphore from_fd(int fd, bool is_timeline = false);
 
   explicit ExternalSemaphore(std::shared_ptr<owner::ExternalSemaphoreBox> box) noexcept

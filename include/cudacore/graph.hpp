@@ -179,7 +179,7 @@ class GraphNode {
 
   /// Removes the node and its edges from the graph; does nothing if that is done already.
   void destroy() const;
-  /// Replaces what it does by other work of the same kind (cuGraphNodeSetParams). Graphs that were
+  /// Replaces its work with other work of the same kind (cuGraphNodeSetParams). Graphs that were
   /// made before are not affected.
   void update(const GraphWork& given) const;
 
@@ -296,7 +296,7 @@ class GraphDefinition {
   void remove_edge(const GraphNode& from, const GraphNode& to) const;
 
   /// Makes a condition for a conditional node of this graph (cuGraphConditionalHandleCreate). With
-  /// a default value, it has that at the begin of each launch; otherwise it keeps its value.
+  /// a default value, it has that at the start of each launch; otherwise it keeps its value.
   [[nodiscard]] GraphCondition create_condition(
       const std::optional<unsigned>& default_value = {}) const;
 

@@ -92,7 +92,7 @@ class Process:
         Parameters
         ----------
         timeout_ms : int
-            The most milliseconds to wait; 0 waits for ever.
+            The most milliseconds to wait; 0 waits forever.
 
         Raises
         ------

@@ -15,18 +15,22 @@ constexpr char how_semaphore_is_made[] = "ExternalSemaphore.from_fd()";
 /// An int that is not negative.
 std::size_t to_extent(py::handle object, const char* what) {
   if (!is_index(object)) refuse_type(what, "an int", object);
-  const long long value = to_index(object).value;
-  if (value < 0) throw py::value_error(std::string(what) + " is negative");
-  return static_cast<std::size_t>(value);
+  const Index index = to_index(object);
+  if (index.fits && index.value < 0) throw py::value_error(std::string(what) + " is negative");
+  if (!index.fits) {
+    throw py::value_error(std::string(what) + " must lie in 0 .. 2**63 - 1, not " +
+                          shown(index.number));
+  }
+  return static_cast<std::size_t>(index.value);
 }
 
 int to_file(py::handle object, const char* what) {
   if (!is_index(object)) refuse_type(what, "an int", object);
-  const long long value = to_index(object).value;
-  if (value < 0 || value > std::numeric_limits<int>::max()) {
-    throw py::value_error(std::string(what) + " " + std::to_string(value) + " is no open file");
+  const Index index = to_index(object);
+  if (!index.lies_in(0, std::numeric_limits<int>::max())) {
+    throw py::value_error(std::string(what) + " " + shown(index.number) + " is not an open file");
   }
-  return static_cast<int>(value);
+  return static_cast<int>(index.value);
 }
 
 bool is_set(py::handle object, const char* what) {

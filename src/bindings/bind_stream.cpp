@@ -59,7 +59,7 @@ auto wait(const Stream& self, py::handle other) {
   };
 }
 
-/// The arguments of a callback. A recording has those of the recorded call for ever.
+/// The arguments of a callback. A recording has those of the recorded call forever.
 py::args callback_arguments(const py::args& given) {
   if (Recorder::active() == nullptr) return given;
   py::tuple values(given.size());

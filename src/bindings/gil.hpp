@@ -78,7 +78,7 @@ void let_gil_go_where_blocking() noexcept;
 void call_from_driver(PyObject* function, PyObject* arguments) noexcept;
 
 /// When the process ends: lets no more such calls begin, and gives those that run some time to end.
-/// One that writes to a stream of Python's has its lock, which Python then finds taken for ever.
+/// One that writes to a stream of Python's has its lock, which Python then finds taken forever.
 void end_calls_from_driver() noexcept;
 
 /// Makes an object that ends with the GIL, on whatever thread the last share is dropped. It is

@@ -43,8 +43,7 @@ void call_for_process(const char* name, int pid, Args... arguments) {
 
 Process::Process(int pid) : pid_(pid) {
   if (pid > 0) return;
-  throw std::invalid_argument("Process: the id of a process is positive, unlike " +
-                              std::to_string(pid));
+  throw std::invalid_argument("Process: a process id must be positive, not " + std::to_string(pid));
 }
 
 ProcessState Process::state() const {
@@ -54,7 +53,7 @@ ProcessState Process::state() const {
   if (static_cast<std::size_t>(state) >= state_names.size()) {
     throw NotSupportedError("cuCheckpointProcessGetState: the driver calls the state of process " +
                             std::to_string(pid_) + " " + std::to_string(static_cast<int>(state)) +
-                            ", which is none that is known");
+                            ", which this version doesn't know");
   }
   return static_cast<ProcessState>(state);
 }

@@ -32,7 +32,7 @@ driver::Descriptor duplicate(const char* function, int fd) {
     throw std::system_error(errno, std::generic_category(), std::string(function) + ": fd");
   }
   throw std::invalid_argument(std::string(function) + ": " + std::to_string(fd) +
-                              " is no open file");
+                              " is not an open file");
 }
 
 /// Unmaps buffers, and keeps the import meanwhile.

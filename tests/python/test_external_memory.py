@@ -43,6 +43,15 @@ def test_wrong_arguments(
         call(file)
 
 
+def test_numbers_that_are_too_large(file: int) -> None:
+    with pytest.raises(
+        ValueError, match=r"size must lie in 0 .. 2\*\*63 - 1, not 92233720368547758"
+    ):
+        ExternalMemory.from_fd(file, 2**63)
+    with pytest.raises(ValueError, match=r"fd 18446744073709551619 is not an open file"):
+        ExternalMemory.from_fd(2**64 + 3, 1)
+
+
 @pytest.mark.simulator_only(reason="a GPU can import memory")
 def test_simulated_device_imports_nothing(file: int, device: Device) -> None:
     device.set_current()

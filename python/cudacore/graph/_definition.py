@@ -64,7 +64,7 @@ class GraphDefinition(Adding):
         Parameters
         ----------
         default_value : int
-            What it is at the begin of each launch; without one, it keeps its value.
+            What it is at the start of each launch; without one, it keeps its value.
 
         Returns
         -------
