@@ -529,7 +529,7 @@ class ExternalMemory:
         Raises
         ------
         ValueError
-            `fd` is no open file, or `size` is 0.
+            `fd` is not an open file, or `size` is 0.
         CUDAError
             The driver can't import it.
         NotSupportedError
@@ -604,7 +604,7 @@ class ExternalSemaphore:
         Raises
         ------
         ValueError
-            `fd` is no open file.
+            `fd` is not an open file.
         CUDAError
             The driver can't import it.
         NotSupportedError
@@ -901,8 +901,8 @@ class Device:
         False
         """
     def to_system_device(self) -> SystemDevice:
-        """The same device as NVML shows it, the driver's library for managing devices. It is found
-        by its uuid (nvmlDeviceGetHandleByUUID).
+        """The same device as seen by NVML, the driver's management library. It is found by its
+        uuid (nvmlDeviceGetHandleByUUID).
 
         Returns
         -------
@@ -1638,7 +1638,7 @@ class Stream:
     def wait_signal(self, semaphore: ExternalSemaphore, value: SupportsIndex | None = None) -> None:
         """Lets the work queued from now on wait until a semaphore of another API is signaled.
 
-        The driver's cuWaitExternalSemaphoresAsync. If nobody signals it, the stream waits for ever.
+        The driver's cuWaitExternalSemaphoresAsync. If nobody signals it, the stream waits forever.
 
         Parameters
         ----------
@@ -1662,8 +1662,9 @@ class Stream:
     ) -> None:
         """Writes a word of memory once all work queued so far is done.
 
-        Whoever sees the value also sees all that the stream has written before. The driver's cuStreamWriteValue32 and cuStreamWriteValue64. The memory is a device's, or
-        page-locked, managed or registered.
+        Whoever sees the value also sees all that the stream has written before. The driver's
+        cuStreamWriteValue32 and cuStreamWriteValue64. The memory is a device's, or page-locked,
+        managed or registered.
 
         Parameters
         ----------
@@ -2834,10 +2835,10 @@ class StridedMemoryView:
         options: TensorMapDescriptorOptions | Mapping[str, Any] | None = None,
         element_strides: _Ints | None = None,
         data_type: TensorMapDataType | _ElementType | None = None,
-        interleave: TensorMapInterleave | None = None,
-        swizzle: TensorMapSwizzle | None = None,
-        l2_promotion: TensorMapL2Promotion | None = None,
-        oob_fill: TensorMapOOBFill | None = None,
+        interleave: TensorMapInterleave | str | None = None,
+        swizzle: TensorMapSwizzle | str | None = None,
+        l2_promotion: TensorMapL2Promotion | str | None = None,
+        oob_fill: TensorMapOOBFill | str | None = None,
     ) -> TensorMapDescriptor:
         """Describes the array to the Tensor Memory Accelerator (TMA), which copies boxes of it to
         and from shared memory (``cuTensorMapEncodeTiled``).
@@ -2979,10 +2980,10 @@ class TensorMapDescriptor:
         *,
         element_strides: _Ints | None = None,
         data_type: TensorMapDataType | _ElementType | None = None,
-        interleave: TensorMapInterleave | None = None,
-        swizzle: TensorMapSwizzle | None = None,
-        l2_promotion: TensorMapL2Promotion | None = None,
-        oob_fill: TensorMapOOBFill | None = None,
+        interleave: TensorMapInterleave | str | None = None,
+        swizzle: TensorMapSwizzle | str | None = None,
+        l2_promotion: TensorMapL2Promotion | str | None = None,
+        oob_fill: TensorMapOOBFill | str | None = None,
     ) -> TensorMapDescriptor:
         """Describes an array of shape (N, ..., C) whose copies load columns of pixels, as
         convolutions need them (``cuTensorMapEncodeIm2col``).
@@ -3035,11 +3036,11 @@ class TensorMapDescriptor:
         *,
         element_strides: _Ints | None = None,
         data_type: TensorMapDataType | _ElementType | None = None,
-        interleave: TensorMapInterleave | None = None,
-        mode: TensorMapIm2ColWideMode | None = None,
-        swizzle: TensorMapSwizzle | None = None,
-        l2_promotion: TensorMapL2Promotion | None = None,
-        oob_fill: TensorMapOOBFill | None = None,
+        interleave: TensorMapInterleave | str | None = None,
+        mode: TensorMapIm2ColWideMode | str | None = None,
+        swizzle: TensorMapSwizzle | str | None = None,
+        l2_promotion: TensorMapL2Promotion | str | None = None,
+        oob_fill: TensorMapOOBFill | str | None = None,
     ) -> TensorMapDescriptor:
         """Describes an array whose copies load pixels along the dimension before the last, the
         width (``cuTensorMapEncodeIm2colWide``, of a driver for CUDA 12.8).
@@ -5024,7 +5025,7 @@ class GraphBuilder:
         Parameters
         ----------
         default_value : int
-            What it is at the begin of each launch; without one, it keeps its value.
+            What it is at the start of each launch; without one, it keeps its value.
 
         Returns
         -------
@@ -5071,7 +5072,7 @@ class GraphBuilder:
     def close(self) -> None:
         """Give up the builder; what is being captured is dropped. Graphs that it made stay."""
     def __cuda_stream__(self) -> tuple[int, int]:
-        """Return the stream, for everything that takes one."""
+        """Return the stream, foreverything that takes one."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *args: object) -> None: ...
     def __eq__(self, other: object, /) -> bool: ...
@@ -6000,8 +6001,8 @@ class OpaqueArray:
         Parameters
         ----------
         src : Buffer, object with the buffer protocol, or array
-            C-contiguous: elements of a row follow each other, and so do rows, and planes of rows. An
-            array has the type of the channels as its dtype, and the shape (height, width), or
+            C-contiguous: elements of a row follow each other, and so do rows, and planes of rows.
+            An array has the type of the channels as its dtype, and the shape (height, width), or
             (depth, height, width), with the channels as a last dimension if there are several; or
             it has one dimension. Bytes and a Buffer have `size_bytes` bytes of any type. Pageable
             host memory is staged before the call returns; pinned memory must not change until the

@@ -127,6 +127,12 @@ def _ints(name: str) -> Callable[[object], tuple[int, ...]]:
 
 def _member(name: str, kind: type[enum.IntEnum]) -> Callable[[object], enum.IntEnum]:
     def check(value: object) -> enum.IntEnum:
+        if isinstance(value, str):
+            member = kind.__members__.get(value.upper())
+            if member is None:
+                valid = ", ".join(repr(known.lower()) for known in kind.__members__)
+                raise ValueError(f"{name} must be one of {valid}, got {value!r}")
+            return member
         if not isinstance(value, kind):
             raise TypeError(f"{name} must be a {kind.__name__}, got {type(value)}")
         return value
@@ -134,10 +140,17 @@ def _member(name: str, kind: type[enum.IntEnum]) -> Callable[[object], enum.IntE
     return check
 
 
+def _data_type(value: object) -> object:
+    """Return a member for its name; all else is checked against the tensor."""
+    if isinstance(value, str):
+        return TensorMapDataType.__members__.get(value.upper(), value)
+    return value
+
+
 _CHECKS: dict[str, Callable[[object], object]] = {
     "box_dim": _ints("box_dim"),
     "element_strides": lambda value: None if value is None else _ints("element_strides")(value),
-    "data_type": lambda value: value,  # checked against the tensor
+    "data_type": _data_type,
     "interleave": _member("interleave", TensorMapInterleave),
     "swizzle": _member("swizzle", TensorMapSwizzle),
     "l2_promotion": _member("l2_promotion", TensorMapL2Promotion),
@@ -161,27 +174,29 @@ class TensorMapDescriptorOptions:
         Steps between the elements that a copy moves, 1 to 8. With a step of `s`, a copy moves
         ``ceil(box_dim / s)`` elements. Without interleaving, the last one has no effect. Default:
         1 in each dimension.
-    data_type : TensorMapDataType or dtype, optional
+    data_type : TensorMapDataType, its name, or dtype, optional
         The type of the elements. A type of another size than the tensor's takes its bytes as
         elements of that type, as `StridedMemoryView.view` does. Default: the tensor's.
-    interleave : TensorMapInterleave
+    interleave : TensorMapInterleave or str
+        Or the name of a member, such as ``"interleave_16b"``. Default: ``NONE``.
+    swizzle : TensorMapSwizzle or str
         Default: ``NONE``.
-    swizzle : TensorMapSwizzle
+    l2_promotion : TensorMapL2Promotion or str
         Default: ``NONE``.
-    l2_promotion : TensorMapL2Promotion
-        Default: ``NONE``.
-    oob_fill : TensorMapOOBFill
+    oob_fill : TensorMapOOBFill or str
         Default: ``NONE``, which means zeros.
 
     Raises
     ------
     TypeError
         If a field has another type.
+    ValueError
+        If a name is not one of a member.
 
     Examples
     --------
-    >>> from cudacore import TensorMapDescriptorOptions, TensorMapSwizzle
-    >>> options = TensorMapDescriptorOptions([8, 32], swizzle=TensorMapSwizzle.SWIZZLE_128B)
+    >>> from cudacore import TensorMapDescriptorOptions
+    >>> options = TensorMapDescriptorOptions([8, 32], swizzle="swizzle_128b")
     >>> options.box_dim
     (8, 32)
     """
@@ -189,10 +204,10 @@ class TensorMapDescriptorOptions:
     box_dim: tuple[int, ...]
     element_strides: tuple[int, ...] | None = None
     data_type: TensorMapDataType | DTypeLike | None = None
-    interleave: TensorMapInterleave = TensorMapInterleave.NONE
-    swizzle: TensorMapSwizzle = TensorMapSwizzle.NONE
-    l2_promotion: TensorMapL2Promotion = TensorMapL2Promotion.NONE
-    oob_fill: TensorMapOOBFill = TensorMapOOBFill.NONE
+    interleave: TensorMapInterleave | str = TensorMapInterleave.NONE
+    swizzle: TensorMapSwizzle | str = TensorMapSwizzle.NONE
+    l2_promotion: TensorMapL2Promotion | str = TensorMapL2Promotion.NONE
+    oob_fill: TensorMapOOBFill | str = TensorMapOOBFill.NONE
 
     def __setattr__(self, name: str, value: object) -> None:
         """Check the field and set it."""
@@ -242,7 +257,7 @@ def wide_options(*fields: Any) -> TensorMapDescriptorOptions:
     )
 
 
-def wide_mode(mode: TensorMapIm2ColWideMode | None) -> enum.IntEnum:
+def wide_mode(mode: TensorMapIm2ColWideMode | str | None) -> enum.IntEnum:
     """Check the mode of `TensorMapDescriptor.from_im2col_wide`."""
     if mode is None:
         return TensorMapIm2ColWideMode.W

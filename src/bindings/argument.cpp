@@ -365,7 +365,7 @@ std::string given(PyObject* object) {
       PyBool_Check(object) != 0 || PyComplex_CheckExact(object) != 0) {
     return "a Python " + name;
   }
-  return "a " + name;
+  return type_with_article(object);
 }
 
 void mismatch(const KernelBox& kernel, std::size_t index, PyObject* object,

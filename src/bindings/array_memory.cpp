@@ -14,7 +14,7 @@ py::object host_array_of(py::handle object, const char* what) {
   if (!method || method.is_none() || PyType_Check(object.ptr()) != 0) return {};
   py::object array = method();
   if (PyObject_CheckBuffer(array.ptr()) == 0) {
-    throw py::type_error(std::string(what) + ": __array__() of a " + type_name(object) +
+    throw py::type_error(std::string(what) + ": __array__() of " + type_with_article(object) +
                          " must return an array, not " + type_name(array));
   }
   return array;

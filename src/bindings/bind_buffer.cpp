@@ -144,11 +144,11 @@ PyObject* fill(PyObject* self, const Arguments& given) {
     }
     pattern = static_cast<std::uint32_t>(number);
   } else if (PyFloat_CheckExact(value.ptr()) != 0 || PyBool_Check(value.ptr()) != 0) {
-    throw py::type_error("Buffer.fill: a " + type_name(value) +
+    throw py::type_error("Buffer.fill: " + type_with_article(value) +
                          " does not say how many bytes it has; give a NumPy scalar, such as "
                          "np.float32(...), an int of 0 .. 255 for single bytes, or bytes");
   } else if (get_if<Buffer>(value.ptr()) != nullptr) {
-    throw py::type_error("Buffer.fill: value must be a pattern, not a " + type_name(value) +
+    throw py::type_error("Buffer.fill: value must be a pattern, not " + type_with_article(value) +
                          "; copy_from copies one");
   } else if (PyObject_CheckBuffer(value.ptr()) == 0) {
     refuse_type("Buffer.fill: value", "an int of 0 .. 255, a NumPy scalar or bytes", value);
@@ -287,11 +287,14 @@ void release_view(PyObject* /*self*/, Py_buffer* view) {
   const std::unique_ptr<Buffer> ended(static_cast<Buffer*>(view->internal));
 }
 
-std::string repr(const Buffer& self) {
-  if (self.is_closed()) return "<Buffer, closed>";
+std::string repr(const ObjectOf<Buffer>& object) {
+  const Buffer& self = object.value();
+  std::string name = Py_TYPE(object.ptr())->tp_name;
+  name = "<" + name.substr(name.rfind('.') + 1);
+  if (self.is_closed()) return name + ", closed>";
   char address[32];
   std::snprintf(address, sizeof(address), "0x%llx", self.handle());
-  return "<Buffer of " + std::to_string(self.size()) + " bytes at " + address + ">";
+  return name + " of " + std::to_string(self.size()) + " bytes at " + address + ">";
 }
 
 /// The part of this that is written in Python.

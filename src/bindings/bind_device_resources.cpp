@@ -17,10 +17,10 @@ py::object read_options(const char* function, py::handle options) {
   return py::module_::import("cudacore._device_resources").attr(function)(options);
 }
 
-unsigned to_count(py::handle object) {
+unsigned to_count(py::handle object, const char* what = "a number of multiprocessors") {
   const Index count = to_index(object);
   if (!count.lies_in(0, std::numeric_limits<unsigned>::max())) {
-    throw py::value_error("a number of multiprocessors must lie in 0 .. 2**32 - 1, not " +
+    throw py::value_error(std::string(what) + " must lie in 0 .. 2**32 - 1, not " +
                           shown(count.number));
   }
   return static_cast<unsigned>(count.value);
@@ -49,7 +49,7 @@ void configure(const WorkqueueResource& self, py::handle options) {
   std::optional<WorkqueueSharingScope> scope;
   std::optional<unsigned> limit;
   if (!given[0].is_none()) scope = static_cast<WorkqueueSharingScope>(to_count(given[0]));
-  if (!given[1].is_none()) limit = to_count(given[1]);
+  if (!given[1].is_none()) limit = to_count(given[1], "concurrency_limit");
   queue.configure(scope, limit);
 }
 
@@ -78,7 +78,9 @@ void bind_device_resources(py::module_& module) {
       .property("sm", read<&DeviceResources::sm>)
       .property("workqueue", read<&DeviceResources::workqueue>)
       .def("__reduce__", quick, &refuse_pickle)
-      .def("__repr__", quick, [](const DeviceResources&) { return "<DeviceResources>"; });
+      .def("__repr__", in_parts, [](const ObjectOf<DeviceResources>& self) {
+        return shown_attributes(self, "DeviceResources", {"sm", "workqueue"});
+      });
   HeapClass<SMResource>(module, "cudacore.SMResource", refuse_new<part_made>)
       .property("handle", quick, [](const SMResource& self) { return address(self.handle()); })
       .property("sm_count", quick, read<&SMResource::sm_count>)
@@ -107,8 +109,9 @@ void bind_device_resources(py::module_& module) {
                 [](const WorkqueueResource& self) { return device_object(self.device().id()); })
       .def("configure", in_parts, py::arg("options"), &configure)
       .def("__reduce__", quick, &refuse_pickle)
-      .def("__repr__", quick, [](const WorkqueueResource& self) {
-        return "<WorkqueueResource of device " + std::to_string(self.device().id()) + ">";
+      .def("__repr__", in_parts, [](const ObjectOf<WorkqueueResource>& self) {
+        return shown_attributes(self, "WorkqueueResource",
+                                {"device", "sharing_scope", "concurrency_limit"});
       });
 }
 

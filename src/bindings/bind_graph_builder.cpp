@@ -56,8 +56,18 @@ py::object begin(const BuilderObject& self, py::handle mode) {
   return self;
 }
 
+std::size_t to_branch_count(py::handle object, const char* what) {
+  if (!is_index(object)) refuse_type(what, "an int", object);
+  const Index count = to_index(object);
+  if (!count.lies_in(1, std::numeric_limits<int>::max())) {
+    throw py::value_error(std::string(what) + " must lie in 1 .. 2**31 - 1, not " +
+                          shown(count.number));
+  }
+  return static_cast<std::size_t>(count.value);
+}
+
 py::object split(const BuilderObject& self, py::handle count) {
-  const auto wanted = to_byte_count(count, "GraphBuilder.split: count");
+  const std::size_t wanted = to_branch_count(count, "GraphBuilder.split: count");
   const auto builders =
       without_gil([builder = self.value(), wanted] { return builder.split(wanted); });
   py::tuple made(builders.size());
@@ -134,12 +144,13 @@ void leave(const BuilderObject& self, const py::args& raised) {
 
 std::optional<unsigned> to_condition_value(py::handle value) {
   if (value.is_none()) return std::nullopt;
-  const py::object number = checked(PyNumber_Index(value.ptr()));
-  const unsigned long long chosen = to_address(number, "default_value");
-  if (chosen > std::numeric_limits<unsigned>::max()) {
-    throw std::overflow_error("default_value must lie in 0 .. 2**32 - 1, not " + shown(value));
+  if (!is_index(value)) refuse_type("create_condition: default_value", "an int", value);
+  const Index chosen = to_index(value);
+  if (!chosen.lies_in(0, std::numeric_limits<unsigned>::max())) {
+    throw std::overflow_error("create_condition: default_value must lie in 0 .. 2**32 - 1, not " +
+                              shown(chosen.number));
   }
-  return static_cast<unsigned>(chosen);
+  return static_cast<unsigned>(chosen.value);
 }
 
 GraphCondition to_condition(py::handle object) {
@@ -206,7 +217,7 @@ void bind_graph_builder(py::module_& module) {
       .def("switch", in_parts, py::arg("condition"), py::arg("count"),
            [](const GraphBuilder& self, py::handle condition, py::handle count) {
              return branches(self, condition, ConditionKind::switch_,
-                             to_byte_count(count, "GraphBuilder.switch: count"));
+                             to_branch_count(count, "GraphBuilder.switch: count"));
            })
       .def("close", [](const GraphBuilder& self) { self.close(); })
       .def("__cuda_stream__", in_parts,

@@ -39,7 +39,7 @@ PyObject* refuse_new_array(PyTypeObject* type, PyObject* /*args*/, PyObject* /*k
 OpaqueArrayOptions to_array_options(py::handle shape, int format, int channels, bool is_surface) {
   OpaqueArrayOptions options;
   options.shape = to_lengths(shape, "shape");
-  options.format = static_cast<ArrayFormat>(format);
+  options.format = to_array_format(format);
   options.num_channels = channels;
   options.is_surface_load_store = is_surface;
   return options;

@@ -221,7 +221,7 @@ std::uint32_t result_index(const Recorder& recorder, const Function& function, p
   for (std::size_t i = 0; i < recorder.stand_ins.size(); ++i) {
     if (recorder.stand_ins[i].object.ptr() == result.ptr()) return static_cast<std::uint32_t>(i);
   }
-  throw py::type_error(function.name + " returns a " + type_name(result) +
+  throw py::type_error(function.name + " returns " + type_with_article(result) +
                        ": a recorded function returns None, arguments of its own, or a tuple of "
                        "these; let it write into an argument");
 }

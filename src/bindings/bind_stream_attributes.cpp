@@ -46,6 +46,11 @@ void bind_stream_attributes(py::module_& module) {
       .property("access_policy_window", read<&StreamAttributes::access_policy_window>)
       .setter("access_policy_window",
               [](const StreamAttributes& self, py::handle value) {
+                const bool is_window = get_if<AccessPolicyWindow>(value.ptr()) != nullptr;
+                if (!is_window && !value.is_none() && !is_mapping(value)) {
+                  refuse_type("StreamAttributes.access_policy_window",
+                              "an AccessPolicyWindow, a mapping of its fields, or None", value);
+                }
                 return [self, window = to_options<AccessPolicyWindow>(value)] {
                   self.set_access_policy_window(window);
                 };
@@ -96,8 +101,10 @@ void bind_stream_attributes(py::module_& module) {
              return [self, from = to_stream(source)] { self.copy_from(from); };
            })
       .def("__reduce__", quick, &refuse_pickle)
-      .def("__repr__", quick, [](const StreamAttributes& self) {
-        return "<StreamAttributes of device " + std::to_string(self.stream().device().id()) + ">";
+      .def("__repr__", in_parts, [](const ObjectOf<StreamAttributes>& self) {
+        return shown_attributes(self, "StreamAttributes",
+                                {"priority", "sync_policy", "access_policy_window",
+                                 "mem_sync_domain", "mem_sync_domain_map"});
       });
 }
 

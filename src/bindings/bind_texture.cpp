@@ -30,7 +30,7 @@ TextureResource to_texture_resource(py::handle resource) {
   if (buffer == nullptr) {
     refuse_type("resource.source", "a Buffer, an OpaqueArray or a MipmappedArray", source);
   }
-  const auto format = static_cast<ArrayFormat>(resource.attr("_format").cast<int>());
+  const auto format = to_array_format(resource.attr("_format").cast<int>());
   const auto channels = resource.attr("num_channels").cast<int>();
   const auto bytes = [&](const char* name) { return resource.attr(name).cast<std::size_t>(); };
   if (resource.attr("kind").cast<std::string>() == "linear") {
@@ -102,9 +102,10 @@ void close_surface(const ObjectOf<PySurface>& self) { close_reader(self, &PySurf
 
 py::object or_none(const py::object& object) { return object ? object : py::none(); }
 
-std::string shown_handle(const char* name, unsigned long long handle) {
+std::string shown_reader(const char* name, const py::object& resource, unsigned long long handle) {
   if (handle == 0) return "<" + std::string(name) + ", closed>";
-  return std::string(name) + "(handle=" + error::format_address(handle) + ")";
+  return std::string(name) + "(handle=" + error::format_address(handle) +
+         ", resource=" + std::string(py::repr(or_none(resource))) + ")";
 }
 
 }  // namespace
@@ -123,8 +124,9 @@ void bind_textures(py::module_& module) {
       .def("__enter__", quick, [](py::object self) { return self; })
       .def("__exit__", in_parts,
            [](const ObjectOf<PyTexture>& self, const py::args&) { close_texture(self); })
-      .def("__repr__", quick, [](const PyTexture& self) {
-        return shown_handle("TextureObject", self.texture.handle());
+      .def("__repr__", in_parts, [](const ObjectOf<PyTexture>& object) {
+        const PyTexture& self = object.value();
+        return shown_reader("TextureObject", py::object(self.resource), self.texture.handle());
       });
   HeapClass<PySurface>(module, "cudacore.texture.SurfaceObject", &refuse_new_reader)
       .def_static("_create", in_parts, py::arg("device"), py::arg("resource"), py::arg("source"),
@@ -138,8 +140,9 @@ void bind_textures(py::module_& module) {
       .def("__enter__", quick, [](py::object self) { return self; })
       .def("__exit__", in_parts,
            [](const ObjectOf<PySurface>& self, const py::args&) { close_surface(self); })
-      .def("__repr__", quick, [](const PySurface& self) {
-        return shown_handle("SurfaceObject", self.surface.handle());
+      .def("__repr__", in_parts, [](const ObjectOf<PySurface>& object) {
+        const PySurface& self = object.value();
+        return shown_reader("SurfaceObject", py::object(self.resource), self.surface.handle());
       });
 }
 

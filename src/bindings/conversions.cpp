@@ -68,6 +68,26 @@ py::dict copy_of(py::handle dict) { return checked<py::dict>(PyDict_Copy(dict.pt
 
 std::string type_name(py::handle object) { return Py_TYPE(object.ptr())->tp_name; }
 
+std::string type_with_article(py::handle object) {
+  const std::string name = type_name(object);
+  const bool has_vowel = std::string_view("aeioAEIO").find(name[0]) != std::string_view::npos;
+  return (has_vowel ? "an " : "a ") + name;
+}
+
+std::string shown_attributes(py::handle object, const std::string& name,
+                             std::initializer_list<const char*> attributes) {
+  std::string text;
+  for (const char* attribute : attributes) {
+    try {
+      const std::string value = py::repr(object.attr(attribute));
+      text += (text.empty() ? "" : ", ") + std::string(attribute) + "=" + value;
+    } catch (const py::error_already_set& error) {
+      if (!error.matches(PyExc_Exception)) throw;
+    }
+  }
+  return name + "(" + text + ")";
+}
+
 void refuse_type(const std::string& what, const std::string& expected, py::handle object,
                  const char* advice) {
   throw py::type_error(what + " must be " + expected + ", not " + type_name(object) + advice);
@@ -93,7 +113,7 @@ std::string shown(py::handle object) {
   if (text) return text.cast<std::string>();
   const py::error_already_set raised;
   if (!raised.matches(PyExc_ValueError)) throw raised;
-  return "a " + type_name(object);  // which holds an int of more digits than Python prints
+  return type_with_article(object);  // which holds an int of more digits than Python prints
 }
 
 Device to_device(py::handle object) {

@@ -82,6 +82,11 @@ struct Index {
 
 /// The type's name as a message shows it: "numpy.int64", "int".
 [[nodiscard]] std::string type_name(py::handle object);
+/// "an int", "a cudacore.Buffer"
+[[nodiscard]] std::string type_with_article(py::handle object);
+/// "StreamAttributes(priority=0, ...)", with the attributes that can be read. Runs Python code.
+[[nodiscard]] std::string shown_attributes(py::handle object, const std::string& name,
+                                           std::initializer_list<const char*> attributes);
 /// "stream must be a Stream, not int", and what to do instead.
 /// @throw TypeError
 [[noreturn]] void refuse_type(const std::string& what, const std::string& expected,

@@ -158,7 +158,7 @@ void require_constant(PyObject* object, const Item& item) {
     return;
   }
   if (has_array_type(object) && !is_scalar(object)) {
-    const std::string what = item.name() + " is a " + type_name(object);
+    const std::string what = item.name() + " is " + type_with_article(object);
     if (item.tuple != nullptr) {
       throw py::type_error(what +
                            " in a tuple, where a recording cannot replace its memory; pass "
@@ -173,7 +173,7 @@ void require_constant(PyObject* object, const Item& item) {
   if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw py::error_already_set();
   PyErr_Clear();
   throw py::type_error(
-      item.name() + " is a " + type_name(object) +
+      item.name() + " is " + type_with_article(object) +
       ", which may change without being noticed; pass each Buffer as an argument of its own, and "
       "numbers in a tuple");
 }

@@ -46,7 +46,7 @@ void require_stand_in(const Recorder::StandIn& made, const RecordedArgument& wan
   PyObject* const object = made.object.ptr();
   const GivenArguments given(&object, 1, consumer);
   if (given[0].is_memory && given[0].address == made.base && wanted.fits(given[0])) return;
-  throw NotSupportedError("a " + type_name(original) +
+  throw NotSupportedError(type_with_article(original) +
                           " cannot be given other memory to be recorded; pass "
                           "cudacore.utils.StridedMemoryView of it");
 }

@@ -7,6 +7,15 @@
 
 namespace cudacore::bindings {
 
+/// The format of a number, which a class derived in Python may give wrong.
+/// @throw pybind11::value_error
+[[nodiscard]] inline ArrayFormat to_array_format(int number) {
+  if (number >= 0 && number <= static_cast<int>(ArrayFormat::float32)) {
+    return static_cast<ArrayFormat>(number);
+  }
+  throw py::value_error("no format has the number " + std::to_string(number));
+}
+
 /// A TextureObject object: what a kernel takes, and what it was made from, to be shown again.
 struct PyTexture {
   TextureObject texture;

@@ -284,8 +284,8 @@ std::optional<Complaint> wrong_start(const Record& record, py::handle self) {
                                           ", not " + (self ? type_name(self) : "missing")};
   }
   if (is_made_by(self, class_of(record))) return std::nullopt;
-  return Complaint{PyExc_TypeError,
-                   name + " does not make a " + type_name(self) + ": call super().__init__(...)"};
+  return Complaint{PyExc_TypeError, name + " does not make " + type_with_article(self) +
+                                        ": call super().__init__(...)"};
 }
 
 /// Sets the error of a refused call; null, or None if there is no complaint.

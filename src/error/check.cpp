@@ -83,6 +83,8 @@ const char* advice(CUresult result, bool simulated) {
     case CUDA_ERROR_INVALID_CLUSTER_SIZE:
       return "Ask max_potential_cluster_size; more than 8 blocks need the kernel attribute "
              "non_portable_cluster_size_allowed.";
+    case CUDA_ERROR_NOT_PERMITTED:
+      return "A host callback must not call CUDA.";
     case CUDA_ERROR_DEINITIALIZED:
       return "The driver has shut down: the process is exiting.";
     case CUDA_ERROR_CONTEXT_IS_DESTROYED:

@@ -168,6 +168,9 @@ bool GraphDefinition::is_valid() const noexcept {
 GraphNode add_node(const std::shared_ptr<owner::GraphBox>& graph, const GraphWork& given,
                    const std::function<std::vector<CUgraphNode>(const GraphCall&)>& dependencies) {
   GraphWorkBox& work = given.box();
+  if (work.child == graph || (work.child != nullptr && work.child.get() == &graph->outermost())) {
+    throw std::invalid_argument("a graph can't be embedded in itself, or in a part of itself");
+  }
   // Two families are locked by two calls, in the order of their addresses.
   std::optional<GraphCall> child_first;
   std::optional<GraphCall> child_last;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cudacore/device.hpp"
+#include "cudacore/error.hpp"
 #include "error/describe.hpp"
 #include "runtime/captured_work.hpp"
 #include "runtime/context_call.hpp"
@@ -55,6 +56,21 @@ constexpr int first_managed_batch = 13000;
 std::string describe_range(const owner::BufferBox& box) {
   return "managed memory of " + error::format_bytes(box.size) + " at " +
          error::format_address(box.pointer);
+}
+
+/// "NUMA node 3 of the host"
+std::string describe_place(const MemoryLocation& location) {
+  switch (location.kind) {
+    case MemoryLocation::Kind::device:
+      return error::describe_device(location.id);
+    case MemoryLocation::Kind::host_numa:
+      return "NUMA node " + std::to_string(location.id) + " of the host, which must exist";
+    case MemoryLocation::Kind::host_numa_current:
+      return "the current NUMA node of the host";
+    case MemoryLocation::Kind::host:
+      break;
+  }
+  return "the host";
 }
 
 /// The box of a buffer with managed memory.
@@ -233,7 +249,8 @@ void ManagedBuffer::prefetch(const MemoryLocation& location, const Stream& strea
   }
   refuse(capture_refusal("ManagedBuffer.prefetch", stream));
   call.check(call.api().cuMemPrefetchAsync(box.pointer, box.size, place, 0, call.stream()),
-             "cuMemPrefetchAsync", [&] { return describe_range(box); });
+             "cuMemPrefetchAsync",
+             [&] { return describe_range(box) + " to " + describe_place(location); });
 }
 
 void ManagedBuffer::discard(const Stream& stream) const { discard_batch({this, 1}, stream); }

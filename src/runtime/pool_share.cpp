@@ -47,7 +47,8 @@ std::size_t check_extent(const Extent& extent, CUdeviceptr pointer, int device) 
     refuse_share("is of memory of " + describe_place(is_on_device ? extent.device : -1) +
                  ", but the resource is of " + describe_place(device));
   }
-  return extent.start + extent.size - pointer;
+  // A driver may not say where memory of the host begins; what is shared is the beginning.
+  return extent.start != 0 ? extent.start + extent.size - pointer : extent.size;
 }
 
 void require_shared_size(std::size_t size, std::size_t most) {

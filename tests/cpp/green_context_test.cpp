@@ -49,6 +49,17 @@ TEST_F(GreenContexts, LiveAsLongAsWhatIsMadeInThem) {
   EXPECT_EQ(fake.misuses(), 0);
 }
 
+TEST_F(GreenContexts, OlderDriversHaveNoWorkQueues) {
+  fake.fail_function("cuDeviceGetDevResource", CUDA_ERROR_INVALID_RESOURCE_TYPE);
+  const DeviceResources resources(Device(0));
+  EXPECT_THROW((void)resources.sm(), InvalidValueError);
+  EXPECT_NE(message_of<NotSupportedError>([&] {
+              (void)resources.workqueue();
+            }).find("of a work queue needs a driver of CUDA 13.1"),
+            std::string::npos);
+  fake.clear_faults();
+}
+
 TEST_F(GreenContexts, StayAliveWhileCurrent) {
   {
     const Context context = make();

@@ -295,5 +295,5 @@ def refused(scale: Kernel, array: Any, *, position: int = 2, count: Any = 1) -> 
         scale[1, 1](*out, 1.0, count)
     message = str(caught.value)
     name = {1: "'y' (float*)", 2: "'x' (float const*)"}[position]
-    assert message.startswith(f"scale: argument {position} {name} cannot take a "), message
+    assert message.startswith(f"scale: argument {position} {name} cannot take a"), message
     return message

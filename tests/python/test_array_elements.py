@@ -115,7 +115,7 @@ class TestElements:
 
     def test_message_names_both_types(self, scale: Kernel, block: Buffer) -> None:
         message = refused(scale, ExchangeArray(block.handle, (4,), np.float64))
-        assert "cannot take a ExchangeArray: its elements are float64, not float;" in message
+        assert "cannot take an ExchangeArray: its elements are float64, not float;" in message
 
     @pytest.mark.parametrize(("shape", "offset"), [((6,), 0), ((16,), 4), ((2, 3), 0)])
     def test_vectors_must_be_whole_and_aligned(

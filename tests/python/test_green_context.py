@@ -66,6 +66,7 @@ class TestResources:
         assert device.context.resources.sm.sm_count == whole.sm_count
         assert device.create_stream().resources.sm.sm_count == whole.sm_count
         assert str(whole.sm_count) in repr(whole)
+        assert f"sm={whole!r}" in repr(device.resources)
 
     def test_splits_share_nothing(self, whole: SMResource) -> None:
         size = whole.min_partition_size
@@ -151,6 +152,9 @@ class TestQueues:
         assert queues.sharing_scope is WorkqueueSharingScopeType.GREEN_CTX_BALANCED
         queues.configure({})
         assert queues.concurrency_limit == 4
+        assert repr(queues).startswith(f"WorkqueueResource(device={device!r}, sharing_scope=")
+        with pytest.raises(ValueError, match="concurrency_limit must lie in"):
+            queues.configure({"concurrency_limit": 2**32})
 
     @pytest.mark.parametrize(
         ("options", "error", "word"),

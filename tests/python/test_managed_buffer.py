@@ -103,6 +103,7 @@ class TestAdvice:
     ) -> None:
         buffer = pool.allocate(SIZE, stream=stream)
         assert type(buffer) is ManagedBuffer
+        assert repr(buffer) == f"<ManagedBuffer of {SIZE} bytes at {buffer.handle:#x}>"
         assert isinstance(buffer, Buffer)
         assert buffer.is_managed
         assert type(buffer[16:32]) is ManagedBuffer

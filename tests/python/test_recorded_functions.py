@@ -200,7 +200,7 @@ def test_results(device: Device, kernels: Kernels) -> None:
     def constant(x: Any) -> Any:
         return 12345
 
-    with pytest.raises(TypeError, match="constant returns a int"):
+    with pytest.raises(TypeError, match="constant returns an int"):
         constant(x)
 
 

@@ -21,6 +21,7 @@ from cudacore import (
     OutOfMemoryError,
     Program,
     Stream,
+    VirtualMemoryResource,
     launch,
 )
 from harness import ARCH, build, cubin, host_bytes, ltoir, ptx
@@ -51,6 +52,36 @@ def answer(device: Device, stream: Stream, pinned: Callable[[int], Buffer]) -> C
         return int.from_bytes(host_bytes(result), "little")
 
     return ask
+
+
+class TestMemory:
+    def test_read_only_memory_is_not_written(self, device: Device, stream: Stream) -> None:
+        resource = VirtualMemoryResource(device, {"self_access": "r"})
+        with resource.allocate(1) as buffer, device.allocate(buffer.size) as other:
+            for write in (
+                lambda: buffer.fill(1, stream=stream),
+                lambda: buffer.copy_from(other, stream=stream),
+                lambda: buffer.copy_from(bytes(buffer.size), stream=stream),
+                lambda: stream.write_value(buffer, 1),
+            ):
+                with pytest.raises(InvalidValueError, match="may be read only .cuMemSetAccess"):
+                    write()
+            other.copy_from(buffer, stream=stream)
+            stream.sync()
+
+
+class TestCaptures:
+    def test_launches_of_graphs_are_not_captured(self, device: Device, stream: Stream) -> None:
+        with device.allocate(4, stream=stream) as buffer:
+            with stream.create_graph_builder() as inner:
+                buffer.fill(1, stream=inner)
+            graph = inner.complete()
+            with stream.create_graph_builder() as builder:
+                with pytest.raises(NotSupportedError, match=r"with GraphBuilder\.embed"):
+                    graph.launch(builder.stream)
+                buffer.fill(2, stream=builder)  # the capture goes on
+            builder.complete().launch(stream)
+            assert bytes(buffer.to_host(stream=stream)) == bytes([2] * 4)
 
 
 class TestCode:

@@ -166,8 +166,6 @@ def test_conditions_and_flags(pinned: Allocate, stream: Stream) -> None:
     for wrong in (">", "", None, 1):
         with pytest.raises(ValueError, match="'>=', '==', '&' or 'nor'"):
             stream.wait_value(buffer, 0, condition=wrong)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="barrier must be a bool"):
-        stream.write_value(buffer, 0, barrier=1)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="flush must be a bool"):
         stream.wait_value(buffer, 0, flush=1)  # type: ignore[arg-type]
 

@@ -43,6 +43,7 @@ def view_of(device: Device, dtype: str = "f4", shape: Any = (64, 64)) -> Strided
 class TestMaking:
     def test_repr_and_device(self, tma: Device) -> None:
         made = view_of(tma).as_tensor_map((8, 32), swizzle=TensorMapSwizzle.SWIZZLE_128B)
+        assert repr(view_of(tma).as_tensor_map((8, 32), swizzle="swizzle_128b")) == repr(made)
         assert isinstance(made, TensorMapDescriptor)
         assert (
             repr(made) == "TensorMapDescriptor(tiled, rank=2, dtype=FLOAT32, swizzle=SWIZZLE_128B)"
@@ -95,6 +96,13 @@ class TestMaking:
     )  # fmt: skip
     def test_options(self, tma: Device, options: Any) -> None:
         assert "rank=2" in repr(view_of(tma).as_tensor_map(options=options))
+
+    def test_names_of_members(self) -> None:
+        options = TensorMapDescriptorOptions((8,), data_type="tfloat32", oob_fill="none")
+        assert options.data_type is TensorMapDataType.TFLOAT32
+        assert options.oob_fill is TensorMapOOBFill.NONE
+        with pytest.raises(ValueError, match="swizzle must be one of 'none', .*, got '128B'"):
+            TensorMapDescriptorOptions((8,), swizzle="128B")
 
     def test_strides_and_padding(self, tma: Device) -> None:
         view = view_of(tma)

@@ -73,7 +73,7 @@ class TestResources:
         array, mipmaps = array_of(device), mipmaps_of(device)
         resource = ResourceDescriptor.from_opaque_array(array)
         assert (resource.kind, resource.source) == ("array", array)
-        assert repr(resource) == "ResourceDescriptor(kind='array')"
+        assert repr(resource) == f"ResourceDescriptor(kind='array', source={resource.source!r})"
         for name in ("format", "num_channels", "size_bytes", "width", "height", "pitch_bytes"):
             assert getattr(resource, name) is None
         resource = ResourceDescriptor.from_mipmapped_array(mipmaps)
@@ -254,7 +254,7 @@ class TestTextures:
         assert made.resource is resource
         assert made.options is options
         assert made.device is device
-        assert repr(made) == f"TextureObject(handle={made.handle:#x})"
+        assert repr(made) == f"TextureObject(handle={made.handle:#x}, resource={resource!r})"
         assert device.create_texture_object(resource=resource).options == TextureObjectOptions()
 
     def test_all_resources(self, device: Device, buffer: Buffer) -> None:
@@ -278,6 +278,8 @@ class TestTextures:
         for make in (device.create_texture_object, device.create_surface_object):
             with pytest.raises(TypeError, match="resource must be a ResourceDescriptor, got obj"):
                 make(resource=object())  # type: ignore[arg-type]
+            with pytest.raises(TypeError, match=r"; ResourceDescriptor.from_opaque_array\(array\)"):
+                make(resource=array_of(device))  # type: ignore[arg-type]
 
     def test_closed_resources_are_refused(self, device: Device, buffer: Buffer) -> None:
         array, mipmaps = array_of(device), mipmaps_of(device)
@@ -385,7 +387,7 @@ class TestSurfaces:
         assert made.resource is not None
         assert made.resource.source is array
         assert made.device is device
-        assert repr(made) == f"SurfaceObject(handle={made.handle:#x})"
+        assert repr(made) == f"SurfaceObject(handle={made.handle:#x}, resource={made.resource!r})"
 
     def test_needs_an_array_that_can_be_written(self, device: Device, buffer: Buffer) -> None:
         with pytest.raises(ValueError, match="is_surface_load_store=True"):

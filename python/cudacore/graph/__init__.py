@@ -72,6 +72,11 @@ __all__ = [
 ]
 
 
+for _name in __all__:  # help and messages say where they are imported from
+    if globals()[_name].__module__.startswith(f"{__name__}._"):
+        globals()[_name].__module__ = __name__
+
+
 class _CallableModule(types.ModuleType):
     """The module, which can be called."""
 

@@ -34,7 +34,14 @@ def _to_options(kind: type[Options], given: Any, what: str) -> Options:
 
 def _require_resource(given: object) -> None:
     if not isinstance(given, ResourceDescriptor):
-        raise TypeError(f"resource must be a ResourceDescriptor, got {type(given).__name__}")
+        advice = ""
+        if isinstance(given, OpaqueArray):
+            advice = "; ResourceDescriptor.from_opaque_array(array) makes one"
+        elif isinstance(given, MipmappedArray):
+            advice = "; ResourceDescriptor.from_mipmapped_array(array) makes one"
+        raise TypeError(
+            f"resource must be a ResourceDescriptor, got {type(given).__name__}{advice}"
+        )
 
 
 def create_opaque_array(device: Device, options: Any) -> OpaqueArray:

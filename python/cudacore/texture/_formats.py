@@ -29,6 +29,10 @@ _SIZES = {
 }
 
 
+#: As dtypes and array interfaces name them, without a byte order.
+_CODES = {("f" if "float" in form else form[0]) + str(size): form for form, size in _SIZES.items()}
+
+
 def to_member(name: str, value: object, kind: type[Member]) -> Member:
     """Return the member of an enumeration of strings that a value is, or names."""
     try:
@@ -48,8 +52,10 @@ def index_of(member: enum.Enum) -> int:
 
 def to_format(given: Any) -> ArrayFormatType:
     """Return the format that an ArrayFormatType, its name, or a dtype means."""
+    if type(given).__module__ == "torch":
+        given = str(given).removeprefix("torch.")
     if isinstance(given, str):
-        return to_member("format", given, ArrayFormatType)
+        return _CODES.get(given.lstrip("<=|")) or to_member("format", given, ArrayFormatType)
     numpy = sys.modules.get("numpy")  # whoever has a dtype has imported it
     dtype = None
     if numpy is not None and not isinstance(given, int):

@@ -272,6 +272,8 @@ class ResourceDescriptor:
     def __repr__(self) -> str:
         """Show what it describes."""
         shown = {"kind": repr(self._kind), **self._fields}
+        if not isinstance(self._source, Buffer):
+            shown["source"] = repr(self._source)
         if "format" in shown:
             shown["format"] = shown["format"].name
         return f"ResourceDescriptor({', '.join(f'{k}={v}' for k, v in shown.items())})"
