@@ -256,5 +256,5 @@ def test_kernel_does_what_python_does(kernel: Callable[..., Any]) -> None:
         for m in range(8):
             expected, given = [0] * SIZE, [0] * SIZE
             python(expected, n, m)
-            Interpreter(text).run(given, SIZE, n, m)
+            Interpreter(text).run(given, SIZE, 1, n, m)
             assert given == expected, (n, m)

@@ -18,10 +18,10 @@ def test_whole_text_of_a_kernel() -> None:
 
     assert text(axpy, array(), array(), FLOAT, constant(128)).startswith(
         'tile 1\nkernel "axpy" {\n'
-        "  param %0 : ptr<f32> {align = 16}\n  param %1 : i32\n"
-        "  param %2 : ptr<f32> {align = 16}\n  param %3 : i32\n"
-        "  param %4 : f32\n"
-        "  %5 = bid {axis = 0} : i32\n"
+        "  param %0 : ptr<f32> {align = 16}\n  param %1 : i32\n  param %2 : i32\n"
+        "  param %3 : ptr<f32> {align = 16}\n  param %4 : i32\n  param %5 : i32\n"
+        "  param %6 : f32\n"
+        "  %7 = bid {axis = 0} : i32\n"
     )
 
 

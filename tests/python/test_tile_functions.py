@@ -335,6 +335,24 @@ def test_functions_of_python() -> None:
     assert stored(kernel) == [5, 15, 1, 1, 2]
 
 
+plus_one = lambda x, *rest: x + 1 + len(rest)
+one_of_two, other_of_two = lambda a: a + 1, lambda a: a + 2
+
+
+def test_lambdas_outside_of_kernels() -> None:
+    def kernel(x):
+        ct.scatter(x, 0, plus_one(4, 5))
+
+    def ambiguous(x):
+        ct.scatter(x, 0, one_of_two(4))
+
+    assert stored(kernel) == [6]
+    with pytest.raises(ct.TileSyntaxError, match="is not defined by a 'def' statement"):
+        text(ambiguous, INTS)
+    with pytest.raises(ct.TileSyntaxError, match="A kernel must be defined by a 'def' statement"):
+        text(plus_one, INT)
+
+
 @dataclasses.dataclass(frozen=True)
 class Point:
     x: Any

@@ -199,12 +199,14 @@ def test_parameters() -> None:
     assert given == [
         "param %0 : ptr<i32> {align = 32}",
         "param %1 : i64 {div = 16}",
-        "param %2 : i64 {div = 8}",
-        "param %3 : i32 {div = 16}",
-        "param %4 : i32",
-        "param %5 : i32",
-        "param %6 : ptr<i64> {align = 8}",
+        "param %2 : i64",
+        "param %3 : i64 {div = 8}",
+        "param %4 : i64",
+        "param %5 : i32 {div = 16}",
+        "param %6 : i32",
         "param %7 : i32",
+        "param %8 : ptr<i64> {align = 8}",
+        "param %9 : i32",
     ]
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a function of Python to the text of a kernel."""
 
+import ast
 import inspect
 import sys
 import threading
@@ -99,6 +100,8 @@ def _evaluate(
     evaluator: Evaluator, frame: Frame, node: Any, parameters: Sequence[Parameter]
 ) -> None:
     arguments = node.args
+    if isinstance(node, ast.Lambda):
+        evaluator.error(TileSyntaxError, "A kernel must be defined by a 'def' statement")
     if arguments.vararg or arguments.kwarg:
         variadic = arguments.vararg or arguments.kwarg
         message = "Variadic kernel parameters are not supported"

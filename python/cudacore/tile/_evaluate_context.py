@@ -78,6 +78,9 @@ def _run_to_yield(evaluator: Evaluator, manager: ContextManager) -> object:
     from cudacore.tile._evaluate_call import bind  # noqa: PLC0415 - that calls statements
 
     code = code_of(manager.function)
+    node = code.node
+    if isinstance(node, ast.Lambda):
+        evaluator.error(TileTypeError, "@contextmanager() expects a generator function")
     bound = bind(evaluator, code.name, code.signature, manager.args, manager.kwargs)
     bound.apply_defaults()
     owner = evaluator.frame
@@ -97,9 +100,9 @@ def _run_to_yield(evaluator: Evaluator, manager: ContextManager) -> object:
         for name, value in bound.arguments.items()
     }
     with evaluator.within(frame):
-        set_parameters(evaluator, frame, code.node, given)
-        yielded = _check_yield(evaluator, code.node)
-        steps = list(_steps(code.node.body, yielded))
+        set_parameters(evaluator, frame, node, given)
+        yielded = _check_yield(evaluator, node)
+        steps = list(_steps(node.body, yielded))
         where = steps.index(yielded)
         for step in steps[:where]:
             step(evaluator)  # type: ignore[operator]

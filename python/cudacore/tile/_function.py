@@ -13,7 +13,7 @@ from typing import Any, TypeVar, overload
 
 from cudacore.tile._device_function import host_callers
 from cudacore.tile._exception import Loc, TileSyntaxError
-from cudacore.tile._names import local_names
+from cudacore.tile._names import local_names, parameters
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -96,7 +96,7 @@ class Code:
     """The source of a function, with what it sees around it."""
 
     name: str
-    node: ast.FunctionDef
+    node: ast.FunctionDef | ast.Lambda
     filename: str
     names: frozenset[str]
     declared: frozenset[str]
@@ -126,24 +126,40 @@ def _parse(lines: list[str], first_line: int) -> ast.FunctionDef | None:
 
 
 @functools.lru_cache(maxsize=1024)
-def _source(code: CodeType) -> ast.FunctionDef | str:
+def _source(code: CodeType, filename: str) -> ast.FunctionDef | ast.Lambda | str:
     """Return the syntax tree of a function's code, or what is wrong."""
-    filename, first = code.co_filename, code.co_firstlineno
+    first, name = code.co_firstlineno, code.co_name
     linecache.checkcache(filename)
     lines = linecache.getlines(filename)
     if first > len(lines):
         return (
-            f"the source of {code.co_name}() was not found in {filename}: a kernel, and what it "
+            f"the source of {name}() was not found in {filename}: a kernel, and what it "
             "calls, must be defined in a file or a notebook"
         )
-    lines = inspect.getblock(lines[first - 1 :])
     try:
-        node = _parse(lines, first)
+        if name == "<lambda>":
+            node: ast.FunctionDef | ast.Lambda | None = _lambda(code, "".join(lines))
+        else:
+            node = _parse(inspect.getblock(lines[first - 1 :]), first)
     except SyntaxError as error:
-        return f"the source of {code.co_name}() in {filename} cannot be parsed: {error.msg}"
+        return f"the source of {name}() in {filename} cannot be parsed: {error.msg}"
     if node is None:
-        return f"{code.co_name}() is not defined by a 'def' statement"
+        return f"{name}() in line {first} of {filename} is not defined by a 'def' statement"
     return node
+
+
+def _lambda(code: CodeType, text: str) -> ast.Lambda | None:
+    """Find a lambda by the line and the names of its parameters; None unless there is one."""
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    found = [
+        node
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Lambda)
+        and node.lineno == code.co_firstlineno
+        and {each.arg for each in parameters(node.args)} == set(code.co_varnames[:count])
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def globals_of(func: FunctionType) -> Mapping[str, Any]:
@@ -164,11 +180,11 @@ def code_of(func: Any) -> Code:
     Raises
     ------
     TileSyntaxError
-        It has none that can be found, or is a lambda outside of a kernel.
+        It has none that can be found, or shares a line with another lambda like it.
     """
     func = unwrapped(func)
     filename = func.__code__.co_filename
-    node = _source(func.__code__)
+    node = _source(func.__code__, filename)
     if isinstance(node, str):
         line = func.__code__.co_firstlineno
         raise TileSyntaxError(node, Loc(line, 0, filename, function=func.__name__))
