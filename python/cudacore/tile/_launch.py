@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import cudacore
 from cudacore.tile._kernel import kernel as Kernel  # noqa: N812 - the parameter has its name
-from cudacore.tile._launch_argument import arguments_of
+from cudacore.tile._launch_argument import arguments_of, strides_of
 from cudacore.tile._variant import architecture_of
+from cudacore.utils import StridedMemoryView
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from cudacore import Stream
 
 _MOST_BLOCKS = 2**24 - 1
+_MOST_LAUNCHES = 1024
+_NUMBERS = frozenset({int, float, bool})
+_NO_STREAMS = frozenset({int, bool, type(None)})
 _MOST_AXES = 3
 
 
@@ -66,17 +70,69 @@ def launch(stream: Any, grid: Sequence[int], kernel: Kernel, kernel_args: Sequen
     """
     if not isinstance(kernel, Kernel):
         raise TypeError(f"kernel must be a tile kernel, not {type(kernel).__name__}")
+    kernel_args = tuple(kernel_args)
+    key, passed = _describe_quickly(stream, grid, kernel, kernel_args)
+    if key is not None:
+        try:
+            found = kernel.launches.get(key)
+        except TypeError:  # a constant that is not hashable
+            key, found = None, None
+        if found is not None:
+            cudacore.launch(stream, found[0], found[1], *passed)
+            return
     extents = _check_grid(grid)
-    arguments = arguments_of(kernel, tuple(kernel_args))
+    arguments = arguments_of(kernel, kernel_args)
     queue = _to_stream(stream, arguments.device)
     compiled = kernel.variant(arguments.constraints, architecture_of(queue))
-    passed: list[Any] = arguments.passed
-    tables = []
+    passed = list[Any](arguments.passed)
     for place, numbers in arguments.tables:
-        table = _copy_table(numbers, queue)
-        passed[place] = table
-        tables.append(table)
-    compiled.queue(queue, extents, passed)
+        passed[place] = _copy_table(numbers, queue)
+    config = compiled.config(extents)
+    if config is None:
+        return
+    cudacore.launch(queue, config, compiled.kernel, *passed)
+    if key is not None and arguments.device is not None:
+        if len(kernel.launches) == _MOST_LAUNCHES:
+            kernel.launches.clear()
+        kernel.launches[key] = (config, compiled.kernel)
+
+
+def _describe_quickly(
+    stream: Any, grid: Any, kernel: Kernel, values: Any
+) -> tuple[tuple[object, ...] | None, list[Any]]:
+    """Return what tells launches of one kind, and what the compiled kernel is passed.
+
+    A launch that is described by None takes the long way, which also tells what is wrong.
+    """
+    nothing: tuple[None, list[Any]] = (None, [])
+    constants = kernel.constants
+    if type(grid) is not tuple or type(stream) in _NO_STREAMS or len(values) != len(constants):
+        return nothing
+    key: list[object] = [grid]
+    passed: list[Any] = []
+    for value, is_constant in zip(values, constants, strict=True):
+        kind = type(value)
+        key.append(kind)
+        if is_constant:
+            # As text, since 0.0 equals -0.0, and NaN not itself.
+            key.append(repr(value) if kind is float else value)
+        elif kind in _NUMBERS:
+            passed.append(value)
+        elif hasattr(kind, "__dlpack__"):
+            try:
+                view = StridedMemoryView.from_any_interface(value, -1)
+            except (BufferError, TypeError, ValueError):
+                return nothing
+            address, shape, strides = view.ptr, view.shape, view.strides or strides_of(view)
+            if view.device_id < 0:
+                return nothing
+            key += (getattr(value, "dtype", None), shape, strides, address & 15, view.device_id)
+            passed.append(address)
+            passed += shape
+            passed += strides
+        else:
+            return nothing
+    return tuple(key), passed
 
 
 def _check_grid(grid: Sequence[int]) -> tuple[int, int, int]:

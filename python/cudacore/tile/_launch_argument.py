@@ -123,7 +123,7 @@ class Arguments:
             )
         view = self._view(what, value)
         constraint = _describe_array(what, value, view, annotation.array)
-        self.passed += [view.ptr, *view.shape, *_strides(view)]
+        self.passed += [view.ptr, *view.shape, *strides_of(view)]
         return constraint
 
     def _number(self, what: str, value: Any, annotation: Leaf) -> ScalarConstraint:
@@ -195,7 +195,7 @@ class Arguments:
                 raise TypeError(f"Invalid {what}: Arrays in list vary in rank")
         table: list[int] = []
         for view in views:
-            table += [view.ptr, *view.shape, *_strides(view)]
+            table += [view.ptr, *view.shape, *strides_of(view)]
         self.tables.append((len(self.passed), table))
         self.passed += [0, len(views)]
         return ListConstraint(
@@ -258,14 +258,17 @@ def _constant(what: str, value: object) -> ConstantConstraint:
     return ConstantConstraint(value)
 
 
-def _strides(view: StridedMemoryView) -> list[int]:
+def strides_of(view: StridedMemoryView) -> tuple[int, ...]:
+    """Return the strides of a view in elements, also if it is contiguous."""
     if view.strides is not None:
-        return list(view.strides)
+        return view.strides
+    if len(view.shape) == 1:
+        return (1,)
     strides, step = [], 1
     for length in reversed(view.shape):
         strides.append(step)
         step *= length
-    return strides[::-1]
+    return tuple(reversed(strides))
 
 
 def _describe_array(
@@ -276,7 +279,7 @@ def _describe_array(
     if dtype is None:
         raise TypeError(f"Invalid {what}: Unsupported array dtype {view.dtype}")
     index_dtype = _dtype.int32 if annotation is None else annotation.index_dtype
-    shape, strides = list(view.shape), _strides(view)
+    shape, strides = list(view.shape), strides_of(view)
     for text, numbers in (("shape", shape), ("stride", strides)):
         for number in numbers:
             if number > index_dtype.limits[1]:

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 import cudacore
 from cudacore import LaunchConfig, Program, ProgramOptions, _tile
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from cudacore.tile.compilation._constraint import ParameterConstraint
 
 _OLDEST = 75
-_MOST_CONFIGS = 64
 _HINTS = {
     "num_ctas": "ctas",
     "occupancy": "occupancy",
@@ -52,23 +51,17 @@ class Compiled:
 
     kernel: Kernel
     generated: Generated
-    _configs: dict[tuple[int, int, int], LaunchConfig] = field(default_factory=dict)
 
-    def queue(self, stream: Stream, grid: tuple[int, int, int], passed: Sequence[Any]) -> None:
-        """Launch it, unless the grid is empty."""
+    def config(self, grid: tuple[int, int, int]) -> LaunchConfig | None:
+        """Return the shape of a launch; None if the grid is empty."""
         if 0 in grid:
-            return
-        config = self._configs.get(grid)
-        if config is None:
-            config = LaunchConfig(
-                grid=grid,
-                block=self.generated.threads,
-                cluster=self.generated.cluster if self.generated.cluster > 1 else None,
-                shmem_size=self.generated.shared_bytes,
-            )
-            if len(self._configs) < _MOST_CONFIGS:
-                self._configs[grid] = config
-        cudacore.launch(stream, config, self.kernel, *passed)
+            return None
+        return LaunchConfig(
+            grid=grid,
+            block=self.generated.threads,
+            cluster=self.generated.cluster if self.generated.cluster > 1 else None,
+            shmem_size=self.generated.shared_bytes,
+        )
 
 
 def compile_variant(
