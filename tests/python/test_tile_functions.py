@@ -14,6 +14,7 @@ from typing import Any
 import cudacore.tile as ct
 import pytest
 from cudacore.tile._exception import UnsupportedCallError
+from cudacore.tile._function import static_def
 from tile_text import INT, array, body, constant, text
 
 INTS = array(ct.int32)
@@ -589,3 +590,44 @@ def test_error_in_the_compiler_is_chained() -> None:
     with pytest.raises(ct.TileStaticEvalError, match=r"\(KeyError: 'oops'\)") as error:
         text(kernel)
     assert isinstance(error.value.__cause__, KeyError)
+
+
+def test_functions_that_python_runs_itself() -> None:
+    @dataclasses.dataclass(frozen=True)
+    class Made:
+        x: int
+
+        @static_def
+        def __init__(self, n):
+            object.__setattr__(self, "x", n * 5)
+
+        @static_def
+        def __call__(self, z):
+            items = [self.x, z]
+            return sum(items)
+
+    def kernel(x):
+        ct.scatter(x, 0, Made(10)(7))
+
+    assert stored(kernel) == [57]
+
+
+def test_reductions_neither_branch_nor_loop() -> None:
+    def branching(x):
+        def combine(a, b):
+            return a if a > b else -b
+
+        ct.reduce(ct.load(x, (0,), (16,)), 0, combine, 0)
+
+    def looping(x):
+        def combine(a, b):
+            for _ in range(3):
+                a = a + b
+            return a
+
+        ct.scan(ct.load(x, (0,), (16,)), 0, combine, 0)
+
+    with pytest.raises(ct.TileSyntaxError, match="Branching inside reduction body is not supp"):
+        text(branching, INTS)
+    with pytest.raises(ct.TileSyntaxError, match="Loops inside scan body are not supported"):
+        text(looping, INTS)

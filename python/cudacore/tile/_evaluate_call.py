@@ -18,7 +18,7 @@ from cudacore.tile._evaluate import Evaluator
 from cudacore.tile._evaluate_builtin import BUILTINS
 from cudacore.tile._evaluate_function import inline
 from cudacore.tile._evaluate_operator import SIGNS, UNARY_SIGNS, binary, fold, is_loose, unary
-from cudacore.tile._evaluate_static import static_call, tuple_comprehension
+from cudacore.tile._evaluate_static import call_static, static_call, tuple_comprehension
 from cudacore.tile._exception import (
     TileError,
     TileSyntaxError,
@@ -27,7 +27,7 @@ from cudacore.tile._exception import (
     UnsupportedCallError,
 )
 from cudacore.tile._frame import Frame, Kind
-from cudacore.tile._function import code_of, is_host_only
+from cudacore.tile._function import code_of, is_host_only, is_static
 from cudacore.tile._merge import is_number
 from cudacore.tile._names import local_names, parameters
 from cudacore.tile._operand import describe
@@ -218,6 +218,8 @@ def _construct_record(
     evaluator: Evaluator, type_: Any, args: Sequence[object], kwargs: Mapping[str, object]
 ) -> object:
     known = record_type(type_)
+    if known.signature is None and is_static(type_.__init__):
+        return call_static(evaluator, type_, args, kwargs)
     if known.signature is None:
         evaluator.error(
             TileTypeError,
@@ -268,6 +270,8 @@ def _call_user(
     evaluator: Evaluator, function: Any, args: Sequence[object], kwargs: Mapping[str, object]
 ) -> object:
     _check_depth(evaluator)
+    if is_static(function):
+        return call_static(evaluator, function, args, kwargs)
     if is_host_only(function):
         evaluator.error(
             UnsupportedCallError, f"{function.__name__}() can only be called on the host"

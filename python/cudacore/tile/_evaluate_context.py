@@ -30,6 +30,12 @@ class ContextManager:
     kwargs: dict[str, object]
     entered: bool = False
 
+    def __str__(self) -> str:
+        """Name the type, as messages show it."""
+        args = ", ".join(map(describe, self.args))
+        kwargs = ", ".join(f"{key}: {describe(value)}" for key, value in self.kwargs.items())
+        return f"GeneratorContextManager[{self.function}, args=[{args}], kwargs={{{kwargs}}}]"
+
 
 @implements(_GeneratorContextManager)
 def _made(scope: Any, func: Any, args: Any, kwds: Any) -> object:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cudacore.tile._evaluate import Evaluator
-from cudacore.tile._exception import Loc, TileTypeError
+from cudacore.tile._exception import Loc, TileSyntaxError, TileTypeError
 from cudacore.tile._frame import Frame, checked
 from cudacore.tile._merge import (
     Leaf,
@@ -90,6 +90,12 @@ def branch(
         What the paths give: both of them do, or neither.
     """
     builder, frame, loc = evaluator.builder, evaluator.frame, evaluator.scope.loc
+    if evaluator.scope.combining is not None:
+        evaluator.error(
+            TileSyntaxError,
+            f"Branching inside {evaluator.scope.combining} body is not supported. "
+            "Consider ct.where() as a workaround.",
+        )
     first = _run(evaluator, frame, then, result)
     second = _run(evaluator, frame, otherwise, result)
     if first.terminated or second.terminated:

@@ -7,7 +7,7 @@ from typing import Any
 
 from cudacore.tile._evaluate import Evaluator
 from cudacore.tile._evaluate_flow import filled
-from cudacore.tile._exception import Loc, TileTypeError
+from cudacore.tile._exception import Loc, TileSyntaxError, TileTypeError
 from cudacore.tile._frame import Frame, Jump, Loop, LoopKind
 from cudacore.tile._merge import (
     Leaf,
@@ -59,6 +59,9 @@ class LoopBuilder:
         self.frame: Frame = evaluator.frame
         self.loop = Loop(kind_, len(self.frame.contexts))
         self.loc = evaluator.scope.loc
+        within = evaluator.scope.combining
+        if within is not None and kind_ is not LoopKind.BODY:
+            evaluator.error(TileSyntaxError, f"Loops inside {within} body are not supported")
         self.variables = [self._variable(name) for name in names]
         self.extra: list[_Carried] = []
         self.inside: set[Value] = set()

@@ -4,7 +4,7 @@
 import ast
 import enum
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cudacore.tile import _convert
@@ -36,6 +36,7 @@ class _Where(enum.Enum):
     CONDITION = "static_assert() condition"
     MESSAGE = "static_assert() message"
     ITERABLE = "static_iter() iterable"
+    FUNCTION = "static_def function"
 
 
 def static_call(evaluator: Evaluator, node: ast.Call) -> tuple[bool, object]:
@@ -84,9 +85,24 @@ def _evaluated(evaluator: Evaluator, node: ast.expr, where: _Where) -> Any:
         code = compile(ast.Expression(node), evaluator.frame.filename, "eval")
     except (SyntaxError, ValueError) as error:
         evaluator.error(TileSyntaxError, str(error))
+    return _run(evaluator, where, lambda: eval(code, names))  # noqa: S307 - the user's own code
+
+
+def call_static(
+    evaluator: Evaluator, function: Any, args: Sequence[object], kwargs: Mapping[str, object]
+) -> object:
+    """Have Python run a function that `static_def` decorated."""
+    given = [symbol(evaluator, each) for each in args]
+    named = {key: symbol(evaluator, each) for key, each in kwargs.items()}
+    made = _run(evaluator, _Where.FUNCTION, lambda: function(*given, **named))
+    return _convert.value(made)
+
+
+def _run(evaluator: Evaluator, where: _Where, code: Callable[[], Any]) -> Any:
+    """Run code of the user's on the host; its errors become those of the kernel."""
     host_callers.append(_handler(evaluator, where))
     try:
-        return eval(code, names)  # noqa: S307 - it is the user's own code
+        return code()
     except TileError:
         raise
     except Exception as error:

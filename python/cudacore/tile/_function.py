@@ -75,6 +75,17 @@ def function(func: Any = None, /, *, host: bool = False, tile: bool = True) -> A
     return decorate if func is None else decorate(func)
 
 
+def static_def(func: _Function, /) -> _Function:
+    """Have Python itself run a function when a kernel calls it, as it runs static_eval()."""
+    func._cudacore_static = True  # type: ignore[attr-defined]  # noqa: SLF001 - a mark
+    return func
+
+
+def is_static(func: Any) -> bool:
+    """Return whether `static_def` decorated a function."""
+    return getattr(func, "_cudacore_static", False) is True
+
+
 def is_host_only(func: Any) -> bool:
     """Return whether kernels must not call a function."""
     return getattr(func, "_cudacore_host_only", False) is True
@@ -83,12 +94,9 @@ def is_host_only(func: Any) -> bool:
 def unwrapped(func: Any) -> Any:
     """Return the function that `function` decorated."""
     # The mark is the function itself: functools.wraps copies marks to other functions.
-    inner: Any = func
-    while True:
-        mark: Any = getattr(inner, "_cudacore_tile_function", None)
-        if mark is not inner:
-            return inner
-        inner = mark.__wrapped__
+    while id(getattr(func, "_cudacore_tile_function", None)) == id(func):
+        func = func.__wrapped__
+    return func
 
 
 @dataclass(frozen=True)

@@ -416,7 +416,7 @@ class TiledView:
         --------
         In a kernel::
 
-            tiles.atomic_store_and((0, 0), 1)
+            tiles.atomic_store_and((0, 0), ct.uint32(1))
         """
 
     @device_function
@@ -442,7 +442,7 @@ class TiledView:
         --------
         In a kernel::
 
-            tiles.atomic_store_or((0, 0), 1)
+            tiles.atomic_store_or((0, 0), ct.uint32(1))
         """
 
     @device_function
@@ -468,7 +468,7 @@ class TiledView:
         --------
         In a kernel::
 
-            tiles.atomic_store_xor((0, 0), 1)
+            tiles.atomic_store_xor((0, 0), ct.uint32(1))
         """
 
 

@@ -370,7 +370,7 @@ class RawArrayMemory:
         --------
         In a kernel::
 
-            before = memory.atomic_and_offset(0, 1)
+            before = memory.atomic_and_offset(0, ct.uint32(1))
         """
 
     @device_function
@@ -414,7 +414,7 @@ class RawArrayMemory:
         --------
         In a kernel::
 
-            before = memory.atomic_or_offset(0, 1)
+            before = memory.atomic_or_offset(0, ct.uint32(1))
         """
 
     @device_function
@@ -458,5 +458,5 @@ class RawArrayMemory:
         --------
         In a kernel::
 
-            before = memory.atomic_xor_offset(0, 1)
+            before = memory.atomic_xor_offset(0, ct.uint32(1))
         """

@@ -250,7 +250,7 @@ def broadcast_to(x: TileOrScalar, /, shape: Shape) -> Tile:
     --------
     In a kernel::
 
-        t = ct.broadcast_to(a, (8, 16))
+        t = ct.broadcast_to(a[:, None], (8, 4, 8))
     """
 
 

@@ -84,7 +84,11 @@ def _region(scope: Scope, dtypes: Sequence[DType], body: Body, kind: str) -> Reg
     with scope.builder.region(*types, *types) as region:
         pairs = zip(region.arguments, (*dtypes, *dtypes), strict=True)
         values = [Tile(value, dtype) for value, dtype in pairs]
-        results = body(values[: len(dtypes)], values[len(dtypes) :])
+        around, scope.combining = scope.combining, kind
+        try:
+            results = body(values[: len(dtypes)], values[len(dtypes) :])
+        finally:
+            scope.combining = around
         scope.ops("yield", *(value_of(scope, result) for result in results))
     for operation in region.operations:
         _check_operation(scope, operation, kind)

@@ -45,6 +45,7 @@ class Scope:
     def __init__(self, builder: Builder, loc: "Loc", caller: Caller) -> None:
         self.builder = builder
         self.loc = loc
+        self.combining: str | None = None  # "reduction" or "scan", within the body of one
         self._caller = caller
 
     def op(
