@@ -51,13 +51,15 @@ TileAccess tile_access(const Operation& operation) {
   return access;
 }
 
-const Value* pointer_root(const Value* pointer) {
-  while (pointer->source != nullptr &&
-         (pointer->source->is("cast") || pointer->source->is("bitcast") ||
-          pointer->source->is("assume_div") || pointer->source->is("add")) &&
-         pointer->source->operand(0) != nullptr)
-    pointer = pointer->source->operand(0);
-  return pointer;
+Root pointer_root(const Value* pointer) {
+  Root root{pointer, false};
+  while (root.parameter->source != nullptr && !root.parameter->source->operands.empty() &&
+         root.parameter->source->operand(0) != nullptr) {
+    const Operation& source = *root.parameter->source;
+    root.pointee = root.pointee || source.is("load") || source.is("load_at");
+    root.parameter = source.operand(0);
+  }
+  return root;
 }
 
 }  // namespace cudacore::tile

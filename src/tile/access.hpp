@@ -22,7 +22,12 @@ struct TileAccess {
 /// The tile that an operation on memory reads or writes.
 [[nodiscard]] const Type& accessed_type(const Operation& operation);
 
-/// The parameter that a pointer comes from, or the value that it was read from memory as.
-[[nodiscard]] const Value* pointer_root(const Value* pointer);
+/// The memory that a pointer points into.
+struct Root {
+  const Value* parameter = nullptr;
+  bool pointee = false;  ///< what pointers in the parameter's memory point to
+  auto operator<=>(const Root&) const = default;
+};
+[[nodiscard]] Root pointer_root(const Value* pointer);
 
 }  // namespace cudacore::tile

@@ -112,17 +112,17 @@ bool is_coalesced(const Operation& operation, const Layout& layout) {
   const std::size_t axis =
       has_shape_access(operation) ? tile_access(operation).contiguous_axis : type.shape.size() - 1;
   const auto [first, count] = axis_bits(type, axis);
-  int run = 0;
-  const auto has = [&](int bit) {
-    return layout.register_of(bit) >= 0 ||
-           std::find(layout.lanes.begin(), layout.lanes.end(), bit) != layout.lanes.end();
-  };
-  while (run < count && has(first + run)) ++run;
-  if (run == count) return true;
-  // A thread's own elements are moved at once if they are few.
+  // A thread's own neighbors move at once if they are in its first registers; then come the lanes'.
   int own = 0;
-  while (own < run && layout.register_of(first + own) == own) ++own;
-  return (std::int64_t{size} << run) >= sector && (std::int64_t{size} << own) <= 32;
+  while (own < count && own < static_cast<int>(layout.registers.size()) &&
+         layout.registers[static_cast<std::size_t>(own)] == first + own)
+    ++own;
+  int run = own;
+  while (run < count &&
+         std::find(layout.lanes.begin(), layout.lanes.end(), first + run) != layout.lanes.end())
+    ++run;
+  const bool is_whole = run == count;
+  return (is_whole || (std::int64_t{size} << run) >= sector) && (std::int64_t{size} << own) <= 32;
 }
 
 void assign_layouts(Kernel& kernel, const Target& target, const Lowering& lowering) {

@@ -15,7 +15,13 @@ namespace {
 class Inserter {
  public:
   Inserter(Kernel& kernel, const Target& target, const Lowering& lowering)
-      : kernel_(kernel), target_(target), lowering_(lowering) {}
+      : kernel_(kernel), target_(target), lowering_(lowering) {
+    // The whole kernel says what suits its stores, before it is taken apart.
+    for_each_operation(kernel.body, [&](const Operation& operation) {
+      if (operation.is("store") && operation.operand(1)->type.is_tile())
+        memory_layouts_[&operation] = memory_layout(operation, kernel, target);
+    });
+  }
 
   void region(Region& region) {
     std::vector<std::unique_ptr<Operation>> before = std::move(region.operations);
@@ -76,7 +82,7 @@ class Inserter {
     } else if (operation.is("store")) {
       const Value* const tile = operation.operand(1);
       if (tile->type.is_tile() && !is_coalesced(operation, tile->layout))
-        want(operation.operands[1], memory_layout(operation, kernel_, target_));
+        want(operation.operands[1], memory_layouts_.at(&operation));
     } else if (operation.is("scan")) {
       const Value* const tile = operation.operand(0);
       const Layout layout = scan_layout(tile->type, axis_of(operation), tile->layout, target_);
@@ -200,6 +206,7 @@ class Inserter {
   Kernel& kernel_;
   const Target& target_;
   const Lowering& lowering_;
+  std::map<const Operation*, Layout> memory_layouts_;  // of stores
   Region* region_ = nullptr;
   Operation* current_ = nullptr;
   std::vector<Operation*> owners_;

@@ -27,6 +27,8 @@ std::int64_t divisor_of(const Operation& operation) {
     const auto* const number = std::get_if<std::int64_t>(&operation.attribute("value")->value);
     return number == nullptr ? 1 : magnitude(*number);
   }
+  if (operation.result()->type.pointer && operation.is("add"))
+    return std::gcd(of(0), product(of(1), bytes(operation.result()->type.element)));
   if (operation.is("add") || operation.is("sub") || operation.is("min") || operation.is("max") ||
       operation.is("or") || operation.is("xor"))
     return std::gcd(of(0), of(1));
@@ -46,7 +48,9 @@ std::int64_t divisor_of(const Operation& operation) {
   }
   if (operation.is("select")) return std::gcd(of(1), of(2));
   if (operation.is("cast") || operation.is("neg") || operation.is("abs") || operation.is("bitcast"))
-    return is_integer(operation.operand(0)->type.element) ? of(0) : 1;
+    return is_integer(operation.operand(0)->type.element) || operation.operand(0)->type.pointer
+               ? of(0)
+               : 1;
   if (operation.is("broadcast") || operation.is("reshape")) return of(0);
   if (operation.is("assume_div"))
     return std::lcm(std::min(power_of_two(of(0)), std::int64_t{1} << 30),

@@ -24,16 +24,12 @@ std::string pattern(const Operation& operation) {
 }
 
 Access global(const Operation& operation, bool writes) {
-  const Value* const root = pointer_root(operation.operand(0));
+  const Root root = pointer_root(operation.operand(0));
   Access access;
   access.writes = writes;
-  access.root = root;
+  access.root = root.parameter;
+  access.pointee = root.pointee;
   access.pattern = pattern(operation);
-  // A pointer that was read from memory may point to what any other such pointer does.
-  if (root->source != nullptr && root->source->is("load")) {
-    access.root = pointer_root(root->source->operand(0));
-    access.pointee = true;
-  }
   return access;
 }
 

@@ -87,14 +87,20 @@ std::string integer(const Operation& operation, Element element,
 // Operations with a rounding mode or flushed subnormal numbers, as PTX has them.
 bool is_rounded(const Operation& operation) {
   const std::string mode = operation.word("rm", "rn");
-  return (mode != "rn" && mode != "") || operation.integer("ftz") != 0;
+  const bool has_full = operation.is("div");
+  return (mode != "rn" && (mode != "full" || has_full)) || operation.integer("ftz") != 0;
 }
 
 std::string rounded(const Operation& operation, Element element,
                     const std::vector<std::string>& operands) {
-  std::string function = operation.name + "_" + operation.word("rm", "rn");
-  if (operation.integer("ftz") != 0 && element != Element::f64) function += "_ftz";
-  return call(function, operands);
+  const bool flushes = operation.integer("ftz") != 0 && element != Element::f64;
+  if ((operation.is("min") || operation.is("max")) && operation.integer("nan") != 0)
+    return call(operation.is("min") ? "least_nan_ftz" : "greatest_nan_ftz", operands);
+  const std::string mode = operation.word("rm", "rn");
+  const bool has_full = operation.is("div");
+  return call(
+      operation.name + "_" + (mode == "full" && !has_full ? "rn" : mode) + (flushes ? "_ftz" : ""),
+      operands);
 }
 
 std::string floating(const Operation& operation, Element element,
@@ -151,8 +157,16 @@ Expression expression(const Operation& operation, const std::vector<std::string>
     return {converted(from, to, operands[0]), header};
   }
   if (operation.is("call")) {
+    // The user's functions take CUDA's own classes of small floats.
     std::vector<std::string> arguments = operands;
-    return {call("::" + operation.word("name"), arguments), {}};
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const Element element = operation.operand(i)->type.element;
+      if (element == Element::f16) arguments[i] = "bits_as<__half>(" + operands[i] + ")";
+      if (element == Element::bf16) arguments[i] = "bits_as<__nv_bfloat16>(" + operands[i] + ")";
+    }
+    const std::string called = call("::" + operation.word("name"), arguments);
+    const bool is_half = to == Element::f16 || to == Element::bf16;
+    return {is_half ? "bits_as<" + spelled(to) + ">(" + called + ")" : called, {}};
   }
   if (result.pointer && operation.is("add"))
     return {"(" + operands[0] + " + " + operands[1] + ")", {}};
@@ -165,6 +179,9 @@ Expression expression(const Operation& operation, const std::vector<std::string>
     return {call("fused", operands), {}};
   std::string text = floating(operation, element, operands, header);
   if (is_small_float(to)) {
+    const std::string mode = operation.word("rm", "rn");
+    if (mode == "rz" || mode == "rm" || mode == "rp")
+      return {"to_" + mode + "<" + spelled(to) + ">(" + text + ")", header};
     const bool is_wrapped =
         text.front() == '(' && text.back() == ')' && !symbol(operation.name).empty();
     text = spelled(to) + (is_wrapped ? text : "(" + text + ")");

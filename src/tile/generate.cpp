@@ -57,7 +57,6 @@ Generated generate(std::string_view text, const Options& options) {
   generated.source = printer.kernel();
   generated.entry = kernel->name;
   generated.threads = 32 * target.warps;
-  generated.cluster = static_cast<int>(kernel->hint("ctas", 1));
   generated.shared_bytes = shared_bytes;
   for (const std::string& header : printer.headers())
     generated.headers.push_back("cudacore/tile/" + header);

@@ -136,6 +136,9 @@ std::string literal(const Attribute& number, Element element) {
                : literal(static_cast<double>(*integer), element);
   if (const auto* const real = std::get_if<double>(&number.value)) return literal(*real, element);
   const auto* const word = std::get_if<Word>(&number.value);
+  if (word != nullptr && word->text == "nan") return literal(std::nan(""), element);
+  if (word != nullptr && word->text == "inf")
+    return literal(std::numeric_limits<double>::infinity(), element);
   return literal(std::int64_t{word != nullptr && word->text == "true" ? 1 : 0}, element);
 }
 

@@ -101,8 +101,10 @@ Access shared_access(std::int64_t begin, std::int64_t size, bool writes) {
 void add_reads(const Region& region, Phase& phase) {
   for (const std::unique_ptr<Operation>& operation : region.operations)
     if (operation->is("fetch")) {
+      const Root root = pointer_root(operation->operand(0));
       Access access;
-      access.root = pointer_root(operation->operand(0));
+      access.root = root.parameter;
+      access.pointee = root.pointee;
       phase.accesses.push_back(access);
     }
 }
@@ -184,18 +186,26 @@ std::optional<OperationLayouts> MatrixLowering::layouts(const Operation& operati
 }
 
 void MatrixLowering::rewrite(Kernel& kernel, const Target& target) const {
-  std::int64_t scratch = 0;
-  std::int64_t kept = 0;
   for_each_operation(kernel.body, [&](Operation& operation) {
     if (operation.is("mma"))
       operation.scratch_bytes = staged_bytes(operation, product(operation, target.warps));
+  });
+  // What is needed outside of loops comes when the loops' rings are no longer.
+  std::int64_t scratch = 0;
+  std::int64_t kept = 0;
+  const auto count = [&](const Operation& operation) {
     if (operation.is("stage_once")) kept += operation.result()->shared_bytes;
     std::int64_t needed = operation.scratch_bytes;
     if (operation.is("convert") &&
         exchange(operation.operand(0)->layout, operation.result()->layout) != Exchange::rename)
       needed = operation.result()->type.size() * bytes(operation.result()->type.element);
     scratch = std::max(scratch, needed);
-  });
+  };
+  for (const std::unique_ptr<Operation>& operation : kernel.body.operations) {
+    if (operation->is("stage_once")) count(*operation);
+    for (const std::unique_ptr<Region>& inner : operation->regions)
+      for_each_operation(*inner, count);
+  }
   const std::int64_t occupancy = kernel.hint("occupancy", 0);
   const std::int64_t blocks = occupancy > 0 ? occupancy : target.warps <= 4 ? 2 : 1;
   size_rings(kernel, target.shared_limit, scratch + kept + 4096, blocks);
@@ -210,8 +220,10 @@ std::optional<std::vector<Phase>> MatrixLowering::effects(const Operation& opera
     if (operation.is("pipeline")) {
       add_reads(operation.region(0), phase);
     } else {
+      const Root root = pointer_root(operation.operand(0));
       Access access;
-      access.root = pointer_root(operation.operand(0));
+      access.root = root.parameter;
+      access.pointee = root.pointee;
       phase.accesses.push_back(access);
     }
     return std::vector<Phase>{phase};

@@ -28,6 +28,7 @@ bool is_terminator(const Operation& operation) {
 }
 
 std::pair<int, int> axis_bits(const Type& type, std::size_t axis) {
+  if (!type.is_tile()) return {0, 0};
   int first = 0;
   for (std::size_t i = type.shape.size(); --i > axis;) first += log2(type.shape[i]);
   return {first, log2(type.shape[axis])};
@@ -71,7 +72,7 @@ std::vector<int> block_bits(const Type& type, const Type& block) {
   std::vector<int> map(static_cast<std::size_t>(type.index_bits()), -1);
   for (std::size_t axis = 0; axis < type.shape.size(); ++axis) {
     const int source = axis_bits(type, axis).first;
-    const auto [target, count] = axis_bits(block, axis);
+    const auto [target, count] = axis_bits(block, axis);  // none of a scalar
     for (int bit = 0; bit < count; ++bit)
       map[static_cast<std::size_t>(source + bit)] = target + bit;
   }

@@ -106,6 +106,43 @@ std::string changed(const std::string& op, Element element) {
                        : "value";
 }
 
+// The body of a function that exchanges the word with an element until nobody else has changed the
+// word in between. `next` is the new element as an expression of `old` and `value`.
+std::string exchanged(int size, const std::string& type, const std::string& dotted,
+                      const std::string& next) {
+  std::string text = R"(  WORD* const word = (WORD*)((u64)at & ~u64(LAST));
+  const int shift = int((u64)at & LAST) * 8;
+  const WORD mask = WORD(WORD(RAW(~RAW(0))) << shift);
+  WORD seen = *(volatile WORD*)word;
+  for (;;) {
+    const TYPE old = bits_as<TYPE>(RAW(seen >> shift));
+    const TYPE next = NEXT;
+    const WORD wanted = WORD((seen & WORD(~mask)) | WORD(WORD(bits_as<RAW>(next)) << shift));
+    WORD found;
+    asm volatile("atomDOTTEDcas.bBITS %0, [%1], %2, %3;"
+                 : "=REGISTER"(found)
+                 : "l"(word), "REGISTER"(seen), "REGISTER"(wanted)
+                 : "memory");
+    if (found == seen) return old;
+    seen = found;
+  }
+})";
+  const int width = size == 1 ? 2 : size;  // bytes of the word
+  const auto replace = [&](std::string_view what, const std::string& with) {
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at))
+      text.replace(at, what.size(), with);
+  };
+  replace("NEXT", next);
+  replace("WORD", unsigned_type(width));
+  replace("RAW", unsigned_type(size));
+  replace("TYPE", type);
+  replace("LAST", std::to_string(width - 1));
+  replace("DOTTED", dotted);
+  replace("BITS", std::to_string(8 * width));
+  replace("REGISTER", of_bytes(width).constraint);
+  return text;
+}
+
 }  // namespace
 
 std::string atomic_function(Printer& printer, const Operation& operation, Element element) {
@@ -127,6 +164,7 @@ std::string atomic_function(Printer& printer, const Operation& operation, Elemen
   std::string text = head + type + " " + function + "(" + type + "* at, " +
                      (swaps ? type + " expected, " : "") + type + " value) {\n";
   const std::string dotted = "." + order + "." + scope + ".";
+  const std::string instruction = op == "xchg" ? "exch" : op;
   if (!kind.empty()) {
     const bool real = kind == "f32" || kind == "f64";
     const std::string constraint = real ? (kind == "f32" ? "f" : "d") : of_bytes(size).constraint;
@@ -135,42 +173,26 @@ std::string atomic_function(Printer& printer, const Operation& operation, Elemen
       return "\"" + constraint + "\"(bits_as<" + raw + ">(" + name + "))";
     };
     if (has_result) {
-      text += "  " + raw + " old;\n  asm volatile(\"atom" + dotted + op + "." +
-              (op == "xchg" && kind.empty() ? "" : kind) + " %0, [%1], %2" + (swaps ? ", %3" : "") +
-              ";\" : \"=" + constraint + "\"(old) : \"l\"(at), " +
-              (swaps ? input("expected") + ", " : "") + input("value") +
+      text += "  " + raw + " old;\n  asm volatile(\"atom" + dotted + instruction + "." + kind +
+              " %0, [%1], %2" + (swaps ? ", %3" : "") + ";\" : \"=" + constraint +
+              "\"(old) : \"l\"(at), " + (swaps ? input("expected") + ", " : "") + input("value") +
               " : \"memory\");\n  return bits_as<" + type + ">(old);\n}";
     } else {
       // Reductions know fewer orders than operations with results.
       const bool reduces = (order == "relaxed" || order == "release") && op != "xchg" && !swaps;
-      text += reduces ? "  asm volatile(\"red" + dotted + op + "." + kind +
-                            " [%0], %1;\" : : \"l\"(at), " + input("value") +
-                            " : \"memory\");\n  return value;\n}"
-                      : "  " + raw + " old;\n  asm volatile(\"atom" + dotted + op + "." + kind +
-                            " %0, [%1], %2" + (swaps ? ", %3" : "") + ";\" : \"=" + constraint +
-                            "\"(old) : \"l\"(at), " + (swaps ? input("expected") + ", " : "") +
-                            input("value") + " : \"memory\");\n  return value;\n}";
+      text += reduces
+                  ? "  asm volatile(\"red" + dotted + instruction + "." + kind +
+                        " [%0], %1;\" : : \"l\"(at), " + input("value") +
+                        " : \"memory\");\n  return value;\n}"
+                  : "  " + raw + " old;\n  asm volatile(\"atom" + dotted + instruction + "." +
+                        kind + " %0, [%1], %2" + (swaps ? ", %3" : "") + ";\" : \"=" + constraint +
+                        "\"(old) : \"l\"(at), " + (swaps ? input("expected") + ", " : "") +
+                        input("value") + " : \"memory\");\n  return value;\n}";
     }
   } else {
-    // Exchanges the word with the element until nobody else has changed it in between.
-    const std::string word = size == 8 ? "u64" : "u32";
-    const std::string constraint = size == 8 ? "l" : "r";
-    const std::string raw = "u" + std::to_string(8 * size);
-    const std::string next =
-        swaps ? "bits_as<" + raw + ">(old) == bits_as<" + raw + ">(expected) ? value : old"
-              : changed(op, element);
-    text +=
-        "  " + word + "* const word = (" + word + "*)((u64)at & ~u64(" +
-        std::to_string(size == 8 ? 7 : 3) + "));\n" + "  const int shift = int((u64)at & " +
-        std::to_string(size == 8 ? 7 : 3) + ") * 8;\n" + "  const " + word + " mask = " + word +
-        "(" + raw + "(~" + raw + "(0))) << shift;\n" + "  " + word + " seen = *(volatile " + word +
-        "*)word;\n  for (;;) {\n" + "    const " + type + " old = bits_as<" + type + ">(" + raw +
-        "(seen >> shift));\n" + "    const " + type + " next = " + next + ";\n" + "    const " +
-        word + " wanted = (seen & ~mask) | (" + word + "(bits_as<" + raw + ">(next)) << shift);\n" +
-        "    " + word + " found;\n    asm volatile(\"atom" + dotted + "cas.b" +
-        std::to_string(size == 8 ? 64 : 32) + " %0, [%1], %2, %3;\" : \"=" + constraint +
-        "\"(found) : \"l\"(word), \"" + constraint + "\"(seen), \"" + constraint +
-        "\"(wanted) : \"memory\");\n    if (found == seen) return old;\n    seen = found;\n  }\n}";
+    text += exchanged(
+        size, type, dotted,
+        swaps ? "bits_as<RAW>(old) == bits_as<RAW>(expected) ? value : old" : changed(op, element));
   }
   printer.define_function(function + type, text);
   return function;

@@ -41,8 +41,7 @@ class LoopPipeliner {
  private:
   // Whether a load of an iteration may be done before the iterations ahead of it have ended.
   static bool may_load_early(const Operation& load, Region& body) {
-    const Value* const root = pointer_root(load.operand(0));
-    if (root->source != nullptr) return false;
+    if (pointer_root(load.operand(0)).pointee) return false;
     bool may = true;
     for_each_operation(body, [&](const Operation& other) {
       if (other.is("break") || other.is("return") || other.is("grid_wait")) may = false;
@@ -54,15 +53,15 @@ class LoopPipeliner {
 
   // Whether operations of a region write to what a load reads.
   static bool is_written(const Operation& load, Region& region) {
-    const Value* const root = pointer_root(load.operand(0));
+    const Root root = pointer_root(load.operand(0));
     bool written = false;
     for_each_operation(region, [&](const Operation& other) {
       if (!other.is("store") && !other.is("store_at") && !other.is("atomic") &&
           !other.is("atomic_cas"))
         return;
-      const Value* const target = pointer_root(other.operand(0));
+      const Root target = pointer_root(other.operand(0));
       // Pointers that were read from memory may point anywhere.
-      if (target == root || root->source != nullptr || target->source != nullptr) written = true;
+      if (target == root || root.pointee || target.pointee) written = true;
     });
     return written;
   }

@@ -56,11 +56,11 @@ class Walk {
   }
 
   // Whether the element in register `number` lies in the array.
-  [[nodiscard]] std::string guard(const std::string& number) const {
+  [[nodiscard]] std::string guard(const std::string& number, int vector = 1) const {
     std::string text;
     for (const Axis& axis : axes_) {
       if (!axis.is_guarded) continue;
-      const std::string part = Printer::register_part(axis.registers, number);
+      const std::string part = Printer::register_part(without_low_bits(axis, vector), number);
       const std::string index = axis.index + (part == "0" ? "" : " + i32(" + part + ")");
       const std::string kind = axis.index_type == "i64" ? "u64" : "u32";
       text += (text.empty() ? "" : " && ") + kind + "(" + index + ") < " + kind + "(" +
@@ -73,10 +73,7 @@ class Walk {
   [[nodiscard]] std::string address(const std::string& number, int vector = 1) const {
     std::string text = pointer_;
     for (const Axis& axis : axes_) {
-      // The lowest bits of a vector's first register are zero.
-      std::vector<int> registers = axis.registers;
-      for (std::size_t bit = 0; 1 << bit < vector; ++bit) registers[bit] = -1;
-      const std::string part = Printer::register_part(registers, number);
+      const std::string part = Printer::register_part(without_low_bits(axis, vector), number);
       if (part == "0") continue;
       text += axis.stride == "1" ? " + (" + part + ")" : " + i64(" + part + ") * " + axis.stride;
     }
@@ -84,6 +81,13 @@ class Walk {
   }
 
  private:
+  // The lowest bits of a vector's first register are zero.
+  static std::vector<int> without_low_bits(const Axis& axis, int vector) {
+    std::vector<int> registers = axis.registers;
+    for (std::size_t bit = 0; 1 << bit < vector; ++bit) registers[bit] = -1;
+    return registers;
+  }
+
   void add_axes(const Operation& operation, const Layout& layout) {
     const std::vector<Operand>& origin = operation.group("origin");
     const std::vector<Operand>& shape = operation.group("shape");
@@ -223,8 +227,8 @@ void print_load(Printer& printer, const Operation& operation) {
     } else if (walk.one_path() && vector == 1) {
       out.line(slow);
     } else if (walk.one_path()) {
-      out.open(groups);
-      out.line("if (" + walk.guard(first) + ") " + move);
+      out.open(groups.substr(0, groups.size() - 1));
+      out.line("if (" + walk.guard(first, vector) + ") " + move);
       out.line("else TILE_EACH(k, " + std::to_string(vector) + ") " + variable + "[" + first +
                " + k] = " + pad + ";");
       out.close();
@@ -280,7 +284,7 @@ void print_store(Printer& printer, const Operation& operation) {
                                              walk.address(first, vector) + ", &" + array + "[" +
                                              first + "]);";
   if (!two_paths) {
-    out.line(groups + guarded(walk.is_guarded() ? walk.guard(first) : "", move));
+    out.line(groups + guarded(walk.is_guarded() ? walk.guard(first, vector) : "", move));
   } else {
     out.open("if (" + walk.inside() + ")");
     out.line(groups + move);

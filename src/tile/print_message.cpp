@@ -61,25 +61,19 @@ void print_tile(Printer& printer, const Operation& operation, const Value& tile,
            "] = " + array + "[r];");
   out.line("__syncthreads();");
   const Number number = number_of(element, wanted);
-  std::string condition = "i > 0";
   out.open("if (tid == 0) for (int i = 0; i < " + std::to_string(tile.type.size()) + "; ++i)");
-  if (wanted.empty()) {
-    // Brackets open and close where a row, or more, begins and ends.
-    out.line("if (i > 0) printf(\", \");");
-    std::int64_t size = 1;
-    std::vector<std::int64_t> sizes;
-    for (std::size_t axis = tile.type.shape.size(); axis-- > 0;)
-      sizes.push_back(size *= tile.type.shape[axis]);
-    for (const std::int64_t each : sizes)
-      out.line("if (i % " + std::to_string(each) + " == 0) printf(\"[\");");
-    out.line("printf(\"" + number.format + "\", " + passed(element, number, memory + "[i]") + ");");
-    for (const std::int64_t each : sizes)
-      out.line("if ((i + 1) % " + std::to_string(each) + " == 0) printf(\"]\");");
-  } else {
-    out.line("if (" + condition + ") printf(\", \");");
-    out.line("printf(" + quoted(number.format) + ", " + passed(element, number, memory + "[i]") +
-             ");");
-  }
+  // Brackets open and close where a row, or more, begins and ends.
+  out.line("if (i > 0) printf(\", \");");
+  std::int64_t size = 1;
+  std::vector<std::int64_t> sizes;
+  for (std::size_t axis = tile.type.shape.size(); axis-- > 0;)
+    sizes.push_back(size *= tile.type.shape[axis]);
+  for (const std::int64_t each : sizes)
+    out.line("if (i % " + std::to_string(each) + " == 0) printf(\"[\");");
+  out.line("printf(" + quoted(number.format) + ", " + passed(element, number, memory + "[i]") +
+           ");");
+  for (const std::int64_t each : sizes)
+    out.line("if ((i + 1) % " + std::to_string(each) + " == 0) printf(\"]\");");
   out.close();
   out.line("__syncthreads();");
 }

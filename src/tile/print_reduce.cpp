@@ -173,9 +173,10 @@ class Reduction {
     const auto read = [&](const std::string& warp) {
       std::vector<std::string> texts;
       for (const std::string& array : arrays)
-        texts.push_back(array + "[" +
-                        (warp.empty() ? "" : warp + " * " + std::to_string(rows) + " + ") + row +
-                        "]");
+        texts.push_back(
+            array + "[" +
+            (warp.empty() ? "" : (rows == 1 ? warp : warp + " * " + std::to_string(rows)) + " + ") +
+            row + "]");
       return texts;
     };
     for (std::size_t i = 0; i < arrays.size(); ++i)

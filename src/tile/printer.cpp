@@ -63,6 +63,13 @@ Printer::Printer(Kernel& kernel, const Target& target, const Lowering& lowering,
       operation.results[i]->name = operation.region(0).arguments[first + i]->name;
   });
   count_uses();
+  const auto look = [&](const Value& value) {
+    if (is_float(value.type.element) && bits(value.type.element) <= 8) need("float8.cuh");
+  };
+  for (const Value* const parameter : kernel.parameters) look(*parameter);
+  for_each_operation(kernel.body, [&](const Operation& operation) {
+    for (const Value* const result : operation.results) look(*result);
+  });
 }
 
 void Printer::inner(const Operation& owner, const Region& region) {
@@ -90,11 +97,7 @@ void Printer::count_uses() {
   for_each_operation(kernel_.body, [&](Operation& operation) {
     if (operation.is("store") || operation.is("store_at") || operation.is("atomic") ||
         operation.is("atomic_cas")) {
-      const Value* const root = pointer_root(operation.operand(0));
-      if (root->source != nullptr && root->source->is("load"))
-        written_.insert({pointer_root(root->source->operand(0)), true});
-      else
-        written_.insert({root, false});
+      written_.insert(pointer_root(operation.operand(0)));
     }
   });
   // A value that others only rename is used as often as they are.
@@ -109,10 +112,7 @@ void Printer::count_uses() {
 }
 
 bool Printer::is_written(const Value* pointer) const {
-  const Value* const root = pointer_root(pointer);
-  if (root->source != nullptr && root->source->is("load"))
-    return written_.contains({pointer_root(root->source->operand(0)), true});
-  return written_.contains({root, false});
+  return written_.contains(pointer_root(pointer));
 }
 
 int Printer::uses(const Value& value) const {
@@ -398,10 +398,7 @@ std::string Printer::kernel() {
 
 void Printer::parameters(std::string& text) {
   const std::int64_t occupancy = kernel_.hint("occupancy", 0);
-  const std::int64_t cluster = kernel_.hint("ctas", 1);
   text += "extern \"C\" __global__ void ";
-  if (cluster > 1 && target_.capability >= 90)
-    text += "__cluster_dims__(" + std::to_string(cluster) + ") ";
   text += "__launch_bounds__(" + std::to_string(32 * target_.warps) +
           (occupancy > 0 ? ", " + std::to_string(occupancy) : "") + ") " + kernel_.name + "(";
   bool first = true;

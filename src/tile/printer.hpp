@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "tile/access.hpp"
 #include "tile/kernel.hpp"
 #include "tile/lowering.hpp"
 #include "tile/writer.hpp"
@@ -94,7 +95,7 @@ class Printer {
   Writer writer_;
   std::set<std::string> headers_ = {"base.cuh"};
   std::map<const Value*, int> uses_;
-  std::set<std::pair<const Value*, bool>> written_;  // roots, whether behind a pointer
+  std::set<Root> written_;
   // Expressions of values without variables, with a mark where the register's number goes.
   std::unordered_map<const Value*, std::string> deferred_;
   std::vector<std::string> waiting_;  // statements of the loop that is collected

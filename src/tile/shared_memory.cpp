@@ -2,6 +2,8 @@
 #include "tile/shared_memory.hpp"
 
 #include <algorithm>
+#include <map>
+#include <vector>
 
 #include "tile/exchange.hpp"
 #include "tile/layout_graph.hpp"
@@ -79,31 +81,61 @@ class Allocator {
                               std::to_string(target_.shared_limit));
   }
 
-  void region(Region& region, std::int64_t top) {
-    for (const std::unique_ptr<Operation>& operation : region.operations) {
-      for (Value* const result : operation->results) {
+  // A shared value, from its definition to its last use in the region that defines it.
+  struct Living {
+    std::int64_t end = 0;
+    std::size_t last_use = 0;
+  };
+
+  static std::map<const Value*, std::size_t> last_uses(const Region& region) {
+    std::map<const Value*, std::size_t> last;
+    for (std::size_t i = 0; i < region.operations.size(); ++i) {
+      const auto use = [&](const Operand& operand) {
+        if (operand.value != nullptr && operand.value->shared) last[operand.value] = i;
+      };
+      Operation& operation = *region.operations[i];
+      for_each_operand(operation, use);
+      for (const std::unique_ptr<Region>& inner : operation.regions)
+        for_each_operation(*inner, [&](Operation& within) { for_each_operand(within, use); });
+    }
+    return last;
+  }
+
+  void region(const Region& region, const std::int64_t outer) {
+    const std::map<const Value*, std::size_t> last = last_uses(region);
+    std::vector<Living> living;
+    for (std::size_t i = 0; i < region.operations.size(); ++i) {
+      Operation& operation = *region.operations[i];
+      std::erase_if(living, [&](const Living& value) { return value.last_use < i; });
+      std::int64_t top = outer;
+      for (const Living& value : living) top = std::max(top, value.end);
+      for (Value* const result : operation.results) {
         if (!result->shared) continue;
         result->shared_offset = top;
-        claim(*operation, top, result->shared_bytes, result->type);
+        claim(operation, top, result->shared_bytes, result->type);
         top = aligned(top + result->shared_bytes);
+        const auto found = last.find(result);
+        living.push_back({top, found == last.end() ? i : found->second});
       }
-      if (operation->scratch_bytes > 0) {
-        // Small pieces take turns, so that the next need not wait until the last was read.
-        operation->scratch_offset = top;
-        if (is_small(*operation)) {
-          operation->scratch_offset += odd_ ? slot_ : 0;
-          odd_ = !odd_;
-        } else {
-          operation->scratch_offset += 2 * slot_;
-        }
-        const Type& type = operation->operands.empty() || operation->operands[0].value == nullptr
-                               ? Type{}
-                               : operation->operands[0].value->type;
-        claim(*operation, operation->scratch_offset, operation->scratch_bytes, type);
-      }
-      if (!operation->is("reduce") && !operation->is("scan"))
-        for (const std::unique_ptr<Region>& inner : operation->regions) this->region(*inner, top);
+      place_scratch(operation, top);
+      if (!operation.is("reduce") && !operation.is("scan"))
+        for (const std::unique_ptr<Region>& inner : operation.regions) this->region(*inner, top);
     }
+  }
+
+  void place_scratch(Operation& operation, std::int64_t top) {
+    if (operation.scratch_bytes == 0) return;
+    operation.scratch_offset = top;
+    if (is_small(operation)) {
+      // Small pieces take turns, so that the next need not wait until the last was read.
+      operation.scratch_offset += odd_ ? slot_ : 0;
+      odd_ = !odd_;
+    } else {
+      operation.scratch_offset += 2 * slot_;
+    }
+    const bool has_operand = !operation.operands.empty() && operation.operands[0].value != nullptr;
+    claim(operation, operation.scratch_offset, operation.scratch_bytes,
+          has_operand ? operation.operands[0].value->type : Type{});
   }
 
   Kernel& kernel_;

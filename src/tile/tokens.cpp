@@ -107,7 +107,6 @@ void Tokens::advance() {
   } else if (is_name_char(c)) {
     const std::size_t length = name_length(rest_);
     token_.text = rest_.substr(0, length);
-    if (token_.text == "inf" || token_.text == "nan") return scan_number();
     token_.kind = Token::Kind::word;
     rest_.remove_prefix(length);
   } else {

@@ -1,38 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The translation of tile kernels to CUDA C++, run on the device."""
+"""Loads, stores and elementwise operations of tile kernels, on the device."""
 
 import numpy as np
 import pytest
-from cudacore import Device, LaunchConfig, Program, ProgramOptions, _tile, launch
-
-
-def run(text, *arguments, grid=1, arch=None):
-    """Launch a kernel; arrays are copied to the device and back."""
-    device = Device()
-    device.set_current()
-    stream = device.create_stream()
-    generated = _tile.generate(text, arch=arch or 80)
-    options = ProgramOptions(arch=f"sm_{arch or 80}", headers=_tile.headers())
-    kernel = Program(generated.source, "c++", options).compile("ptx").get_kernel(generated.entry)
-    passed = []
-    buffers = []
-    for argument in arguments:
-        if isinstance(argument, np.ndarray):
-            buffer = device.allocate(max(argument.nbytes, 1), stream=stream)
-            buffer.copy_from(
-                np.ascontiguousarray(argument).view(np.uint8).reshape(-1), stream=stream
-            )
-            buffers.append((argument, buffer))
-            passed.append(buffer)
-        else:
-            passed.append(argument)
-    config = LaunchConfig(grid=grid, block=generated.threads, shmem_size=generated.shared_bytes)
-    launch(stream, config, kernel, *passed)
-    for array, buffer in buffers:
-        array[...] = buffer.to_host(np.uint8, stream=stream).view(array.dtype).reshape(array.shape)
-    stream.sync()
-    return generated
-
+from tile_kernels import DTYPES, keep, kernel, run, tile, whole
 
 AXPY = """tile 1
 file 0 "/home/me/axpy.py"
@@ -64,55 +35,7 @@ def test_axpy(arch, count):
     np.testing.assert_array_equal(y, 2 * x + 1)
 
 
-def whole(name, element, shape, pad="zero"):
-    """Load a tile from an array of its own shape."""
-    strides = [int(np.prod(shape[i + 1 :])) for i in range(len(shape))]
-    zeros = ", ".join("0" for _ in shape)
-    return (
-        f"load {name}, origin({zeros}), shape({', '.join(map(str, shape))}), "
-        f"strides({', '.join(map(str, strides))}) {{pad = {pad}}} : {tile(element, shape)}"
-    )
-
-
-def keep(name, value, shape):
-    """Store a tile to an array of its own shape."""
-    strides = [int(np.prod(shape[i + 1 :])) for i in range(len(shape))]
-    zeros = ", ".join("0" for _ in shape)
-    return (
-        f"store {name}, {value}, origin({zeros}), shape({', '.join(map(str, shape))}), "
-        f"strides({', '.join(map(str, strides))})"
-    )
-
-
-def tile(element, shape):
-    return f"{element}[{','.join(map(str, shape))}]" if shape else element
-
-
-DTYPES = {
-    "f32": np.float32,
-    "f64": np.float64,
-    "f16": np.float16,
-    "i8": np.int8,
-    "i16": np.int16,
-    "i32": np.int32,
-    "i64": np.int64,
-    "u8": np.uint8,
-    "u16": np.uint16,
-    "u32": np.uint32,
-    "u64": np.uint64,
-    "i1": np.bool_,
-}
-
-
-def kernel(parameters, body, hints=""):
-    lines = [
-        f"param %{name} : {kind} {{align = 16}}" if "ptr" in kind else f"param %{name} : {kind}"
-        for name, kind in parameters.items()
-    ]
-    return "\n".join(["tile 1", 'kernel "k" {', *lines, hints, body, "return", "}"])
-
-
-def elementwise(op, element, arrays, result=None, attributes="", arch=None):
+def elementwise(op, element, arrays, *, result=None, attributes="", arch=None):
     """Run an elementwise operation on arrays of one shape."""
     shape = arrays[0].shape
     result = result or element
@@ -211,218 +134,182 @@ def test_float_unary(element, op, function):
     np.testing.assert_allclose(elementwise(op, element, [x]), function(x), rtol=tolerance)
 
 
-@pytest.mark.parametrize("shape", [(8,), (256,), (16, 32), (64, 64), (2, 4, 128), (1, 4096)])
-@pytest.mark.parametrize("warps", [1, 4])
-def test_sums(shape, warps):
-    x = np.random.default_rng(4).integers(-9, 9, shape).astype(np.float32)
-    for axis in range(len(shape)):
-        rest = shape[:axis] + shape[axis + 1 :]
-        out = np.zeros(rest, np.float32)
-        body = f"""%x = {whole("%p", "f32", shape)}
-%y = reduce %x {{axis = {axis}, identity = (0.0)}} : {tile("f32", rest)} (%a : f32, %b : f32) {{
-  %c = add %a, %b : f32
-  yield %c
-}}
-{keep("%out", "%y", rest)}"""
-        run(kernel({"p": "ptr<f32>", "out": "ptr<f32>"}, body, f"hint warps = {warps}"), x, out)
-        np.testing.assert_array_equal(out, x.sum(axis))
+FLOATS = {"f32": np.float32, "f64": np.float64, "f16": np.float16}
 
 
-@pytest.mark.parametrize("shape", [(64,), (16, 64), (4, 1024), (128, 8)])
-def test_position_of_the_largest(shape):
-    x = np.random.default_rng(5).integers(0, 20, shape).astype(np.float32)
-    for axis in range(len(shape)):
-        rest = shape[:axis] + shape[axis + 1 :]
-        out = np.zeros(rest, np.int32)
-        lengths = [1] * len(shape)
-        lengths[axis] = shape[axis]
-        pairs = "(%a : f32, %ai : i32, %b : f32, %bi : i32)"
-        types = f"{tile('f32', rest)}, {tile('i32', rest)}"
-        body = f"""%x = {whole("%p", "f32", shape)}
-%n = iota : i32[{shape[axis]}]
-%m = reshape %n : {tile("i32", lengths)}
-%i = broadcast %m : {tile("i32", shape)}
-%v, %y = reduce %x, %i {{axis = {axis}, identity = (-inf, 0)}} : {types} {pairs} {{
-  %gt = gt %a, %b : i1
-  %eq = eq %a, %b : i1
-  %lt = lt %ai, %bi : i1
-  %tie = and %eq, %lt : i1
-  %first = or %gt, %tie : i1
-  %c = select %first, %a, %b : f32
-  %ci = select %first, %ai, %bi : i32
-  yield %c, %ci
-}}
-{keep("%out", "%y", rest)}"""
-        run(kernel({"p": "ptr<f32>", "out": "ptr<i32>"}, body), x, out)
-        np.testing.assert_array_equal(out, x.argmax(axis))
+def converted(values, source, target, mode="rn"):
+    """Convert an array on the device; small floats come back as their bytes."""
+    sizes = {"bf16": np.uint16, "tf32": np.uint32}
+    storage = {**DTYPES, **sizes}
+    out = np.zeros(values.shape, storage.get(target, np.uint8))
+    body = f"""%x = {whole("%p", source, values.shape)}
+%y = cast %x {{rm = {mode}}} : {tile(target, values.shape)}
+{keep("%out", "%y", values.shape)}"""
+    run(kernel({"p": f"ptr<{source}>", "out": f"ptr<{target}>"}, body), values, out)
+    return out
 
 
-@pytest.mark.parametrize("shape", [(64,), (2048,), (16, 64), (128, 32), (2, 8, 16)])
-@pytest.mark.parametrize("reverse", [0, 1])
-@pytest.mark.parametrize("warps", [1, 4])
-def test_running_sums(shape, reverse, warps):
-    x = np.random.default_rng(6).integers(-9, 9, shape).astype(np.int32)
-    for axis in range(len(shape)):
-        out = np.zeros(shape, np.int32)
-        attributes = f"{{axis = {axis}, identity = (0), reverse = {reverse}}}"
-        body = f"""%x = {whole("%p", "i32", shape)}
-%y = scan %x {attributes} : {tile("i32", shape)} (%a : i32, %b : i32) {{
-  %c = add %a, %b : i32
-  yield %c
-}}
-{keep("%out", "%y", shape)}"""
-        run(kernel({"p": "ptr<i32>", "out": "ptr<i32>"}, body, f"hint warps = {warps}"), x, out)
-        expected = np.flip(np.flip(x, axis).cumsum(axis), axis) if reverse else x.cumsum(axis)
-        np.testing.assert_array_equal(out, expected)
+@pytest.mark.parametrize("source", ["f32", "f64", "f16", "i32", "i64", "u8"])
+@pytest.mark.parametrize("target", ["f32", "f64", "f16", "i8", "i32", "i64", "u32", "i1"])
+def test_casts(source, target):
+    x = np.array([0, 1, 2, 3.75, 100, 7, 0.5, 127], np.float64).astype(DTYPES[source])
+    np.testing.assert_array_equal(converted(x, source, target), x.astype(DTYPES[target]))
 
 
-@pytest.mark.parametrize("element", ["f32", "f16", "u8", "f64"])
-@pytest.mark.parametrize("shape", [(32, 32), (64, 128), (8, 4), (1, 256), (256, 16)])
-def test_transpose(element, shape):
-    x = np.random.default_rng(7).integers(0, 99, shape).astype(DTYPES[element])
-    out = np.zeros(shape[::-1], x.dtype)
-    body = f"""%x = {whole("%p", element, shape)}
-%y = permute %x {{axes = (1, 0)}} : {tile(element, shape[::-1])}
-{keep("%out", "%y", shape[::-1])}"""
-    run(kernel({"p": f"ptr<{element}>", "out": f"ptr<{element}>"}, body), x, out)
-    np.testing.assert_array_equal(out, x.T)
+def test_wide_numbers_become_small_floats_in_one_step():
+    x = np.array([2049, 2051, 0x1000001, -4097, 8388609, 257, 0, 12345678], np.int32)
+    expected = x.astype(np.float64)
+    bits = expected.astype(np.float32).view(np.uint32)
+    # Exact in f64; to bf16, the nearest with ties to even.
+    exact = np.abs(expected)
+    out = (converted(x, "i32", "bf16").astype(np.uint32) << 16).view(np.float32)
+    for value, got in zip(exact, np.abs(out), strict=True):
+        step = 2.0 ** (np.floor(np.log2(value)) - 7) if value else 1
+        assert abs(got - value) <= step / 2
+    assert bits.size == 8
 
 
-def test_permute_of_three_axes():
-    x = np.arange(8 * 16 * 4, dtype=np.int32).reshape(8, 16, 4)
-    out = np.zeros((4, 8, 16), np.int32)
-    body = f"""%x = {whole("%p", "i32", x.shape)}
-%y = permute %x {{axes = (2, 0, 1)}} : i32[4,8,16]
-{keep("%out", "%y", out.shape)}"""
-    run(kernel({"p": "ptr<i32>", "out": "ptr<i32>"}, body), x, out)
-    np.testing.assert_array_equal(out, x.transpose(2, 0, 1))
-
-
-@pytest.mark.parametrize("index", [(0, 0), (1, 3), (3, 1)])
-@pytest.mark.parametrize("dynamic", [False, True])
-def test_blocks(index, dynamic):
-    x = np.arange(64 * 64, dtype=np.int32).reshape(64, 64)
-    v = -np.arange(16 * 16, dtype=np.int32).reshape(16, 16)
-    block = np.zeros((16, 16), np.int32)
-    whole_tile = np.zeros((64, 64), np.int32)
-    at = "%i, %j" if dynamic else ", ".join(map(str, index))
-    body = f"""%x = {whole("%p", "i32", x.shape)}
-%v = {whole("%q", "i32", v.shape)}
-%y = extract %x, index({at}) : i32[16,16]
-{keep("%out", "%y", block.shape)}
-%z = insert %x, %v, index({at}) : i32[64,64]
-{keep("%all", "%z", x.shape)}"""
-    names = {
-        "p": "ptr<i32>",
-        "q": "ptr<i32>",
-        "out": "ptr<i32>",
-        "all": "ptr<i32>",
-        "i": "i32",
-        "j": "i32",
+@pytest.mark.parametrize(
+    ("mode", "expected"), [("rn", 0x3F80), ("rz", 0x3F80), ("rp", 0x3F81), ("rm", 0x3F80)]
+)
+def test_rounding_of_casts(mode, expected):
+    x = np.full(8, 1 + 2**-10, np.float32)
+    assert set(converted(x, "f32", "bf16", mode)) == {expected}
+    assert set(converted(-x, "f32", "bf16", {"rp": "rm", "rm": "rp"}.get(mode, mode))) == {
+        expected | 0x8000
     }
-    run(kernel(names, body), x, v, block, whole_tile, *map(np.int32, index))
-    rows, columns = (slice(16 * i, 16 * i + 16) for i in index)
-    np.testing.assert_array_equal(block, x[rows, columns])
-    x[rows, columns] = v
-    np.testing.assert_array_equal(whole_tile, x)
 
 
-@pytest.mark.parametrize("axis", [0, 1])
-def test_joined(axis):
-    a = np.arange(32 * 16, dtype=np.int32).reshape(32, 16)
-    b = -a
-    out = np.zeros_like(np.concatenate([a, b], axis))
-    body = f"""%a = {whole("%p", "i32", a.shape)}
-%b = {whole("%q", "i32", a.shape)}
-%y = cat %a, %b {{axis = {axis}}} : {tile("i32", out.shape)}
-{keep("%out", "%y", out.shape)}"""
-    run(kernel({"p": "ptr<i32>", "q": "ptr<i32>", "out": "ptr<i32>"}, body), a, b, out)
-    np.testing.assert_array_equal(out, np.concatenate([a, b], axis))
+@pytest.mark.parametrize(
+    ("target", "values", "expected"),
+    [
+        (
+            "e4m3",
+            [0, 1, -2, 448, 1000, 2**-9, np.nan, 1.0625],
+            [0, 0x38, 0xC0, 126, 126, 1, 127, 56],
+        ),
+        (
+            "e5m2",
+            [0, 1, -2, 57344, 1e9, 2**-16, np.nan, 1.125],
+            [0, 60, 0xC0, 123, 123, 1, 127, 60],
+        ),
+        ("e8m0", [0, 1, 2, 0.5, 3.1, 1e38, np.nan, 1.4], [0, 127, 128, 126, 129, 253, 255, 127]),
+        ("e5m3", [0, 1, 2, 0.5, -3, 1e9, np.nan, 1.0625], [0, 120, 128, 112, 0, 254, 255, 120]),
+    ],
+)
+def test_eight_bits(target, values, expected):
+    x = np.array(values, np.float32)
+    raw = converted(x, "f32", target)
+    np.testing.assert_array_equal(raw, expected)
+    back = np.zeros(8, np.float32)
+    body = f"""%x = {whole("%p", target, (8,))}
+%y = cast %x : f32[8]
+{keep("%out", "%y", (8,))}"""
+    run(kernel({"p": f"ptr<{target}>", "out": "ptr<f32>"}, body), raw, back)
+    near = np.abs(x) < 100
+    np.testing.assert_allclose(back[near & (x > 0)], x[near & (x > 0)], rtol=0.5)
 
 
-def test_bytes():
-    x = np.arange(256, dtype=np.float32)
-    raw = np.zeros(1024, np.uint8)
-    back = np.zeros(256, np.float32)
-    body = f"""%x = {whole("%p", "f32", (256,))}
-%y = pack %x : u8[1024]
-{keep("%raw", "%y", (1024,))}
-%u = {whole("%raw", "u8", (1024,))}
-%z = unpack %u : f32[256]
-{keep("%back", "%z", (256,))}"""
-    run(kernel({"p": "ptr<f32>", "raw": "ptr<u8>", "back": "ptr<f32>"}, body), x, raw, back)
-    np.testing.assert_array_equal(raw, x.view(np.uint8))
-    np.testing.assert_array_equal(back, x)
+@pytest.mark.parametrize("mode", ["rz", "rp", "rm", "approx", "full"])
+@pytest.mark.parametrize("op", ["add", "mul", "div", "sqrt"])
+@pytest.mark.parametrize("ftz", [0, 1])
+def test_rounding_modes(mode, op, ftz):
+    if mode in ("approx", "full") and (op in ("add", "mul") or (op, mode) == ("sqrt", "full")):
+        pytest.skip("no such mode")
+    a = np.linspace(1, 2, 64, dtype=np.float32)
+    b = np.linspace(3, 5, 64, dtype=np.float32)
+    arrays = [a] if op == "sqrt" else [a, b]
+    out = elementwise(op, "f32", arrays, attributes=f"{{rm = {mode}, ftz = {ftz}}}")
+    exact = {
+        "add": np.add,
+        "mul": np.multiply,
+        "div": np.divide,
+        "sqrt": np.sqrt,
+    }[op](*(array.astype(np.float64) for array in arrays))
+    if mode == "rp":
+        assert (out >= exact).all()
+    if mode in ("rz", "rm"):
+        assert (out <= exact).all()
+    np.testing.assert_allclose(out, exact, rtol=3e-7)
 
 
-def test_loop_with_carried_tiles():
-    x = np.arange(7 * 128, dtype=np.float32)
-    total = np.zeros(128, np.float32)
-    last = np.zeros(128, np.float32)
-    body = f"""%zero = const {{value = 0e0}} : f32[128]
-%sum, %prev = for %i = (0, %n, 128) iter(%acc = %zero, %old = %zero) : f32[128], f32[128] {{
-  %t = load %p, origin(%i), shape(%n), strides(1) {{pad = zero}} : f32[128]
-  %next = add %acc, %t : f32[128]
-  continue %next, %acc
-}}
-{keep("%out", "%sum", (128,))}
-{keep("%last", "%prev", (128,))}"""
-    names = {"p": "ptr<f32>", "n": "i32", "out": "ptr<f32>", "last": "ptr<f32>"}
-    run(kernel(names, body), x, np.int32(x.size), total, last)
-    np.testing.assert_array_equal(total, x.reshape(7, 128).sum(0))
-    np.testing.assert_array_equal(last, x.reshape(7, 128)[:6].sum(0))
+@pytest.mark.parametrize("element", FLOATS)
+@pytest.mark.parametrize("op", ["min", "max"])
+def test_extremes_of_nan(element, op):
+    a = np.array([np.nan, 1, 2, np.nan], FLOATS[element])
+    b = np.array([1, np.nan, 3, np.nan], FLOATS[element])
+    numbers = {"min": np.fmin, "max": np.fmax}[op]
+    np.testing.assert_array_equal(elementwise(op, element, [a, b]), numbers(a, b))
+    spread = {"min": np.minimum, "max": np.maximum}[op]
+    out = elementwise(op, element, [a, b], attributes="{nan = 1}")
+    np.testing.assert_array_equal(out, spread(a, b))
 
 
-def test_endless_loop_left_by_break():
-    out = np.zeros(1, np.int32)
-    body = """%s = const {value = 1} : i32
-%two = const {value = 2} : i32
-%r = loop iter(%a = %s) : i32 {
-  %big = gt %a, %n : i1
-  if %big {
-    break %a
-  } else {
-    yield
-  }
-  %d = mul %a, %two : i32
-  continue %d
-}
-store %out, %r, origin(0), shape(1), strides(1)"""
-    run(kernel({"out": "ptr<i32>", "n": "i32"}, body), out, np.int32(100))
-    assert out[0] == 128
+@pytest.mark.parametrize("element", ["i32", "f32", "f16", "u8"])
+@pytest.mark.parametrize(
+    ("op", "function"),
+    [
+        ("eq", np.equal),
+        ("ne", np.not_equal),
+        ("lt", np.less),
+        ("le", np.less_equal),
+        ("gt", np.greater),
+        ("ge", np.greater_equal),
+    ],
+)
+def test_comparisons(element, op, function):
+    a = np.arange(32).astype(DTYPES[element])
+    b = a[::-1].copy()
+    b[:8] = a[:8]
+    np.testing.assert_array_equal(elementwise(op, element, [a, b], result="i1"), function(a, b))
 
 
-@pytest.mark.parametrize("n", [0, 5])
-def test_branches_give_tiles(n):
-    x = np.arange(64, dtype=np.int32)
-    out = np.zeros_like(x)
-    body = f"""%zero = const {{value = 0}} : i32
-%c = gt %n, %zero : i1
-%x = {whole("%p", "i32", (64,))}
-%y = if %c : i32[64] {{
-  %d = add %x, %x : i32[64]
-  yield %d
-}} else {{
-  yield %x
-}}
-{keep("%out", "%y", (64,))}"""
-    run(kernel({"p": "ptr<i32>", "n": "i32", "out": "ptr<i32>"}, body), x, np.int32(n), out)
-    np.testing.assert_array_equal(out, 2 * x if n else x)
+@pytest.mark.parametrize("count", [256, 100, 1])
+@pytest.mark.parametrize("element", ["f32", "u8", "i64", "f16"])
+def test_gather_and_scatter(element, count):
+    x = np.arange(512).astype(DTYPES[element])
+    out = np.zeros(512, DTYPES[element])
+    body = f"""%i = iota : i32[256]
+%two = const {{value = 2}} : i32[256]
+%at = mul %i, %two : i32[256]
+%end = broadcast %n : i32[256]
+%m = lt %i, %end : i1[256]
+%o = const {{value = 7}} : {element}[256]
+%v = load_at %p, %at, mask(%m), other(%o) : {element}[256]
+store_at %out, %i, %v, mask()
+store_at %out, %at, %v, mask(%m)"""
+    names = {"p": f"ptr<{element}>", "out": f"ptr<{element}>", "n": "i32"}
+    run(kernel(names, body), x, out, np.int32(count))
+    expected = np.zeros_like(out)
+    value = np.where(np.arange(256) < count, x[::2], 7)
+    expected[:256] = value
+    expected[: 2 * count : 2] = value[:count]
+    np.testing.assert_array_equal(out, expected)
 
 
-@pytest.mark.parametrize(("rows", "columns"), [(64, 64), (50, 37), (1, 64), (65, 3)])
-def test_ragged_transpose(rows, columns):
-    x = np.arange(rows * columns, dtype=np.float32).reshape(rows, columns)
-    out = np.full((columns, rows), -1, np.float32)
-    body = """%size = const {value = 32} : i32
-%bi = bid {axis = 0} : i32
-%bj = bid {axis = 1} : i32
-%i = mul %bi, %size : i32
-%j = mul %bj, %size : i32
-%x = load %p, origin(%i, %j), shape(%m, %n), strides(%n, 1) {pad = zero} : f32[32,32]
-%y = permute %x {axes = (1, 0)} : f32[32,32]
-store %out, %y, origin(%j, %i), shape(%n, %m), strides(%m, 1)"""
-    names = {"p": "ptr<f32>", "out": "ptr<f32>", "m": "i32", "n": "i32"}
-    grid = (-(-rows // 32), -(-columns // 32))
-    run(kernel(names, body), x, out, np.int32(rows), np.int32(columns), grid=grid)
-    np.testing.assert_array_equal(out, x.T)
+def test_store_is_seen_by_other_threads():
+    x = np.arange(1024, dtype=np.int32)
+    out = np.zeros((32, 32), np.int32)
+    body = f"""%i = iota : i32[1024]
+store %p, %i, origin(0), shape(1024), strides(1)
+%y = load %p, origin(0, 0), shape(32, 32), strides(1, 32) : i32[32,32]
+{keep("%out", "%y", (32, 32))}"""
+    generated = run(kernel({"p": "ptr<i32>", "out": "ptr<i32>"}, body), x, out)
+    assert "__syncthreads();" in generated.source
+    np.testing.assert_array_equal(out, np.arange(1024).reshape(32, 32).T)
+
+
+@pytest.mark.parametrize("pad", ["zero", "nan", "inf", "neg_inf", "neg_zero"])
+@pytest.mark.parametrize("origin", [0, 40, -8])
+def test_padding(pad, origin):
+    x = np.arange(1, 51, dtype=np.float32)
+    out = np.zeros(64, np.float32)
+    body = f"""%x = load %p, origin(%o), shape(%n), strides(1) {{pad = {pad}}} : f32[64]
+{keep("%out", "%x", (64,))}"""
+    names = {"p": "ptr<f32>", "o": "i32", "n": "i32", "out": "ptr<f32>"}
+    run(kernel(names, body), x, np.int32(origin), np.int32(50), out)
+    value = {"zero": 0.0, "nan": np.nan, "inf": np.inf, "neg_inf": -np.inf, "neg_zero": -0.0}[pad]
+    at = np.arange(64) + origin
+    expected = np.where((at >= 0) & (at < 50), x[np.clip(at, 0, 49)], np.float32(value))
+    np.testing.assert_array_equal(out, expected)
+    np.testing.assert_array_equal(np.signbit(out), np.signbit(expected))

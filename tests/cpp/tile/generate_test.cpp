@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tile/generate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace cudacore::tile {
+namespace {
+
+constexpr const char* scaled = R"(tile 1
+file 0 "/home/me/scale.py"
+kernel "scale" {
+  param %0 : ptr<f32> {align = 16}
+  param %1 : f32
+  hint warps = 1
+  %2 = load %0, origin(0), shape(128), strides(1) : f32[128] @0:3:5
+  %3 = broadcast %1 : f32[128]
+  %4 = mul %2, %3 : f32[128] @0:4:5
+  store %0, %4, origin(0), shape(128), strides(1) @0:5:5
+  return
+}
+)";
+
+TEST(TileGenerate, PrintsReadableText) {
+  const Generated generated = generate(scaled, {});
+  EXPECT_EQ(generated.entry, "scale");
+  EXPECT_EQ(generated.threads, 32);
+  EXPECT_EQ(generated.shared_bytes, 0);
+  EXPECT_EQ(generated.source, R"(#include <cudacore/tile/base.cuh>
+
+using namespace cudacore_tile;
+
+extern "C" __global__ void __launch_bounds__(32) scale(f32* v0, f32 v1) {
+  const u32 tid = threadIdx.x;
+  (void)tid;
+#line 3 "/home/me/scale.py"
+  const i32 v2_0 = i32((tid << 2));
+#line 3
+  const f32* const v2_at = v0 + i64(v2_0);
+#line 3
+  alignas(16) f32 v2[4];
+#line 3
+  TILE_EACH(g, 1) load_vector<4>(&v2[(g * 4)], v2_at);
+#line 5
+  const i32 store_0_0 = i32((tid << 2));
+#line 5
+  f32* const store_0_at = v0 + i64(store_0_0);
+#line 5
+  alignas(16) f32 v4_1[4];
+#line 5
+  TILE_EACH(r, 4) v4_1[r] = (v2[r] * v1);
+#line 5
+  TILE_EACH(g, 1) store_vector<4>(store_0_at, &v4_1[(g * 4)]);
+#line 5
+  return;
+}
+)");
+}
+
+TEST(TileGenerate, TakesHintsOverThoseOfTheText) {
+  Options options;
+  options.hints["warps"] = 4;
+  EXPECT_EQ(generate(scaled, options).threads, 128);
+  options.hints["warps"] = 3;
+  EXPECT_THROW(static_cast<void>(generate(scaled, options)), std::exception);
+}
+
+TEST(TileGenerate, HasTheTextsOfItsHeaders) {
+  const Generated generated = generate(scaled, {});
+  for (const std::string& name : generated.headers)
+    EXPECT_TRUE(std::any_of(headers().begin(), headers().end(), [&](const auto& header) {
+      return header.first == name;
+    })) << name;
+}
+
+TEST(TileGenerate, PlacesNoBarrierBetweenWhatEachThreadTouchesAlone) {
+  EXPECT_EQ(generate(scaled, {}).source.find("__syncthreads"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace cudacore::tile
