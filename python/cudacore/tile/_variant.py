@@ -149,6 +149,7 @@ def compile_source(
         arch=f"sm_{architecture}",
         lineinfo=True,
         headers=_tile.headers(),
+        device_as_default_execution_space=True,
     )
     program = Program(source, "c++", options)
     try:
