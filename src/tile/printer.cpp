@@ -406,11 +406,7 @@ void Printer::parameters(std::string& text) {
     text += first ? "" : ", ";
     first = false;
     const std::string type(tile::name(parameter->type.element));
-    if (parameter->type.pointer)
-      text +=
-          (written_.contains({parameter, false}) ? "" : "const ") + type + "* " + name(*parameter);
-    else
-      text += type + " " + name(*parameter);
+    text += type + (parameter->type.pointer ? "* " : " ") + name(*parameter);
   }
   text += ") {\n";
 }

@@ -105,6 +105,21 @@ class TestArguments:
         ct.launch(stream, (1,), sum_of, (result, pair, Scaled(arrays.make(z), 10.0)))
         np.testing.assert_array_equal(arrays.read(result), 33)
 
+    def test_slices_and_choices_of_arrays(self, arrays, stream):
+        @ct.kernel
+        def copy(x, y, result, second: bool, size: ct.Constant[int]):
+            chosen = x
+            if second:
+                chosen = y
+            piece = chosen.slice(axis=0, start=size, stop=2 * size)
+            ct.store(result, 0, ct.load(piece, 0, shape=size))
+
+        x, y = np.arange(32, dtype=np.float32), np.arange(32, 64, dtype=np.float32)
+        result = arrays.make(np.zeros(8, np.float32))
+        for second, numbers in ((False, x), (True, y)):
+            ct.launch(stream, (1,), copy, (arrays.make(x), arrays.make(y), result, second, 8))
+            np.testing.assert_array_equal(arrays.read(result), numbers[8:16])
+
     def test_lists(self, arrays, stream):
         several = [arrays.make(np.full(8, value, np.float32)) for value in (1, 2, 4)]
         result = arrays.make(np.zeros(8, np.float32))
@@ -125,15 +140,19 @@ class TestArguments:
         [
             ((1,), TypeError, "Kernel expects 3 arguments but 1 was given"),
             ((1, 2, 3, 4), TypeError, "Kernel expects 3 arguments but 4 were given"),
-            ((None, 1, 16), TypeError, "'y'.*'NoneType' are only accepted for parameters"),
-            (("y", 1, 16), TypeError, "'y'.*only accepted for parameters annotated as Constant"),
-            ((object(), 1, 16), TypeError, "'y'.*'object' are not supported"),
-            (({}, 1, 16), TypeError, "'y'.*'dict' are not supported"),
-            ((np.zeros(4, np.float32), 1, 16), ValueError, "'y'.*not on a CUDA device"),
-            (([], 1, 16), TypeError, "'y'.*Empty lists"),
-            (([1], 1, 16), TypeError, "'y'.*Expected list items to be arrays"),
-            ((1, 2**31, 16), OverflowError, "'value'.*2147483648.*int32.*ScalarInt64"),
-            ((1, 1, object()), TypeError, "'size'.*'object' as a constant"),
+            (
+                (None, 1, 16),
+                TypeError,
+                "#0: Objects of type 'NoneType' are only accepted for parameters",
+            ),
+            (("y", 1, 16), TypeError, "#0.*only accepted for parameters annotated as Constant"),
+            ((object(), 1, 16), TypeError, "#0.*'object' are not supported"),
+            (({}, 1, 16), TypeError, "#0.*'dict' are not supported"),
+            ((np.zeros(4, np.float32), 1, 16), ValueError, "#0.*not on a CUDA device"),
+            (([], 1, 16), TypeError, "#0.*Empty lists"),
+            (([1], 1, 16), TypeError, "#0.*Expected list items to be arrays"),
+            ((1, 2**31, 16), OverflowError, "#1.*2147483648.*int32.*ScalarInt64"),
+            ((1, 1, object()), TypeError, "#2.*'object' as a constant"),
         ],
     )
     def test_refusals(self, stream, values, error, message):
@@ -173,7 +192,7 @@ class TestArguments:
     def test_two_devices(self, arrays, stream):
         other = Device(1)
         there = Arrays(other, other.create_stream()).make(np.zeros(8, np.float32))
-        with pytest.raises(ValueError, match="'y'.*device 1.*device 0"):
+        with pytest.raises(ValueError, match="#1.*device 1.*device 0"):
             here = arrays.make(np.zeros(8, np.float32))
             ct.launch(stream, (1,), axpy, (here, there, 1.0, 8))
 
@@ -204,6 +223,20 @@ class TestGrids:
     def test_refusals(self, stream, grid, error, message):
         with pytest.raises(error, match=message):
             ct.launch(stream, grid, fill, (1, 1, 1))
+
+
+class TestDependentLaunches:
+    def test_the_kernel_before_may_go_on(self, arrays, stream):
+        @ct.kernel
+        def add(x, y):
+            ct.grid_dependency_control_wait()
+            ct.store(y, 0, ct.load(x, 0, shape=8) + 1)
+            ct.grid_dependency_control_launch_dependents()
+
+        x, y, z = (arrays.make(np.zeros(8, np.float32)) for _ in range(3))
+        ct.launch(stream, (1,), add, (x, y))
+        ct.launch(stream, (1,), add, (y, z), programmatic_dependent_launch=True)
+        np.testing.assert_array_equal(arrays.read(z), 2)
 
 
 class TestStreams:

@@ -23,7 +23,15 @@ _NO_STREAMS = frozenset({int, bool, type(None)})
 _MOST_AXES = 3
 
 
-def launch(stream: Any, grid: Sequence[int], kernel: Kernel, kernel_args: Sequence[Any], /) -> None:
+def launch(
+    stream: Any,
+    grid: Sequence[int],
+    kernel: Kernel,
+    kernel_args: Sequence[Any],
+    /,
+    *,
+    programmatic_dependent_launch: bool = False,
+) -> None:
     """Queue a kernel on a stream, which evaluates it once for each block of a grid.
 
     Parameters
@@ -38,6 +46,10 @@ def launch(stream: Any, grid: Sequence[int], kernel: Kernel, kernel_args: Sequen
         Its arguments, one for each parameter: arrays of any library on one device, ints, floats,
         bools, lists of arrays, and plain tuples and frozen dataclasses of these. Arguments for
         parameters annotated with ``Constant`` are compiled in.
+    programmatic_dependent_launch : bool
+        Whether the kernel may start before the one in front of it on the stream has ended, once
+        that one calls ``grid_dependency_control_launch_dependents()``. The kernel must call
+        ``grid_dependency_control_wait()`` before it uses what that one computes.
 
     Raises
     ------
@@ -73,6 +85,8 @@ def launch(stream: Any, grid: Sequence[int], kernel: Kernel, kernel_args: Sequen
     kernel_args = tuple(kernel_args)
     key, passed = _describe_quickly(stream, grid, kernel, kernel_args)
     if key is not None:
+        if programmatic_dependent_launch:
+            key = (*key, "dependent")
         try:
             found = kernel.launches.get(key)
         except TypeError:  # a constant that is not hashable
@@ -87,7 +101,7 @@ def launch(stream: Any, grid: Sequence[int], kernel: Kernel, kernel_args: Sequen
     passed = list[Any](arguments.passed)
     for place, numbers in arguments.tables:
         passed[place] = _copy_table(numbers, queue)
-    config = compiled.config(extents)
+    config = compiled.config(extents, bool(programmatic_dependent_launch))
     if config is None:
         return
     cudacore.launch(queue, config, compiled.kernel, *passed)

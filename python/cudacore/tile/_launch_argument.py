@@ -55,9 +55,10 @@ class Arguments:
         self.tables: list[tuple[int, list[int]]] = []
         self.device: int | None = None
 
-    def add(self, name: str, value: object, annotation: Annotation) -> None:
-        """Add the argument for a parameter."""
-        self.constraints.append(self._describe(f"kernel parameter '{name}'", value, annotation, 0))
+    def add(self, value: object, annotation: Annotation) -> None:
+        """Add the argument for the next parameter."""
+        what = f"kernel argument #{len(self.constraints)}"
+        self.constraints.append(self._describe(what, value, annotation, 0))
 
     def _describe(
         self, what: str, value: object, annotation: Annotation, depth: int
@@ -214,7 +215,7 @@ def arguments_of(of: kernel, values: Sequence[object]) -> Arguments:
     Raises
     ------
     TypeError, ValueError, OverflowError
-        One is not possible; the message names the parameter.
+        One is not possible; the message names which.
     """
     parameters = of.parameters
     if len(values) != len(parameters):
@@ -224,8 +225,8 @@ def arguments_of(of: kernel, values: Sequence[object]) -> Arguments:
             f"Kernel expects {len(parameters)} argument{plural} but {len(values)} {were} given"
         )
     arguments = Arguments()
-    for (name, annotation), value in zip(parameters, values, strict=True):
-        arguments.add(name, value, annotation)
+    for (_, annotation), value in zip(parameters, values, strict=True):
+        arguments.add(value, annotation)
     return arguments
 
 

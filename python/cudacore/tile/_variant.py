@@ -52,8 +52,8 @@ class Compiled:
     kernel: Kernel
     generated: Generated
 
-    def config(self, grid: tuple[int, int, int]) -> LaunchConfig | None:
-        """Return the shape of a launch; None if the grid is empty."""
+    def config(self, grid: tuple[int, int, int], is_dependent: bool) -> LaunchConfig | None:
+        """Return how to launch it, perhaps before the kernel in front ends; None: empty grid."""
         if 0 in grid:
             return None
         return LaunchConfig(
@@ -61,6 +61,7 @@ class Compiled:
             block=self.generated.threads,
             cluster=self.generated.cluster if self.generated.cluster > 1 else None,
             shmem_size=self.generated.shared_bytes,
+            programmatic_stream_serialization=is_dependent,
         )
 
 
