@@ -31,6 +31,7 @@ import torch
 import torch.distributed._functional_collectives
 import torch.testing
 from cudacore import tile
+from cudacore.tile import DType
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map
 
@@ -54,9 +55,20 @@ LEFT_OUT = {
     "test_propagate_divby.py": "Tile IR",
     "test_token_order.py": "Tile IR",
     "test_unhoist_partition_views.py": "Tile IR",
+    "test_debug.py": "bytecode",
     "test_export_compat.py": "bytecode",
     "bench_": "benchmarks",
 }
+
+
+# Python runs this when it starts: tests start their own files as scripts.
+CHILD = """
+import sys
+if any(word.startswith({tests!r}) for word in sys.orig_argv):
+    sys.path.append({here!r})
+    import cutile_suite
+    cutile_suite.redirect_child()
+"""
 
 
 class MissingError(Exception):
@@ -138,9 +150,29 @@ def insides() -> dict[str, dict[str, object]]:
             return False
         return True
 
+    def demangle(symbol, groups, allowed_dataclasses, allowed_enums):
+        return _demangling.demangle_kernel_name(
+            symbol, dataclasses=allowed_dataclasses, enums=allowed_enums
+        )
+
+    class Options(_hints.Hints):
+        def opt_level_for_target(self, target: str) -> int:
+            return self.resolve(target)["opt_level"]
+
     return {
         "_exception": vars(_exception) | {"TypeCheckingError": _exception.TileTypeError},
-        "_datatype": vars(_dtype) | {"can_autocast_dtypes": is_allowed},
+        "_datatype": vars(_dtype)
+        | {
+            "can_autocast_dtypes": is_allowed,
+            "is_float": lambda dtype: dtype.is_float,
+            "numeric_dtype_category": lambda dtype: dtype.category,
+            "NumericDTypeCategory": types.SimpleNamespace(
+                Integral=_dtype.Category.INTEGER, Float=_dtype.Category.FLOAT
+            ),
+            "_DTypePromotionImpl": types.SimpleNamespace(
+                _order=list(dict.fromkeys(x for x in vars(_dtype).values() if isinstance(x, DType)))
+            ),
+        },
         "_numeric_semantics": vars(_mode),
         "_memory_model": vars(_mode),
         "_bytecode": {"BytecodeVersion": Version},
@@ -159,12 +191,12 @@ def insides() -> dict[str, dict[str, object]]:
             "_find_compiler_bin": lambda: types.SimpleNamespace(path="none"),
             "compile_tile": _variant.compile_variant,
         },
-        "_compiler_options": {"CompilerOptions": _hints.Hints},
+        "_compiler_options": {"CompilerOptions": Options},
         "_ir.typing_support": {"to_dtype": _dtype.to_dtype},
         "_ir.cast_ops": {"_is_implicit_cast_ok": is_allowed},
         "compilation._signature": vars(_constraint),
         "compilation._name_mangling": vars(_mangling)
-        | {"_mangle_string": _mangling.mangle_string}
+        | {"_mangle_string": _mangling.mangle_string, "_demangle_kernel_name": demangle}
         | vars(_demangling),
     }
 
@@ -204,7 +236,13 @@ class Redirect(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         module.__dict__.update(
             (key, value) for key, value in known.get(name, {}).items() if not key.startswith("__")
         )
-        module.__getattr__ = lambda attribute: placeholder(f"{spec.name}.{attribute}")
+
+        def missing(attribute: str) -> Missing:
+            if attribute.startswith("__"):  # inspect looks for __file__ in every module
+                raise AttributeError(attribute)
+            return placeholder(f"{spec.name}.{attribute}")
+
+        module.__getattr__ = missing
         return module
 
     def exec_module(self, module):
@@ -221,7 +259,6 @@ class Redirect(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 PLAIN = {
     "_reshape_alias",
     "alias",
-    "copy_",
     "detach",
     "empty",
     "empty_like",
@@ -237,6 +274,19 @@ PLAIN = {
 
 def on_device(value: object) -> bool:
     return isinstance(value, torch.Tensor) and value.device.type == "cuda"
+
+
+def copies_bytes(name: str, args: tuple[object, ...]) -> bool:
+    """Whether this is a copy that changes no element's type or place."""
+    if name != "copy_":
+        return False
+    target, source = args[:2]
+    return (
+        target.dtype == source.dtype
+        and target.shape == source.shape
+        and target.is_contiguous()
+        and source.is_contiguous()
+    )
 
 
 def storage_of(tensor: torch.Tensor) -> torch.Tensor:
@@ -265,7 +315,7 @@ class OnHost(TorchDispatchMode):
         device = None if wanted is None else torch.device(wanted)
         tensors = [value for value in tree_flatten((args, kwargs))[0] if on_device(value)]
         target = device or (tensors[0].device if tensors else torch.device("cpu"))
-        needs_no_kernel = name in PLAIN or operator.is_view
+        needs_no_kernel = name in PLAIN or operator.is_view or copies_bytes(name, args)
         if needs_no_kernel or (not tensors and target.type != "cuda"):
             return operator(*args, **kwargs)
         copies = {}
@@ -281,6 +331,10 @@ class OnHost(TorchDispatchMode):
 
         args, kwargs = tree_map(down, (args, kwargs))
         kwargs.pop("pin_memory", None)
+        if str(operator) == "aten.mm.dtype":  # which only GPUs have
+            wanted = args[2] if len(args) > 2 else kwargs["out_dtype"]
+            operator, kwargs = torch.ops.aten.mm.default, {}
+            args = tuple(matrix.to(wanted) for matrix in args[:2])
         result = operator(*args, **kwargs)
         writes = [a for a in operator._schema.arguments if a.alias_info and a.alias_info.is_write]
         if writes:
@@ -373,6 +427,22 @@ class Plugin:
         write(f"{total['passed']} of {counted} pass: {share:.1f} %")
 
 
+def redirect() -> None:
+    """Have every later import of ``cuda.tile`` find cudacore.tile."""
+    sys.modules.setdefault("cuda", types.ModuleType("cuda")).__path__ = []
+    sys.meta_path.insert(0, Redirect())
+    torch.cuda.init()
+    importlib.import_module("cuda.tile")
+
+
+def redirect_child() -> None:
+    """Do so in a process that a test starts: it runs wholly as a test does."""
+    redirect()
+    running.append(True)
+    if cudacore.simulator.is_enabled():
+        OnHost().__enter__()  # until the process ends
+
+
 def main() -> int:
     checkout = pathlib.Path(sys.argv[1]).resolve()
     arguments = sys.argv[2:]
@@ -380,15 +450,18 @@ def main() -> int:
         arguments.append("test")
     os.chdir(checkout)
     sys.path.insert(0, str(checkout / "test"))
-    sys.modules.setdefault("cuda", types.ModuleType("cuda")).__path__ = []
-    sys.meta_path.insert(0, Redirect())
-    torch.cuda.init()
-    importlib.import_module("cuda.tile")
-    with tempfile.NamedTemporaryFile("w", suffix=".ini") as settings:
-        settings.write("[pytest]\n")
-        settings.flush()
+    redirect()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        settings = folder / "pytest.ini"
+        settings.write_text("[pytest]\n")
+        (folder / "sitecustomize.py").write_text(
+            CHILD.format(tests=str(checkout / "test"), here=str(pathlib.Path(__file__).parent))
+        )
+        path = [name, *filter(None, [os.environ.get("PYTHONPATH")])]
+        os.environ["PYTHONPATH"] = os.pathsep.join(path)
         return pytest.main(
-            ["-c", settings.name, "--rootdir", str(checkout), *arguments], [Plugin()]
+            ["-c", str(settings), "--rootdir", str(checkout), *arguments], [Plugin()]
         )
 
 
