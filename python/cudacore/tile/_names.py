@@ -2,6 +2,7 @@
 """Which names statements of Python assign to."""
 
 import ast
+import functools
 from collections.abc import Iterable, Iterator
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -28,24 +29,46 @@ def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
                 yield from _own_nodes(child)
 
 
+@functools.lru_cache(maxsize=8192)
+def _facts(statement: ast.AST) -> tuple[frozenset[str], frozenset[str], bool]:
+    """Return what a statement assigns to, what it declares, and whether it has a return."""
+    names: set[str] = set()
+    declared: set[str] = set()
+    has_return = False
+    for node in _own_nodes(statement):
+        if isinstance(node, ast.Name):
+            if not isinstance(node.ctx, ast.Load):
+                names.add(node.id)
+        elif isinstance(node, _DEFINITIONS):
+            names.add(node.name)
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            declared.update(node.names)
+        elif isinstance(node, ast.Return):
+            has_return = True
+        else:
+            names |= _unusual(node)
+    return frozenset(names), frozenset(declared), has_return
+
+
+def _unusual(node: ast.AST) -> set[str]:
+    """Return what statements assign to that kernels refuse."""
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return {alias.asname or alias.name for alias in node.names}
+    if isinstance(node, (ast.ExceptHandler, ast.MatchStar, ast.MatchAs)) and node.name:
+        return {node.name}
+    if isinstance(node, ast.MatchMapping) and node.rest:
+        return {node.rest}
+    return set()
+
+
 def assigned(statements: Iterable[ast.AST]) -> tuple[set[str], set[str]]:
     """Return the names that statements assign to, and those they declare global or nonlocal."""
     names: set[str] = set()
     declared: set[str] = set()
     for statement in statements:
-        for node in _own_nodes(statement):
-            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-                names.add(node.id)
-            elif isinstance(node, _DEFINITIONS):
-                names.add(node.name)
-            elif isinstance(node, (ast.Global, ast.Nonlocal)):
-                declared.update(node.names)
-            elif isinstance(node, (ast.Import, ast.ImportFrom)):
-                names.update(alias.asname or alias.name for alias in node.names)
-            elif isinstance(node, (ast.ExceptHandler, ast.MatchStar, ast.MatchAs)) and node.name:
-                names.add(node.name)
-            elif isinstance(node, ast.MatchMapping) and node.rest:
-                names.add(node.rest)
+        own_names, own_declared, _ = _facts(statement)
+        names |= own_names
+        declared |= own_declared
     return names - declared, declared
 
 
@@ -73,7 +96,7 @@ def loop_names(statements: Iterable[ast.AST]) -> set[str]:
 
 def returns(statements: Iterable[ast.AST]) -> bool:
     """Return whether statements have a return of their own function."""
-    return any(isinstance(node, ast.Return) for s in statements for node in _own_nodes(s))
+    return any(_facts(statement)[2] for statement in statements)
 
 
 def always_returns(statements: list[ast.stmt]) -> bool:
