@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What kernels on scalars compute is what Python computes."""
 
+import array as array_of_c
 import types
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -8,6 +9,7 @@ from typing import Any
 
 import cudacore.tile as ct
 import pytest
+from cudacore import Device, Stream
 from cudacore.tile._compile import compile_to_text
 from tile_interpreter import Interpreter
 from tile_text import INT, array
@@ -235,21 +237,21 @@ def sum_of(*values):
     return total
 
 
-@pytest.mark.parametrize(
-    "kernel",
-    [
-        branches,
-        nested_loops,
-        swaps,
-        helpers,
-        closures,
-        contexts,
-        first_in_loop,
-        leaves,
-        unrolled,
-    ],
-)
-def test_kernel_does_what_python_does(kernel: Callable[..., Any]) -> None:
+KERNELS = [
+    branches,
+    nested_loops,
+    swaps,
+    helpers,
+    closures,
+    contexts,
+    first_in_loop,
+    leaves,
+    unrolled,
+]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_text_does_what_python_does(kernel: Callable[..., Any]) -> None:
     text = compile_to_text(kernel, [array(ct.int32), INT, INT])
     python = on_host(kernel)
     for n in range(8):
@@ -258,3 +260,21 @@ def test_kernel_does_what_python_does(kernel: Callable[..., Any]) -> None:
             python(expected, n, m)
             Interpreter(text).run(given, SIZE, 1, n, m)
             assert given == expected, (n, m)
+
+
+@pytest.mark.parametrize("function", KERNELS)
+def test_device_does_what_python_does(
+    function: Callable[..., Any], device: Device, stream: Stream
+) -> None:
+    kernel = ct.kernel(function)
+    python = on_host(function)
+    buffer = device.allocate(4 * SIZE, stream=stream)
+    x = buffer.view("int32")
+    for n, m in ((0, 3), (3, 2), (6, 5)):
+        expected, given = [0] * SIZE, array_of_c.array("i", [0] * SIZE)
+        python(expected, n, m)
+        buffer.copy_from(given, stream=stream)
+        ct.launch(stream, (1,), kernel, (x, n, m))
+        buffer.copy_to(given, stream=stream)
+        stream.sync()
+        assert given.tolist() == expected, (n, m)
