@@ -168,8 +168,9 @@ Expression expression(const Operation& operation, const std::vector<std::string>
     const bool is_half = to == Element::f16 || to == Element::bf16;
     return {is_half ? "bits_as<" + spelled(to) + ">(" + called + ")" : called, {}};
   }
+  // What is only read is const where it is a parameter; the kernel's own pointers are not.
   if (result.pointer && operation.is("add"))
-    return {"(" + operands[0] + " + " + operands[1] + ")", {}};
+    return {"(" + spelled(to) + "*)(" + operands[0] + " + " + operands[1] + ")", {}};
   const Element element = compares(operation) ? from : to;
   if (is_integer(element)) {
     if (compares(operation)) return {infix(operation, operands), {}};

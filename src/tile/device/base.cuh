@@ -61,14 +61,11 @@ struct tf32 {
   f32 value;
   tf32() = default;
   __device__ __forceinline__ explicit tf32(f32 x) {
-#if __CUDA_ARCH__ >= 800
-    u32 bits;
-    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
-    value = __uint_as_float(bits);
-#else
+    // To nearest even; the instruction of sm_80 rounds ties away from zero.
     const u32 bits = __float_as_uint(x);
-    value = (bits & 0x7F800000) == 0x7F800000 ? x : __uint_as_float((bits + 0x1000) & 0xFFFFE000);
-#endif
+    value = (bits & 0x7F800000) == 0x7F800000
+                ? x
+                : __uint_as_float((bits + 0xFFF + (bits >> 13 & 1)) & 0xFFFFE000);
   }
   __device__ __forceinline__ static tf32 of(u32 bits) {
     tf32 x;
