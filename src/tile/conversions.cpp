@@ -111,12 +111,10 @@ class Inserter {
 
   // The layouts of what leaves a region are those of the values that it is given to.
   void end_region(Operation& operation) {
-    const Operation* owner = owners_.back();
-    if (!operation.is("yield"))
-      for (auto it = owners_.rbegin(); it != owners_.rend(); ++it) {
-        owner = *it;
-        if (!owner->is("if")) break;
-      }
+    const bool ends_loop = !operation.is("yield");
+    const Operation* const owner =
+        *std::find_if(owners_.rbegin(), owners_.rend(),
+                      [&](const Operation* each) { return !ends_loop || !each->is("if"); });
     for (std::size_t i = 0; i < operation.operands.size(); ++i)
       want(operation.operands[i], owner->results[i]->layout);
   }
@@ -140,11 +138,10 @@ class Inserter {
   }
 
   // Results whose layouts follow from the operands'.
-  void follow(Operation& operation) {
-    for (std::size_t i = 0; i < operation.results.size(); ++i) {
-      Layout layout = natural_layout(operation);
-      if (!layout.empty()) operation.results[i]->layout = std::move(layout);
-    }
+  static void follow(Operation& operation) {
+    const Layout layout = natural_layout(operation);
+    if (layout.empty()) return;
+    for (Value* const result : operation.results) result->layout = layout;
   }
 
   Value* converted(Value* value, const Layout& layout) {

@@ -7,14 +7,17 @@
 namespace cudacore::tile {
 namespace {
 
-bool is_name_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_identifier_char(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
 
 // Whether a text reads a variable, other than in the way of `allowed`.
 bool reads(const std::string& text, const std::string& variable, const std::string& allowed = {}) {
   for (std::size_t at = text.find(variable); at != std::string::npos;
        at = text.find(variable, at + 1)) {
     const std::size_t end = at + variable.size();
-    if ((at > 0 && is_name_char(text[at - 1])) || (end < text.size() && is_name_char(text[end])))
+    if ((at > 0 && is_identifier_char(text[at - 1])) ||
+        (end < text.size() && is_identifier_char(text[end])))
       continue;
     if (allowed.empty() || text.compare(at, allowed.size(), allowed) != 0) return true;
   }

@@ -14,7 +14,7 @@ namespace cudacore::tile {
 namespace {
 
 // One axis of the array that a tile is read from or written to.
-struct Axis {
+struct TileAxis {
   std::string index;       // variable: of the thread's first element in the array
   std::string index_type;  // i32 or i64, of `index`
   std::string origin;      // of the tile
@@ -39,7 +39,7 @@ class Walk {
   [[nodiscard]] const std::string& pointer() const { return pointer_; }
   [[nodiscard]] bool is_guarded() const {
     return std::any_of(axes_.begin(), axes_.end(),
-                       [](const Axis& axis) { return axis.is_guarded; });
+                       [](const TileAxis& axis) { return axis.is_guarded; });
   }
   // Vectors may be left out whole, so one path does for both.
   [[nodiscard]] bool one_path() const { return vector_ == 1 || access_.whole_vectors; }
@@ -47,7 +47,7 @@ class Walk {
   // Whether the whole tile lies in the array, which all threads agree on.
   [[nodiscard]] std::string inside() const {
     std::string text;
-    for (const Axis& axis : axes_) {
+    for (const TileAxis& axis : axes_) {
       if (!axis.is_guarded) continue;
       text += (text.empty() ? "" : " && ") + axis.origin + " >= 0 && " + axis.origin +
               " <= " + axis.extent + " - " + std::to_string(axis.size);
@@ -58,7 +58,7 @@ class Walk {
   // Whether the element in register `number` lies in the array.
   [[nodiscard]] std::string guard(const std::string& number, int vector = 1) const {
     std::string text;
-    for (const Axis& axis : axes_) {
+    for (const TileAxis& axis : axes_) {
       if (!axis.is_guarded) continue;
       const std::string part = Printer::register_part(without_low_bits(axis, vector), number);
       const std::string index = axis.index + (part == "0" ? "" : " + i32(" + part + ")");
@@ -72,7 +72,7 @@ class Walk {
   // The address of the element in register `number`.
   [[nodiscard]] std::string address(const std::string& number, int vector = 1) const {
     std::string text = pointer_;
-    for (const Axis& axis : axes_) {
+    for (const TileAxis& axis : axes_) {
       const std::string part = Printer::register_part(without_low_bits(axis, vector), number);
       if (part == "0") continue;
       text += axis.stride == "1" ? " + (" + part + ")" : " + i64(" + part + ") * " + axis.stride;
@@ -82,7 +82,7 @@ class Walk {
 
  private:
   // The lowest bits of a vector's first register are zero.
-  static std::vector<int> without_low_bits(const Axis& axis, int vector) {
+  static std::vector<int> without_low_bits(const TileAxis& axis, int vector) {
     std::vector<int> registers = axis.registers;
     for (std::size_t bit = 0; 1 << bit < vector; ++bit) registers[bit] = -1;
     return registers;
@@ -93,7 +93,7 @@ class Walk {
     const std::vector<Operand>& shape = operation.group("shape");
     const std::vector<Operand>& strides = operation.group("strides");
     for (std::size_t i = 0; i < origin.size(); ++i) {
-      Axis axis;
+      TileAxis axis;
       axis.origin = printer_.scalar(origin[i]);
       axis.extent = i < shape.size() ? printer_.scalar(shape[i]) : "0";
       axis.stride = printer_.scalar(strides[i]);
@@ -146,7 +146,7 @@ class Walk {
   void print_position(const Operation& operation) {
     pointer_ = stem_ + "_at";
     std::string offset;
-    for (const Axis& axis : axes_) {
+    for (const TileAxis& axis : axes_) {
       if (axis.index == "0") continue;
       const std::string wide = "i64(" + axis.index + ")";
       offset += " + " + (axis.stride == "1" ? wide : wide + " * " + axis.stride);
@@ -162,7 +162,7 @@ class Walk {
   std::string stem_;
   std::string pointer_;
   int vector_ = 1;
-  std::vector<Axis> axes_;
+  std::vector<TileAxis> axes_;
 };
 
 std::string padding(const Operation& operation, Element element) {

@@ -26,8 +26,8 @@ std::string bits_moved(const std::vector<int>& places, const std::string& number
       continue;
     }
     int length = 1;
-    while (i + length < count && places[static_cast<std::size_t>(i + length)] == to + length)
-      ++length;
+    for (int next = i + 1; next < count; ++next, ++length)
+      if (places[static_cast<std::size_t>(next)] != to + length) break;
     std::string term = number;
     if (i > 0) term = "(" + term + " >> " + std::to_string(i) + ")";
     if (!all || i + length < count)
@@ -103,11 +103,12 @@ void Printer::count_uses() {
   // A value that others only rename is used as often as they are.
   std::vector<Operation*> all;
   for_each_operation(kernel_.body, [&](Operation& operation) { all.push_back(&operation); });
-  for (auto it = all.rbegin(); it != all.rend(); ++it)
-    if (is_forwarding(**it) && (*it)->operands[0].value != nullptr) {
+  std::reverse(all.begin(), all.end());
+  for (const Operation* const operation : all)
+    if (is_forwarding(*operation) && operation->operands[0].value != nullptr) {
       // A grown tile's elements are used by several of its registers.
-      const bool grows = (*it)->is("broadcast");
-      uses_[(*it)->operand(0)] += std::max(0, uses_[(*it)->result()] - 1) + (grows ? 1 : 0);
+      const bool grows = operation->is("broadcast");
+      uses_[operation->operand(0)] += std::max(0, uses_[operation->result()] - 1) + (grows ? 1 : 0);
     }
 }
 
@@ -148,7 +149,7 @@ Writer& Printer::out() {
   return writer_;
 }
 
-std::string Printer::at(const std::string& text, const std::string& number) const {
+std::string Printer::at(const std::string& text, const std::string& number) {
   std::string result;
   for (const char c : text)
     if (c == register_mark)

@@ -86,7 +86,7 @@ class Printer {
   void elementwise(const Operation& operation);
   void forward(const Operation& operation);
   void define(const Value& value, const std::string& text);
-  [[nodiscard]] std::string at(const std::string& text, const std::string& number) const;
+  [[nodiscard]] static std::string at(const std::string& text, const std::string& number);
 
   Kernel& kernel_;
   Target target_;

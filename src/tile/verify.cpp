@@ -327,10 +327,10 @@ class Verifier {
               "has a mask that is not i1 of the same shape");
     require(operation, operation.results.size() <= 1, "has at most one result");
     if (!operation.is("atomic")) return;
-    static const std::unordered_set<std::string_view> names = {"add", "xchg", "max", "min",
-                                                               "and", "or",   "xor"};
+    static const std::unordered_set<std::string_view> updates = {"add", "xchg", "max", "min",
+                                                                 "and", "or",   "xor"};
     const std::string op = operation.word("op");
-    require(operation, names.contains(op), "has no such operation on memory");
+    require(operation, updates.contains(op), "has no such operation on memory");
     require(operation, is_integer(accessed.element) || (op != "and" && op != "or" && op != "xor"),
             "takes integers for '" + op + "'");
   }

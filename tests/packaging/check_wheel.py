@@ -14,8 +14,8 @@ import zipfile
 from pathlib import Path
 
 #: What the package cannot work without.
-IN_WHEEL = ("__init__.py", "__main__.py", "_commands/draw.py", "_core.pyi", "_mandelbrot.cu",
-            "py.typed", "simulator.py", "system/__init__.py", "utils/__init__.py",
+IN_WHEEL = ("__init__.py", "__main__.py", "_commands/draw.py", "_core.pyi", "_tile.pyi",
+            "_mandelbrot.cu", "py.typed", "simulator.py", "system/__init__.py", "utils/__init__.py",
             "lib/libcudacore_sim.so",
             "lib/driver/libcuda.so.1", "lib/driver/libnvidia-ml.so.1",
             "lib/driver/libcudart.so.12", "lib/driver/libcudart.so.13")  # fmt: skip
@@ -30,8 +30,10 @@ def wheel_errors(wheel: Path) -> list[str]:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     errors = [f"lacks cudacore/{name}" for name in IN_WHEEL if f"cudacore/{name}" not in names]
-    if sum(name.startswith("cudacore/_core.") and name.endswith(".so") for name in names) != 1:
-        errors.append("has not exactly one extension module")
+    for module in ("_core", "_tile"):
+        prefix = f"cudacore/{module}."
+        if sum(name.startswith(prefix) and name.endswith(".so") for name in names) != 1:
+            errors.append(f"has not exactly one extension module {module}")
     errors += [
         f"has {name}, which does not belong to the package"
         for name in sorted(names)
