@@ -1663,8 +1663,8 @@ class Stream:
         """Writes a word of memory once all work queued so far is done.
 
         Whoever sees the value also sees all that the stream has written before. The driver's
-        cuStreamWriteValue32 and cuStreamWriteValue64. The memory is a device's, or page-locked,
-        managed or registered.
+        cuStreamWriteValue32 and cuStreamWriteValue64. The memory is page-locked; whether a device's
+        is taken depends on the driver.
 
         Parameters
         ----------

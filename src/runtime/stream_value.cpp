@@ -55,6 +55,16 @@ void require_property(const char* function, const ContextCall& call, CUdevice_at
                           " can't do this: its property " + name + " is false");
 }
 
+void check_word(const StreamCall& call, const Stream& stream, CUdeviceptr address,
+                const char* function, CUresult result) {
+  call.check(result, function, [&] {
+    return owner::describe_stream(*stream.box()) + ", a word at " + error::format_address(address) +
+           (result == CUDA_ERROR_INVALID_VALUE
+                ? ", which the driver may only take in page-locked memory of the host"
+                : "");
+  });
+}
+
 void require_width(const char* function, const ContextCall& call, const StreamWord& word) {
   if (word.size == 4) return;
   require_property(function, call, CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS,
@@ -93,12 +103,12 @@ void write_value(const Stream& stream, const StreamWord& word, std::uint64_t val
   require_width(function, call, word);
   constexpr unsigned flags = CU_STREAM_WRITE_VALUE_DEFAULT;
   if (word.size == 4) {
-    call.check(call.api().cuStreamWriteValue32(call.stream(), address,
-                                               static_cast<cuuint32_t>(value), flags),
-               "cuStreamWriteValue32");
+    check_word(call, stream, address, "cuStreamWriteValue32",
+               call.api().cuStreamWriteValue32(call.stream(), address,
+                                               static_cast<cuuint32_t>(value), flags));
   } else {
-    call.check(call.api().cuStreamWriteValue64(call.stream(), address, value, flags),
-               "cuStreamWriteValue64");
+    check_word(call, stream, address, "cuStreamWriteValue64",
+               call.api().cuStreamWriteValue64(call.stream(), address, value, flags));
   }
   keep_if_captured(stream, {word.buffer});
 }
@@ -120,12 +130,12 @@ void wait_value(const Stream& stream, const StreamWord& word, std::uint64_t valu
   const unsigned flags =
       flag_of(condition) | (flush ? static_cast<unsigned>(CU_STREAM_WAIT_VALUE_FLUSH) : 0U);
   if (word.size == 4) {
-    call.check(call.api().cuStreamWaitValue32(call.stream(), address,
-                                              static_cast<cuuint32_t>(value), flags),
-               "cuStreamWaitValue32");
+    check_word(call, stream, address, "cuStreamWaitValue32",
+               call.api().cuStreamWaitValue32(call.stream(), address,
+                                              static_cast<cuuint32_t>(value), flags));
   } else {
-    call.check(call.api().cuStreamWaitValue64(call.stream(), address, value, flags),
-               "cuStreamWaitValue64");
+    check_word(call, stream, address, "cuStreamWaitValue64",
+               call.api().cuStreamWaitValue64(call.stream(), address, value, flags));
   }
   keep_if_captured(stream, {word.buffer});
 }
