@@ -2,6 +2,7 @@
 """What Python computes while kernels are compiled."""
 
 import re
+import threading
 from typing import Any
 
 import cudacore.tile as ct
@@ -322,3 +323,25 @@ def test_strings_refuse() -> None:
     ):
         with pytest.raises(kind, match=expected):
             text(kernel, INT)
+
+
+def called_in_another_thread():
+    raised: list[BaseException] = []
+
+    def call():
+        try:
+            ct.zeros((16,), ct.float32)
+        except RuntimeError as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    thread.join()
+    return len(raised)
+
+
+def test_static_eval_concerns_its_own_thread() -> None:
+    def kernel(x):
+        ct.scatter(x, 0, ct.static_eval(called_in_another_thread()))
+
+    assert any("{value = 1}" in line for line in body(kernel, INTS))

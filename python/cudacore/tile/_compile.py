@@ -14,7 +14,7 @@ from cudacore.tile._dead_code import remove_dead_code
 from cudacore.tile._evaluate import Evaluator, located
 from cudacore.tile._evaluate_call import call
 from cudacore.tile._evaluate_function import set_parameters
-from cudacore.tile._exception import Loc, TileSyntaxError
+from cudacore.tile._exception import TileSyntaxError
 from cudacore.tile._frame import Frame, Kind
 from cudacore.tile._function import code_of
 from cudacore.tile._parameter import Parameter, parameter_value
@@ -112,9 +112,3 @@ def _evaluate(
     evaluator.block(node.body)
     if not evaluator.builder.is_terminated:
         evaluator.builder.operation("return")
-
-
-def place_of(function: Any) -> Loc:
-    """Return where a function is defined."""
-    code = code_of(function)
-    return Loc(code.node.lineno, code.node.col_offset, code.filename, function=code.name)

@@ -4,14 +4,40 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-#: What evaluates calls by Python itself while a kernel is compiled; the last one counts. It is
-#: given the function, the arguments and the named arguments.
-host_callers: list[Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]] = []
+Caller = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
+
+
+class _HostCallers(threading.local):
+    """What evaluates calls by Python itself while this thread compiles a kernel.
+
+    Each is given the function, the arguments and the named arguments; the last one counts.
+    """
+
+    def __init__(self) -> None:
+        self._callers: list[Caller] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._callers)
+
+    def __getitem__(self, index: int) -> Caller:
+        return self._callers[index]
+
+    def append(self, caller: Caller) -> None:
+        """Have calls evaluated by this."""
+        self._callers.append(caller)
+
+    def pop(self) -> None:
+        """Have calls evaluated by what evaluated them before."""
+        self._callers.pop()
+
+
+host_callers = _HostCallers()
 
 
 def device_function(function: F) -> F:

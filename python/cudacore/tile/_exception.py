@@ -39,13 +39,6 @@ class Loc:
         """Return this place, reached through a call."""
         return dataclasses.replace(self, call_site=call_site)
 
-    def depth(self) -> int:
-        """Return how many calls lead here, the kernel's own launch included."""
-        count, place = 0, self.call_site
-        while place is not None:
-            count, place = count + 1, place.call_site
-        return count
-
     def __enter__(self) -> "Loc":  # noqa: PYI034 - typing has Self from 3.11 on
         return self
 
