@@ -225,6 +225,27 @@ def test_closures_meet_after_a_branch() -> None:
     assert sum(" = select " in line for line in lines) == 1
 
 
+def test_functions_that_cannot_meet() -> None:
+    def kernel(x, n):
+        if n > 0:
+
+            def f(t):
+                return t + 1
+
+        else:
+
+            def f(t):
+                return t + 2
+
+        ct.scatter(x, 0, f(n))
+
+    expected = (
+        r"Type of `f` depends on path taken: <function f of line \d+> \(line \d+\) vs\. <func"
+    )
+    with pytest.raises(ct.TileTypeError, match=expected):
+        text(kernel, INTS, INT)
+
+
 def test_assignment_to_variables_of_others() -> None:
     def kernel(x):
         def inner():

@@ -175,6 +175,10 @@ class BoundMethod:
     bound: object
     function: Callable[..., Any]
 
+    def __str__(self) -> str:
+        """Name the method, as messages show it."""
+        return f"<method {self.function.__name__}>"
+
 
 @dataclass(frozen=True, slots=True)
 class Function:
@@ -187,6 +191,10 @@ class Function:
     environment: tuple[Any, ...]  # the functions around it, outermost first
     globals: Mapping[str, Any]
     filename: str
+
+    def __str__(self) -> str:
+        """Name the function, as messages show it."""
+        return f"<function {self.name or '<lambda>'} of line {self.node.lineno}>"
 
 
 @dataclass(frozen=True, slots=True)
