@@ -15,7 +15,8 @@
 namespace cudacore::tile {
 namespace {
 
-constexpr int most_registers = 255;  // of a thread
+constexpr int most_registers = 255;    // of a thread
+constexpr int registers_besides = 56;  // for fragments and addresses
 
 void mark(Operation& operation, const char* key) {
   operation.attributes[key] = Attribute{std::int64_t{1}};
@@ -185,6 +186,21 @@ std::optional<OperationLayouts> MatrixLowering::layouts(const Operation& operati
   return wanted;
 }
 
+// The hint, or how many blocks leave each thread registers for its part of the products.
+std::int64_t MatrixLowering::possible_occupancy(Kernel& kernel, const Target& target) const {
+  std::int64_t needed = 0;
+  for_each_operation(kernel.body, [&](const Operation& operation) {
+    if (!operation.is("mma")) return;
+    std::int64_t registers = product(operation, target.warps).result_registers();
+    if (const Operation* const source = chained_source(operation.operand(0), 0))
+      registers += product(*source, target.warps).result_registers();
+    needed = std::max(needed, registers + registers_besides);
+  });
+  std::int64_t occupancy = kernel.hint("occupancy", 0);
+  while (occupancy > 1 && needed * occupancy * 32 * target.warps > 65536) --occupancy;
+  return occupancy;
+}
+
 void MatrixLowering::rewrite(Kernel& kernel, const Target& target) const {
   for_each_operation(kernel.body, [&](Operation& operation) {
     if (operation.is("mma"))
@@ -206,7 +222,8 @@ void MatrixLowering::rewrite(Kernel& kernel, const Target& target) const {
     for (const std::unique_ptr<Region>& inner : operation->regions)
       for_each_operation(*inner, count);
   }
-  const std::int64_t occupancy = kernel.hint("occupancy", 0);
+  const std::int64_t occupancy = possible_occupancy(kernel, target);
+  if (occupancy > 0) kernel.hints["occupancy"] = occupancy;
   const std::int64_t blocks = occupancy > 0 ? occupancy : target.warps <= 4 ? 2 : 1;
   size_rings(kernel, target.shared_limit, scratch + kept + 4096, blocks);
 }

@@ -26,6 +26,7 @@ class MatrixLowering : public Lowering {
 
  private:
   [[nodiscard]] MatrixProduct product(const Operation& mma, int warps) const;
+  [[nodiscard]] std::int64_t possible_occupancy(Kernel& kernel, const Target& target) const;
 
   int capability_;
 };

@@ -398,7 +398,10 @@ std::string Printer::kernel() {
 }
 
 void Printer::parameters(std::string& text) {
-  const std::int64_t occupancy = kernel_.hint("occupancy", 0);
+  // Only where it leaves a thread fewer registers than it may have: otherwise it changes nothing
+  // but makes the compiler spill some.
+  const std::int64_t wanted = kernel_.hint("occupancy", 0);
+  const std::int64_t occupancy = wanted * 32 * target_.warps * 256 > 65536 ? wanted : 0;
   text += "extern \"C\" __global__ void ";
   text += "__launch_bounds__(" + std::to_string(32 * target_.warps) +
           (occupancy > 0 ? ", " + std::to_string(occupancy) : "") + ") " + kernel_.name + "(";
