@@ -226,6 +226,7 @@ void MatrixLowering::rewrite(Kernel& kernel, const Target& target) const {
   if (occupancy > 0) kernel.hints["occupancy"] = occupancy;
   const std::int64_t blocks = occupancy > 0 ? occupancy : target.warps <= 4 ? 2 : 1;
   size_rings(kernel, target.shared_limit, scratch + kept + 4096, blocks);
+  cross_iterations(kernel.body, [&](const Operation& mma) { return product(mma, target.warps); });
 }
 
 std::optional<std::vector<Phase>> MatrixLowering::effects(const Operation& operation) const {
@@ -252,6 +253,13 @@ std::optional<std::vector<Phase>> MatrixLowering::effects(const Operation& opera
     add_reads(pipeline.region(0), phase);
     return std::vector<Phase>{phase};
   }
+  if (operation.is("product_ahead")) {
+    Phase phase;
+    phase.is_barrier = true;
+    const Value& memory = *operation.operand(0)->source->operand(0);
+    phase.accesses.push_back(shared_access(memory.shared_offset, memory.shared_bytes, false));
+    return std::vector<Phase>{phase};
+  }
   if (!operation.is("mma")) return std::nullopt;
   std::vector<Phase> phases;
   Phase reads;
@@ -274,6 +282,10 @@ std::optional<std::vector<Phase>> MatrixLowering::effects(const Operation& opera
 bool MatrixLowering::print(Printer& printer, const Operation& operation) const {
   if (operation.is("mma")) {
     print_mma(printer, operation, product(operation, printer.target().warps), is_held(operation));
+    return true;
+  }
+  if (operation.is("product_ahead")) {
+    print_product_ahead(printer, operation, product(operation, printer.target().warps));
     return true;
   }
   return print_pipeline(printer, operation);

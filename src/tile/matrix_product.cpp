@@ -73,7 +73,7 @@ bool has_instruction(Element a, Element b, Element c, int capability) {
 MatrixProduct matrix_product(const Operation& mma, int capability, int warps, bool chained) {
   MatrixProduct product;
   const Type& a = mma.operand(0)->type;
-  const Type& c = mma.result()->type;
+  const Type& c = mma.operand(2)->type;
   const std::size_t rank = c.shape.size();
   product.a = a.element;
   product.b = mma.operand(1)->type.element;

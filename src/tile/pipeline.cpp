@@ -211,12 +211,16 @@ class LoopPipeliner {
     Value* const memory = shared_result(*pipeline, Type{Element::u8, {1}, false}, 0);
     std::vector<std::unique_ptr<Operation>> staged;
     std::int64_t slot = 0;
+    const bool is_chained = std::any_of(
+        ring.begin(), ring.end(), [](const Fed& fed) { return fed.mma->integer("chained") != 0; });
     for (Fed& fed : ring) {
       fed.source.stage.in_ring = true;
       fed.source.stage.ring = number;
       fed.source.stage.offset = slot;
       slot += fed.source.stage.bytes();
       auto fetch = fetch_of(fed.source, "fetch");
+      // Where registers are scarce, addresses are computed again.
+      set(*fetch, "again", is_chained ? 1 : 0);
       for_each_operand(*fetch, renamed);
       fetches->operations.push_back(std::move(fetch));
       auto tile = std::make_unique<Operation>();
@@ -256,7 +260,71 @@ class LoopPipeliner {
   std::unordered_set<const Value*> inside_;
 };
 
+// The product of a loop that does nothing else, or null.
+Operation* only_product(Region& body, const Operation& pipeline) {
+  Operation* product = nullptr;
+  for (const std::unique_ptr<Operation>& operation : body.operations) {
+    if (operation->is("mma")) {
+      if (product != nullptr) return nullptr;
+      product = operation.get();
+      continue;
+    }
+    if (operation->is("arrive") || operation->is("staged") || operation->is("continue")) continue;
+    // A barrier may not stand elsewhere than the others think.
+    if (!is_pure(*operation) || !operation->regions.empty() || operation->is("convert") ||
+        operation->is("extract"))
+      return nullptr;
+  }
+  if (product == nullptr) return nullptr;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Value& operand = *product->operand(i);
+    if (!operand.shared || !operand.source->is("staged") ||
+        operand.source->operand(0)->source != &pipeline)
+      return nullptr;
+  }
+  return product;
+}
+
 }  // namespace
+
+bool may_cross(const Operation& mma, const MatrixProduct& product) {
+  if (product.unit != Unit::matrix || product.batch != 1 || product.warps < 8 ||
+      product.result_registers() > 128 || product.rows / product.warps_down < 16 ||
+      product.columns / product.warps_across < 16)
+    return false;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Stage stage = Stage::of(*mma.operand(i)->source);
+    const int size = bytes(stage.element);
+    const int inner = (stage.inner_is_column ? stage.columns : stage.rows) * size;
+    if (size > 4 || (!stage.inner_is_column && size != 2) || stage.columns * size < 32 ||
+        inner % 64 != 0)
+      return false;
+  }
+  return true;
+}
+
+void cross_iterations(Region& region,
+                      const std::function<MatrixProduct(const Operation& mma)>& product) {
+  for (std::size_t i = 0; i < region.operations.size(); ++i) {
+    Operation& loop = *region.operations[i];
+    for (const std::unique_ptr<Region>& inner : loop.regions) cross_iterations(*inner, product);
+    if (i == 0 || !loop.is("for")) continue;
+    Operation& pipeline = *region.operations[i - 1];
+    if (!pipeline.is("pipeline") || pipeline.integer("slots") < 2) continue;
+    Operation* const mma = only_product(loop.region(0), pipeline);
+    if (mma == nullptr || !may_cross(*mma, product(*mma))) continue;
+    auto ahead = std::make_unique<Operation>();
+    ahead->name = "product_ahead";
+    ahead->location = mma->location;
+    ahead->operands = mma->operands;
+    set(pipeline, "crossing", 1);
+    set(*mma, "crossing", 1);
+    mma->operands.push_back({loop.region(0).arguments[0], 0});
+    region.operations.insert(region.operations.begin() + static_cast<std::ptrdiff_t>(i),
+                             std::move(ahead));
+    ++i;
+  }
+}
 
 void pipeline_loops(Kernel& kernel, int capability, int warps) {
   LoopPipeliner(kernel, capability, warps).region(kernel.body);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+
 #include "tile/kernel.hpp"
+#include "tile/matrix_product.hpp"
 
 namespace cudacore::tile {
 
@@ -12,6 +15,7 @@ namespace cudacore::tile {
 /// the ring. The result is the ring's memory.
 /// `arrive`: begins an iteration. Waits for its slot, and fetches for an iteration to come.
 /// `staged : shared`: a tile in the slot of this iteration.
+/// `product_ahead a, b, c`: loads the first fragments for a loop, see cross_iterations().
 /// `stage_once p, origin, shape, strides : shared`: a tile that a loop uses again and again,
 /// fetched before it.
 
@@ -23,5 +27,15 @@ void pipeline_loops(Kernel& kernel, int capability, int warps);
 /// Sets how many slots the rings have: as many as fit and help. `limit`: bytes of shared memory of
 /// a block; `other`: what else of it the kernel needs. Throws if one slot is too much.
 void size_rings(Kernel& kernel, std::int64_t limit, std::int64_t other, std::int64_t blocks);
+
+/// Whether a product may load its fragments of the next iteration: one that fills the registers of
+/// a block alone on its multiprocessor, from stages that ldmatrix reads.
+[[nodiscard]] bool may_cross(const Operation& mma, const MatrixProduct& product);
+
+/// Has the only product of a loop that does nothing else load its first fragments of each iteration
+/// in the one before: puts a `product_ahead` before the loop. `product` tells how warps share an
+/// mma.
+void cross_iterations(Region& region,
+                      const std::function<MatrixProduct(const Operation& mma)>& product);
 
 }  // namespace cudacore::tile

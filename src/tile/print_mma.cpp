@@ -35,6 +35,10 @@ class MmaPrinter {
     printer_.declare(result);
     printer_.out().line("TILE_EACH(r, " + number(result.layout.register_count()) + ") " + stem_ +
                         "[r] = " + printer_.element(mma_.operands[2], "r") + ";");
+    if (mma_.integer("crossing") != 0) {
+      print_crossing();
+      return;
+    }
     stage_operands();
     Writer& out = printer_.out();
     out.open("");
@@ -167,16 +171,44 @@ class MmaPrinter {
       return batches == 1 ? std::string(names[i]) : of_batch(i);
     };
     if (batches > 1) out.open("TILE_EACH(batch, " + number(batches) + ")");
+    const std::string again = mma_.integer("chained") != 0 ? ", true>(" : ">(";
     const std::string left =
         is_held_ ? "matrix::HeldRows<" + kind_name(product_.a) + ", " + number(product_.inner) +
                        ">{words}"
-                 : "matrix::Rows<A>(" + batch(0) + ", " + product_.first_row() + ")";
+                 : "matrix::Rows<A" + again + batch(0) + ", " + product_.first_row() + ")";
     const std::string right =
-        "matrix::Columns<B>(" + batch(1) + ", " + product_.first_column() + ")";
+        "matrix::Columns<B" + again + batch(1) + ", " + product_.first_column() + ")";
     out.line("matrix::multiply_tiles<" + extents + (ahead ? ", true>(" : ", false>(") + stem_ +
              (batches == 1 ? "" : " + batch * " + number(registers)) + ", " + left + ", " + right +
              ");");
     if (batches > 1) out.close();
+  }
+
+  // The product that print_product_ahead() has declared.
+  void print_crossing() {
+    const Operation& staged = *mma_.operand(0)->source;
+    const Operation& pipeline = *staged.operand(0)->source;
+    const std::int64_t left = Stage::of(staged).offset;
+    const std::int64_t right = Stage::of(*mma_.operand(1)->source).offset;
+    const std::int64_t slots = pipeline.integer("slots");
+    const std::int64_t slot_bytes = pipeline.integer("slot_bytes");
+    const std::string ring = "ring_" + number(pipeline.integer("ring"));
+    const std::string last = ring + " + " + number((slots - 1) * slot_bytes);
+    const std::string loop = Printer::name(*mma_.operand(3));
+    Writer& out = printer_.out();
+    printer_.barrier(mma_, 0);
+    out.open("");
+    out.line("const u32 next = " + ring + "_stage == " + last + " ? " + ring + " : " + ring +
+             "_stage + " + number(slot_bytes) + ";");
+    out.line(ring + "_product.run(" + stem_ + ", " + ring + "_stage + " + number(left) + ", " +
+             ring + "_stage + " + number(right) + ", next + " + number(left) + ", next + " +
+             number(right) + ",");
+    out.line("    [&] { " + ring + "_fetch(" + loop + ", " + number(slots - 1) + ", " + ring +
+             "_stage == " + ring + " ? " + last + " : " + ring + "_stage - " + number(slot_bytes) +
+             "); },");
+    out.line("    [&] { matrix::wait_copies<" + number(slots - 2) + ">(); __syncthreads(); });");
+    out.line(ring + "_stage = next;");
+    out.close();
   }
 
   void print_doubles() {
@@ -208,6 +240,23 @@ class MmaPrinter {
 };
 
 }  // namespace
+
+void print_product_ahead(Printer& printer, const Operation& ahead, const MatrixProduct& product) {
+  const Operation& staged = *ahead.operand(0)->source;
+  const Operation& pipeline = *staged.operand(0)->source;
+  const Stage left = Stage::of(staged);
+  const Stage right = Stage::of(*ahead.operand(1)->source);
+  const std::string ring = "ring_" + number(pipeline.integer("ring"));
+  Writer& out = printer.out();
+  out.line("matrix::LoopProduct<" + number(product.rows) + ", " + number(product.columns) + ", " +
+           number(product.warps_down) + ", " + number(product.warps_across) + ", " +
+           left.operand_type(product.a) + ", " + right.operand_type(product.b) + "> " + ring +
+           "_product(" + product.first_row() + ", " + product.first_column() + ");");
+  out.line("matrix::wait_copies<" + number(pipeline.integer("slots") - 2) + ">();");
+  out.line("__syncthreads();");
+  out.line(ring + "_product.load(" + ring + " + " + number(left.offset) + ", " + ring + " + " +
+           number(right.offset) + ", 0);");
+}
 
 void need_matrix_headers(Printer& printer) {
   for (const char* const header : {"mma.cuh", "stage.cuh", "product.cuh"}) printer.need(header);

@@ -76,7 +76,8 @@ class FetchPrinter {
              number(std::int64_t{32} * printer_.target().warps) + ", " +
              number(fetch_.integer("chunk")) + ", " +
              (fetch_.integer("whole") != 0 ? "true" : "false") + ", " +
-             (bounded_ ? "false" : "true") + ">(" + to + " + " +
+             (bounded_ ? "false" : "true") +
+             (fetch_.integer("again") != 0 ? ", true>(" : ", false>(") + to + " + " +
              number(stage_.in_ring ? stage_.offset : 0) +
              (batched ? " + batch * " + number(stage_.matrix_bytes()) : "") + ", matrix::Window" +
              window + ");");
@@ -115,7 +116,8 @@ class FetchPrinter {
   bool bounded_;
 };
 
-// `ring` is the address of the ring's first slot, `ring_stage` that of this iteration's, and
+// `ring` is the address of the ring's first slot, `ring_stage` that of this iteration's (of the one
+// before it until the iteration arrives, unless the product does that), and
 // `ring_fetch(from, ahead, to)` fetches for the iteration `ahead` of that whose variable is `from`.
 void print_ring(Printer& printer, const Operation& pipeline) {
   need_matrix_headers(printer);
@@ -133,7 +135,9 @@ void print_ring(Printer& printer, const Operation& pipeline) {
   printer.barrier(pipeline, 0);
   out.line("const u32 " + ring + " = matrix::shared_address(" +
            Printer::shared(Element::u8, pipeline.result()->shared_offset) + ");");
-  out.line("u32 " + ring + "_stage = " + ring + " + " + number((slots - 1) * slot_bytes) + ";");
+  const bool crossing = pipeline.integer("crossing") != 0;
+  out.line("u32 " + ring + "_stage = " + ring + " + " +
+           number(crossing ? 0 : (slots - 1) * slot_bytes) + ";");
   out.open("const auto " + ring + "_fetch = [&](" + type + " from, u32 ahead, u32 " + ring +
            "_to)");
   // Without overflow: as far from the end as that.
@@ -153,6 +157,7 @@ void print_ring(Printer& printer, const Operation& pipeline) {
 
 void print_arrive(Printer& printer, const Operation& arrive) {
   const Operation& pipeline = *arrive.operand(4)->source;
+  if (pipeline.integer("crossing") != 0) return;  // the product waits and fetches
   const std::string ring = ring_name(arrive);
   const std::int64_t slots = arrive.integer("slots");
   const std::string variable = printer.scalar(arrive.operands[3]);

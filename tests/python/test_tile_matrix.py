@@ -296,12 +296,41 @@ def test_loop_on_architectures(arch, element):
 def test_large_tiles(tile_shape, threads):
     generated = check_loop((136, 264, 136), tile_shape, arch=90, out="bf16")
     assert generated.threads == threads
+    # A block alone on its multiprocessor loads fragments across the barrier.
+    assert ("matrix::LoopProduct<" in generated.source) == (threads == 256)
     assert generated.shared_bytes == 3 * 2 * tile_shape[2] * (tile_shape[0] + tile_shape[1])
 
 
 @pytest.mark.parametrize("warps", [1, 2, 8, 16])
 def test_any_number_of_warps(warps):
     assert check_loop((72, 72, 72), (64, 32, 32), hints={"warps": warps}).threads == 32 * warps
+
+
+@pytest.mark.parametrize("turned", TURNS, ids=str)
+@pytest.mark.parametrize("element", ["f16", "f32"])
+def test_fragments_loaded_across_iterations(element, turned):
+    kinds = {"a": element, "turned": turned}
+    if element == "f32":
+        kinds["multiplied"] = "tf32"
+    generated = check_loop((72, 72, 136), (64, 64, 32), hints={"warps": 8}, **kinds)
+    # Elements of 4 bytes come through ldmatrix if the inner extent is contiguous.
+    expected = element == "f16" or turned == (False, True)
+    assert ("matrix::LoopProduct<" in generated.source) == expected
+
+
+def test_a_loop_that_does_more_loads_fragments_within_iterations():
+    inside = "store %C, %n, origin(%row, %column), shape(%M, %N), strides(%ldc, 1)"
+    generated = check_loop((64, 64, 64), (64, 64, 32), hints={"warps": 8}, a="f16", inside=inside)
+    assert "matrix::LoopProduct<" not in generated.source
+
+
+def test_occupancy_that_would_spill_is_lowered():
+    text = loop_text((128, 256, 32))
+    assert "__launch_bounds__(256) " in _tile.generate(text, arch=90, occupancy=2).source
+    text = loop_text((128, 128, 32))
+    assert "__launch_bounds__(128) " in _tile.generate(text, arch=90, occupancy=2).source
+    text = loop_text((64, 64, 32))
+    assert "__launch_bounds__(128, 4) " in _tile.generate(text, arch=90, occupancy=4).source
 
 
 @pytest.mark.parametrize("tile_shape", [(1, 1, 1), (8, 8, 8), (4, 16, 64), (64, 2, 4)], ids=str)

@@ -38,8 +38,9 @@ __device__ __forceinline__ unsigned round_to_tf32(unsigned f32) {
 }
 
 /// Loads fragments of 16 outer elements by 32 bytes of the inner extent, through ldmatrix. A's and
-/// B's words come in a different order: OUTER_FIRST: word 1 is the next 8 outer elements.
-template <class O, bool OUTER_FIRST>
+/// B's words come in a different order: OUTER_FIRST: word 1 is the next 8 outer elements. AGAIN: see
+/// thread_number().
+template <class O, bool OUTER_FIRST, bool AGAIN = false>
 struct MatrixLoader {
   using S = typename O::Shape;
   static constexpr int inner = O::inner;
@@ -47,7 +48,7 @@ struct MatrixLoader {
   unsigned lane_address;
 
   __device__ __forceinline__ MatrixLoader(O operand, int outer) {
-    const int lane = thread_again() & 31;
+    const int lane = thread_number<AGAIN>() & 31;
     const int low = lane & 7, second = lane >> 3 & 1, third = lane >> 4 & 1;
     const int row = low + 8 * (OUTER_FIRST == O::inner_is_column ? second : third);
     const int chunk = OUTER_FIRST == O::inner_is_column ? third : second;
@@ -115,11 +116,11 @@ struct Choice<false, A, B> {
 };
 
 /// What loads A's, and B's, fragments from a stage.
-template <class O>
-using Rows = typename Choice<O::has_matrices, MatrixLoader<O, true>, ElementLoader<O, true>>::Type;
-template <class O>
+template <class O, bool AGAIN = false>
+using Rows = typename Choice<O::has_matrices, MatrixLoader<O, true, AGAIN>, ElementLoader<O, true>>::Type;
+template <class O, bool AGAIN = false>
 using Columns =
-    typename Choice<O::has_matrices, MatrixLoader<O, false>, ElementLoader<O, false>>::Type;
+    typename Choice<O::has_matrices, MatrixLoader<O, false, AGAIN>, ElementLoader<O, false>>::Type;
 
 /// A's fragments from registers: 4 words for 16 rows and 32 bytes, the inner extent's first.
 template <Kind KIND, int INNER>
@@ -235,6 +236,56 @@ __device__ __forceinline__ void multiply_tiles(C* c, const A& a, const B& b) {
     }
   }
 }
+
+/// The product of a loop whose stages lie in a ring: it loads the first fragments of the next stage
+/// before it multiplies the last of this one, so that a block alone on its multiprocessor does not
+/// wait at the barrier between them.
+template <int M, int N, int WARPS_M, int WARPS_N, class A, class B>
+struct LoopProduct {
+  static constexpr int down = M / WARPS_M / 16, across = N / WARPS_N / 8;
+  static constexpr int steps = A::inner * A::Shape::size / 32;
+  static_assert(steps % 2 == 0 && across % 2 == 0);
+  MatrixLoader<A, true> rows;
+  MatrixLoader<B, false> columns;
+  unsigned fa[2][down][4], fb[2][across / 2][4];
+
+  __device__ __forceinline__ LoopProduct(int row, int column)
+      : rows(A{0}, row), columns(B{0}, column) {}
+  __device__ __forceinline__ void load(unsigned a, unsigned b, int step) {
+    MatrixLoader<A, true> from_a = rows;
+    MatrixLoader<B, false> from_b = columns;
+    from_a.lane_address += a;
+    from_b.lane_address += b;
+#pragma unroll
+    for (int i = 0; i < down; ++i) from_a.load(fa[step & 1][i], i, step);
+#pragma unroll
+    for (int j = 0; j < across / 2; ++j) from_b.load(fb[step & 1][j], j, step);
+  }
+  /// c += a b. `fetch` copies to a stage that is free, `arrive` waits for the next.
+  template <class C, class Fetch, class Arrive>
+  __device__ __forceinline__ void run(C* c, unsigned a, unsigned b, unsigned next_a,
+                                      unsigned next_b, Fetch fetch, Arrive arrive) {
+#pragma unroll
+    for (int step = 0; step < steps; ++step) {
+      if (step + 1 < steps) {
+        load(a, b, step + 1);
+      } else {
+        arrive();
+        load(next_a, next_b, 0);
+      }
+      if (step == 0) fetch();
+#pragma unroll
+      for (int i = 0; i < down; ++i)
+#pragma unroll
+        for (int k = 0; k < across; ++k) {
+          const int j = i & 1 ? across - 1 - k : k;
+          multiply_fragment<A::kind, B::kind, M, N>(
+              c, i, j, across, fa[step & 1][i],
+              reinterpret_cast<const unsigned(&)[2]>(fb[step & 1][j / 2][j % 2 * 2]));
+        }
+    }
+  }
+};
 
 /// The same in f64: 8 x 8 x 4 an instruction.
 template <int M, int N, int WARPS_M, int WARPS_N, class A, class B>

@@ -6,9 +6,11 @@
 
 namespace cudacore_tile::matrix {
 
-/// The thread's number, which the compiler takes for another each time: what follows from it is not
-/// kept in registers throughout a loop.
-__device__ __forceinline__ int thread_again() {
+/// The thread's number. AGAIN: the compiler takes it for another each time, so that what follows from
+/// it is not kept in registers throughout a loop.
+template <bool AGAIN>
+__device__ __forceinline__ int thread_number() {
+  if constexpr (!AGAIN) return threadIdx.x;
   int number;
   asm volatile("mov.u32 %0, %%tid.x;" : "=r"(number));
   return number;
@@ -112,13 +114,13 @@ __device__ __forceinline__ int count_inside(Index origin, Index shape) {
 /// Copies a tile to the stage at `to`: each thread some chunks of CHUNK bytes. What lies outside of
 /// the window becomes zeros. WHOLE: no chunk straddles the window's sides; EVERYTHING: all is
 /// inside.
-template <class S, int THREADS, int CHUNK, bool WHOLE, bool EVERYTHING>
+template <class S, int THREADS, int CHUNK, bool WHOLE, bool EVERYTHING, bool AGAIN>
 __device__ __forceinline__ void fetch(unsigned to, const Window& window) {
   constexpr int across = S::pitch / CHUNK;  // chunks of a row
   constexpr int elements = CHUNK / S::size;
   constexpr int total = across * S::rows;
   constexpr int rounds = (total + THREADS - 1) / THREADS;
-  const int thread = thread_again();
+  const int thread = thread_number<AGAIN>();
   if constexpr (total < THREADS)
     if (thread >= total) return;
   if constexpr (across <= THREADS) {
