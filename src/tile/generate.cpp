@@ -15,19 +15,20 @@ namespace {
 
 // Bytes of shared memory that a block may have when its kernel asks for them.
 std::int64_t shared_limit(int capability) {
+  constexpr std::int64_t kibibyte = 1024;
   switch (capability) {
     case 75:
-      return 64 * 1024;
+      return 64 * kibibyte;
     case 80:
     case 87:
-      return 163 * 1024;
+      return 163 * kibibyte;
     case 86:
     case 89:
     case 120:
     case 121:
-      return 99 * 1024;
+      return 99 * kibibyte;
     default:
-      return capability >= 90 ? 227 * 1024 : 48 * 1024;
+      return capability >= 90 ? 227 * kibibyte : 48 * kibibyte;
   }
 }
 

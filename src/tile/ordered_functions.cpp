@@ -43,7 +43,7 @@ std::string load_function(Printer& printer, const Operation& operation, Element 
   const std::string scope = scope_of(operation);
   const std::string type(name(element));
   const Register reg = of_bytes(bytes(element));
-  const std::string function = "load_" + order + "_" + scope;
+  std::string function = "load_" + order + "_" + scope;
   printer.define_function(
       function + type, head + type + " " + function + "(const " + type + "* from) {\n  " +
                            reg.type + " bits;\n  asm volatile(\"ld." + order + "." + scope + "." +
@@ -58,7 +58,7 @@ std::string store_function(Printer& printer, const Operation& operation, Element
   const std::string scope = scope_of(operation);
   const std::string type(name(element));
   const Register reg = of_bytes(bytes(element));
-  const std::string function = "store_" + order + "_" + scope;
+  std::string function = "store_" + order + "_" + scope;
   printer.define_function(
       function + type, head + std::string("void ") + function + "(" + type + "* to, " + type +
                            " value) {\n  asm volatile(\"st." + order + "." + scope + "." +
@@ -96,7 +96,7 @@ std::string changed(const std::string& op, Element element) {
   if (op == "add") return type + (real ? "(old + value)" : "(u32(old) + u32(value))");
   if (op == "min" || op == "max") {
     if (!real) return (op == "min" ? "least" : "greatest") + std::string("(old, value)");
-    const std::string function = op == "min" ? "fmin" : "fmax";
+    std::string function = op == "min" ? "fmin" : "fmax";
     return type + "(" + function + (element == Element::f64 ? "" : "f") + "(old, value))";
   }
   const std::string sign = op == "and" ? "&" : op == "or" ? "|" : "^";
@@ -154,8 +154,7 @@ std::string atomic_function(Printer& printer, const Operation& operation, Elemen
   const std::string type(name(element));
   const int size = bytes(element);
   const bool has_result = !operation.results.empty();
-  const std::string function =
-      (has_result ? "atomic_" : "reduce_") + op + "_" + order + "_" + scope;
+  std::string function = (has_result ? "atomic_" : "reduce_") + op + "_" + order + "_" + scope;
   const std::string kind = swaps ? (size == 4   ? "b32"
                                     : size == 8 ? "b64"
                                     : size == 2 ? "b16"

@@ -306,9 +306,9 @@ void print_load_at(Printer& printer, const Operation& operation) {
   const auto value = [&](const std::string& number) {
     const std::string address = printer.scalar(operation.operands[0]) + " + " +
                                 printer.element(operation.operands[1], number);
-    const std::string load = !function.empty() ? function + "(" + address + ")"
-                             : read_only       ? "load_const(" + address + ")"
-                                               : "*(" + address + ")";
+    std::string load = !function.empty() ? function + "(" + address + ")"
+                       : read_only       ? "load_const(" + address + ")"
+                                         : "*(" + address + ")";
     if (operation.group("mask").empty()) return load;
     const std::string other = operation.group("other").empty()
                                   ? literal(std::int64_t{0}, result.type.element)
