@@ -27,6 +27,7 @@ from cudacore import _later
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cudacore.tile._by_target import ByTarget as ByTarget
+    from cudacore.tile._compiler_timeout import compiler_timeout as compiler_timeout
     from cudacore.tile._dtype import DType as DType
     from cudacore.tile._dtype import bfloat16 as bfloat16
     from cudacore.tile._dtype import bool_ as bool_
@@ -170,6 +171,10 @@ if TYPE_CHECKING:
     from cudacore.tile._language_shape import unpack_from_bytes as unpack_from_bytes
     from cudacore.tile._language_shape import where as where
     from cudacore.tile._language_shape import zeros as zeros
+    from cudacore.tile._language_static import ensure_constant as ensure_constant
+    from cudacore.tile._language_static import static_assert as static_assert
+    from cudacore.tile._language_static import static_eval as static_eval
+    from cudacore.tile._language_static import static_iter as static_iter
     from cudacore.tile._language_tile import Scalar as Scalar
     from cudacore.tile._language_tile import Tile as Tile
     from cudacore.tile._launch import launch as launch
@@ -180,7 +185,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "_by_target": "ByTarget",
-    "_compile": "compiler_timeout",
+    "_compiler_timeout": "compiler_timeout",
     "_dtype": (
         "DType bfloat16 bool_ float16 float32 float4_e2m1fn float64 float8_e4m3fn "
         "float8_e5m2 float8_e5m3fnu float8_e8m0fnu int16 int32 int64 int8 tfloat32 uint16 "

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import cudacore
 from cudacore import LaunchConfig, Program, ProgramOptions, _tile
 from cudacore.tile._compile import compile_to_text
+from cudacore.tile._compiler_timeout import compiled_in_time
 from cudacore.tile._exception import Loc, TileInternalError, TileUnsupportedFeatureError
 from cudacore.tile._parameter import (
     ArrayParameter,
@@ -154,7 +155,7 @@ def compile_source(
     )
     program = Program(source, "c++", options)
     try:
-        return program.compile(format) if format else program.compile()
+        return compiled_in_time(lambda: program.compile(format) if format else program.compile())
     except cudacore.CompileError as error:
         raise TileInternalError(
             f"NVRTC refused the generated code of {of.__name__}: {error}"
