@@ -53,13 +53,68 @@ TileAccess tile_access(const Operation& operation) {
 
 Root pointer_root(const Value* pointer) {
   Root root{pointer, false};
-  while (root.parameter->source != nullptr && !root.parameter->source->operands.empty() &&
-         root.parameter->source->operand(0) != nullptr) {
-    const Operation& source = *root.parameter->source;
-    root.pointee = root.pointee || source.is("load") || source.is("load_at");
-    root.parameter = source.operand(0);
+  while (true) {
+    const Operation* const source = root.parameter->source;
+    if (root.parameter->joined != nullptr) {
+      root.parameter = root.parameter->joined;
+    } else if (source != nullptr && source->regions.empty() && !source->operands.empty() &&
+               source->operand(0) != nullptr) {
+      root.pointee = root.pointee || source->is("load") || source->is("load_at");
+      root.parameter = source->operand(0);
+    } else {
+      break;
+    }
   }
+  if (root.parameter->joins_pointee) root.pointee = false;
   return root;
 }
+
+namespace {
+
+void join(Value* one, const Operand& other) {
+  if (!one->type.pointer || other.value == nullptr) return;
+  const Root first = pointer_root(one);
+  const Root second = pointer_root(other.value);
+  if (first.parameter == second.parameter) {
+    if (first.pointee != second.pointee) const_cast<Value*>(first.parameter)->joins_pointee = true;
+    return;
+  }
+  Value* const joined = const_cast<Value*>(first.parameter);
+  Value* const target = const_cast<Value*>(second.parameter);
+  joined->joined = target;
+  target->joins_pointee =
+      target->joins_pointee || joined->joins_pointee || first.pointee != second.pointee;
+}
+
+// Joins the values of a region's end with those that it gives them to.
+void join(const std::vector<Value*>& values, const std::vector<Operand>& operands,
+          std::size_t first = 0) {
+  for (std::size_t i = 0; i < operands.size() && first + i < values.size(); ++i)
+    join(values[first + i], operands[i]);
+}
+
+void join_region(Region& region, const Operation* loop) {
+  for (const std::unique_ptr<Operation>& operation : region.operations) {
+    const bool is_for = operation->is("for");
+    const bool is_loop = is_for || operation->is("loop");
+    if (is_loop) {
+      join(operation->results, operation->group("iter"));
+      join(operation->region(0).arguments, operation->group("iter"), is_for ? 1 : 0);
+    }
+    for (const std::unique_ptr<Region>& inner : operation->regions) {
+      join_region(*inner, is_loop ? operation.get() : loop);
+      if (!inner->operations.empty() && inner->operations.back()->is("yield"))
+        join(operation->results, inner->operations.back()->operands);
+    }
+    if ((operation->is("continue") || operation->is("break")) && loop != nullptr) {
+      join(loop->results, operation->operands);
+      join(loop->region(0).arguments, operation->operands, loop->is("for") ? 1 : 0);
+    }
+  }
+}
+
+}  // namespace
+
+void join_pointers(Kernel& kernel) { join_region(kernel.body, nullptr); }
 
 }  // namespace cudacore::tile

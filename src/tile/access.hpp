@@ -30,4 +30,7 @@ struct Root {
 };
 [[nodiscard]] Root pointer_root(const Value* pointer);
 
+/// Gives pointers that loops and branches may make equal one root.
+void join_pointers(Kernel& kernel);
+
 }  // namespace cudacore::tile

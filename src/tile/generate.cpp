@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tile/generate.hpp"
 
+#include "tile/access.hpp"
 #include "tile/assign_layouts.hpp"
 #include "tile/divisors.hpp"
 #include "tile/lowering.hpp"
@@ -38,6 +39,7 @@ Generated generate(std::string_view text, const Options& options) {
   const std::unique_ptr<Kernel> kernel = parse(text);
   for (const auto& [key, value] : options.hints) kernel->hints[key] = value;
   verify(*kernel);
+  join_pointers(*kernel);
   const std::unique_ptr<Lowering> lowering = make_lowering(options.capability);
   Target target;
   target.capability = options.capability;

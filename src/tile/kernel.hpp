@@ -30,6 +30,9 @@ struct Value {
   bool shared = false;             ///< a lowering keeps it in shared memory; it has no layout
   std::int64_t shared_bytes = 0;   ///< of a shared value
   std::int64_t shared_offset = 0;  ///< set by allocate_shared()
+  /// Of a pointer that control flow may make equal to another: see join_pointers().
+  Value* joined = nullptr;
+  bool joins_pointee = false;  ///< others joined it whose memory pointers in memory point to
 };
 
 /// What stands in place of an operand: a value, or an integer literal.

@@ -120,6 +120,24 @@ class TestArguments:
             ct.launch(stream, (1,), copy, (arrays.make(x), arrays.make(y), result, second, 8))
             np.testing.assert_array_equal(arrays.read(result), numbers[8:16])
 
+    def test_stores_to_an_array_that_a_branch_or_loop_chose(self, arrays, stream):
+        @ct.kernel
+        def store(x, y, result, count: int):
+            chosen = x
+            for i in range(count):
+                if i == 0:
+                    chosen = y
+            before = ct.load(y, 0, shape=64)
+            ct.store(chosen, 0, before + 1)
+            ct.store(result, 0, ct.load(y, 0, shape=64))
+
+        x, y, result = (arrays.make(np.zeros(64, np.float32)) for _ in range(3))
+        source = store.cuda_source((x, y, result, 1))
+        assert "load_const" not in source  # which may give what was there before
+        assert "__syncthreads" in source
+        ct.launch(stream, (1,), store, (x, y, result, 1))
+        np.testing.assert_array_equal(arrays.read(result), 1)
+
     def test_lists(self, arrays, stream):
         several = [arrays.make(np.full(8, value, np.float32)) for value in (1, 2, 4)]
         result = arrays.make(np.zeros(8, np.float32))
@@ -183,7 +201,7 @@ class TestArguments:
             (indexed, 1, TypeError, "ArrayAnnotation/IndexedWithInt64 can only"),
             (pair, 1, TypeError, "non-tuple argument"),
             (pair, (1,), TypeError, "length 1 but the annotation implies length 2"),
-            (beyond, y, TypeError, "out of range for an array of rank 1"),
+            (beyond, y, ValueError, "static_shape_dims contains axis 1 but array rank is 1"),
         ):
             with pytest.raises(error, match=message):
                 ct.launch(stream, (1,), kernel, (value,))
@@ -357,6 +375,19 @@ class TestExport:
             assert file.getvalue().startswith(b"\x7fELF")
             name = signature.with_mangled_symbol("axpy").symbol
             assert name.encode() in file.getvalue()
+
+    def test_signature_of_arguments(self, arrays):
+        @ct.kernel
+        def nothing(x, y: Annotated[ct.Array, ct.ArrayAnnotation(static_shape_dims=(0,))]):
+            pass
+
+        x = arrays.make(np.zeros((8, 1), np.float32))
+        for convention, shape in (
+            (CallingConvention.cutile_python_v1(), (None, None)),
+            (CallingConvention.cutile_python_v2(), (None, 1)),
+        ):
+            signature = KernelSignature.from_kernel_args(nothing, (x, x), convention)
+            assert [each.shape_constant for each in signature.parameters] == [shape, (8, None)]
 
     def test_runs(self, arrays, stream, tmp_path):
         signature = KernelSignature(
