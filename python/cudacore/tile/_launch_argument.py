@@ -49,7 +49,8 @@ class Arguments:
         The device that the arrays are on; None without arrays.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, infer_ones: bool = False) -> None:
+        self._infer_ones = infer_ones
         self.constraints: list[ParameterConstraint] = []
         self.passed: list[int | float | bool] = []
         self.tables: list[tuple[int, list[int]]] = []
@@ -123,7 +124,7 @@ class Arguments:
                 f"Invalid {what}: ListAnnotation can only be applied to a list of arrays."
             )
         view = self._view(what, value)
-        constraint = _describe_array(what, value, view, annotation.array)
+        constraint = _describe_array(what, value, view, annotation.array, self._infer_ones)
         self.passed += [view.ptr, *view.shape, *strides_of(view)]
         return constraint
 
@@ -186,7 +187,7 @@ class Arguments:
                 )
             views.append(self._view(f"item #{index} of {what}", item))
         elements = [
-            _describe_array(what, item, view, wanted)
+            _describe_array(what, item, view, wanted, self._infer_ones)
             for item, view in zip(value, views, strict=True)
         ]
         for element in elements:
@@ -204,13 +205,15 @@ class Arguments:
         )
 
 
-def describe_all(of: kernel, values: Sequence[object]) -> list[ParameterConstraint]:
+def describe_all(
+    of: kernel, values: Sequence[object], *, infer_ones: bool = False
+) -> list[ParameterConstraint]:
     """Return what a kernel is compiled for if it is launched with these arguments."""
-    return arguments_of(of, values).constraints
+    return arguments_of(of, values, infer_ones=infer_ones).constraints
 
 
-def arguments_of(of: kernel, values: Sequence[object]) -> Arguments:
-    """Look at all arguments of a launch.
+def arguments_of(of: kernel, values: Sequence[object], *, infer_ones: bool = False) -> Arguments:
+    """Look at all arguments of a launch; perhaps take extents of 1 as constants.
 
     Raises
     ------
@@ -224,7 +227,7 @@ def arguments_of(of: kernel, values: Sequence[object]) -> Arguments:
         raise TypeError(
             f"Kernel expects {len(parameters)} argument{plural} but {len(values)} {were} given"
         )
-    arguments = Arguments()
+    arguments = Arguments(infer_ones=infer_ones)
     for (_, annotation), value in zip(parameters, values, strict=True):
         arguments.add(value, annotation)
     return arguments
@@ -273,7 +276,7 @@ def strides_of(view: StridedMemoryView) -> tuple[int, ...]:
 
 
 def _describe_array(
-    what: str, value: object, view: StridedMemoryView, annotation: Any
+    what: str, value: object, view: StridedMemoryView, annotation: Any, infer_ones: bool
 ) -> ArrayConstraint:
     # Its own data type, since NumPy lacks some.
     dtype = from_foreign(getattr(value, "dtype", None)) or from_foreign(view.dtype)
@@ -299,7 +302,12 @@ def _describe_array(
         stride if axis in static_strides or (not static_strides and stride == 1) else None
         for axis, stride in enumerate(strides)
     ]
-    lengths = [length if axis in static_shape else None for axis, length in enumerate(shape)]
+    lengths = [
+        length
+        if axis in static_shape or (infer_ones and not static_shape and length == 1)
+        else None
+        for axis, length in enumerate(shape)
+    ]
     factor = max(_ALIGNMENT // size, 1)
     return ArrayConstraint(
         dtype,
@@ -326,9 +334,8 @@ def _axes(what: str, annotation: Any, field: str, ndim: int) -> set[int]:
     axes: set[int] = set()
     for axis in () if annotation is None else getattr(annotation, field):
         if not -ndim <= axis < ndim:
-            raise TypeError(
-                f"Invalid {what}: Axis {axis} found in `{field}` is out of range for an array of "
-                f"rank {ndim}."
+            raise ValueError(
+                f"Invalid {what}: {field} contains axis {axis} but array rank is {ndim}"
             )
         if axis % ndim in axes:
             raise ValueError(f"Invalid {what}: {field} contains duplicate axis {axis}")

@@ -96,7 +96,8 @@ class KernelSignature:
         """Return the signature that `launch` would compile a kernel for.
 
         It assumes what happens to hold for these arguments, such as an address that is a multiple
-        of 16 bytes, so use it to try things out.
+        of 16 bytes, so use it to try things out. From version 2 of the convention on, an extent of
+        1 is taken as a constant, unless the parameter's annotation says which extents are.
 
         Parameters
         ----------
@@ -111,7 +112,9 @@ class KernelSignature:
         """
         from cudacore.tile._launch_argument import describe_all  # noqa: PLC0415 - a cycle
 
-        constraints = describe_all(kernel, tuple(kernel_args))
+        constraints = describe_all(
+            kernel, tuple(kernel_args), infer_ones=calling_convention.version > 1
+        )
         signature = KernelSignature(constraints, calling_convention, symbol)
         return signature if symbol is not None else signature.with_mangled_symbol(kernel.__name__)
 
