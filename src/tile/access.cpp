@@ -79,8 +79,8 @@ void join(Value* one, const Operand& other) {
     if (first.pointee != second.pointee) const_cast<Value*>(first.parameter)->joins_pointee = true;
     return;
   }
-  Value* const joined = const_cast<Value*>(first.parameter);
-  Value* const target = const_cast<Value*>(second.parameter);
+  auto* const joined = const_cast<Value*>(first.parameter);
+  auto* const target = const_cast<Value*>(second.parameter);
   joined->joined = target;
   target->joins_pointee =
       target->joins_pointee || joined->joins_pointee || first.pointee != second.pointee;

@@ -287,28 +287,31 @@ struct LoopProduct {
   }
 };
 
+/// An operand's element as f64; 0 beyond its inner extent.
+template <class O>
+__device__ __forceinline__ double double_at(const O& operand, int outer, int inner) {
+  return O::inner >= 4 || inner < O::inner
+             ? operand.template element<double>(outer & (O::outer - 1), inner)
+             : 0.0;
+}
+
 /// The same in f64: 8 x 8 x 4 an instruction.
 template <int M, int N, int WARPS_M, int WARPS_N, class A, class B>
 __device__ __forceinline__ void multiply_doubles(double* c, A a, B b, int row, int column) {
   constexpr int down = M / WARPS_M < 16 ? 1 : M / WARPS_M / 16;
   constexpr int across = N / WARPS_N < 8 ? 1 : N / WARPS_N / 8;
   const int lane = threadIdx.x & 31;
-  const auto part = [&](const auto& operand, int outer, int inner) {
-    return operand.inner >= 4 || inner < operand.inner
-               ? operand.template element<double>(outer & (operand.outer - 1), inner)
-               : 0.0;
-  };
 #pragma unroll
   for (int step = 0; step < (A::inner + 3) / 4; ++step) {
     double fb[across];
 #pragma unroll
     for (int j = 0; j < across; ++j)
-      fb[j] = part(b, column + 8 * j + lane / 4, 4 * step + lane % 4);
+      fb[j] = double_at(b, column + 8 * j + lane / 4, 4 * step + lane % 4);
 #pragma unroll
     for (int i = 0; i < down; ++i)
 #pragma unroll
       for (int half = 0; half < (M > 8 ? 2 : 1); ++half) {
-        const double fa = part(a, row + 16 * i + 8 * half + lane / 4, 4 * step + lane % 4);
+        const double fa = double_at(a, row + 16 * i + 8 * half + lane / 4, 4 * step + lane % 4);
 #pragma unroll
         for (int j = 0; j < across; ++j) {
           const int first = element_of<M, N>(i, j, across, 2 * half);
