@@ -56,12 +56,15 @@ std::vector<std::int64_t> spread(const Layout& from, const Layout& to, int index
   return position;
 }
 
-bool crosses_warps(const Operation& operation) {
+int axis_warps(const Operation& operation) {
   const Value* const tile = operation.operand(0);
   const auto [first, count] = axis_bits(tile->type, axis_of(operation));
-  return std::any_of(
-      tile->layout.warps.begin(), tile->layout.warps.end(),
-      [first = first, count = count](int bit) { return bit >= first && bit < first + count; });
+  int warps = 1;
+  for (const int bit : tile->layout.warps)
+    if (bit >= first && bit < first + count) warps *= 2;
+  return warps;
 }
+
+bool crosses_warps(const Operation& operation) { return axis_warps(operation) > 1; }
 
 }  // namespace cudacore::tile

@@ -26,6 +26,9 @@ enum class Exchange {
 /// side in shared memory and move at once.
 [[nodiscard]] int run_bits(const Layout& layout, int element_bytes);
 
+/// The number of warps that the axis of a reduce or scan is spread over.
+[[nodiscard]] int axis_warps(const Operation& operation);
+
 /// Whether partial results of a reduce or scan go through shared memory.
 [[nodiscard]] bool crosses_warps(const Operation& operation);
 

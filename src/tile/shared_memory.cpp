@@ -19,7 +19,7 @@ std::int64_t aligned(std::int64_t n) { return (n + alignment - 1) / alignment * 
 std::int64_t tile_bytes(const Type& type) { return type.size() * bytes(type.element); }
 
 // What an operation of the text itself needs while it runs.
-std::int64_t needed(const Operation& operation, const Target& target) {
+std::int64_t needed(const Operation& operation) {
   if (operation.is("convert")) {
     const Value& from = *operation.operand(0);
     return exchange(from.layout, operation.result()->layout) == Exchange::rename
@@ -30,7 +30,8 @@ std::int64_t needed(const Operation& operation, const Target& target) {
     if (!crosses_warps(operation)) return 0;
     std::int64_t total = 0;
     const Value& tile = *operation.operand(0);
-    const std::int64_t rows = tile.type.size() / tile.type.shape[axis_of(operation)] * target.warps;
+    const std::int64_t rows =
+        tile.type.size() / tile.type.shape[axis_of(operation)] * axis_warps(operation);
     for (const Operand& operand : operation.operands)
       total += (rows * bytes(operand.value->type.element) + 15) / 16 * 16;
     return total;
@@ -58,7 +59,7 @@ class Allocator {
 
   std::int64_t run() {
     for_each_operation(kernel_.body, [&](Operation& operation) {
-      operation.scratch_bytes = needed(operation, target_);
+      operation.scratch_bytes = needed(operation);
       if (is_small(operation)) slot_ = std::max(slot_, aligned(operation.scratch_bytes));
     });
     region(kernel_.body, 0);
