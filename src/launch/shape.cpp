@@ -111,9 +111,37 @@ void check_preferred_cluster(const LaunchConfig& config, const Dim3& preferred,
   }
 }
 
+void check_launch_priority(int priority, const error::ContextBox& context,
+                           const KernelBox& kernel) {
+  const driver::DriverApi& api = driver::api();
+  const error::ContextScope scope(api, context);
+  int least = 0;
+  int greatest = 0;
+  error::check(api.cuCtxGetStreamPriorityRange(&least, &greatest), "cuCtxGetStreamPriorityRange");
+  if (priority >= greatest && priority <= least) return;
+  refuse(kernel, "priority " + std::to_string(priority) + " is outside " +
+                     std::to_string(greatest) + " (most urgent) to " + std::to_string(least) +
+                     ", the range of " + error::describe_device(context.device));
+}
+
+void check_domains(MemSyncDomainMap map, const error::ContextBox& context,
+                   const KernelBox& kernel) {
+  int domains = 0;
+  const CUresult result = driver::api().cuDeviceGetAttribute(
+      &domains, CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT, context.device);
+  error::check(result, "cuDeviceGetAttribute");
+  if (map.normal < domains && map.remote < domains) return;
+  refuse(kernel, "mem_sync_domain_map must have domains in 0 .. " + std::to_string(domains - 1) +
+                     ", of which " + error::describe_device(context.device) + " has " +
+                     std::to_string(domains));
+}
+
 void check_attributes(const LaunchConfig& config, const error::ContextBox& context,
                       const KernelBox& kernel) {
   const LaunchAttributes& attributes = config.attributes->given;
+  if (attributes.mem_sync_domain_map) {
+    check_domains(*attributes.mem_sync_domain_map, context, kernel);
+  }
   if (attributes.access_policy_window) {
     check_window_on(*attributes.access_policy_window, context, kernel.name);
   }
@@ -146,6 +174,8 @@ void check_shape(const LaunchConfig& config, const error::ContextBox& context,
   if (config.is_cooperative && !limits.cooperative_launch) [[unlikely]] {
     refuse_feature(kernel, "cooperative launches", context.device);
   }
+  if (config.priority) [[unlikely]]
+    check_launch_priority(*config.priority, context, kernel);
   if (config.attributes != nullptr) [[unlikely]]
     check_attributes(config, context, kernel);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cudacore/device_resources.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <numeric>
@@ -306,7 +307,11 @@ Context create_context(const Device& device, const ContextOptions& options) {
   auto box = std::make_shared<owner::GreenBox>();
   std::vector<CUdevResource> resources;
   for (const auto& resource : options.resources) {
-    resources.push_back(checked_resource(box_of(resource), device));
+    const ResourceBox& given = box_of(resource);
+    if (std::ranges::any_of(box->resources, [&](const auto& one) { return one.get() == &given; })) {
+      throw std::invalid_argument("the same resource is given twice");
+    }
+    resources.push_back(checked_resource(given, device));
     box->resources.push_back(std::visit(
         [](const auto& one) { return std::shared_ptr<const void>(one.box()); }, resource));
   }

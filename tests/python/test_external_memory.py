@@ -27,6 +27,7 @@ def file() -> Iterator[int]:
         (lambda fd: ExternalMemory.from_fd(fd, 0), ValueError),
         (lambda fd: ExternalMemory.from_fd(fd, -1), ValueError),
         (lambda fd: ExternalMemory.from_fd(fd, 1.5), TypeError),
+        (lambda fd: ExternalMemory.from_fd(2**64 + fd, 1), ValueError),
         (lambda fd: ExternalMemory.from_fd(fd, 1, dedicated=1), TypeError),
         (lambda _: ExternalSemaphore.from_fd(None), TypeError),
         (lambda _: ExternalSemaphore.from_fd(-1), ValueError),

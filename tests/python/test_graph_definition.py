@@ -266,6 +266,10 @@ class TestCallback:
         definition = GraphDefinition()
         with pytest.raises(TypeError, match="callable"):
             definition.callback(3)  # type: ignore[arg-type]
+        with pytest.raises(OverflowError, match="user_data must lie in"):
+            definition.callback(
+                ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: None), user_data=-1
+            )
         with pytest.raises(ValueError, match="user_data"):
             definition.callback(lambda: None, user_data=b"x")
         with pytest.raises(TypeError, match="CFUNCTYPE"):

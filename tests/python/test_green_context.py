@@ -16,6 +16,7 @@ from cudacore import (
     NotSupportedError,
     SMResource,
     SMResourceOptions,
+    Stream,
     StreamOptions,
     WorkqueueResource,
     WorkqueueResourceOptions,
@@ -177,6 +178,10 @@ class TestQueues:
         with pytest.raises(TypeError, match="limit"):
             queues.configure({"limit": 1})
 
+    def test_too_large_a_limit_is_named(self, device: Device) -> None:
+        with pytest.raises(ValueError, match=r"concurrency_limit must lie in 0 \.\. 2\*\*32 - 1"):
+            device.resources.workqueue.configure({"concurrency_limit": 2**32})
+
 
 class TestContext:
     def test_has_its_part(self, context: Context, whole: SMResource) -> None:
@@ -308,6 +313,21 @@ class TestContext:
         second, _ = whole.split(SMResourceOptions(count=size))
         with pytest.raises(CUDAError, match="CONFIGURATION"):
             device.create_context(ContextOptions(resources=[*first, *second]))
+
+    def test_one_group_twice_is_refused(self, device: Device, groups: list[SMResource]) -> None:
+        with pytest.raises(ValueError, match="given twice"):
+            device.create_context(ContextOptions(resources=groups + groups))
+
+    def test_closed_in_a_callback(self, device: Device, context: Context, stream: Stream) -> None:
+        closed: list[bool] = []
+
+        def close() -> None:
+            context.close()
+            closed.append(context.is_closed)
+
+        stream.add_callback(close)
+        stream.sync()
+        assert closed == [True]
 
     def test_nothing_left_makes_no_context(self, device: Device, whole: SMResource) -> None:
         _, rest = whole.split(SMResourceOptions(count=whole.sm_count))

@@ -8,6 +8,7 @@ import cudacore
 import numpy as np
 import pytest
 from cudacore import AccessPolicyWindow, Device, LaunchConfig, NotSupportedError, Stream, launch
+from cudacore.graph import GraphDefinition
 from harness import build
 
 DIMS = ("grid", "block", "cluster")
@@ -305,3 +306,16 @@ class TestLaunches:
                        {"shared_memory_carveout": 1}):  # fmt: skip
             with pytest.raises(NotSupportedError, match=next(iter(fields))):
                 graph.launch(LaunchConfig(**fields), kernel)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("priority", -(10**6)), ("mem_sync_domain_map", (255, 0))]
+)
+def test_launches_refuse_what_the_device_lacks(device: Device, field: str, value: Any) -> None:
+    device.set_current()
+    kernel = build("__global__ void nothing() {}").get_kernel("nothing")
+    config = LaunchConfig(grid=1, block=1, **{field: value})
+    with pytest.raises(ValueError, match=f"nothing: {field} "):
+        launch(device.default_stream, config, kernel)
+    with pytest.raises(ValueError, match=f"nothing: {field} "):
+        GraphDefinition().launch(config, kernel)

@@ -477,6 +477,7 @@ class TestDevice:
         [
             (Device, ValueError),
             (lambda: Device(index=0, uuid="GPU-1"), ValueError),
+            (lambda: Device(uuid="GPU-1\0 and more"), ValueError),
             (lambda: Device(index=-1), ValueError),
             (lambda: Device(index=1000), ValueError),
             (lambda: Device(index="0"), TypeError),  # type: ignore[arg-type]

@@ -84,6 +84,8 @@ class TestOptions:
     def test_levels_are_checked(self, device: Device) -> None:
         with pytest.raises(ValueError, match="num_levels must be >= 1, got 0"):
             MipmappedArrayOptions((8, 8), "uint8", 1, 0)
+        with pytest.raises(OverflowError, match="num_levels must lie in"):
+            MipmappedArrayOptions((8,), "uint8", 1, 2**31)
         with pytest.raises(TypeError, match="num_levels must be an int"):
             MipmappedArrayOptions((8, 8), "uint8", 1, 1.5)  # type: ignore[arg-type]
         with pytest.raises(ValueError, match="num_levels is 5, but halving 8 .* gives 4 levels"):

@@ -232,7 +232,7 @@ def callback(fn: Callable[..., object], user_data: object) -> _GraphWork:
         data = 0
         copied = None
         if isinstance(user_data, int):
-            data = user_data
+            data = count(user_data, "user_data")
         elif user_data is not None:
             content = bytes(memoryview(user_data))  # type: ignore[arg-type]
             copied = ctypes.create_string_buffer(content, len(content))

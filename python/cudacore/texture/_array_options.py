@@ -113,6 +113,6 @@ class MipmappedArrayOptions:
         self.format = to_format(self.format)
         self.num_channels = to_channels(self.num_channels)
         self.shape = _to_shape(self.shape)
-        self.num_levels = to_int("num_levels", self.num_levels)
+        self.num_levels = to_int("num_levels", self.num_levels, 2**31 - 1)
         if self.num_levels < 1:
             raise ValueError(f"num_levels must be >= 1, got {self.num_levels}")

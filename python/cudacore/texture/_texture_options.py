@@ -108,6 +108,13 @@ def _address_modes(given: Any) -> list[AddressModeType]:
     return modes + modes[-1:] * (_DIMENSIONS - len(modes))
 
 
+def _flag(name: str, given: object) -> bool:
+    """Return a bool, or what stands for one: text does not."""
+    if not hasattr(type(given), "__bool__"):
+        raise TypeError(f"{name} must be a bool, not {type(given).__name__}")
+    return bool(given)
+
+
 def _border_color(given: Any) -> list[float]:
     if given is None:
         return [0.0] * _CHANNELS
@@ -130,10 +137,10 @@ def values_of(options: TextureObjectOptions) -> tuple[Any, ...]:
     mipmap_filter = to_member("mipmap_filter_mode", options.mipmap_filter_mode, FilterModeType)
     return (
         *map(index_of, modes),
-        bool(options.normalized_coords),
-        bool(options.srgb),
-        bool(options.disable_trilinear_optimization),
-        bool(options.seamless_cubemap),
+        _flag("normalized_coords", options.normalized_coords),
+        _flag("srgb", options.srgb),
+        _flag("disable_trilinear_optimization", options.disable_trilinear_optimization),
+        _flag("seamless_cubemap", options.seamless_cubemap),
         min(anisotropy, 16),  # as the driver takes more
         index_of(mipmap_filter),
         float(options.mipmap_level_bias),

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <deque>
 #include <span>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include "simulator/api/entry.hpp"
 
@@ -18,6 +20,7 @@ constexpr unsigned most_neighbors = 32;
 constexpr unsigned backfill_flag = 1;
 constexpr unsigned ignore_neighbors_flag = 1;
 constexpr unsigned known_split_flags = 3;
+constexpr std::uint32_t remainder_part = ~std::uint32_t{0};
 
 constexpr std::size_t fields_at = offsetof(CUdevResource, sm);
 constexpr std::size_t origin_at = 8;  // behind the type, aligned
@@ -34,16 +37,17 @@ void write(CUdevResource& resource, std::size_t at, const Fields& fields) noexce
   std::memcpy(reinterpret_cast<char*>(&resource) + at, &fields, sizeof(fields));
 }
 
-CUdevResource make(const Device& device, CUdevResourceType type, std::uint32_t split) noexcept {
+CUdevResource make(const Device& device, CUdevResourceType type, std::uint32_t split,
+                   std::uint32_t number) noexcept {
   CUdevResource resource{};
   resource.type = type;
-  write(resource, origin_at, ResourceOrigin{our_mark, device.ordinal, split});
+  write(resource, origin_at, ResourceOrigin{our_mark, device.ordinal, split, number});
   return resource;
 }
 
-CUdevResource make_part(const Device& device, std::uint32_t split,
+CUdevResource make_part(const Device& device, std::uint32_t split, std::uint32_t number,
                         const MultiprocessorFields& fields) noexcept {
-  CUdevResource resource = make(device, CU_DEV_RESOURCE_TYPE_SM, split);
+  CUdevResource resource = make(device, CU_DEV_RESOURCE_TYPE_SM, split, number);
   write(resource, fields_at, fields);
   return resource;
 }
@@ -74,7 +78,7 @@ void write_remainder(CUdevResource* remainder, const Device& device, std::uint32
   *remainder = {};
   if (left == 0) return;
   fields.count = left;
-  *remainder = make_part(device, split, fields);
+  *remainder = make_part(device, split, remainder_part, fields);
 }
 
 /// Finds out how many multiprocessors a group gets of those that are left.
@@ -97,15 +101,34 @@ CUresult count_group(const CU_DEV_SM_RESOURCE_GROUP_PARAMS& wanted, unsigned usu
   return CUDA_SUCCESS;
 }
 
-std::deque<std::vector<CUdevResource>>& descriptors() {
-  static auto& all = *std::make_unique<std::deque<std::vector<CUdevResource>>>().release();
+/// A descriptor: kept by this until a context uses it, and then by its contexts.
+struct KnownDescriptor {
+  ListedResources unused;
+  std::weak_ptr<const std::vector<CUdevResource>> used;
+};
+
+struct Descriptors {
+  std::mutex mutex;
+  std::unordered_map<const void*, KnownDescriptor> all;
+};
+
+Descriptors& descriptors() {
+  static auto& all = *std::make_unique<Descriptors>().release();
   return all;
 }
-constinit std::mutex descriptors_mutex;
+
+void forget_descriptor(const std::vector<CUdevResource>* listed) noexcept {
+  {
+    const std::scoped_lock lock(descriptors().mutex);
+    descriptors().all.erase(listed);
+  }
+  delete listed;
+}
 
 /// Multiprocessors of one descriptor come from one split, and everything from one device.
 CUresult check_resources(std::span<const CUdevResource> resources) {
   const CUdevResource* first_part = nullptr;
+  std::unordered_set<std::uint32_t> parts;
   for (const CUdevResource& resource : resources) {
     if (device_of(resource) == nullptr) return CUDA_ERROR_INVALID_RESOURCE_TYPE;
     if (device_of(resource) != device_of(resources.front())) {
@@ -119,6 +142,10 @@ CUresult check_resources(std::span<const CUdevResource> resources) {
       return refuse(CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION,
                     "the multiprocessors are not of one split");
     }
+    if (!parts.insert(origin_of(resource).part).second) {
+      return refuse(CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION,
+                    "the same multiprocessors are given twice");
+    }
   }
   return CUDA_SUCCESS;
 }
@@ -128,11 +155,11 @@ CUresult check_resources(std::span<const CUdevResource> resources) {
 CUdevResource multiprocessors_of(const Device& device) noexcept {
   MultiprocessorFields fields = granularity_of(device);
   fields.count = device.properties.multiprocessors;
-  return make_part(device, 0, fields);
+  return make_part(device, 0, 0, fields);
 }
 
 CUdevResource queues_of(const Device& device) noexcept {
-  CUdevResource resource = make(device, workqueue_config_type, 0);
+  CUdevResource resource = make(device, workqueue_config_type, 0, 0);
   write(resource, fields_at, QueueFields{device.ordinal, usual_queues, 0});
   return resource;
 }
@@ -152,14 +179,14 @@ Device* device_of(const CUdevResource& resource) noexcept {
   return has_type && origin.mark == our_mark ? find_device(origin.device) : nullptr;
 }
 
-const std::vector<CUdevResource>* find_descriptor(CUdevResourceDesc descriptor) noexcept {
-  const std::scoped_lock lock(descriptors_mutex);
-  for (const std::vector<CUdevResource>& known : descriptors()) {
-    if (reinterpret_cast<const void*>(&known) == reinterpret_cast<const void*>(descriptor)) {
-      return &known;
-    }
-  }
-  return nullptr;
+ListedResources use_descriptor(CUdevResourceDesc descriptor) noexcept {
+  const std::scoped_lock lock(descriptors().mutex);
+  const auto found = descriptors().all.find(descriptor);
+  if (found == descriptors().all.end()) return nullptr;
+  KnownDescriptor& known = found->second;
+  if (known.unused == nullptr) return known.used.lock();
+  known.used = known.unused;
+  return std::exchange(known.unused, nullptr);
 }
 
 }  // namespace cudacore::simulator
@@ -205,7 +232,7 @@ CUresult cuDevSmResourceSplitByCount(CUdevResource* result, unsigned* groups,
     write_remainder(remainder, *device, split, fields, fields.count - *groups * size);
     fields.count = size;
     fields.alignment = step;
-    std::fill_n(result, *groups, make_part(*device, split, fields));
+    for (unsigned i = 0; i < *groups; ++i) result[i] = make_part(*device, split, i, fields);
     return CUDA_SUCCESS;
   });
 }
@@ -234,7 +261,7 @@ CUresult cuDevSmResourceSplitByCount(CUdevResource* result, unsigned* groups,
       fields.count = counts[i];
       fields.flags = wanted[i].flags;
       if (wanted[i].coscheduledSmCount != 0) fields.alignment = wanted[i].coscheduledSmCount;
-      result[i] = make_part(*device, split, fields);
+      result[i] = make_part(*device, split, i, fields);
     }
     write_remainder(remainder, *device, split, whole, left);
     return CUDA_SUCCESS;
@@ -249,10 +276,14 @@ CUresult cuDevResourceGenerateDesc(CUdevResourceDesc* descriptor, CUdevResource*
     }
     const std::span<const CUdevResource> given(resources, count);
     if (const CUresult status = check_resources(given); status != CUDA_SUCCESS) return status;
-    const std::scoped_lock lock(descriptors_mutex);
-    const auto& kept = descriptors().emplace_back(given.begin(), given.end());
+    const ListedResources listed(
+        std::make_unique<const std::vector<CUdevResource>>(given.begin(), given.end()).release(),
+        &forget_descriptor);
+    const std::scoped_lock lock(descriptors().mutex);
+    descriptors().all[listed.get()].unused = listed;
     // A handle, which is only ever compared.
-    *descriptor = reinterpret_cast<CUdevResourceDesc>(reinterpret_cast<std::uintptr_t>(&kept));
+    *descriptor =
+        reinterpret_cast<CUdevResourceDesc>(const_cast<std::vector<CUdevResource>*>(listed.get()));
     return CUDA_SUCCESS;
   });
 }

@@ -35,6 +35,7 @@ struct ResourceOrigin {
   std::uint64_t mark;  ///< tells a resource of the simulated device from anything else
   int device;
   std::uint32_t split;  ///< the number of the split that it comes from; 0 for none
+  std::uint32_t part;   ///< which one of that split
 };
 
 /// Both parts of a resource of a device, whole.
@@ -46,13 +47,16 @@ Device* device_of(const CUdevResource& resource) noexcept;
 ResourceOrigin origin_of(const CUdevResource& resource) noexcept;
 MultiprocessorFields multiprocessors(const CUdevResource& resource) noexcept;
 
-/// What a descriptor lists; null for anything else.
-const std::vector<CUdevResource>* find_descriptor(CUdevResourceDesc descriptor) noexcept;
+using ListedResources = std::shared_ptr<const std::vector<CUdevResource>>;
+
+/// What a descriptor lists; null for anything else. The descriptor ends with the last share.
+ListedResources use_descriptor(CUdevResourceDesc descriptor) noexcept;
 
 /// What a green context was given.
 struct GreenResources {
   CUdevResource multiprocessors;
   CUdevResource queues;
+  ListedResources listed;
 };
 
 }  // namespace cudacore::simulator

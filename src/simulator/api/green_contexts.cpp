@@ -44,10 +44,10 @@ CUresult get_resource(const Context& context, CUdevResource* resource, CUdevReso
 }
 
 /// The resources of a descriptor together.
-GreenResources merge(const std::vector<CUdevResource>& listed, const Device& device) {
-  GreenResources merged{multiprocessors_of(device), queues_of(device)};
+GreenResources merge(const ListedResources& listed, const Device& device) {
+  GreenResources merged{multiprocessors_of(device), queues_of(device), listed};
   unsigned count = 0;
-  for (const CUdevResource& resource : listed) {
+  for (const CUdevResource& resource : *listed) {
     if (resource.type != CU_DEV_RESOURCE_TYPE_SM) {
       merged.queues = resource;
       continue;
@@ -75,7 +75,7 @@ CUresult cuGreenCtxCreate(CUgreenCtx* handle, CUdevResourceDesc descriptor, CUde
     }
     Device* device = find_device(ordinal);
     if (device == nullptr) return CUDA_ERROR_INVALID_DEVICE;
-    const auto* const listed = find_descriptor(descriptor);
+    const ListedResources listed = use_descriptor(descriptor);
     if (listed == nullptr || device_of(listed->front()) != device) {
       return refuse(CUDA_ERROR_INVALID_VALUE, "the descriptor is none of resources of this device");
     }
@@ -84,7 +84,7 @@ CUresult cuGreenCtxCreate(CUgreenCtx* handle, CUdevResourceDesc descriptor, CUde
     if (status != CUDA_SUCCESS) return status;
     CUresult found = CUDA_SUCCESS;
     const auto context = make_context(*device, false, 0);
-    context->resources = std::make_unique<GreenResources>(merge(*listed, *device));
+    context->resources = std::make_unique<GreenResources>(merge(listed, *device));
     context->base = find_context(primary, found);
     *handle = green_handle(context->handle);
     return found;
