@@ -188,6 +188,28 @@ PyObject* close(PyObject* self, const std::array<py::handle, 1>& given) {
   Py_RETURN_NONE;
 }
 
+/// Whether a Buffer stands for an argument that the thread records, which has another address.
+bool is_stand_in(const Buffer& buffer) noexcept {
+  const Recorder* recorder = Recorder::active();
+  return recorder != nullptr && recorder->is_stand_in(buffer.handle());
+}
+
+[[noreturn]] void refuse_comparison() {
+  throw NotSupportedError(
+      "a Buffer that is an argument is compared or hashed while that is recorded: the recording "
+      "is for any Buffer of its size; compare outside of the recorded function");
+}
+
+void require_hashable(const Buffer& buffer) {
+  if (is_stand_in(buffer)) refuse_comparison();
+}
+
+/// Two arguments may be compared: a recording is for those that are the same, or are not.
+bool are_equal(const Buffer& a, const Buffer& b) {
+  if (is_stand_in(a) != is_stand_in(b)) refuse_comparison();
+  return a.handle() == b.handle() && a.size() == b.size();
+}
+
 /// A NumPy array with the content of the buffer, complete when this returns.
 py::object to_host(const Buffer& self, const py::object& dtype, const py::object& shape,
                    py::handle stream) {
@@ -407,9 +429,7 @@ void bind_buffer(py::module_& module) {
       .def("__enter__", quick, [](py::object self) { return self; })
       .def("__exit__", in_parts,
            [](const ObjectOf<Buffer>& self, const py::args&) { close_without_gil(self.ptr()); })
-      .def_identity([](const Buffer& a, const Buffer& b) {
-        return a.handle() == b.handle() && a.size() == b.size();
-      })
+      .def_identity(&are_equal, &require_hashable)
       .def("__repr__", quick, &repr);
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/conversions.hpp"
 #include "bindings/device_object.hpp"
+#include "bindings/recorder.hpp"
 #include "bindings/texture_objects.hpp"
 #include "error/describe.hpp"
+#include "owner/texture_boxes.hpp"
 
 // Textures and surfaces. The Python part, cudacore.texture, has their options; it checks them, and
 // calls _create().
@@ -50,15 +52,16 @@ TextureObjectOptions to_texture_options(const py::tuple& values) {
   const auto number = [&] { return values[next++].cast<int>(); };
   const auto flag = [&] { return values[next++].cast<bool>(); };
   const auto real = [&] { return values[next++].cast<float>(); };
-  for (AddressMode& mode : options.address_modes) mode = static_cast<AddressMode>(number());
-  options.filter_mode = static_cast<FilterMode>(number());
-  options.read_mode = static_cast<ReadMode>(number());
+  for (AddressMode& mode : options.address_modes)
+    mode = checked_enumerator(number(), AddressMode::border, "address_mode");
+  options.filter_mode = checked_enumerator(number(), FilterMode::linear, "filter_mode");
+  options.read_mode = checked_enumerator(number(), ReadMode::normalized_float, "read_mode");
   options.normalized_coords = flag();
   options.srgb = flag();
   options.disable_trilinear_optimization = flag();
   options.seamless_cubemap = flag();
   options.max_anisotropy = values[next++].cast<unsigned>();
-  options.mipmap_filter_mode = static_cast<FilterMode>(number());
+  options.mipmap_filter_mode = checked_enumerator(number(), FilterMode::linear, "filter_mode");
   options.mipmap_level_bias = real();
   options.min_mipmap_level_clamp = real();
   options.max_mipmap_level_clamp = real();
@@ -100,6 +103,16 @@ void close_reader(const ObjectOf<Reader>& self, Value Reader::*member) {
 void close_texture(const ObjectOf<PyTexture>& self) { close_reader(self, &PyTexture::texture); }
 void close_surface(const ObjectOf<PySurface>& self) { close_reader(self, &PySurface::surface); }
 
+/// A launch that is recorded takes the handle as a number, behind which nobody sees the memory.
+void require_no_stand_in(const TextureObject& texture) {
+  const Recorder* recorder = Recorder::active();
+  if (recorder == nullptr || texture.is_closed()) return;
+  if (!recorder->is_stand_in(texture.box()->address)) return;
+  throw NotSupportedError(
+      "the handle of a TextureObject of an argument is read while that is recorded, and the "
+      "address in the texture cannot be replaced; make the texture outside, and pass that");
+}
+
 py::object or_none(const py::object& object) { return object ? object : py::none(); }
 
 std::string shown_reader(const char* name, const py::object& resource, unsigned long long handle) {
@@ -114,7 +127,11 @@ void bind_textures(py::module_& module) {
   HeapClass<PyTexture>(module, "cudacore.texture.TextureObject", &refuse_new_reader)
       .def_static("_create", in_parts, py::arg("device"), py::arg("resource"), py::arg("options"),
                   py::arg("values"), &create_texture)
-      .property("handle", quick, [](const PyTexture& self) { return self.texture.handle(); })
+      .property("handle", quick,
+                [](const PyTexture& self) {
+                  require_no_stand_in(self.texture);
+                  return self.texture.handle();
+                })
       .property("is_closed", quick, [](const PyTexture& self) { return self.texture.is_closed(); })
       .property("device", quick,
                 [](const PyTexture& self) { return device_object(self.texture.device().id()); })
@@ -126,7 +143,8 @@ void bind_textures(py::module_& module) {
            [](const ObjectOf<PyTexture>& self, const py::args&) { close_texture(self); })
       .def("__repr__", in_parts, [](const ObjectOf<PyTexture>& object) {
         const PyTexture& self = object.value();
-        return shown_reader("TextureObject", py::object(self.resource), self.texture.handle());
+        return shown_reader("TextureObject", py::object(self.resource),
+                            self.texture.is_closed() ? 0 : self.texture.box()->texture);
       });
   HeapClass<PySurface>(module, "cudacore.texture.SurfaceObject", &refuse_new_reader)
       .def_static("_create", in_parts, py::arg("device"), py::arg("resource"), py::arg("source"),
@@ -142,7 +160,8 @@ void bind_textures(py::module_& module) {
            [](const ObjectOf<PySurface>& self, const py::args&) { close_surface(self); })
       .def("__repr__", in_parts, [](const ObjectOf<PySurface>& object) {
         const PySurface& self = object.value();
-        return shown_reader("SurfaceObject", py::object(self.resource), self.surface.handle());
+        return shown_reader("SurfaceObject", py::object(self.resource),
+                            self.surface.is_closed() ? 0 : self.surface.box()->surface);
       });
 }
 

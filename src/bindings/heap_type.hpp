@@ -366,20 +366,24 @@ class HeapClass : public py::object {
   }
 
   /// __eq__ and __hash__ of objects that can be closed: by a predicate of two values and hash_of()
-  /// while they are open. A closed one equals only itself, and keeps its hash.
+  /// while they are open, unless the predicate throws, or `require`, which a hash asks first. A
+  /// closed one equals only itself, and keeps its hash.
   template <typename Predicate>
-  HeapClass& def_identity(Predicate predicate) {
+  HeapClass& def_identity(
+      Predicate predicate, void (*require)(const T&) = [](const T& /*any*/) {}) {
     def("__eq__", quick, py::arg("other"), py::pos_only(), py::is_operator(),
-        [predicate](const ObjectOf<T>& self, py::handle other) -> py::object {
+        [predicate, require](const ObjectOf<T>& self, py::handle other) -> py::object {
           const T* value = get_if<T>(other.ptr());
           if (value == nullptr) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
           const bool are_open = !self.value().is_closed() && !value->is_closed();
-          return py::bool_(are_open ? predicate(self.value(), *value) : self.is(other));
+          if (!are_open || self.is(other)) return py::bool_(self.is(other));
+          return py::bool_(predicate(self.value(), *value));
         });
-    return def("__hash__", quick, [](const ObjectOf<T>& self) {
+    return def("__hash__", quick, [require](const ObjectOf<T>& self) {
       const T& value = self.value();
-      return value.is_closed() ? reinterpret_cast<HeapObject<T>*>(self.ptr())->closed_hash
-                               : hash_of(value);
+      if (value.is_closed()) return reinterpret_cast<HeapObject<T>*>(self.ptr())->closed_hash;
+      require(value);
+      return hash_of(value);
     });
   }
 

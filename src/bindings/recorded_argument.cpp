@@ -7,6 +7,7 @@
 #include "bindings/conversions.hpp"
 #include "bindings/device_object.hpp"
 #include "bindings/scalar_type.hpp"
+#include "bindings/texture_objects.hpp"
 #include "error/describe.hpp"
 
 namespace cudacore::bindings {
@@ -178,6 +179,16 @@ void require_constant(PyObject* object, const Item& item) {
       "numbers in a tuple");
 }
 
+/// Whether an object was closed that kernels or copies take, or what it is of: they refuse it.
+bool is_closed_object(PyObject* object) noexcept {
+  if (const auto* texture = get_if<PyTexture>(object)) return texture->texture.is_closed();
+  if (const auto* surface = get_if<PySurface>(object)) return surface->surface.is_closed();
+  if (const auto* array = get_if<OpaqueArray>(object)) return array->is_closed();
+  if (const auto* array = get_if<MipmappedArray>(object)) return array->is_closed();
+  if (const auto* tensor = get_if<TensorMapObject>(object)) return is_closed(tensor->view);
+  return false;
+}
+
 }  // namespace
 
 bool is_compared_by_value(PyObject* object) noexcept {
@@ -261,6 +272,7 @@ RecordedArgument::RecordedArgument(const GivenArgument& given, const std::string
     value = py::reinterpret_borrow<py::object>(given.object);
     const ScalarType scalar = scalar_type(given.object);
     if (scalar.access == ScalarType::Access::at_offset) scalar_size = scalar.size;
+    if (const auto* tensor = get_if<TensorMapObject>(given.object)) map = tensor->map->bytes();
   }
 }
 
@@ -275,7 +287,10 @@ bool RecordedArgument::fits(const GivenArgument& given) const noexcept {
     if (scalar_size != 0) {
       return std::memcmp(scalar_bytes(given.object), scalar_bytes(value.ptr()), scalar_size) == 0;
     }
-    return is_same_value(given.object, value.ptr());
+    if (map && get_if<TensorMapObject>(given.object)->map->bytes().opaque != map->opaque) {
+      return false;
+    }
+    return !is_closed_object(given.object) && is_same_value(given.object, value.ptr());
   }
   if (!given.is_memory || given.device != device || given.address % alignment != offset) {
     return false;

@@ -11,6 +11,7 @@
 
 #include "bindings/foreign_array.hpp"
 #include "bindings/strided_view.hpp"
+#include "bindings/tensor_map_object.hpp"
 #include "cudacore/device.hpp"
 
 // The arguments of recorded functions: what must be the same for a recording to fit a call.
@@ -69,7 +70,8 @@ struct RecordedArgument {
   std::size_t alignment = 16;  ///< how far an address counts: kernels may choose by its lowest bits
   std::size_t offset = 0;      ///< of the address, from a multiple of that
   int device = -1;
-  std::size_t scalar_size = 0;  ///< of a NumPy scalar, whose bytes count
+  std::size_t scalar_size = 0;                      ///< of a NumPy scalar, whose bytes count
+  std::optional<TensorMapDescriptor::Bytes> map{};  ///< of a tensor map, whose address may change
   /// Of a view or an array.
   std::optional<dlpack::DataType> element{};
   std::string element_name{};

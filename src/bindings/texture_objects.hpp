@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <stdexcept>
+#include <string>
+
 #include "bindings/collector.hpp"
 #include "cudacore/surface_object.hpp"
 #include "cudacore/texture_object.hpp"
@@ -14,6 +17,14 @@ namespace cudacore::bindings {
     return static_cast<ArrayFormat>(number);
   }
   throw py::value_error("no format has the number " + std::to_string(number));
+}
+
+/// The enumerator of a number that an object of a class which derives from ours may have set.
+template <typename Enumeration>
+[[nodiscard]] Enumeration checked_enumerator(int number, Enumeration last, const char* what) {
+  if (number >= 0 && number <= static_cast<int>(last)) return static_cast<Enumeration>(number);
+  throw std::invalid_argument(std::string(what) +
+                              " is not one of its values: " + std::to_string(number));
 }
 
 /// A TextureObject object: what a kernel takes, and what it was made from, to be shown again.

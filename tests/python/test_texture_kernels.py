@@ -459,3 +459,68 @@ class TestGraphs:
                 device_out.copy_to(out)
                 stream.sync()
                 assert result == value
+
+    def test_recordings_notice_closed_ones(self, code: ObjectCode, stream: Stream) -> None:
+        sample, double = code.get_kernel("sample_type<unsigned>"), code.get_kernel("double_surface")
+
+        @cudacore.graph
+        def reads(texture: TextureObject, out: Buffer) -> None:
+            sample[1, 1](texture, 0.5, 0.5, out)
+
+        @cudacore.graph
+        def doubles(surface: SurfaceObject, x: Buffer) -> None:
+            double[1, (8, 4)](surface)
+
+        @cudacore.graph
+        def copies(array: OpaqueArray, x: Buffer) -> None:
+            array.copy_from(x)
+
+        array = array_of(np.full((4, 8), 3, "u4"), is_surface=True)
+        x = Device().allocate(128)
+        for function, one in (
+            (reads, texture_of(array)),
+            (doubles, surface_of(array)),
+            (copies, array_of(np.full(32, 3, "u4"))),
+        ):
+            function(one, x)
+            function(one, x)
+            one.close()
+            with pytest.raises(ValueError, match="closed"):
+                function(one, x)
+        stream.sync()
+
+    def test_recordings_notice_replaced_addresses(self, device: Device, stream: Stream) -> None:
+        if not device.properties.tensor_map_access_supported:
+            pytest.skip("the device has no Tensor Memory Accelerator")
+        source = """
+        struct alignas(64) Map { unsigned long long words[16]; };
+        __global__ void show(const __grid_constant__ Map map, unsigned long long* out) {
+          out[threadIdx.x] = map.words[threadIdx.x];
+        }
+        """
+        show = build(source).get_kernel("show")
+        calls = []
+
+        @cudacore.graph
+        def step(tensor: cudacore.TensorMapDescriptor, out: Buffer) -> None:
+            show[1, 16](tensor, out)
+
+        views = [device.allocate(4096).view("i4", (32, 32)) for _ in range(2)]
+        tensor = views[0].as_tensor_map((8, 8))
+        out = device.allocate(128)
+        for view in (views[0], views[1]):
+            tensor.replace_address(view)
+            step(tensor, out)
+            calls.append(bytes(out.to_host()))
+        assert calls[0] != calls[1]
+
+    def test_handles_of_textures_of_arguments(self, code: ObjectCode, device: Device) -> None:
+        plain = code.get_kernel("plain")
+
+        @cudacore.graph
+        def step(memory: Buffer, out: Buffer) -> None:
+            resource = ResourceDescriptor.from_linear(memory, format="float32", num_channels=1)
+            plain[1, 1](texture_of(resource).handle, out)
+
+        with pytest.raises(cudacore.NotSupportedError, match="handle of a TextureObject"):
+            step(device.allocate(64), device.allocate(4))

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
+import threading
 import types
 import warnings
 from typing import Generic, NamedTuple, ParamSpec, TypeVar, overload
@@ -40,6 +42,34 @@ _LATER = (
     (0x100, "a coroutine"),
     (0x200, "an asynchronous generator"),
 )
+
+
+class _NoCollection:
+    """Holds back Python's garbage collector while a function is recorded.
+
+    What it collects may run anything, which would become part of the recording.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._count = 0
+        self._was_enabled = False
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._count == 0:
+                self._was_enabled = gc.isenabled()
+                gc.disable()
+            self._count += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._count -= 1
+            if self._count == 0 and self._was_enabled:
+                gc.enable()
+
+
+_no_collection = _NoCollection()
 
 
 class Recording(NamedTuple):
@@ -182,7 +212,7 @@ class RecordedFunction(Generic[_Parameters, _Result]):
         keywords = dict(zip(names, objects[count:], strict=True))
         builder = recorder.builder()
         try:
-            with builder, others.follow(builder.stream):
+            with _no_collection, builder, others.follow(builder.stream):
                 recorder.begin()
                 try:
                     result = function(*objects[:count], **keywords)
