@@ -79,6 +79,10 @@ void launch_from_python(const Stream& stream, const LaunchConfig& config, const 
     if (!may_be_captured) shares = keep_arguments(args, count);
     keep_in_capture(api, *box, target, std::move(shares), arrays);
   }
+  if (arrays.notes_uses()) [[unlikely]] {
+    const ReleaseGil release;
+    arrays.note_uses();
+  }
   if (arrays.has_producers()) [[unlikely]] {
     const ReleaseGil release;
     arrays.make_producers_wait();

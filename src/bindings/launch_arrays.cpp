@@ -6,6 +6,7 @@
 #include "bindings/exported_array.hpp"
 #include "bindings/recorder.hpp"
 #include "cudacore/error.hpp"
+#include "runtime/close_after_work.hpp"
 
 namespace cudacore::bindings {
 namespace {
@@ -62,6 +63,10 @@ Stream LaunchArrays::own() const { return borrowed_stream(stream_->stream, *cont
 void LaunchArrays::wait_for_producers() const {
   const Stream stream = own();
   for (const Stream& producer : producers_) stream.wait(producer);
+}
+
+void LaunchArrays::note_uses() const noexcept {
+  for (const std::shared_ptr<owner::UsedByWork>& used : noted_) note_use(*used, *stream_);
 }
 
 void LaunchArrays::make_producers_wait() const {

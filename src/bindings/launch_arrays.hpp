@@ -8,7 +8,7 @@
 #include "bindings/foreign_array.hpp"
 #include "cudacore/stream.hpp"
 #include "error/context_box.hpp"
-#include "owner/owned_handles.hpp"
+#include "owner/texture_boxes.hpp"
 
 namespace cudacore::bindings {
 
@@ -50,6 +50,12 @@ class LaunchArrays : driver::NotCopied {
   /// Takes a share of what the launch uses, and another thread may close before it is queued.
   void keep(std::shared_ptr<void> used) { used_.push_back(std::move(used)); }
 
+  /// The same for what must be told what uses it.
+  void keep_used(std::shared_ptr<owner::UsedByWork> used) { noted_.push_back(std::move(used)); }
+  [[nodiscard]] bool notes_uses() const noexcept { return !noted_.empty(); }
+  /// Notes the launch, which is queued. Without the GIL.
+  void note_uses() const noexcept;
+
   /// A number of a recorded function, and the parameter that it is for.
   struct Number {
     std::size_t parameter;
@@ -73,6 +79,7 @@ class LaunchArrays : driver::NotCopied {
   std::vector<Stream> producers_;
   std::vector<ForeignArray::Owner> owners_;
   std::vector<std::shared_ptr<void>> used_;
+  std::vector<std::shared_ptr<owner::UsedByWork>> noted_;
   std::vector<Number> numbers_;
 };
 

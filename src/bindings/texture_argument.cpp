@@ -38,8 +38,7 @@ void pack_reader(const KernelBox& kernel, std::size_t index, const Slot& slot, c
              "declare the parameter as cudaTextureObject_t or cudaSurfaceObject_t, which are "
              "unsigned long long");
   }
-  box->note_use();
-  arrays.keep(box);
+  arrays.keep_used(box);
 }
 
 void pack_texture(const KernelBox& kernel, std::size_t index, const Slot& slot,

@@ -18,7 +18,11 @@ class CallbackScope : driver::NotCopied {
 /// Whether the calling thread is inside a host callback.
 [[nodiscard]] bool in_callback() noexcept;
 
-/// Calls `end`, which owns all it needs, on a separate thread. If memory runs out, reports that.
+/// Calls `attempt`, which owns all it needs, on a separate thread until it returns true, with
+/// growing pauses. It must not wait: the thread serves everybody. If memory runs out, reports that.
+void try_elsewhere(std::function<bool()> attempt) noexcept;
+
+/// The same for what needs one attempt.
 void end_elsewhere(std::function<void()> end) noexcept;
 
 /// Destroys a driver object: at once, or on a separate thread if a host callback dropped it.

@@ -7,6 +7,7 @@
 #include "error/sticky.hpp"
 #include "error/unraisable.hpp"
 #include "owner/callback.hpp"
+#include "owner/captures.hpp"
 
 namespace cudacore::owner {
 namespace {
@@ -53,20 +54,19 @@ ExternalSemaphoreBox::~ExternalSemaphoreBox() {
         const driver::DriverApi* api = driver::api_for_cleanup();
         if (api == nullptr || !error::is_alive(*api, *context)) return;
         const driver::BlockingScope scope;
+        const OutsideCaptures outside(*api);
         if (!is_used(*api, uses)) {
           destroy_semaphore(*api, semaphore);
           return;
         }
-        // Whoever should signal it may never do so: nobody waits for that here.
-        end_elsewhere([semaphore, context, uses] {
-          for (const std::shared_ptr<EventBox>& behind : uses) {
-            const driver::DriverApi* waiting = driver::api_for_cleanup();
-            if (waiting == nullptr) return;
-            (void)waiting->cuEventSynchronize(behind->event);
-          }
+        // Whoever should signal it may never do so: nobody waits for that.
+        try_elsewhere([semaphore, context, uses] {
           const driver::DriverApi* cleanup = driver::api_for_cleanup();
-          if (cleanup == nullptr || !error::is_alive(*cleanup, *context)) return;
+          if (cleanup == nullptr || !error::is_alive(*cleanup, *context)) return true;
+          const OutsideCaptures outside_then(*cleanup);
+          if (is_used(*cleanup, uses)) return false;
           destroy_semaphore(*cleanup, semaphore);
+          return true;
         });
       });
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "owner/graph_box.hpp"
 
-#include <chrono>
 #include <exception>
-#include <thread>
 #include <utility>
 
+#include "cudacore/error.hpp"
 #include "driver/blocking.hpp"
 #include "error/check.hpp"
 #include "error/interned_names.hpp"
@@ -104,36 +103,36 @@ bool has_ended(const driver::DriverApi& api, const LaunchedUses& remains) noexce
   }
 }
 
-/// Waits until the last launch has ended, on a thread that has nothing else to do.
-void wait_for_end(const driver::DriverApi& api, const LaunchedUses& remains) {
-  if (remains.last_launch != nullptr) {
-    (void)api.cuEventSynchronize(remains.last_launch->event);
-    return;
-  }
-  const CUstream stream = remains.last_stream->stream;
-  const error::ContextScope scope(api, *remains.last_stream->work_context());
-  CUevent event = nullptr;
-  if (api.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) return;
-  if (api.cuEventRecord(event, stream) == CUDA_SUCCESS) (void)api.cuEventSynchronize(event);
-  (void)api.cuEventDestroy(event);
+/// Records an event behind all that is queued on the stream of the last launch.
+void mark_end(const driver::DriverApi& api, LaunchedUses& remains) {
+  const StreamBox& stream = *remains.last_stream;
+  auto behind = std::make_shared<EventBox>();
+  behind->context = stream.work_context();
+  const error::ContextScope scope(api, *behind->context);
+  error::check(api.cuEventCreate(&behind->event, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
+  error::check(api.cuEventRecord(behind->event, stream.stream), "cuEventRecord");
+  remains.last_launch = std::move(behind);
 }
 
-/// Drops what is left behind after the last launch, on the thread that has nothing else to do.
+/// Drops what is left behind after the last launch.
 void end_after_launch(const std::shared_ptr<error::ContextBox>& context,
                       const std::shared_ptr<LaunchedUses>& remains) noexcept {
-  end_elsewhere([context, remains] {
+  try_elsewhere([context, remains] {
     const driver::DriverApi* api = driver::api_for_cleanup();
-    if (api == nullptr || !error::is_alive(*api, *context)) return;
+    if (api == nullptr || !error::is_alive(*api, *context)) return true;
+    const OutsideCaptures outside(*api);
     try {
-      // The event to wait for would become part of a capture. Others may end meanwhile.
-      if (remains->last_launch == nullptr && is_captured(*remains->last_stream)) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        end_after_launch(context, remains);
-        return;
+      if (remains->last_launch == nullptr) {
+        // The event would become part of a capture.
+        if (is_captured(*remains->last_stream)) return false;
+        mark_end(*api, *remains);
       }
-      wait_for_end(*api, *remains);
-    } catch (const std::exception&) {  // the context was lost, and the launch with it
+    } catch (const ContextLostError&) {  // the launch was lost with it
+      return true;
+    } catch (const std::exception&) {  // no memory for an event
+      return false;
     }
+    return api->cuEventQuery(remains->last_launch->event) != CUDA_ERROR_NOT_READY;
   });
 }
 
@@ -147,6 +146,7 @@ ExecutableBox::~ExecutableBox() {
     const driver::DriverApi* api = driver::api_for_cleanup();
     if (api == nullptr || !error::is_alive(*api, *context)) return;
     const driver::BlockingScope blocking;
+    const OutsideCaptures outside(*api);
     const CUresult result = api->cuGraphExecDestroy(executable);
     if (result != CUDA_SUCCESS) error::report_unraisable(result, "cuGraphExecDestroy");
     if (!has_ended(*api, *remains)) end_after_launch(context, remains);

@@ -46,6 +46,36 @@ void release_memory(MemoryResource& resource, const ResourceCalls& calls, const 
   }
 }
 
+bool must_wait(const MemoryResource& resource, const ResourceCalls& calls, const Allocation& memory,
+               const StreamBox* stream) noexcept {
+  try {
+    return calls.must_wait != nullptr && calls.must_wait(resource, memory, stream);
+  } catch (const std::exception&) {  // the release will say what is wrong
+    return false;
+  }
+}
+
+/// The same, when no capture is in its way.
+/// @throw as release_memory()
+void release_outside_captures(const std::shared_ptr<MemoryResource>& resource,
+                              const ResourceCalls& calls, const Allocation& memory,
+                              const std::shared_ptr<StreamBox>& stream) {
+  if (!must_wait(*resource, calls, memory, stream.get())) [[likely]] {
+    release_memory(*resource, calls, memory, stream);
+    return;
+  }
+  try_elsewhere([resource, &calls, memory, stream] {
+    if (driver::api_for_cleanup() == nullptr) return true;
+    if (must_wait(*resource, calls, memory, stream.get())) return false;
+    const error::NobodyCatchesScope scope;
+    try {
+      release_memory(*resource, calls, memory, stream);
+    } catch (...) {  // a fault, which the next call throws
+    }
+    return true;
+  });
+}
+
 /// Gives a handle back to the driver, unless its `context` has ended, which can make the driver
 /// crash; `kept` lives until then.
 template <typename Handle>
@@ -163,7 +193,7 @@ BufferBox::~BufferBox() {
        resource = std::move(resource), calls = calls, stream = std::move(stream)]() mutable {
         const error::NobodyCatchesScope scope;
         try {
-          release_memory(*resource, *calls, memory, std::move(stream));
+          release_outside_captures(resource, *calls, memory, stream);
         } catch (...) {  // a fault, which the next call throws
         }
       });
@@ -203,9 +233,9 @@ bool BufferBox::release_at_once() noexcept {
 
 void BufferBox::release() {
   if (release_at_once() || in_callback()) return;
-  release_memory(*resource, *calls,
-                 {std::exchange(pointer, 0), size, known_as, number, std::move(also_used_on)},
-                 stream);
+  release_outside_captures(
+      resource, *calls,
+      {std::exchange(pointer, 0), size, known_as, number, std::move(also_used_on)}, stream);
 }
 
 LibraryBox::~LibraryBox() {

@@ -127,6 +127,9 @@ struct ResourceCalls {
   /// Takes the memory back at once and returns true; false leaves that to deallocate(). Null for
   /// resources that always call the driver.
   bool (*take_back)(BufferBox& buffer) noexcept = nullptr;
+  /// Whether to release now would be part of a capture, or end one; `stream` may be null.
+  bool (*must_wait)(const MemoryResource& resource, const Allocation& memory,
+                    const StreamBox* stream) = nullptr;
 };
 
 struct BufferBox : driver::NotCopied {
@@ -159,7 +162,8 @@ struct BufferBox : driver::NotCopied {
   /// Releases the memory if that takes no driver call, and returns whether there is nothing left to
   /// release: in a forked child, nothing is ever released.
   bool release_at_once() noexcept;
-  /// Releases the memory, once. Most failures are reported, not thrown.
+  /// Releases the memory, once; on another thread when the capture of its stream is over. Most
+  /// failures are reported, not thrown.
   /// @throw LaunchError if this call is the first to notice a fault; InterruptedError if the
   /// interrupt hook requests it; the memory is released in any case.
   void release();

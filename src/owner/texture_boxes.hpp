@@ -2,11 +2,13 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
 
-#include "driver/driver_api.hpp"
-#include "driver/not_copied.hpp"
-#include "error/context_box.hpp"
+#include "owner/owned_handles.hpp"
 
 // The owners of arrays, and of what kernels reach them by:
 //
@@ -15,20 +17,46 @@
 //   ArrayBox, of a level → MipmapBox
 //   ArrayBox or MipmapBox, of OpenGL's → GraphicsMapping
 //
-// All hold their ContextBox. The driver destroys them at once, whatever still uses them, so their
-// destructors wait for the context's work.
+// All hold their ContextBox. The driver destroys them at once, whatever still uses them, so they
+// end after the work that was noted for them. Graphs hold shares.
 
 namespace cudacore::owner {
+
+/// The work that may use something: events behind it.
+struct WorkUses {
+  struct Use {
+    std::uint64_t stream = 0;  ///< the number of its stream; 0 for one without
+    std::shared_ptr<EventBox> behind;
+  };
+  std::vector<Use> known;
+  bool anywhere = false;  ///< other code has the handle: any work of the context may use it
+
+  /// Forgets what is done. Returns CUDA_ERROR_NOT_READY if something is left.
+  CUresult query(const driver::DriverApi& api) noexcept;
+  /// Waits until all that is known is done, and forgets it.
+  void wait(const driver::DriverApi& api) noexcept;
+};
 
 /// What queued work may use.
 struct UsedByWork : driver::NotCopied {
   std::shared_ptr<error::ContextBox> context;
-  std::atomic<bool> may_be_in_use{false};
   std::shared_ptr<void> owner;  ///< who else destroys the handle; null if this does
 
-  void note_use() noexcept { may_be_in_use.store(true, std::memory_order_relaxed); }
-  /// Whether its end must wait.
-  [[nodiscard]] bool is_waited_for() const noexcept;
+  /// Notes that other code gets the handle. It never blocks.
+  void note_handle() noexcept { has_handle_.store(true, std::memory_order_relaxed); }
+  /// Notes what was queued last on the stream of this number: an event behind it is recorded, which
+  /// is `spare` unless there is one of the same stream.
+  /// @throw Error
+  void add_use(const driver::DriverApi& api, CUstream stream, std::uint64_t number,
+               std::shared_ptr<EventBox> spare);
+  [[nodiscard]] WorkUses uses() const;
+  /// For the destructor.
+  [[nodiscard]] WorkUses take_uses() noexcept { return {std::move(known_), has_handle_.load()}; }
+
+ private:
+  std::atomic<bool> has_handle_{false};
+  mutable std::mutex mutex_;  ///< guards known_; held during driver calls that may block
+  std::vector<WorkUses::Use> known_;
 };
 
 struct MipmapBox : UsedByWork {
@@ -44,13 +72,10 @@ struct ArrayBox : UsedByWork {
   std::shared_ptr<MipmapBox> mipmap;      ///< for a level: what owns it
   ~ArrayBox();
 
-  /// Notes that work on it was queued.
-  void note_work() noexcept {
-    if (mipmap != nullptr) {
-      mipmap->note_use();
-    } else {
-      note_use();
-    }
+  /// What notes the work on it.
+  [[nodiscard]] UsedByWork& used() noexcept {
+    if (mipmap != nullptr) return *mipmap;
+    return *this;
   }
 };
 

@@ -24,7 +24,8 @@ std::shared_ptr<owner::BufferBox> new_buffer(std::shared_ptr<MemoryResource> res
             memory.pointer, memory.size,
             ordered_on != nullptr ? std::optional(Stream(std::move(ordered_on))) : std::nullopt);
       },
-      [](const MemoryResource& from) noexcept { return from.ends_with_reset(); }};
+      [](const MemoryResource& from) noexcept { return from.ends_with_reset(); }, nullptr,
+      &must_wait_for_capture};
   auto box = std::make_shared<owner::BufferBox>();
   if (stream) box->stream = stream_for_release(*stream);
   box->resource = std::move(resource);

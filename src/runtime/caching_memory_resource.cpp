@@ -75,7 +75,8 @@ struct CachingMemoryResource::Calls {
   /// The box of a buffer that has no memory yet.
   static std::shared_ptr<owner::BufferBox> new_box(CachingMemoryResource& resource,
                                                    std::shared_ptr<owner::StreamBox> stream) {
-    static constexpr owner::ResourceCalls calls{&deallocate, &ends_with_reset, &take_back};
+    static constexpr owner::ResourceCalls calls{&deallocate, &ends_with_reset, &take_back,
+                                                &must_wait_for_capture};
     auto box = std::make_shared<owner::BufferBox>();
     box->resource = resource.shared_from_this();
     box->calls = &calls;

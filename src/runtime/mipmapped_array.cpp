@@ -57,7 +57,7 @@ void MipmappedArray::close() { close_after_work(box_); }
 
 CUmipmappedArray MipmappedArray::handle() const noexcept {
   if (box_ == nullptr) return nullptr;
-  box_->note_use();  // by whoever gets it
+  box_->note_handle();
   return box_->array;
 }
 

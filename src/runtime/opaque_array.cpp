@@ -89,9 +89,9 @@ void run_copy(const OpaqueArray& array, const CUDA_MEMCPY3D& copy, const Stream&
     throw std::invalid_argument("the array is on device " + std::to_string(box.context->device) +
                                 ", and the stream is of device " + std::to_string(device));
   }
-  box.note_work();
   call.check(call.api().cuMemcpy3DAsync(&copy, call.stream()), "cuMemcpy3DAsync",
              [&] { return array_text(box.description, box.context->device); });
+  note_use(box.used(), *stream.box());
   keep_copy(stream, array, buffer);
 }
 
@@ -110,7 +110,7 @@ void OpaqueArray::close() { close_after_work(box_); }
 
 CUarray OpaqueArray::handle() const noexcept {
   if (box_ == nullptr) return nullptr;
-  box_->note_work();  // by whoever gets it
+  box_->used().note_handle();
   return box_->array;
 }
 

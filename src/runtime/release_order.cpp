@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cudacore/error.hpp"
+#include "cudacore/memory_resource.hpp"
 #include "owner/captures.hpp"
 #include "runtime/context_call.hpp"
 
@@ -76,6 +77,22 @@ void order_release(const Buffer& buffer, const Stream& stream) {
 
 void share_ends(const Buffer& whole, const std::optional<Stream>& stream) {
   add_stream(*whole.box(), stream ? stream_for_release(*stream) : nullptr);
+}
+
+bool must_wait_for_capture(const MemoryResource& resource, const owner::Allocation& memory,
+                           const owner::StreamBox* stream) {
+  if (stream == nullptr || !owner::may_be_capturing()) [[likely]]
+    return false;
+  const auto is_other = [stream](const auto& known) {
+    return !owner::is_same_stream(*known, *stream);
+  };
+  const bool is_shared = std::ranges::any_of(memory.also_used_on, is_other);
+  const bool is_pooled = dynamic_cast<const PoolMemoryResource*>(&resource) != nullptr;
+  if (!is_shared && !(is_pooled && owner::any_capture())) return false;
+  if (owner::is_captured(*stream)) return true;
+  return is_shared && std::ranges::any_of(memory.also_used_on, [](const auto& known) {
+           return owner::is_captured(*known);
+         });
 }
 
 void wait_for_others(const std::shared_ptr<owner::StreamBox>& stream, const StreamBoxes& others) {

@@ -20,6 +20,13 @@ void order_release(const Buffer& buffer, const Stream& stream);
 /// the memory has.
 void share_ends(const Buffer& whole, const std::optional<Stream>& stream);
 
+/// Whether to release memory now would be part of a capture, or end one: a pool's is freed on a
+/// stream, and shared memory makes one stream wait for others. `stream` may be null.
+/// @throw Error
+[[nodiscard]] bool must_wait_for_capture(const MemoryResource& resource,
+                                         const owner::Allocation& memory,
+                                         const owner::StreamBox* stream);
+
 /// Lets the stream of a release wait for what others have queued.
 /// @throw NotSupportedError if one of them is being captured; Error
 void wait_for_others(const std::shared_ptr<owner::StreamBox>& stream,

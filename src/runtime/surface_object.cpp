@@ -40,7 +40,7 @@ void SurfaceObject::close() { close_after_work(box_); }
 
 CUsurfObject SurfaceObject::handle() const noexcept {
   if (box_ == nullptr) return 0;
-  box_->note_use();  // by whoever gets it
+  box_->note_handle();
   return box_->surface;
 }
 

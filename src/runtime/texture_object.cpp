@@ -107,7 +107,7 @@ void TextureObject::close() { close_after_work(box_); }
 
 CUtexObject TextureObject::handle() const noexcept {
   if (box_ == nullptr) return 0;
-  box_->note_use();  // by whoever gets it
+  box_->note_handle();
   return box_->texture;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <chrono>
-#include <thread>
+#include <exception>
 #include <utility>
 
 #include "cudacore/memory_resource.hpp"
@@ -16,27 +15,26 @@ namespace {
 
 using Free = std::function<CUresult(const driver::DriverApi&)>;
 
-/// To wait for a stream would end its capture: this frees when that is over, on a thread that has
-/// nothing else to do.
+/// To wait for a stream would end its capture: this frees on another thread, when that is over and
+/// the stream's work is done.
 void free_after_capture(const std::shared_ptr<owner::StreamBox>& stream,
                         const std::shared_ptr<error::ContextBox>& context,
                         const Free& free) noexcept {
-  owner::end_elsewhere([stream, context, free] {
+  owner::try_elsewhere([stream, context, free] {
     const driver::DriverApi* api = driver::api_for_cleanup();
-    if (api == nullptr || !error::is_alive(*api, *context)) return;
+    if (api == nullptr || !error::is_alive(*api, *context)) return true;
+    const owner::OutsideCaptures outside(*api);
     try {
-      if (owner::is_captured(*stream)) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        free_after_capture(stream, context, free);
-        return;
-      }
+      if (owner::is_captured(*stream)) return false;
       const error::ContextScope scope(*api, *context);
-      const CUresult finished = api->cuStreamSynchronize(stream->stream);
+      const CUresult finished = api->cuStreamQuery(stream->stream);
+      if (finished == CUDA_ERROR_NOT_READY) return false;
       const CUresult freed = free(*api);
       const CUresult result = freed != CUDA_SUCCESS ? freed : finished;
       if (result != CUDA_SUCCESS) error::report_unraisable(result, "the release of memory");
     } catch (const std::exception&) {  // the context was lost, and the memory with it
     }
+    return true;
   });
 }
 

@@ -281,6 +281,7 @@ void FakeCalls::fill_streams(driver::DriverApi& table) {
                                                         : CU_STREAM_CAPTURE_STATUS_NONE;
     return CUDA_SUCCESS;
   };
+  table.cuThreadExchangeStreamCaptureMode = [](CUstreamCaptureMode*) { return CUDA_SUCCESS; };
   table.cuStreamGetFlags = [](CUstream, unsigned* flags) {
     if (const CUresult fault = fake().enter("cuStreamGetFlags")) return fault;
     return *flags = CU_STREAM_NON_BLOCKING, CUDA_SUCCESS;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -17,6 +18,7 @@
 #include "fake_driver.hpp"
 #include "log_reports.hpp"
 #include "messages.hpp"
+#include "owner/captures.hpp"
 
 namespace cudacore {
 namespace {
@@ -220,6 +222,59 @@ TEST_F(Textures, CtrlCEndsTheWaitForWork) {
   EXPECT_EQ(fake.live("array"), 1);
   fake.busy = false;
   while (fake.live("array") != 0) std::this_thread::yield();
+}
+
+TEST_F(Textures, OnlyWorkThatUsesThemIsWaitedFor) {
+  OpaqueArray used = make();
+  OpaqueArray unused = make();
+  used.copy_from(std::vector<std::byte>(128), Stream(StreamOptions{}));
+  fake.queries_until_ready = std::numeric_limits<int>::max();
+  fake.forget_calls();
+  unused.close();
+  EXPECT_EQ(fake.live("array"), 1);
+  system::set_interrupt_hook([] { return true; });
+  EXPECT_THROW(used.close(), InterruptedError);
+  system::set_interrupt_hook(nullptr);
+  EXPECT_EQ(fake.live("array"), 1);
+  fake.queries_until_ready = 0;
+  while (fake.live("array") != 0) std::this_thread::yield();
+  EXPECT_EQ(fake.count("cuCtxSynchronize"), 0);
+}
+
+TEST_F(Textures, OneEventIsEnoughForAStream) {
+  const OpaqueArray array = make();
+  const std::vector<std::byte> bytes(128);
+  const Stream stream{StreamOptions{}};
+  for (int i = 0; i < 3; ++i) array.copy_from(bytes, stream);
+  const int events = fake.live("event");
+  for (int i = 0; i < 100; ++i) array.copy_from(bytes, stream);
+  EXPECT_EQ(fake.live("event"), events);
+}
+
+TEST_F(Textures, AHandleIsWaitedForOnceNothingIsCaptured) {
+  OpaqueArray array = make();
+  (void)array.handle();
+  fake.forget_calls();
+  ++owner::captures;
+  array.close();
+  EXPECT_EQ(fake.live("array"), 1);
+  EXPECT_EQ(fake.count("cuCtxSynchronize"), 0);
+  --owner::captures;
+  while (fake.live("array") != 0) std::this_thread::yield();
+  EXPECT_EQ(fake.count("cuCtxSynchronize"), 1);
+}
+
+TEST_F(Textures, CtrlCEndsTheWaitForTheLastLevel) {
+  MipmappedArray mipmaps(context(), {{{8, 4}, ArrayFormat::float32, 1}, 2});
+  OpaqueArray level = mipmaps.get_level(1);
+  (void)level.handle();
+  mipmaps.close();
+  system::set_interrupt_hook([] { return true; });
+  fake.busy = true;
+  EXPECT_THROW(level.close(), InterruptedError);
+  system::set_interrupt_hook(nullptr);
+  fake.busy = false;
+  while (fake.live("mipmapped array") != 0) std::this_thread::yield();
 }
 
 TEST_F(Textures, AllAreDestroyedInTheirContext) {

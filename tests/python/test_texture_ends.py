@@ -7,9 +7,16 @@ from typing import Any
 
 import cudacore
 import pytest
-from cudacore import Device, LegacyPinnedMemoryResource, Stream
-from cudacore.texture import OpaqueArrayOptions, ResourceDescriptor
-from harness import run_cleanly
+from cudacore import (
+    Device,
+    Kernel,
+    LaunchConfig,
+    LegacyPinnedMemoryResource,
+    Stream,
+    launch,
+)
+from cudacore.texture import OpaqueArrayOptions, ResourceDescriptor, TextureObject
+from harness import build, run_cleanly
 
 MAKE = """
 import os
@@ -145,3 +152,103 @@ def test_work_is_waited_for_without_the_gil(device: Device, stream: Stream, how:
         gc.collect()
     order.append("ended")
     assert order == ["worked", "ended"]
+
+
+SHAPE = LaunchConfig(grid=1, block=4)
+
+
+@pytest.fixture(scope="module")
+def read(device: Device) -> Kernel:
+    device.set_current()
+    code = """__global__ void read(cudaTextureObject_t t, int* o) {
+        o[threadIdx.x] = tex1Dfetch<int>(t, threadIdx.x);
+    }"""
+    return build(code).get_kernel("read")
+
+
+def texture_of_ints(device: Device, stream: Stream) -> TextureObject:
+    memory = device.allocate(16, stream=stream)
+    memory.copy_from(b"abcd" * 4, stream=stream)
+    resource = ResourceDescriptor.from_linear(memory, format="int32", num_channels=1)
+    return device.create_texture_object(resource=resource)
+
+
+def hold(stream: Stream) -> threading.Event:
+    """Let the stream wait for an event of this process."""
+    go = threading.Event()
+    stream.add_callback(lambda: go.wait(30) and None)
+    return go
+
+
+def test_work_is_waited_for_while_something_is_captured(
+    device: Device, stream: Stream, read: Kernel
+) -> None:
+    device.set_current()
+    texture, out = texture_of_ints(device, stream), device.allocate(16, stream=stream)
+    go = hold(stream)
+    launch(stream, SHAPE, read, texture, out)
+    builder = device.create_stream().create_graph_builder()
+    builder.begin_building()
+    threading.Timer(0.1, go.set).start()
+    texture.close()
+    builder.end_building().complete()
+    host = bytearray(16)
+    out.copy_to(host, stream=stream)
+    stream.sync()
+    assert host == b"abcd" * 4
+
+
+@pytest.mark.parametrize("how", ["close", "collect"])
+def test_other_work_is_not_waited_for(
+    device: Device, stream: Stream, read: Kernel, how: str
+) -> None:
+    device.set_current()
+    texture, out = texture_of_ints(device, stream), device.allocate(16, stream=stream)
+    launch(stream, SHAPE, read, texture, out)
+    stream.sync()
+    other = device.create_stream()
+    go = hold(other)
+    if how == "close":
+        texture.close()
+    else:
+        del texture
+    assert not other.is_done
+    go.set()
+    other.sync()
+
+
+def test_closing_leaves_captures_alone() -> None:
+    script = """
+import threading
+from cudacore import Device, LaunchConfig, Program, launch
+from cudacore.texture import ResourceDescriptor
+
+device = Device()
+device.set_current()
+code = "__global__ void read(cudaTextureObject_t t, int* o) { *o = tex1Dfetch<int>(t, 0); }"
+read = Program(code, "c++").compile().get_kernel("read")
+memory = device.allocate(16)
+resource = ResourceDescriptor.from_linear(memory, format="int32", num_channels=1)
+is_over = threading.Event()
+def close_textures():
+    stream = device.create_stream()
+    while not is_over.is_set():
+        texture = device.create_texture_object(resource=resource)
+        launch(stream, LaunchConfig(grid=1, block=1), read, texture, memory)
+        texture.close()
+threads = [threading.Thread(target=close_textures) for _ in range(3)]
+for thread in threads:
+    thread.start()
+try:
+    for _ in range(100):
+        builder = device.create_stream().create_graph_builder()
+        builder.begin_building()
+        for _ in range(20):
+            memory.fill(1, stream=builder)
+        builder.end_building().complete()
+finally:
+    is_over.set()
+    for thread in threads:
+        thread.join()
+"""
+    run_cleanly(script)
