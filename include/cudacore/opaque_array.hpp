@@ -55,7 +55,7 @@ class OpaqueArray {
   OpaqueArray(const Context& context, const OpaqueArrayOptions& options);
   explicit OpaqueArray(std::shared_ptr<owner::ArrayBox> box) noexcept : box_(std::move(box)) {}
 
-  /// Drops this object's share. The last share waits for the work of the context, and destroys the
+  /// Drops this object's share. The last share waits for the work that uses it, and destroys the
   /// array; the interrupt hook can end the wait, and a background thread then destroys it.
   void close();
   [[nodiscard]] bool is_closed() const noexcept { return box_ == nullptr; }

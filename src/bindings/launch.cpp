@@ -66,8 +66,10 @@ void launch_from_python(const Stream& stream, const LaunchConfig& config, const 
   const BorrowedBuffers borrowed(args, count);
   Shares shares;
   const bool may_be_captured = owner::any_capture();
-  if (may_be_captured) [[unlikely]]
+  if (may_be_captured) [[unlikely]] {
     shares = keep_arguments(args, count);
+    require_recorded_memory(*box, {args, count});
+  }
   if (arrays.has_producers()) [[unlikely]] {
     const ReleaseGil release;
     arrays.wait_for_producers();

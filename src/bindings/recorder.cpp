@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "bindings/conversions.hpp"
+#include "driver/leaked.hpp"
 #include "runtime/context_call.hpp"
 
 namespace cudacore::bindings {
@@ -27,6 +28,9 @@ bool is_same(const launching::Slot& a, const launching::Slot& b) noexcept {
   return a.kind == b.kind && a.size == b.size && a.fast_path == b.fast_path;
 }
 
+/// Those of all threads. With the GIL.
+std::vector<Recorder*>& all_recorders() { return driver::leaked<std::vector<Recorder*>>(); }
+
 }  // namespace
 
 thread_local Recorder* Recorder::active_ = nullptr;
@@ -40,10 +44,12 @@ void Recorder::begin(const Stream& stream) {
                            " is: call it on the stream that is being recorded");
   }
   graph_ = capture_of(*stream.box()).graph;
+  all_recorders().push_back(this);
   active_ = this;
 }
 
 void Recorder::end() noexcept {
+  std::erase(all_recorders(), this);
   if (active_ == this) active_ = nullptr;
 }
 
@@ -66,6 +72,20 @@ void Recorder::require_recorded(const owner::StreamBox& stream) const {
       "work is queued on " + owner::describe_stream(stream) +
       ", which is not recorded: leave the stream out, so that the work goes to the current stream, "
       "or make the other stream wait for it first");
+}
+
+void Recorder::require_recorded(const owner::StreamBox& stream, CUdeviceptr address) {
+  const auto found = std::ranges::find_if(
+      all_recorders(), [address](const Recorder* one) { return one->is_stand_in(address); });
+  if (found == all_recorders().end() || *found == active_) return;
+  // It may end while the driver is asked.
+  const std::string name = (*found)->name_;
+  CUgraph const graph = (*found)->graph_;
+  if (capture_of(stream).graph == graph) return;
+  throw NotSupportedError(name + " is being recorded, and an argument of it is used on " +
+                          owner::describe_stream(stream) +
+                          ", which is not part of the recording: in another thread, give the "
+                          "stream that is recorded, or do it outside");
 }
 
 bool Recorder::has_stand_in(py::handle object) const noexcept {
@@ -144,6 +164,16 @@ bool Recorder::keep(const owner::StreamBox& stream, std::vector<std::shared_ptr<
 void require_recorded(const Stream& stream) {
   const Recorder* recorder = Recorder::active();
   if (recorder != nullptr && stream.box() != nullptr) recorder->require_recorded(*stream.box());
+}
+
+void require_recorded_memory(const owner::StreamBox& stream, std::span<PyObject* const> objects) {
+  for (PyObject* object : objects) {
+    if (const auto* buffer = used_value<Buffer>(object)) {
+      Recorder::require_recorded(stream, buffer->handle());
+    } else if (const auto* view = get_if<StridedView>(object)) {
+      Recorder::require_recorded(stream, view->address);
+    }
+  }
 }
 
 void require_recorded_copy(const Stream& stream, bool is_to_host) {

@@ -38,6 +38,11 @@ class Recorder : driver::NotCopied {
     return owner::any_capture() ? active_ : nullptr;
   }
 
+  /// Refuses memory that stands for an argument in what another thread records, on a stream that is
+  /// not part of that: the work would run once, now, on nobody's memory.
+  /// @throw NotSupportedError
+  static void require_recorded(const owner::StreamBox& stream, CUdeviceptr address);
+
   /// Makes the thread record the capture of a stream, until end().
   /// @throw std::logic_error if it records already.
   void begin(const Stream& stream);
@@ -106,6 +111,18 @@ class Recorder : driver::NotCopied {
 /// Refuses work on a stream that is not recorded; does nothing unless the thread records.
 /// @throw NotSupportedError
 void require_recorded(const Stream& stream);
+/// Refuses Buffers and views among objects that stand for arguments elsewhere, before work on them
+/// is queued; see Recorder::require_recorded().
+void require_recorded_memory(const owner::StreamBox& stream, std::span<PyObject* const> objects);
+inline void require_recorded_memory(const Stream& stream,
+                                    std::initializer_list<py::handle> objects) {
+  if (!owner::any_capture() || stream.box() == nullptr) [[likely]]
+    return;
+  for (const py::handle object : objects) {
+    PyObject* one = object.ptr();
+    require_recorded_memory(*stream.box(), std::span(&one, 1));
+  }
+}
 /// Refuses a copy to memory of the host alone, which the function could read before it is made.
 /// @throw NotSupportedError as require_recorded()
 void require_recorded_copy(const Stream& stream, bool is_to_host);

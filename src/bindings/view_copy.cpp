@@ -66,6 +66,11 @@ void copy_view(const StridedView& target, const StridedView& source, py::handle 
   if (to.layout.count() == 0) return;
   const StridedMemory into = memory_of(to);
   const StridedMemory out_of = memory_of(from);
+  if (owner::any_capture() && chosen.box() != nullptr) [[unlikely]] {
+    for (const CUdeviceptr address : {to.address, from.address}) {
+      Recorder::require_recorded(*chosen.box(), address);
+    }
+  }
   require_recorded_copy(chosen, to.device.type == dlpack::DeviceType::cpu);
   std::span<const std::byte> host;
   if (from.device.type == dlpack::DeviceType::cpu) {

@@ -4,6 +4,8 @@
 import gc
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 
 import cudacore
@@ -126,6 +128,34 @@ def test_the_collector_waits_for_a_recording(device: Device, kernels: Kernels) -
     finally:
         gc.set_threshold(*before)
     assert step.recordings[0].nodes == 1
+
+
+@pytest.mark.parametrize("how", ["launch", "fill", "copy"])
+def test_other_threads_use_no_stand_ins(device: Device, kernels: Kernels, how: str) -> None:
+    other = new(device)
+    said = SimpleNamespace(text="")
+
+    def work(x: Buffer) -> None:
+        device.set_current()
+        try:
+            if how == "launch":
+                kernels["add"][1, COUNT](x, 1)
+            elif how == "fill":
+                x.fill(1)
+            else:
+                other.copy_from(x)
+        except cudacore.NotSupportedError as error:
+            said.text += str(error)
+
+    with ThreadPoolExecutor(1) as pool:
+
+        @record
+        def step(x: Buffer) -> None:
+            pool.submit(work, x).result()
+            x.fill(0)
+
+        step(new(device))
+    assert said.text.count("step is being recorded, and an argument of it is used on") == 1
 
 
 def test_stand_ins_are_not_compared(device: Device) -> None:
