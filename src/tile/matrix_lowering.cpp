@@ -175,7 +175,7 @@ void MatrixLowering::prepare(Kernel& kernel, const Target& target) const {
 std::optional<OperationLayouts> MatrixLowering::layouts(const Operation& operation,
                                                         const Target& target) const {
   if (operation.is("pipeline") || operation.is("arrive") || operation.is("staged") ||
-      operation.is("stage_once") || operation.is("fetch"))
+      operation.is("stage_once") || operation.is("fetch") || operation.is("thread_again"))
     return OperationLayouts{};
   if (!operation.is("mma")) return std::nullopt;
   const MatrixProduct made = product(operation, target.warps);
@@ -230,7 +230,8 @@ void MatrixLowering::rewrite(Kernel& kernel, const Target& target) const {
 }
 
 std::optional<std::vector<Phase>> MatrixLowering::effects(const Operation& operation) const {
-  if (operation.is("staged") || operation.is("fetch")) return std::vector<Phase>{};
+  if (operation.is("staged") || operation.is("fetch") || operation.is("thread_again"))
+    return std::vector<Phase>{};
   if (operation.is("pipeline") || operation.is("stage_once")) {
     const Value& memory = *operation.result();
     Phase phase;

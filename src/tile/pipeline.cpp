@@ -245,6 +245,14 @@ class LoopPipeliner {
     staged.insert(staged.begin(), std::move(arrive));
     body.operations.insert(body.operations.begin(), std::make_move_iterator(staged.begin()),
                            std::make_move_iterator(staged.end()));
+    if (is_chained) {
+      set(*pipeline, "again", 1);
+      auto again = std::make_unique<Operation>();
+      again->name = "thread_again";
+      again->location = loop.location;
+      region.operations.insert(region.operations.begin() + static_cast<std::ptrdiff_t>(at) + 1,
+                               std::move(again));
+    }
     before.push_back(std::move(pipeline));
     const std::size_t count = before.size();
     region.operations.insert(region.operations.begin() + static_cast<std::ptrdiff_t>(at),

@@ -16,6 +16,8 @@ namespace cudacore::tile {
 /// `arrive`: begins an iteration. Waits for its slot, and fetches for an iteration to come.
 /// `staged : shared`: a tile in the slot of this iteration.
 /// `product_ahead a, b, c`: loads the first fragments for a loop, see cross_iterations().
+/// `thread_again`: after a loop short of registers; what follows from the thread's number is
+/// computed again.
 /// `stage_once p, origin, shape, strides : shared`: a tile that a loop uses again and again,
 /// fetched before it.
 

@@ -155,9 +155,15 @@ void print_ring(Printer& printer, const Operation& pipeline) {
              ring + " + k * " + number(slot_bytes) + ");");
 }
 
+// What follows from the thread's number is computed again from here on, not kept in registers.
+void print_thread_again(Printer& printer) {
+  printer.out().line("tid = matrix::thread_number<true>();");
+}
+
 void print_arrive(Printer& printer, const Operation& arrive) {
   const Operation& pipeline = *arrive.operand(4)->source;
   if (pipeline.integer("crossing") != 0) return;  // the product waits and fetches
+  if (pipeline.integer("again") != 0) print_thread_again(printer);
   const std::string ring = ring_name(arrive);
   const std::int64_t slots = arrive.integer("slots");
   const std::string variable = printer.scalar(arrive.operands[3]);
@@ -194,6 +200,8 @@ bool print_pipeline(Printer& printer, const Operation& operation) {
         .print("matrix::shared_address(" +
                Printer::shared(Element::u8, operation.result()->shared_offset) + ")");
     printer.out().line("matrix::commit_copies();");
+  } else if (operation.is("thread_again")) {
+    print_thread_again(printer);
   } else if (!operation.is("staged")) {
     return false;
   }

@@ -393,7 +393,7 @@ std::string Printer::kernel() {
   text += head;
   if (shared_bytes_ > 0)
     text += "  extern __shared__ __align__(128) unsigned char shared_memory[];\n";
-  text += "  const u32 tid = threadIdx.x;\n  (void)tid;\n";
+  text += "  u32 tid = threadIdx.x;\n  (void)tid;\n";
   return text + writer_.text() + "}\n";
 }
 
