@@ -108,7 +108,7 @@ void end(UsedByWork& box, const char* name, Handle handle,
                 std::move(box.context),
                 box.take_uses(),
                 std::move(kept)};
-  if (in_callback() || !ending.try_now(*api, true)) {
+  if (in_callback() || !ending.try_now(*api, !any_capture())) {
     end_later(std::make_shared<Ending>(std::move(ending)));
   }
 }

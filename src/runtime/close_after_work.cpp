@@ -36,7 +36,8 @@ void note_use(owner::UsedByWork& used, const owner::StreamBox& stream) noexcept 
 }
 
 void wait_for_uses(std::shared_ptr<void> last, owner::UsedByWork& used) {
-  if (error::interrupt_hook() == nullptr || owner::in_callback()) return;
+  // During a capture, the destructor lets another thread wait.
+  if (error::interrupt_hook() == nullptr || owner::in_callback() || owner::any_capture()) return;
   const driver::DriverApi* api = driver::api_for_cleanup();
   const std::shared_ptr<error::ContextBox> context = used.context;
   if (api == nullptr || context->lost.load(std::memory_order_relaxed)) return;
