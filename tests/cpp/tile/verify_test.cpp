@@ -50,7 +50,7 @@ TEST(TileVerify, RefusesWrongOperations) {
   expect("%y = reduce %x {axis = 1} : f32 (%a : f32, %b : f32) {\nyield %a\n}",
          "an axis of the tile's");
   expect("%y = reduce %x {axis = 0} : f32 (%a : f32) {\nyield %a\n}", "two arguments");
-  expect("continue", "stands in no region of its kind");
+  expect("continue", "does not end its region");
   expect("for %k = (0, %n, 0) {\ncontinue\n}", "a step above 0");
   expect("%y = mma %x, %x, %x : f32[8]", "multiplies [M,K] and [K,N]");
 }
