@@ -103,6 +103,9 @@ class Missing(type):
         use(cls.__name__)
         return iter(())
 
+    def __setattr__(cls, name: str, _: object) -> None:
+        use(f"{cls.__name__}.{name}")
+
     def __getitem__(cls, _: object) -> "Missing":
         return cls
 
@@ -144,7 +147,16 @@ def capability() -> tuple[int, int]:
 
 def insides() -> dict[str, dict[str, object]]:
     """What tests take from modules of cuTile that are not public, where cudacore has the same."""
-    from cudacore.tile import _dtype, _exception, _hints, _mode, _promotion, _variant, compilation
+    from cudacore.tile import (
+        _dtype,
+        _exception,
+        _hints,
+        _mode,
+        _promotion,
+        _variant,
+        compilation,
+        tune,
+    )
     from cudacore.tile.compilation import _constraint, _demangling, _mangling
 
     def is_allowed(source: object, target: object) -> bool:
@@ -214,6 +226,7 @@ def insides() -> dict[str, dict[str, object]]:
         "_compiler_options": {"CompilerOptions": Options},
         "_ir.typing_support": {"to_dtype": _dtype.to_dtype},
         "_ir.cast_ops": {"_is_implicit_cast_ok": is_allowed},
+        "tune": vars(tune),
         "compilation._signature": vars(_constraint),
         "compilation._name_mangling": vars(_mangling)
         | {"_mangle_string": _mangling.mangle_string, "_demangle_kernel_name": demangle}
