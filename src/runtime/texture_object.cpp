@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "cudacore/memory_resource.hpp"
+#include "error/describe.hpp"
 #include "owner/texture_boxes.hpp"
 #include "runtime/array_shape.hpp"
 #include "runtime/close_after_work.hpp"
