@@ -107,7 +107,7 @@ TEST_F(Textures, WrongShapesAreRefusedWithoutADriverCall) {
 TEST_F(Textures, CopiesMoveAllElements) {
   const Stream stream = Device(0).create_stream();
   const OpaqueArray array = make({8, 4});
-  const Buffer memory = aligned_memory();
+  const Buffer memory = aligned_memory(128);
   array.copy_from(memory, stream);
   EXPECT_EQ(fake.last_copy.srcDevice, memory.handle());
   EXPECT_EQ(fake.last_copy.dstMemoryType, CU_MEMORYTYPE_ARRAY);
@@ -131,7 +131,8 @@ TEST_F(Textures, CopiesOfTheWrongSizeAreRefused) {
   EXPECT_THROW(array.copy_to(bytes, stream), std::invalid_argument);
   EXPECT_THROW(array.copy_to(aligned_memory(127), stream), std::invalid_argument);
   EXPECT_THROW(array.copy_from(Buffer(nullptr), stream), std::invalid_argument);
-  EXPECT_THROW(array.copy_from(aligned_memory(), Device(2).create_stream()), std::invalid_argument);
+  EXPECT_THROW(array.copy_from(aligned_memory(128), Device(2).create_stream()),
+               std::invalid_argument);
   EXPECT_EQ(fake.count("cuMemcpy3DAsync"), 0);
 }
 
@@ -415,10 +416,10 @@ TEST_P(TexturesFail, NothingLeaks) {
   const Step step = [] {
     const Stream stream = Device(0).create_stream();
     OpaqueArray array(context(), {{8, 4}, ArrayFormat::float32, 1, true});
-    array.copy_from(aligned_memory(), stream);
+    array.copy_from(aligned_memory(128), stream);
     const MipmappedArray mipmaps(context(), {{{8, 4}, ArrayFormat::float32, 1}, 2});
     const OpaqueArray level = mipmaps.get_level(1);
-    level.copy_to(aligned_memory(), stream);
+    level.copy_to(aligned_memory(32), stream);
     const TextureObject texture(context(), array);
     TextureObjectOptions normalized;
     normalized.normalized_coords = true;
