@@ -138,7 +138,8 @@ def _source(code: CodeType, filename: str) -> ast.FunctionDef | ast.Lambda | str
     """Return the syntax tree of a function's code, or what is wrong."""
     first, name = code.co_firstlineno, code.co_name
     linecache.checkcache(filename)
-    lines = linecache.getlines(filename)
+    # From CPython 3.13 on, there is source by this name: what `python -c` was given.
+    lines = [] if filename == "<string>" else linecache.getlines(filename)
     if first > len(lines):
         return (
             f"the source of {name}() was not found in {filename}: a kernel, and what it "
