@@ -14,7 +14,7 @@ T = TypeVar("T")
 class ConstantAnnotation:
     """Marks a parameter whose value is part of the compiled kernel.
 
-    Each new value compiles the kernel anew. :data:`Constant` is the short way to write it.
+    Each new value compiles the kernel anew. ``Constant`` is the short way to write it.
 
     Examples
     --------

@@ -80,9 +80,9 @@ class TuningResult(Generic[T]):
     ----------
     best : Measurement
         The fastest configuration.
-    successes : sequence of Measurement
+    successes : tuple of Measurement
         All that ran.
-    failures : sequence of tuple
+    failures : tuple
         ``(config, exception type, message)`` of all that could not be compiled or launched.
     """
 
