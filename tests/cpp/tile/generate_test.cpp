@@ -33,7 +33,7 @@ TEST(TileGenerate, PrintsReadableText) {
 using namespace cudacore_tile;
 
 extern "C" __global__ void __launch_bounds__(32) scale(f32* v0, f32 v1) {
-  const u32 tid = threadIdx.x;
+  u32 tid = threadIdx.x;
   (void)tid;
 #line 3 "/home/me/scale.py"
   const i32 v2_0 = i32((tid << 2));
