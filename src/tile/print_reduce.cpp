@@ -42,8 +42,8 @@ class Reduction {
     for (const Value* const result : operation_.results) printer_.declare(*result);
   }
 
-  [[nodiscard]] std::vector<std::string> elements(const std::vector<std::string>& arrays,
-                                                  const std::string& number) const {
+  [[nodiscard]] static std::vector<std::string> elements(const std::vector<std::string>& arrays,
+                                                         const std::string& number) {
     std::vector<std::string> texts;
     for (const std::string& array : arrays) texts.push_back(array + "[" + number + "]");
     return texts;
