@@ -87,10 +87,18 @@ struct Operation {
   [[nodiscard]] Region& region(std::size_t index) const { return *regions.at(index); }
 };
 
+/// CUDA C++ of the user's, which defines functions that the kernel calls.
+struct DeviceSource {
+  std::string file;  ///< where it is from, as the compiler's messages name it
+  std::int64_t line = 1;
+  std::string code;
+};
+
 /// A parsed kernel. Values and operations keep their addresses.
 struct Kernel {
   std::string name;
   std::vector<std::string> files;
+  std::vector<DeviceSource> sources;
   std::vector<Value*> parameters;
   std::map<std::string, std::int64_t, std::less<>> hints;
   Region body;

@@ -54,6 +54,8 @@ class Parser {
           tokens.fail("files are numbered from 0 in order");
         if (tokens.next().kind != Token::Kind::string) tokens.fail("expected the file's path");
         kernel_->files.push_back(tokens.take().text);
+      } else if (tokens.accept("source")) {
+        read_source(tokens);
       } else {
         tokens.expect("kernel");
         if (!versioned) tokens.fail("the text does not begin with 'tile 1'");
@@ -64,6 +66,17 @@ class Parser {
       }
     }
     Tokens({}, number_).fail("there is no kernel");
+  }
+
+  void read_source(Tokens& tokens) {
+    DeviceSource& source = kernel_->sources.emplace_back();
+    for (std::string* const part : {&source.file, &source.code}) {
+      if (tokens.next().kind != Token::Kind::string)
+        tokens.fail("expected a source's file and text");
+      *part = tokens.take().text;
+      if (part == &source.file) source.line = tokens.integer();
+    }
+    if (tokens.next().kind != Token::Kind::end) tokens.fail("text after a source");
   }
 
   End read_region(Region& region, int depth) {

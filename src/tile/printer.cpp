@@ -387,6 +387,12 @@ std::string Printer::kernel() {
   region(kernel_.body);
   static_cast<void>(out());
   std::string text;
+  for (const DeviceSource& source : kernel_.sources)
+    text += "#line " + std::to_string(source.line) + ' ' + quoted_path(source.file) + '\n' +
+            source.code + '\n';
+  if (!kernel_.sources.empty())
+    text += "#line " + std::to_string(std::count(text.begin(), text.end(), '\n') + 2) + ' ' +
+            quoted_path(kernel_.name + ".cu") + '\n';
   for (const std::string& header : headers_) text += "#include <cudacore/tile/" + header + ">\n";
   text += "\nusing namespace cudacore_tile;\n\n";
   for (const auto& [name, function] : functions_) text += function + "\n";

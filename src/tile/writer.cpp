@@ -2,7 +2,6 @@
 #include "tile/writer.hpp"
 
 namespace cudacore::tile {
-namespace {
 
 std::string quoted_path(const std::string& path) {
   std::string text = "\"";
@@ -12,8 +11,6 @@ std::string quoted_path(const std::string& path) {
   }
   return text + '"';
 }
-
-}  // namespace
 
 void Writer::locate(const Location& location) {
   if (location.line > 0) wanted_ = location;

@@ -8,6 +8,9 @@
 
 namespace cudacore::tile {
 
+/// A path as a literal of C++, as #line takes it.
+[[nodiscard]] std::string quoted_path(const std::string& path);
+
 /// Indented lines of C++, with #line where the compiler would otherwise report another line of the
 /// user's source than the current location.
 class Writer {

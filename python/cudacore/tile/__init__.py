@@ -182,6 +182,7 @@ if TYPE_CHECKING:
     from cudacore.tile._mode import MemoryScope as MemoryScope
     from cudacore.tile._mode import PaddingMode as PaddingMode
     from cudacore.tile._mode import RoundingMode as RoundingMode
+    from cudacore.tile._source_function import device_function as device_function
 
 _MODULES = {
     "_by_target": "ByTarget",
@@ -233,6 +234,7 @@ _MODULES = {
     "_language_tile": "Scalar Tile",
     "_launch": "launch",
     "_mode": "MemoryOrder MemoryScope PaddingMode RoundingMode",
+    "_source_function": "device_function",
     "compilation": "compilation",
     "tune": "tune",
 }

@@ -8,6 +8,7 @@ from typing import Any
 
 from cudacore.tile._exception import TileTypeError
 from cudacore.tile._record import record_type
+from cudacore.tile._source_function import device_function
 from cudacore.tile._value import BoundMethod, Constant, Record
 
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
@@ -18,6 +19,7 @@ _PLAIN = (
     float,
     slice,
     enum.Enum,
+    device_function,
     types.ModuleType,
     type,
     types.EllipsisType,

@@ -32,10 +32,12 @@ from cudacore.tile._merge import is_number
 from cudacore.tile._names import local_names, parameters
 from cudacore.tile._operand import describe
 from cudacore.tile._operation import guard
+from cudacore.tile._operation_call import call_device_function
 from cudacore.tile._operation_math import construct
 from cudacore.tile._record import method, record_type
 from cudacore.tile._scope import IMPLEMENTATIONS
 from cudacore.tile._signature import signature_of
+from cudacore.tile._source_function import device_function
 from cudacore.tile._value import BoundMethod, Constant, Function, Record
 
 _MOST_CALLS = 250  # within each other
@@ -127,6 +129,11 @@ def call_python(
 def _call_other(
     evaluator: Evaluator, function: Any, args: Sequence[object], kwargs: Mapping[str, object]
 ) -> object:
+    if isinstance(function, device_function):
+        if kwargs:
+            message = f"{function.name}() of CUDA C++ takes no named arguments"
+            evaluator.error(TileTypeError, message)
+        return guard(function.name, call_device_function)(evaluator.scope, function, *args)
     dtype = _convert.foreign_dtype(function)
     if dtype is not None:
         return _call_dtype(evaluator, dtype, args, kwargs)

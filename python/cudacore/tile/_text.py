@@ -71,6 +71,8 @@ class Builder:
         self.body = Region()
         self.parameters: list[tuple[Value, dict[str, object]]] = []
         self.hints: dict[str, int] = {}
+        self.sources: dict[str, tuple[str, int]] = {}  # CUDA C++: the file and line it is from
+        self.functions: dict[str, str] = {}  # of CUDA C++ that are called: in which source
         self._region = self.body
         self._count = 0
         self._replaced: dict[Value, Value | int] = {}
@@ -229,7 +231,11 @@ class _Printer:
             self.line(1, f"hint {hint} = {number_}")
         self.region(1, self.builder.body)
         files = [f"file {index} {json.dumps(path)}" for path, index in self.files.items()]
-        head = ["tile 1", *files, f"kernel {json.dumps(name)} {{"]
+        sources = [
+            f"source {json.dumps(file)} {line} {json.dumps(code)}"
+            for code, (file, line) in self.builder.sources.items()
+        ]
+        head = ["tile 1", *files, *sources, f"kernel {json.dumps(name)} {{"]
         return "\n".join([*head, *self.lines, "}", ""])
 
     def line(self, depth: int, text: str) -> None:

@@ -11,7 +11,12 @@ import cudacore
 from cudacore import LaunchConfig, Program, ProgramOptions, _tile
 from cudacore.tile._compile import compile_to_text
 from cudacore.tile._compiler_timeout import compiled_in_time
-from cudacore.tile._exception import Loc, TileInternalError, TileUnsupportedFeatureError
+from cudacore.tile._exception import (
+    Loc,
+    TileInternalError,
+    TileSyntaxError,
+    TileUnsupportedFeatureError,
+)
 from cudacore.tile._parameter import (
     ArrayParameter,
     ConstantParameter,
@@ -20,6 +25,7 @@ from cudacore.tile._parameter import (
     ScalarParameter,
     TupleParameter,
 )
+from cudacore.tile._source_function import place_of_error
 from cudacore.tile.compilation._constraint import (
     ArrayConstraint,
     DataclassConstraint,
@@ -157,6 +163,10 @@ def compile_source(
     try:
         return compiled_in_time(lambda: program.compile(format) if format else program.compile())
     except cudacore.CompileError as error:
+        place = place_of_error(source, str(error))
+        if place is not None:
+            message = f"NVRTC refused CUDA C++ that {of.__name__} calls: {error}"
+            raise TileSyntaxError(message, place) from error
         raise TileInternalError(
             f"NVRTC refused the generated code of {of.__name__}: {error}"
         ) from error

@@ -59,6 +59,26 @@ extern "C" __global__ void __launch_bounds__(32) scale(f32* v0, f32 v1) {
 )");
 }
 
+TEST(TileGenerate, PutsTheUsersSourceInFront) {
+  const Generated generated = generate(R"(tile 1
+source "/home/me/\"softplus.py" 7 "__device__ float softplus(float x) {\n  return x;\n}"
+kernel "k" {
+  param %0 : ptr<f32> {align = 16}
+  hint warps = 1
+  %1 = load %0, origin(0), shape(128), strides(1) : f32[128]
+  %2 = call %1 {name = "softplus"} : f32[128]
+  store %0, %2, origin(0), shape(128), strides(1)
+  return
+}
+)",
+                                       {});
+  EXPECT_EQ(generated.source.substr(0, generated.source.find("#include")),
+            "#line 7 \"/home/me/\\\"softplus.py\"\n"
+            "__device__ float softplus(float x) {\n  return x;\n}\n"
+            "#line 6 \"k.cu\"\n");
+  EXPECT_NE(generated.source.find("::softplus("), std::string::npos);
+}
+
 TEST(TileGenerate, TakesHintsOverThoseOfTheText) {
   Options options;
   options.hints["warps"] = 4;

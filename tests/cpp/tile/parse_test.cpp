@@ -30,6 +30,19 @@ TEST(TileParse, ReadsParametersAndHints) {
   EXPECT_EQ(kernel->name, "k");
 }
 
+TEST(TileParse, ReadsSources) {
+  const auto kernel =
+      parse("tile 1\nsource \"a.py\" 12 \"int x;\\nint y;\"\nkernel \"k\" {\nreturn\n}\n");
+  ASSERT_EQ(kernel->sources.size(), 1U);
+  EXPECT_EQ(kernel->sources[0].file, "a.py");
+  EXPECT_EQ(kernel->sources[0].line, 12);
+  EXPECT_EQ(kernel->sources[0].code, "int x;\nint y;");
+  for (const char* const wrong :
+       {"source 3 1 \"x\"", "source \"a\" 1 2", "source \"a\" \"x\"", "source \"a\" 1 \"x\" \"y\""})
+    EXPECT_NE(message("tile 1\n" + std::string(wrong) + "\nkernel \"k\" {\nreturn\n}\n"), "")
+        << wrong;
+}
+
 TEST(TileParse, ReadsOperationsWithGroupsAttributesAndPlaces) {
   const auto kernel =
       parse(in_kernel("param %p : ptr<f32>\nparam %n : i32\n"
