@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Searches for the fastest configuration of a tile kernel."""
 
+import os
+import subprocess
+import sys
+from functools import partial
+
+import cudacore
 import cudacore.tile as ct
 import numpy as np
 import pytest
 from cudacore import NotSupportedError
+from cudacore.tile import tune
 from cudacore.tile.tune import Measurement, TuningResult, exhaustive_search
 
 
@@ -24,6 +31,7 @@ def search(device, stream):
             "kernel": count,
             "args_fn": lambda size: (view, size),
             "quiet": True,
+            "cache": False,
         }
         return exhaustive_search(space, stream, **(arguments | changes))
 
@@ -67,6 +75,149 @@ def test_nothing_to_search(search):
         search([3, 5])
     with pytest.raises(NotSupportedError, match="no time limit"):
         search([64], single_run_timeout_sec=1.0)
+
+
+@pytest.fixture
+def kept_search(search, tmp_path):
+    before = cudacore.cache.info()
+    cudacore.cache.set_folder(tmp_path)
+    cudacore.cache.enable()
+    yield partial(search, cache=True)
+    cudacore.cache.set_folder(before.folder)
+    if not before.is_enabled:
+        cudacore.cache.disable()
+
+
+def refuse_to_measure(*_, **__):
+    raise AssertionError
+
+
+def test_a_search_is_kept(kept_search, monkeypatch, capsys):
+    first = kept_search([64, 3, 128])
+    assert not first.is_cached
+    monkeypatch.setattr(tune, "benchmark", refuse_to_measure)
+    again = kept_search([64, 3, 128], quiet=False)
+    assert again.is_cached
+    assert (again.best, again.successes) == (first.best, first.successes)
+    [(config, kind, message)] = again.failures
+    assert (config, kind) == (3, first.failures[0][1])
+    assert message == first.failures[0][2]
+    assert capsys.readouterr().out.startswith("2 succeeded, 1 failed in an earlier search\n")
+
+
+@ct.kernel
+def count_by_two(x, size: ct.Constant[int]):
+    i = ct.bid(0)
+    ct.store(x, (i,), ct.load(x, (i,), shape=(size,)) + 2)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"space": [64]},
+        {"grid_fn": lambda size: (size // 64,)},
+        {"hints_fn": lambda size: {"occupancy": 16 + 0 * size}},
+        {"kernel": count_by_two},
+        {"cache": False},
+    ],
+)
+def test_another_search_is_another(kept_search, changes):
+    space = [256, 512]
+    assert not kept_search(space).is_cached
+    assert kept_search(space).is_cached
+    assert not kept_search(**({"space": space} | changes)).is_cached
+
+
+def test_another_shape_is_another_search(kept_search, device, stream):
+    kept_search([64, 128])
+    smaller = device.allocate(2048, stream=stream).view(np.int32)
+    again = kept_search([64, 128], args_fn=lambda size: (smaller, size))
+    assert not again.is_cached
+
+
+class Nameless:
+    def __init__(self, size):
+        self.size = size
+
+
+def test_what_has_no_lasting_name_is_not_kept(kept_search):
+    changes = {
+        "grid_fn": lambda config: (1024 // config.size,),
+        "args_fn": lambda config: (view_of(kept_search), config.size),
+    }
+    for _ in range(2):
+        assert not kept_search([Nameless(64)], **changes).is_cached
+
+
+def view_of(kept_search):
+    """Return the array that the fixture works on."""
+    return kept_search.func.__closure__[1].cell_contents
+
+
+def test_searches_are_forgotten(kept_search):
+    kept_search([64])
+    tune.clear_cache()
+    assert not kept_search([64]).is_cached
+    assert kept_search([64]).is_cached
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"[1]", b"\xff"])
+def test_damaged_entries_are_passed_over(kept_search, tmp_path, damage):
+    kept_search([64])
+    [entry] = [path for path in (tmp_path / "tuning" / "entries").rglob("*") if path.is_file()]
+    entry.write_bytes(damage)
+    assert not kept_search([64]).is_cached
+    assert kept_search([64]).is_cached
+
+
+def test_nothing_is_kept_while_the_program_cache_is_off(kept_search):
+    cudacore.cache.disable()
+    assert not kept_search([64]).is_cached
+    assert not kept_search([64]).is_cached
+
+
+PROCESS = """
+import cudacore
+import cudacore.tile as ct
+import numpy as np
+
+
+@ct.kernel
+def count(x, size: ct.Constant[int]):
+    i = ct.bid(0)
+    ct.store(x, (i,), ct.load(x, (i,), shape=(size,)) + 1)
+
+
+device = cudacore.Device()
+device.set_current()
+stream = device.create_stream()
+x = device.allocate(4096, stream=stream).view(np.int32)
+result = ct.tune.exhaustive_search(
+    [64, 128], stream, lambda size: (1024 // size,), count, lambda size: (x, size), quiet=True
+)
+print(result.is_cached, result.best.config, result.best.mean_us)
+"""
+
+
+def test_another_process_measures_nothing(tmp_path, device):
+    program = tmp_path / "program.py"
+    program.write_text(PROCESS)
+    environment = os.environ | {
+        "CUDACORE_CACHE_DIR": str(tmp_path / "cache"),
+        "CUDACORE_CACHE": "1",
+    }
+    said = [
+        subprocess.run(
+            [sys.executable, str(program)],
+            env=environment,
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.split()
+        for _ in range(2)
+    ]
+    assert [each[0] for each in said] == ["False", "True"]
+    assert said[0][1:] == said[1][1:]
 
 
 def test_long_tables_are_cut():

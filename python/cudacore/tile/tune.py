@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds the configuration of a tile kernel that is fastest on this device, by timing them.
 
+What a search finds is kept in the folder of the program cache (`cudacore.cache`), by the name of
+the device, the code of the kernel for each configuration, the arguments, their shapes included,
+and the versions of the driver, the compiler and cudacore: the same search in a later process times
+nothing.
+
 Examples
 --------
 >>> import cudacore
@@ -27,20 +32,23 @@ True
 
 from __future__ import annotations
 
+import builtins
 import math
 import statistics
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from cudacore import NotSupportedError, benchmark
+import cudacore
+from cudacore import Device, NotSupportedError, Stream, benchmark
+from cudacore.tile import _exception, _tuning_cache
 from cudacore.tile._kernel import kernel as Kernel  # noqa: N812 - a parameter has its name
 from cudacore.tile._launch import launch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Measurement", "TuningResult", "exhaustive_search"]
+__all__ = ["Measurement", "TuningResult", "clear_cache", "exhaustive_search"]
 
 T = TypeVar("T")
 
@@ -84,11 +92,14 @@ class TuningResult(Generic[T]):
         All that ran.
     failures : tuple
         ``(config, exception type, message)`` of all that could not be compiled or launched.
+    is_cached : bool
+        Whether an earlier search found this, and nothing was timed.
     """
 
     best: Measurement[T]
     successes: Sequence[Measurement[T]]
     failures: Sequence[tuple[T, type[BaseException], str]]
+    is_cached: bool = False
 
     def summary(self, *, top_k: int = 10, bottom_k: int = 2) -> str:
         """Return a table of the measurements, the fastest first.
@@ -100,7 +111,8 @@ class TuningResult(Generic[T]):
         bottom_k : int
             How many of the slowest are shown.
         """
-        lines = [f"{len(self.successes)} succeeded, {len(self.failures)} failed"]
+        when = " in an earlier search" if self.is_cached else ""
+        lines = [f"{len(self.successes)} succeeded, {len(self.failures)} failed{when}"]
         ranked = sorted(self.successes, key=lambda one: one.mean_us)
         hidden = len(ranked) - top_k - bottom_k
         if hidden <= 1:
@@ -143,6 +155,7 @@ def exhaustive_search(  # noqa: PLR0917 - the signature is cuTile's
     *,
     quiet: bool = False,
     single_run_timeout_sec: float | None = None,
+    cache: bool = True,
 ) -> TuningResult[T]:
     """Time each configuration of a kernel, and return the fastest.
 
@@ -167,6 +180,10 @@ def exhaustive_search(  # noqa: PLR0917 - the signature is cuTile's
         Whether to print nothing; by default the result is printed.
     single_run_timeout_sec : None
         Launches have no time limit.
+    cache : bool
+        Whether to return what the same search has found before, and to keep what this one finds.
+        While the program cache is off, and where the text of a configuration or of an argument
+        (its `repr`) has an address in it, nothing is kept.
 
     Raises
     ------
@@ -180,49 +197,148 @@ def exhaustive_search(  # noqa: PLR0917 - the signature is cuTile's
         raise NotSupportedError("launches of a search have no time limit")
     if not len(search_space):
         raise ValueError("Search space is empty.")
-    runs: list[tuple[T, Callable[[], None]]] = []
-    failures: list[tuple[T, type[BaseException], str]] = []
-    measured: list[Measurement[T]] = []
-    for config in search_space:
+    failures: list[tuple[int, BaseException]] = []
+    runs: dict[int, _Run] = {}
+    for place, config in enumerate(search_space):
         try:
             chosen = kernel if isinstance(kernel, Kernel) else kernel(config)
             if hints_fn is not None:
                 chosen = chosen.replace_hints(**hints_fn(config))
-            run = partial(launch, stream, grid_fn(config), chosen, args_fn(config))
-            run()
-            measured.append(_measure([(config, run)], stream, _FIRST_SAMPLES)[0])
-        except Exception as error:  # noqa: BLE001 - the search goes on without it
-            failures.append((config, type(error), str(error)))
-            continue
-        runs.append((config, run))
-    if not measured:
-        config, kind, message = failures[0]
-        raise ValueError(
-            f"No valid config found in search space.\nConfig: {config}\n{kind.__name__}: {message}"
-        )
-    order = sorted(range(len(measured)), key=lambda place: measured[place].mean_us)[:_CONTENDERS]
-    if len(order) > 1:
-        again = _measure([runs[place] for place in order], stream, _MORE_SAMPLES)
-        for place, measurement in zip(order, again, strict=True):
-            measured[place] = measurement
-    best = min((measured[place] for place in order), key=lambda one: one.mean_us)
-    result = TuningResult(best=best, successes=tuple(measured), failures=tuple(failures))
+            runs[place] = _Run(config, grid_fn(config), chosen, args_fn(config))
+        except Exception as error:  # noqa: BLE001, PERF203 - the search goes on without it
+            failures.append((place, error))
+    key = _key(stream, runs, failures) if cache else None
+    result = None if key is None else _kept(search_space, _tuning_cache.read(key))
+    if result is None:
+        result, kept = _search(search_space, stream, runs, failures)
+        if key is not None:
+            _tuning_cache.write(key, kept)
     if not quiet:
         print(result)  # noqa: T201 - asked for
     return result
 
 
-def _measure(
-    runs: Sequence[tuple[T, Callable[[], None]]], stream: Any, samples: int
-) -> list[Measurement[T]]:
-    functions = {str(place): run for place, (_, run) in enumerate(runs)}
+def clear_cache() -> None:
+    """Forget what searches have found, of all devices.
+
+    Raises
+    ------
+    OSError
+        The folder can't be changed.
+    """
+    _tuning_cache.clear()
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A launch of one configuration."""
+
+    config: Any
+    grid: Any
+    kernel: Kernel
+    arguments: tuple[Any, ...]
+
+    def launch(self, stream: Any) -> None:
+        launch(stream, self.grid, self.kernel, self.arguments)
+
+
+def _key(
+    stream: Any, runs: dict[int, _Run], failures: Sequence[tuple[int, BaseException]]
+) -> str | None:
+    device = stream.device if isinstance(stream, Stream) else Device()
+    facts = _tuning_cache.device_facts(device)
+    major, minor = device.compute_capability
+    for place, run in runs.items():
+        try:
+            of_run = _tuning_cache.run_facts(
+                run.config, run.grid, run.kernel, run.arguments, 10 * major + minor
+            )
+        except Exception:  # noqa: BLE001 - the launch will raise it, too
+            return None
+        facts.append([place, *of_run])
+    facts.extend([place, type(error).__name__, str(error)] for place, error in failures)
+    return _tuning_cache.key_of(facts)
+
+
+def _search(
+    search_space: Sequence[T],
+    stream: Any,
+    runs: dict[int, _Run],
+    failures: list[tuple[int, BaseException]],
+) -> tuple[TuningResult[T], dict[str, Any]]:
+    """Time the launches; return the result, and what is kept of it."""
+    measured: dict[int, Measurement[Any]] = {}
+    for place, run in runs.items():
+        try:
+            run.launch(stream)
+            measured[place] = _measure([run], stream, _FIRST_SAMPLES)[0]
+        except Exception as error:  # noqa: BLE001, PERF203 - the search goes on without it
+            failures.append((place, error))
+    failures.sort(key=lambda failure: failure[0])
+    if not measured:
+        place, first = failures[0]
+        raise ValueError(
+            f"No valid config found in search space.\nConfig: {search_space[place]}\n"
+            f"{type(first).__name__}: {first}"
+        )
+    order = sorted(measured, key=lambda place: measured[place].mean_us)[:_CONTENDERS]
+    if len(order) > 1:
+        again = _measure([runs[place] for place in order], stream, _MORE_SAMPLES)
+        measured.update(zip(order, again, strict=True))
+    best = min(order, key=lambda place: measured[place].mean_us)
+    result = TuningResult(
+        best=measured[best],
+        successes=tuple(measured.values()),
+        failures=tuple((search_space[at], type(error), str(error)) for at, error in failures),
+    )
+    kept = {
+        "best": best,
+        "successes": [
+            [place, one.mean_us, one.num_samples, one.error_margin_us]
+            for place, one in measured.items()
+        ],
+        "failures": [[place, type(error).__name__, str(error)] for place, error in failures],
+    }
+    return result, kept
+
+
+def _kept(search_space: Sequence[T], kept: dict[str, Any] | None) -> TuningResult[T] | None:
+    """Return the result that an earlier search has kept."""
+    if kept is None or kept.keys() != {"best", "successes", "failures"}:
+        return None
+    successes = {
+        place: Measurement(
+            config=search_space[place], mean_us=mean, num_samples=count, error_margin_us=margin
+        )
+        for place, mean, count, margin in kept["successes"]
+    }
+    failures = [(search_space[at], _type(name), message) for at, name, message in kept["failures"]]
+    return TuningResult(
+        best=successes[kept["best"]],
+        successes=tuple(successes.values()),
+        failures=tuple(failures),
+        is_cached=True,
+    )
+
+
+def _type(name: str) -> type[BaseException]:
+    """Return the exception that has a name; RuntimeError if it is not one that is known here."""
+    for module in (_exception, cudacore, builtins):
+        found = getattr(module, name, None)
+        if isinstance(found, type) and issubclass(found, BaseException):
+            return found
+    return RuntimeError
+
+
+def _measure(runs: Sequence[_Run], stream: Any, samples: int) -> list[Measurement[Any]]:
+    functions = {str(place): partial(run.launch, stream) for place, run in enumerate(runs)}
     timed = benchmark(functions, stream=stream, samples=samples, calls=1, warmup=1)
     return [
         Measurement(
-            config=config,
+            config=run.config,
             mean_us=1e6 * result.gpu.mean,
             num_samples=len(result.gpu),
             error_margin_us=1.96e6 * statistics.stdev(result.gpu.samples) / math.sqrt(samples),
         )
-        for (config, _), result in zip(runs, timed.values(), strict=True)
+        for run, result in zip(runs, timed.values(), strict=True)
     ]
