@@ -88,19 +88,34 @@ int choose_warps(const Kernel& kernel, const Lowering& lowering) {
     return static_cast<int>(hint);
   }
   if (const int wish = lowering.warps(kernel); wish > 0) return wish;
-  std::int64_t largest = 1;
+  std::int64_t largest = 1;   // elements of a tile
   std::int64_t heaviest = 1;  // bytes of a tile
+  std::int64_t moved = 0;     // bytes of a tile that is loaded or stored as a whole
+  bool exchanges = false;
   // The visit changes nothing.
   for_each_operation(const_cast<Region&>(kernel.body), [&](const Operation& operation) {
+    exchanges = exchanges || operation.is("reduce") || operation.is("permute");
+    if (touches_tile(operation) && has_shape_access(operation)) {
+      const Type& type = accessed_type(operation);
+      moved = std::max(moved, type.size() * bytes(type.element));
+    }
     for (const Value* const result : operation.results) {
       if (!result->type.is_tile() || result->shared) continue;
       largest = std::max(largest, result->type.size());
       heaviest = std::max(heaviest, result->type.size() * bytes(result->type.element));
     }
   });
-  // Eight elements a thread, up to 16 warps; more only where registers would not hold a tile.
+  // Two vectors a thread are enough to keep memory busy. Where threads wait for one another, four:
+  // what an exchange costs is then shared by more elements, and more blocks fill the waits.
+  const std::int64_t vectors = exchanges ? 4 : 2;
+  const auto suffices = [&](int warps) {
+    const std::int64_t threads = std::int64_t{32} * warps;
+    if (moved == 0) return largest <= threads * 8;
+    return moved <= threads * 16 * vectors && largest <= threads * 8 * vectors;
+  };
   int warps = 1;
-  while (warps < 16 && largest > std::int64_t{32} * warps * 8) warps *= 2;
+  while (warps < 16 && !suffices(warps)) warps *= 2;
+  // More only where registers would not hold a tile.
   while (warps < 32 && heaviest > std::int64_t{32} * warps * 256) warps *= 2;
   return warps;
 }

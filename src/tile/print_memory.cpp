@@ -227,11 +227,9 @@ void print_load(Printer& printer, const Operation& operation) {
     } else if (walk.one_path() && vector == 1) {
       out.line(slow);
     } else if (walk.one_path()) {
-      out.open(groups.substr(0, groups.size() - 1));
-      out.line("if (" + walk.guard(first, vector) + ") " + move);
-      out.line("else TILE_EACH(k, " + std::to_string(vector) + ") " + variable + "[" + first +
-               " + k] = " + pad + ";");
-      out.close();
+      out.line(groups + "load_vector" + read_only + "_if<" + std::to_string(vector) + ">(" +
+               walk.guard(first, vector) + ", &" + variable + "[" + first + "], " +
+               walk.address(first, vector) + ", " + pad + ");");
     } else {
       out.open("if (" + walk.inside() + ")");
       out.line(groups + move);

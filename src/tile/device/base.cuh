@@ -231,6 +231,58 @@ __device__ __forceinline__ void load_vector(T* to, const T* from) {
   const Bits bits = *(const Bits*)from;
   memcpy(to, &bits, sizeof(Bits));
 }
+// An array of elements from words that lie in registers.
+template <int count, class T, class Words>
+__device__ __forceinline__ void take_apart(T* to, Words words) {
+  if constexpr (sizeof(Words) < 4) {
+    memcpy(to, &words, sizeof(Words));
+  } else {
+    u32 all[sizeof(Words) / 4];
+    memcpy(all, &words, sizeof(Words));
+    TILE_EACH(k, count) {
+      if constexpr (sizeof(T) == 1) to[k] = bits_as<T>(u8(all[k / 4] >> k % 4 * 8));
+      if constexpr (sizeof(T) == 2) to[k] = bits_as<T>(u16(all[k / 2] >> k % 2 * 16));
+      if constexpr (sizeof(T) == 4) to[k] = bits_as<T>(all[k]);
+      if constexpr (sizeof(T) == 8) to[k] = bits_as<T>(u64(all[2 * k + 1]) << 32 | all[2 * k]);
+    }
+  }
+}
+// A word full of one element.
+template <class T>
+__device__ __forceinline__ u32 word_of(T pad, int half) {
+  if constexpr (sizeof(T) == 1) return bits_as<u8>(pad) * 0x01010101u;
+  if constexpr (sizeof(T) == 2) return bits_as<u16>(pad) * 0x00010001u;
+  if constexpr (sizeof(T) == 4) return bits_as<u32>(pad);
+  if constexpr (sizeof(T) == 8) return u32(bits_as<u64>(pad) >> half * 32);
+}
+template <class T>
+__device__ __forceinline__ void fill_words(uint4& words, T pad) {
+  words = make_uint4(word_of(pad, 0), word_of(pad, 1), word_of(pad, 0), word_of(pad, 1));
+}
+template <class T>
+__device__ __forceinline__ void fill_words(uint2& words, T pad) {
+  words = make_uint2(word_of(pad, 0), word_of(pad, 1));
+}
+template <class Word, class T>
+__device__ __forceinline__ void fill_words(Word& words, T pad) {
+  words = Word(word_of(pad, 0));
+}
+// Loads a vector where `inside` holds, and else has `pad` in each element. Whole words are chosen
+// between, so that taking an element out of one costs one instruction.
+template <int count, class T>
+__device__ __forceinline__ void load_vector_const_if(bool inside, T* to, const T* from, T pad) {
+  typename Chunk<count * sizeof(T)>::type words;
+  fill_words(words, pad);
+  if (inside) words = __ldg((const decltype(words)*)from);
+  take_apart<count>(to, words);
+}
+template <int count, class T>
+__device__ __forceinline__ void load_vector_if(bool inside, T* to, const T* from, T pad) {
+  typename Chunk<count * sizeof(T)>::type words;
+  fill_words(words, pad);
+  if (inside) words = *(const decltype(words)*)from;
+  take_apart<count>(to, words);
+}
 template <int count, class T>
 __device__ __forceinline__ void store_vector(T* to, const T* from) {
   using Bits = typename Chunk<count * sizeof(T)>::type;

@@ -99,5 +99,38 @@ TEST(TileGenerate, PlacesNoBarrierBetweenWhatEachThreadTouchesAlone) {
   EXPECT_EQ(generate(scaled, {}).source.find("__syncthreads"), std::string::npos);
 }
 
+// A kernel that loads a row of bf16 and stores it, or its sum.
+std::string row(int columns, bool sums) {
+  const std::string size = std::to_string(columns);
+  const std::string tile = "bf16[" + size + "]";
+  std::string text = R"(tile 1
+kernel "row" {
+  param %0 : ptr<bf16> {align = 16}
+  param %1 : ptr<bf16> {align = 16}
+  param %2 : i32 {div = 16}
+  %3 = load %0, origin(0), shape(%2), strides(1) {pad = neg_inf} : )" +
+                     tile + "\n";
+  if (sums)
+    text += "  %4 = reduce %3 {axis = 0, identity = (0.0e0)} : bf16 (%a : bf16, %b : bf16) {\n" +
+            std::string("    %c = add %a, %b : bf16\n    yield %c\n  }\n") +
+            "  store %1, %4, origin(0), shape(1), strides(1)\n";
+  else
+    text += "  store %1, %3, origin(0), shape(%2), strides(1)\n";
+  return text + "  return\n}\n";
+}
+
+TEST(TileGenerate, ChoosesThreadsForTheBytesThatMove) {
+  EXPECT_EQ(generate(row(4096, false), {}).threads, 256);
+  EXPECT_EQ(generate(row(4096, true), {}).threads, 128);
+  EXPECT_EQ(generate(row(16384, true), {}).threads, 512);
+  EXPECT_EQ(generate(row(65536, true), {}).threads, 512);
+}
+
+TEST(TileGenerate, ChoosesBetweenWholeVectorsAndPadding) {
+  const std::string source = generate(row(4096, false), {}).source;
+  EXPECT_NE(source.find("load_vector_const_if<8>("), std::string::npos) << source;
+  EXPECT_NE(source.find("bf16::of(0xff80)"), std::string::npos) << source;
+}
+
 }  // namespace
 }  // namespace cudacore::tile
