@@ -161,7 +161,7 @@ def test_searches_are_forgotten(kept_search):
     assert kept_search([64]).is_cached
 
 
-@pytest.mark.parametrize("damage", [b"", b"{", b"[1]", b"\xff"])
+@pytest.mark.parametrize("damage", [b"", b"{", b"[1]", b"{}", b"\xff"])
 def test_damaged_entries_are_passed_over(kept_search, tmp_path, damage):
     kept_search([64])
     [entry] = [path for path in (tmp_path / "tuning" / "entries").rglob("*") if path.is_file()]
