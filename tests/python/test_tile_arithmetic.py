@@ -211,7 +211,7 @@ def test_shapes_that_do_not_meet(kernel: Kernel) -> None:
 def test_errors_name_the_place(kernel: Kernel) -> None:
     with pytest.raises(ct.TileTypeError) as caught:
         kernel(ct.add, Constant("a"), 1)
-    text = 'Invalid argument "x" of add(): Expected a tile, but given value has type'
+    text = "Invalid argument #1 of add(): Expected a tile, but given value has type"
     assert str(caught.value).startswith(text)
     assert (caught.value.loc.filename, caught.value.loc.line) == ("kernel.py", 7)
 

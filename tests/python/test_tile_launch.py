@@ -200,7 +200,7 @@ class TestArguments:
             (scalar, 1.0, TypeError, "annotated as int64"),
             (indexed, 1, TypeError, "ArrayAnnotation/IndexedWithInt64 can only"),
             (pair, 1, TypeError, "non-tuple argument"),
-            (pair, (1,), TypeError, "length 1 but the annotation implies length 2"),
+            (pair, (1,), TypeError, "length 1 for a parameter annotated as a tuple of length 2"),
             (beyond, y, ValueError, "static_shape_dims contains axis 1 but array rank is 1"),
         ):
             with pytest.raises(error, match=message):

@@ -80,6 +80,12 @@ def number(value: object) -> bool | int | float:
 def string(value: object) -> str:
     """Give an argument that must be a constant string."""
     text = plain(value)
+    if isinstance(text, Tile):
+        raise ArgumentError(
+            "Expected a string constant, but given value is not constant: it has type "
+            f"{describe(text)}",
+            value,
+        )
     if not isinstance(text, str):
         shown = describe(lift(value))
         raise ArgumentError(f"Expected a string constant, but given value has type {shown}", value)

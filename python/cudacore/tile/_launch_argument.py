@@ -240,8 +240,8 @@ def _for_items(what: str, value: tuple[object, ...], annotation: Annotation) -> 
         return [annotation.each] * len(value)
     if len(annotation.items) != len(value):
         raise TypeError(
-            f"Invalid {what}: Received a tuple of length {len(value)} but the annotation implies "
-            f"length {len(annotation.items)}."
+            f"Invalid {what}: Received a tuple of length {len(value)} for a parameter annotated "
+            f"as a tuple of length {len(annotation.items)}"
         )
     return list(annotation.items)
 

@@ -84,7 +84,7 @@ def describe(value: object) -> str:  # noqa: C901, PLR0911
         return f"dict[{', '.join(items)}]"
     if isinstance(value, Array):
         index = "" if value.index_dtype == _dtype.int32 else f",index_dtype={value.index_dtype}"
-        shape, strides = _extents(value.shape), _extents(value.strides)
+        shape, strides = _extents(value.shape), f"({','.join('?' * value.ndim)})"
         return f"Array[{value.dtype.name},{shape}:{strides}{index}]"
     if isinstance(value, TiledView):
         return (

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -20,8 +21,17 @@ Implementation = Callable[..., Any]
 
 
 def _place(
-    name: str, function: Implementation, error: ArgumentError, args: Any, kwargs: Any
+    public: Callable[..., Any] | str,
+    function: Implementation,
+    error: ArgumentError,
+    args: Any,
+    kwargs: Any,
 ) -> str:
+    name = public if isinstance(public, str) else public.__name__
+    for place, key in enumerate(_positional(public), 1):
+        given = args[place - 1] if place <= len(args) else kwargs.get(key)
+        if given is error.argument:
+            return f"Invalid argument #{place} of {name}(): "
     names = function.__code__.co_varnames[1:]
     pairs = [*zip(names, args, strict=False), *kwargs.items()]
     for key, value in pairs:
@@ -30,13 +40,21 @@ def _place(
     return ""
 
 
-def guard(name: str, function: Implementation) -> Implementation:
+def _positional(public: Callable[..., Any] | str) -> list[str]:
+    """Return the parameters of a function of the language that can't be named."""
+    if isinstance(public, str) or not hasattr(public, "_cudacore_tile_function"):
+        return []
+    parameters = inspect.signature(public).parameters.values()
+    return [each.name for each in parameters if each.kind is each.POSITIONAL_ONLY]
+
+
+def guard(public: Callable[..., Any] | str, function: Implementation) -> Implementation:
     """Have a function raise the errors of kernels, which name the place.
 
     Parameters
     ----------
-    name : str
-        Its name in messages.
+    public : callable or str
+        What it implements, or its name in messages.
     function : callable
         It takes a scope first, and may raise ``MismatchError`` and ``RangeError``.
     """
@@ -46,7 +64,7 @@ def guard(name: str, function: Implementation) -> Implementation:
         try:
             return function(scope, *args, **kwargs)
         except ArgumentError as error:
-            where = _place(name, function, error, args, kwargs)
+            where = _place(public, function, error, args, kwargs)
             raise TileTypeError(where + str(error), scope.loc) from None
         except MismatchError as error:
             raise TileTypeError(str(error), scope.loc) from None
@@ -67,7 +85,7 @@ def implements(*functions: Callable[..., Any]) -> Callable[[Implementation], Imp
 
     def register(implementation: Implementation) -> Implementation:
         for function in functions:
-            _scope.implements(function)(guard(function.__name__, implementation))
+            _scope.implements(function)(guard(function, implementation))
         return implementation
 
     return register
