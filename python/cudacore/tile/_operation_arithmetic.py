@@ -152,11 +152,10 @@ def _operands(name: str, x: object, y: object) -> tuple[Operand, Operand]:
 
 
 def _cdiv_of(scope: Scope, x: Operand, y: Operand, dtype: DType, shape: Shape) -> Operand:
-    """Divide integers and round up: the text rounds down."""
-    if dtype.signed:
-        negated = emit(scope, "neg", x, dtype=dtype, shape=shape)
-        down = emit(scope, "floordiv", negated, y, dtype=dtype, shape=shape)
-        return emit(scope, "neg", down, dtype=dtype, shape=shape)
+    """Divide integers and round up: the text rounds down.
+
+    Not as ``-(-x // y)``: the least integer has no opposite.
+    """
     down = emit(scope, "floordiv", x, y, dtype=dtype, shape=shape)
     rest = emit(scope, "mod", x, y, dtype=dtype, shape=shape)
     zero = filled(scope, 0, dtype, shape)
@@ -252,7 +251,7 @@ def power(scope: Scope, x: object, y: object) -> Operand:
             )
         if number == 2 or dtype.is_integer:  # noqa: PLR2004
             return _powers(scope, spread(scope, base, dtype, shape), number, dtype, shape)
-    narrow = dtype.bitwidth < 32 and data_type(exponent).is_integer  # noqa: PLR2004
+    narrow = dtype.is_float and dtype.bitwidth < 32 and data_type(exponent).is_integer  # noqa: PLR2004
     wide = _dtype.float32 if narrow else dtype  # a large exponent has no value in a narrow type
     left, right = spread(scope, base, wide, shape), spread(scope, exponent, wide, shape)
     result = emit(scope, "pow", left, right, dtype=wide, shape=shape)

@@ -11,6 +11,7 @@ import cudacore
 from cudacore import LaunchConfig, Program, ProgramOptions, _tile
 from cudacore.tile._compile import compile_to_text
 from cudacore.tile._compiler_timeout import compiled_in_time
+from cudacore.tile._entry import entry_name
 from cudacore.tile._exception import (
     Loc,
     TileInternalError,
@@ -102,7 +103,7 @@ def generate(
         of.function,
         parameters,
         {_HINTS[name]: hint for name, hint in hints.items()},
-        symbol or None,
+        symbol or entry_name(of.__name__),
     )
     try:
         return _tile.generate(text, arch=architecture)

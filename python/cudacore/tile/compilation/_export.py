@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal
 
 from cudacore import NotSupportedError
+from cudacore.tile._entry import is_taken, plain_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,9 +99,17 @@ def _compile(
     from cudacore.tile._variant import compile_source, generate  # noqa: PLC0415 - a cycle
 
     named = [
-        signature if signature.symbol else signature.with_mangled_symbol(kernel.__name__)
+        signature
+        if signature.symbol
+        else signature.with_mangled_symbol(plain_name(kernel.__name__))
         for signature in signatures
     ]
+    symbols = [signature.symbol or "" for signature in named]
+    for place, symbol in enumerate(symbols):
+        if is_taken(symbol):
+            raise ValueError(f"symbol {symbol!r} can't be the name of a kernel in CUDA C++")
+        if symbol in symbols[:place]:
+            raise ValueError(f"two of the signatures have the symbol {symbol!r}")
     source = "\n".join(
         generate(kernel, signature.parameters, architecture, signature.symbol or "").source
         for signature in named
