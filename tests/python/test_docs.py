@@ -188,3 +188,11 @@ def test_main_classes_have_examples() -> None:
     wanted = {"Device", "Stream", "Event", "Buffer", "Program", "ObjectCode", "Kernel", "Linker",
               "LaunchConfig", "Signature", "DeviceMemoryResource", "launch"}  # fmt: skip
     assert wanted <= {name.split(".")[0] for name in EXAMPLES}
+
+
+def test_pictures_are_what_their_script_draws(tmp_path: Path) -> None:
+    folder = ROOT / "docs" / "tile-tutorial"
+    for draw in runpy.run_path(str(folder / "draw.py"))["DRAWN"]:
+        draw().save(tmp_path / f"{draw.__name__}.svg")
+    drawn = {file.name: file.read_text() for file in tmp_path.iterdir()}
+    assert drawn == {file.name: file.read_text() for file in folder.glob("*.svg")}
