@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What callers of tile kernels get wrong, and what they are told before anything runs."""
+
+import linecache
+from typing import Any
+
+import cudacore.tile as ct
+import numpy as np
+import pytest
+
+SIZE = 8
+
+
+class Described:
+    """An array of any shape, described by ``__cuda_array_interface__``, in a few bytes."""
+
+    def __init__(self, pointer: int, shape: tuple[int, ...], strides=None, dtype="<f4") -> None:
+        self.__cuda_array_interface__ = {
+            "data": (pointer, False),
+            "shape": shape,
+            "strides": strides,
+            "typestr": dtype,
+            "version": 3,
+        }
+
+
+@pytest.fixture
+def make(device, stream):
+    """Make arrays of zeros on the device."""
+    return lambda shape, dtype=np.float32: device.to_device(
+        np.zeros(shape, dtype), stream=stream
+    ).view(dtype, shape)
+
+
+@pytest.fixture
+def refuse(stream):
+    """Launch what must be refused; return the message."""
+
+    def launch(error: type[Exception], kernel: Any, *values: Any) -> str:
+        with pytest.raises(error) as caught:
+            ct.launch(stream, (1,), kernel, values)
+        return str(caught.value)
+
+    return launch
+
+
+@ct.kernel
+def copy(x, y, size: ct.Constant[int]):
+    ct.store(y, 0, ct.load(x, 0, shape=size))
+
+
+@pytest.mark.parametrize("extent", [3, 12, 1000])
+def test_extents_that_are_no_powers_of_two(make, refuse, extent):
+    message = refuse(ct.TileTypeError, copy, make(16), make(16), extent)
+    below = 1 << (extent.bit_length() - 1)
+    assert f"({extent},) is not a power of two; the next ones are {below} and {2 * below}" in message
+    assert "ct.load(x, 0, shape=size)" in message
+
+
+@pytest.mark.parametrize("extent", [0, -4])
+def test_extents_that_are_not_positive(make, refuse, extent):
+    assert "is not positive" in refuse(ct.TileTypeError, copy, make(16), make(16), extent)
+
+
+def test_shapes_that_do_not_meet(make, refuse):
+    @ct.kernel
+    def add(x):
+        ct.store(x, (0, 0), ct.zeros((8, 4), ct.float32) + ct.zeros((8,), ct.float32))
+
+    @ct.kernel
+    def product(x):
+        a, b = ct.zeros((16, 16), ct.float32), ct.zeros((32, 16), ct.float32)
+        ct.store(x, (0, 0), a @ b)
+
+    @ct.kernel
+    def wide(x):
+        ct.store(x, (0, 0), ct.zeros((8, 8, 8), ct.float32))
+
+    x = make((16, 16))
+    assert "not broadcastable: (8, 4), (8,)" in refuse(ct.TileTypeError, add, x)
+    assert "(16, 16), (32, 16)" in refuse(ct.TileTypeError, product, x)
+    assert "rank" in refuse(ct.TileTypeError, wide, x)
+
+
+def test_dtypes_that_do_not_fit(make, refuse):
+    @ct.kernel
+    def bits(x, y, size: ct.Constant[int]):
+        ct.store(y, 0, ct.load(x, 0, shape=size) & 1)
+
+    @ct.kernel
+    def index(x, y, size: ct.Constant[int]):
+        ct.store(y, ct.load(x, 0, shape=1).item(), ct.zeros((size,), ct.float32))
+
+    floats, halves = make(16), make(16, np.float16)
+    message = refuse(ct.TileTypeError, copy, floats, halves, 16)
+    assert "cannot implicitly cast float32 to float16" in message
+    assert "Bitwise operations require integers" in refuse(
+        ct.TileTypeError, bits, floats, floats, 16
+    )
+    assert "integer" in refuse(ct.TileTypeError, index, floats, floats, 16)
+    strings = Described(floats.ptr, (4,), dtype="|S4")
+    assert "#0" in refuse(TypeError, copy, strings, floats, 4)
+
+
+def test_a_tile_that_does_not_fit_registers(make, refuse):
+    @ct.kernel
+    def twice(x):
+        values = ct.load(x, (0, 0), shape=(2048, 1024))
+        ct.store(x, (0, 0), 2 * values)
+
+    message = refuse(ct.TileUnsupportedFeatureError, twice, make((16, 16)))
+    assert "f32[2048,1024] does not fit registers: with 1024 threads" in message
+    assert "2048 registers" in message
+    assert "values = ct.load(x, (0, 0), shape=(2048, 1024))" in message
+
+
+def test_tiles_that_do_not_fit_shared_memory(make, refuse):
+    @ct.kernel
+    def product(x, result):
+        total = ct.zeros((128, 128), ct.float32)
+        for k in range(ct.num_tiles(x, 1, (128, 1024))):
+            left = ct.load(x, (0, k), shape=(128, 1024))
+            right = ct.load(x, (k, 0), shape=(1024, 128))
+            total = ct.mma(left, right, total)
+        ct.store(result, (0, 0), total)
+
+    x, result = make((16, 16), np.float16), make((16, 16))
+    message = refuse(ct.TileUnsupportedFeatureError, product, x, result)
+    assert "524288 bytes" in message
+    assert "shared memory" in message
+    assert "test_tile_bad_input.py" in message
+
+
+def test_numbers_where_constants_are_needed(make, refuse):
+    @ct.kernel
+    def shape(x, size):
+        ct.store(x, 0, ct.zeros((size,), ct.float32))
+
+    @ct.kernel
+    def axis(x, number):
+        ct.store(x, 0, ct.sum(ct.zeros((8, 8), ct.float32), axis=number))
+
+    x = make(16)
+    for kernel in (shape, axis):
+        message = refuse(ct.TileTypeError, kernel, x, 8)
+        assert "constant" in message
+        assert "Constant[int]" in message
+
+
+def test_arrays_of_the_host(make, refuse):
+    host = np.zeros(16, np.float32)
+    assert "#1: Input array is not on a CUDA device" in refuse(ValueError, copy, make(16), host, 16)
+    assert "#0" in refuse(TypeError, copy, b"bytes", make(16), 16)
+
+
+def test_another_rank_than_before(make, stream, refuse):
+    x = make(16)
+    ct.launch(stream, (1,), copy, (x, x, 16))
+    message = refuse(ct.TileTypeError, copy, make((4, 4)), x, 16)
+    assert "Index size 1 does not match the array rank 2" in message
+    ct.launch(stream, (1,), copy, (x, x, 16))
+    stream.sync()
+
+
+def test_too_many_dimensions(make, refuse):
+    x = make(16)
+    array = Described(x.ptr, (1,) * 65)
+    assert "#0" in refuse(TypeError, copy, array, x, 16)
+
+    @ct.kernel
+    def deep(x):
+        ct.store(x, 0, ct.reshape(ct.zeros((1,), ct.float32), (1,) + TOO_MANY))
+
+    assert refuse(ct.TileError, deep, x)
+
+
+TOO_MANY = (1,) * 80
+
+
+def test_lengths_and_strides_past_32_bits(make, stream, refuse):
+    x = make(16)
+    long = Described(x.ptr, (2**31,))
+    message = refuse(OverflowError, copy, long, x, 16)
+    assert "#0: shape is too big: 2147483648 doesn't fit int32" in message
+    assert "IndexedWithInt64" in message
+    far = Described(x.ptr, (2,), (4 * 2**31,))
+    assert "#1: stride is too big" in refuse(OverflowError, copy, x, far, 16)
+
+    @ct.kernel
+    def indexed(x: ct.IndexedWithInt64, y, size: ct.Constant[int]):
+        ct.store(y, 0, ct.load(x, 0, shape=size))
+
+    ct.launch(stream, (1,), indexed, (long, x, 16))
+    stream.sync()
+
+
+def test_tiles_past_32_bits(make, refuse):
+    @ct.kernel
+    def many(x):
+        ct.store(x, 0, ct.sum(ct.zeros((2**20, 2**20), ct.float32), axis=0))
+
+    @ct.kernel
+    def long(x):
+        ct.store(x, 0, ct.zeros((2**33,), ct.float32))
+
+    for kernel in (many, long):
+        assert "elements" in refuse(ct.TileError, kernel, make(16))
+
+
+def ping(n):
+    return pong(n + 1)
+
+
+def pong(n):
+    return ping(n - 1)
+
+
+def test_functions_that_call_each_other_for_ever(make, refuse):
+    @ct.kernel
+    def kernel(x):
+        ct.store(x, 0, ping(3))
+
+    message = refuse(ct.TileRecursionError, kernel, make(16))
+    assert "in ping" in message
+    assert "in pong" in message
+
+
+def test_globals_that_change_after_the_kernel_was_compiled(make, stream, monkeypatch):
+    def fill(x):
+        ct.store(x, 0, ct.full((SIZE,), SIZE, ct.float32))
+
+    x, first = make(16), ct.kernel(fill)
+    for kernel, expected in ((first, 8), (None, 4), (first, 8)):
+        if kernel is None:
+            monkeypatch.setitem(globals(), "SIZE", 4)
+            kernel = ct.kernel(fill)
+        ct.launch(stream, (1,), kernel, (x,))
+        assert x.exporting_obj.to_host(np.float32, stream=stream)[0] == expected
+
+
+def test_a_kernel_redefined_in_a_notebook(make, stream):
+    x, names = make(16), {"ct": ct}
+    for cell, value in enumerate((1, 2)):
+        source = f"""
+@ct.kernel
+def fill(x):
+    ct.store(x, 0, ct.full((16,), {value}, ct.float32))
+"""
+        name = f"<ipython-input-{cell}-test>"
+        linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+        exec(compile(source, name, "exec"), names)
+        ct.launch(stream, (1,), names["fill"], (x,))
+        assert x.exporting_obj.to_host(np.float32, stream=stream)[0] == value
+
+
+def raises(x):
+    raise ValueError("never")
+
+
+@ct.function(host=True, tile=False)
+def fails(n):
+    return 1 // n
+
+
+def test_exceptions_in_helpers(make, refuse):
+    @ct.kernel
+    def device(x):
+        raises(x)
+
+    @ct.kernel
+    def host(x):
+        ct.store(x, 0, ct.static_eval(fails(0)))
+
+    message = refuse(ct.TileSyntaxError, device, make(16))
+    assert 'raise ValueError("never")' in message
+    assert "in raises" in message
+    message = refuse(ct.TileStaticEvalError, host, make(16))
+    assert "ZeroDivisionError" in message
+    assert "ct.static_eval(fails(0))" in message
