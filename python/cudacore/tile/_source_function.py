@@ -91,8 +91,10 @@ class device_function:  # noqa: N801 - it is used as a function
         The types of its parameters.
     returns : DType
         The type of its result.
-    file, line : str, int
-        Where the source begins.
+    file : str
+        Where the source is.
+    line : int
+        Where it begins there.
 
     Raises
     ------
