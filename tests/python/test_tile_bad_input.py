@@ -53,7 +53,8 @@ def copy(x, y, size: ct.Constant[int]):
 def test_extents_that_are_no_powers_of_two(make, refuse, extent):
     message = refuse(ct.TileTypeError, copy, make(16), make(16), extent)
     below = 1 << (extent.bit_length() - 1)
-    assert f"({extent},) is not a power of two; the next ones are {below} and {2 * below}" in message
+    assert f"({extent},) is not a power of two; " in message
+    assert f"the next ones are {below} and {2 * below}" in message
     assert "ct.load(x, 0, shape=size)" in message
 
 
@@ -169,9 +170,12 @@ def test_too_many_dimensions(make, refuse):
 
     @ct.kernel
     def deep(x):
-        ct.store(x, 0, ct.reshape(ct.zeros((1,), ct.float32), (1,) + TOO_MANY))
+        tile = ct.reshape(ct.load(x, 0, shape=1), TOO_MANY)
+        ct.store(x, 0, ct.reshape(tile, (1,)))
 
-    assert refuse(ct.TileError, deep, x)
+    message = refuse(ct.TileTypeError, deep, x)
+    assert "A tile of 80 dimensions: tiles have at most 16" in message
+    assert "tile = ct.reshape(" in message
 
 
 TOO_MANY = (1,) * 80
@@ -203,8 +207,15 @@ def test_tiles_past_32_bits(make, refuse):
     def long(x):
         ct.store(x, 0, ct.zeros((2**33,), ct.float32))
 
-    for kernel in (many, long):
-        assert "elements" in refuse(ct.TileError, kernel, make(16))
+    @ct.kernel
+    def grown(x):
+        a, b = ct.zeros((2**16, 1), ct.float32), ct.zeros((1, 2**16), ct.float32)
+        ct.store(x, 0, ct.max(a + b, axis=0))
+
+    for kernel, count in ((many, 2**40), (long, 2**33), (grown, 2**32)):
+        message = refuse(ct.TileTypeError, kernel, make(16))
+        assert f"would have {count} elements: tiles have at most 1073741824" in message
+        assert "ct.store(x, 0, " in message
 
 
 def ping(n):
@@ -229,13 +240,11 @@ def test_globals_that_change_after_the_kernel_was_compiled(make, stream, monkeyp
     def fill(x):
         ct.store(x, 0, ct.full((SIZE,), SIZE, ct.float32))
 
-    x, first = make(16), ct.kernel(fill)
-    for kernel, expected in ((first, 8), (None, 4), (first, 8)):
-        if kernel is None:
-            monkeypatch.setitem(globals(), "SIZE", 4)
-            kernel = ct.kernel(fill)
+    x, first, second = make(16), ct.kernel(fill), ct.kernel(fill)
+    for kernel, expected in ((first, 8), (second, 4), (first, 8)):
         ct.launch(stream, (1,), kernel, (x,))
         assert x.exporting_obj.to_host(np.float32, stream=stream)[0] == expected
+        monkeypatch.setitem(globals(), "SIZE", 4)
 
 
 def test_a_kernel_redefined_in_a_notebook(make, stream):

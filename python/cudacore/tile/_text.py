@@ -2,13 +2,16 @@
 """The typed operations that a kernel is taken apart into, and their text."""
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from cudacore.tile._exception import Loc
+from cudacore.tile._exception import Loc, TileTypeError
+
+#: What readers of the text take.
+_MOST_DIMENSIONS = 16
+_MOST_ELEMENTS = 2**30
 
 #: The attributes that are strings; those of all others are words.
 _STRINGS = frozenset({"format", "message", "name"})
@@ -60,8 +63,20 @@ class Operation:
     attributes: dict[str, object] = field(default_factory=dict)
     results: tuple[Value, ...] = ()
     regions: tuple[Region, ...] = ()
-    loc: "Loc | None" = None
+    loc: Loc | None = None
     before: "list[Operation]" = field(default_factory=list)  # what is printed before it
+
+
+def _excess(shape: tuple[int, ...]) -> str:
+    """Say what a tile has too many of, if it has."""
+    if len(shape) > _MOST_DIMENSIONS:
+        return f"A tile of {len(shape)} dimensions: tiles have at most {_MOST_DIMENSIONS}"
+    if (count := math.prod(shape)) > _MOST_ELEMENTS:
+        return (
+            f"A tile of shape {shape} would have {count} elements: "
+            f"tiles have at most {_MOST_ELEMENTS}"
+        )
+    return ""
 
 
 class Builder:
@@ -97,7 +112,7 @@ class Builder:
         attributes: Mapping[str, object] | None = None,
         types: Sequence[Type] = (),
         regions: Sequence[Region] = (),
-        loc: "Loc | None" = None,
+        loc: Loc | None = None,
     ) -> Value | tuple[Value, ...] | None:
         """Append an operation; return what it gives: nothing, a value, or a tuple of several."""
         operation = self.operation(
@@ -120,7 +135,7 @@ class Builder:
         type: Type,  # noqa: A002 - the word of the text
         groups: Mapping[str, Sequence[Value | int]] | None = None,
         attributes: Mapping[str, object] | None = None,
-        loc: "Loc | None" = None,
+        loc: Loc | None = None,
     ) -> Value:
         """Append an operation that gives one value, and return that."""
         operation = self.operation(
@@ -137,9 +152,18 @@ class Builder:
         attributes: Mapping[str, object] | None = None,
         types: Sequence[Type] = (),
         regions: Sequence[Region] = (),
-        loc: "Loc | None" = None,
+        loc: Loc | None = None,
     ) -> Operation:
-        """Append an operation and return it, for those who change it later."""
+        """Append an operation and return it, for those who change it later.
+
+        Raises
+        ------
+        TileTypeError
+            It would give a tile of too many dimensions or elements.
+        """
+        for result in types:
+            if what := _excess(result.shape):
+                raise TileTypeError(what, loc or Loc.unknown())
         operation = Operation(
             name,
             tuple(operands),
@@ -258,7 +282,7 @@ class _Printer:
             return ""
         return f" {{{', '.join(f'{k} = {_attribute(k, v)}' for k, v in attributes.items())}}}"
 
-    def place(self, loc: "Loc | None") -> str:
+    def place(self, loc: Loc | None) -> str:
         if loc is None or loc.filename is None:
             return ""
         index = self.files.setdefault(loc.filename, len(self.files))
