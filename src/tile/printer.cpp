@@ -242,6 +242,7 @@ void Printer::define(const Value& value, const std::string& text) {
 }
 
 void Printer::elementwise(const Operation& operation) {
+  if (print_quotient(*this, operation)) return;
   const Value& result = *operation.result();
   std::vector<std::string> operands;
   for (const Operand& operand : operation.operands)

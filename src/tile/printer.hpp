@@ -112,6 +112,8 @@ void print_store(Printer& printer, const Operation& operation);
 void print_load_at(Printer& printer, const Operation& operation);
 void print_store_at(Printer& printer, const Operation& operation);
 void print_atomic(Printer& printer, const Operation& operation);
+/// A division by what rows of elements share; false: it is another operation, and not printed.
+[[nodiscard]] bool print_quotient(Printer& printer, const Operation& operation);
 void print_reduce(Printer& printer, const Operation& operation);
 void print_scan(Printer& printer, const Operation& operation);
 void print_convert(Printer& printer, const Operation& operation);
