@@ -23,6 +23,7 @@ import pathlib
 import re
 import sys
 import tempfile
+import threading
 import types
 
 import cudacore
@@ -63,7 +64,12 @@ LEFT_OUT = {
 # Single tests of that kind.
 LEFT_OUT_TESTS = {
     "test_launch_on_different_devices": "insides",
+    "test_ir_checked_vs_unchecked": "Tile IR",
+    "test_concurrent_launch[_cext._benchmark]": "insides",
 }
+
+# Those that take many minutes on the simulated device.
+SLOW_TESTS = {"test_concurrent_launch"}
 
 # Python runs this when it starts: tests start their own files as scripts.
 CHILD = """
@@ -213,6 +219,7 @@ def insides() -> dict[str, dict[str, object]]:
             "CallingConvention": compilation.CallingConvention,
             "cconv_v3_enabled": lambda: True,
             "dev_features_enabled": lambda: False,
+            "launch": tile.launch,
             "get_compute_capability": capability,
         },
         "_compile": {
@@ -247,7 +254,7 @@ class Redirect(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Return what ``cuda.tile`` has: what is public, or a module."""
         if hasattr(tile, attribute):
             return getattr(tile, attribute)
-        if attribute.startswith("__"):
+        if attribute.startswith("__") or not attribute.startswith("_"):
             raise AttributeError(attribute)
         return importlib.import_module(f"cuda.tile.{attribute}")
 
@@ -413,6 +420,15 @@ class OnHost(TorchDispatchMode):
         return tree_map(up, result)
 
 
+def is_left_out(path: pathlib.Path) -> bool:
+    return any(path.name.startswith(left) for left in LEFT_OUT)
+
+
+def run_on_host(thread: threading.Thread, run=threading.Thread.run) -> None:
+    with OnHost():
+        run(thread)
+
+
 class Plugin:
     """Counts what passes, fails, and lacks something."""
 
@@ -426,7 +442,12 @@ class Plugin:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config, items) -> None:
-        items[:] = [item for item in items if item.originalname not in LEFT_OUT_TESTS]
+        left = LEFT_OUT_TESTS.keys() | (SLOW_TESTS if self.simulated else set())
+        items[:] = [
+            item
+            for item in items
+            if not {item.originalname, item.name} & left and not is_left_out(item.path)
+        ]
         most = config.getoption("--sample")
         if most is None:
             return
@@ -438,8 +459,7 @@ class Plugin:
         ]
 
     def pytest_ignore_collect(self, collection_path: pathlib.Path) -> bool | None:
-        name = collection_path.name
-        return True if any(name.startswith(left) for left in LEFT_OUT) else None
+        return True if is_left_out(collection_path) else None
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_collection(self):
@@ -490,6 +510,10 @@ def redirect() -> None:
     sys.meta_path.insert(0, Redirect())
     torch.cuda.init()
     importlib.import_module("cuda.tile")
+    # A search that is timed anew runs its kernels, as tests expect.
+    tile.tune.exhaustive_search.__kwdefaults__["cache"] = False
+    if cudacore.simulator.is_enabled():
+        threading.Thread.run = run_on_host
 
 
 def redirect_child() -> None:
