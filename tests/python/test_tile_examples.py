@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The examples in docstrings of the tile language are compiled."""
+"""The examples in docstrings of the tile language are compiled, those of the host are run."""
 
 import importlib
 import inspect
@@ -8,24 +8,29 @@ import re
 import textwrap
 from typing import Any
 
+import cudacore
 import cudacore.tile as ct
 import pytest
+from cudacore.tile import compilation, tune
 from cudacore.tile._compile import compile_to_text
 from cudacore.tile._parameter import ArrayParameter
+from test_docs import run_doctest
 
 MODULES = (
-    "arithmetic",
-    "array",
-    "atomic",
-    "compare",
-    "control",
-    "math",
-    "memory",
-    "product",
-    "raw",
-    "reduce",
-    "shape",
-    "tile",
+    "_language_arithmetic",
+    "_language_array",
+    "_language_atomic",
+    "_language_compare",
+    "_language_control",
+    "_language_math",
+    "_language_memory",
+    "_language_product",
+    "_language_raw",
+    "_language_reduce",
+    "_language_shape",
+    "_language_static",
+    "_language_tile",
+    "_mode",
 )
 TEMPLATE = """# SPDX-License-Identifier: Apache-2.0
 import cudacore.tile as ct
@@ -65,7 +70,7 @@ def examples() -> list[Any]:
     """Find the examples of all functions, methods and classes."""
     found = []
     for name in MODULES:
-        module = importlib.import_module(f"cudacore.tile._language_{name}")
+        module = importlib.import_module(f"cudacore.tile.{name}")
         things = [(key, value) for key, value in vars(module).items() if not key.startswith("_")]
         for key, value in list(things):
             if inspect.isclass(value):
@@ -103,3 +108,41 @@ def test_example(example: str, tmp_path: pathlib.Path) -> None:
     if "bits.tiled_view" in text:
         parameters[3] = parameter(ct.uint32, 2)
     assert compile_to_text(names["kernel"], parameters)
+
+
+def public() -> dict[str, Any]:
+    """Find the functions, the classes and their methods that users call."""
+    found: dict[str, Any] = {}
+    for module in (ct, compilation, tune):
+        for name in module.__all__:
+            value = getattr(module, name)
+            if inspect.isclass(value):
+                found[name] = value
+                for member in vars(value):
+                    inner = getattr(value, member)
+                    if member[0] != "_" and inspect.isroutine(inner) and callable(inner):
+                        found[f"{name}.{member}"] = inner
+            elif inspect.isroutine(value):
+                found[name] = value
+    return found
+
+
+PUBLIC = public()
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_has_an_example(name: str) -> None:
+    value = PUBLIC[name]
+    is_error = inspect.isclass(value) and issubclass(value, ct.TileError)
+    assert "Examples\n---" in inspect.getdoc(value) or is_error or name in WITHOUT
+
+
+#: Kernels' insides, a protocol, and what would forget the searches of whoever runs the tests.
+WITHOUT = {"Scalar", "kernel.variant", "clear_cache"}
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, value in PUBLIC.items() if ">>>" in (inspect.getdoc(value) or "")]
+)
+def test_example_of_the_host(name: str, device: cudacore.Device) -> None:
+    run_doctest(inspect.getdoc(PUBLIC[name]), name, {"cudacore": cudacore, "device": device})

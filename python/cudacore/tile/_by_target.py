@@ -51,12 +51,26 @@ class ByTarget(Generic[T]):
         self._by_target = value_by_target
 
     def values(self) -> list[T]:
-        """Every value that some architecture gets."""
+        """Every value that some architecture gets.
+
+        Examples
+        --------
+        >>> import cudacore.tile as ct
+        >>> ct.ByTarget(sm_90=4, default=2).values()
+        [4, 2]
+        """
         values = list(self._by_target.values())
         return values if isinstance(self._default, _Unspecified) else [*values, self._default]
 
     def resolve(self, target: str, fallback: T) -> T:
-        """Return the value for an architecture, such as ``"sm_90"``."""
+        """Return the value for an architecture, such as ``"sm_90"``.
+
+        Examples
+        --------
+        >>> import cudacore.tile as ct
+        >>> ct.ByTarget(sm_90=4).resolve("sm_80", 1)
+        1
+        """
         if target in self._by_target:
             return self._by_target[target]
         return fallback if isinstance(self._default, _Unspecified) else self._default

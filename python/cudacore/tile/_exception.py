@@ -96,7 +96,22 @@ def format_location(loc: Loc) -> str:
 
 
 class TileError(Exception):
-    """Base of what compiling a kernel raises; its text names the place and its callers."""
+    """Base of what compiling a kernel raises; its text names the place and its callers.
+
+    Examples
+    --------
+    >>> import cudacore
+    >>> import cudacore.tile as ct
+    >>> @ct.kernel
+    ... def three(x):
+    ...     ct.store(x, 0, ct.load(x, 0, shape=3))
+    >>> x = cudacore.Device().allocate(64).view("float32")
+    >>> try:
+    ...     three.cuda_source((x,))
+    ... except ct.TileError as error:
+    ...     print(type(error).__name__, error.loc.line)
+    TileTypeError 3
+    """
 
     def __init__(self, message: str, loc: Loc = _UNKNOWN) -> None:
         super().__init__(message)

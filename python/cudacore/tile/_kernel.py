@@ -139,6 +139,16 @@ class kernel:  # noqa: N801 - it is used as a decorator
         ------
         TypeError, ValueError
             As for `kernel`.
+
+        Examples
+        --------
+        >>> import cudacore.tile as ct
+        >>> @ct.kernel
+        ... def twice(x, size: ct.Constant[int]):
+        ...     i = ct.bid(0)
+        ...     ct.store(x, i, 2 * ct.load(x, i, shape=size))
+        >>> twice.replace_hints(occupancy=2, num_worker_warps=8)
+        <tile kernel twice>
         """
         replaced = dataclasses.replace(self.hints, **hints)
         fields = {field.name: getattr(replaced, field.name) for field in dataclasses.fields(Hints)}
@@ -171,6 +181,20 @@ class kernel:  # noqa: N801 - it is used as a decorator
         ------
         TileError
             The kernel can't be compiled.
+
+        Examples
+        --------
+        >>> import cudacore
+        >>> import cudacore.tile as ct
+        >>> @ct.kernel
+        ... def twice(x, size: ct.Constant[int]):
+        ...     i = ct.bid(0)
+        ...     ct.store(x, i, 2 * ct.load(x, i, shape=size))
+        >>> x = cudacore.Device().allocate(1024).view("float32")
+        >>> source = twice.cuda_source((x, 128), architecture=80)
+        >>> print(source[source.index("extern") :])
+        extern "C" __global__ void __launch_bounds__(...) twice(f32* v0, i32 v1, i32 v2) {
+        ...
         """
         from cudacore.tile._launch_argument import describe_all  # noqa: PLC0415 - loaded when used
         from cudacore.tile._variant import current_architecture, generate  # noqa: PLC0415 - loaded when used

@@ -90,6 +90,12 @@ class ScalarAnnotation:
     ------
     ValueError
         Another type.
+
+    Examples
+    --------
+    >>> from typing import Annotated
+    >>> import cudacore.tile as ct
+    >>> Wide = Annotated[int, ct.ScalarAnnotation(dtype=ct.int64)]
     """
 
     dtype: DType

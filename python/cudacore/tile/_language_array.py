@@ -49,6 +49,12 @@ class Array:
         -------
         DType
             A constant.
+
+        Examples
+        --------
+        In a kernel::
+
+            t = ct.zeros((4,), x.dtype)
         """
 
     @property
@@ -59,6 +65,12 @@ class Array:
         -------
         tuple of int32
             Of ``int64`` for arrays annotated so.
+
+        Examples
+        --------
+        In a kernel::
+
+            rows, columns = x.shape
         """
 
     @property
@@ -69,6 +81,12 @@ class Array:
         -------
         tuple of int32
             Of ``int64`` for arrays annotated so.
+
+        Examples
+        --------
+        In a kernel::
+
+            step = x.strides[0]
         """
 
     @property
@@ -79,6 +97,12 @@ class Array:
         -------
         int
             A constant.
+
+        Examples
+        --------
+        In a kernel::
+
+            ct.static_assert(x.ndim == 2)
         """
 
     @device_function
@@ -189,6 +213,12 @@ class TiledView:
         -------
         DType
             A constant.
+
+        Examples
+        --------
+        In a kernel::
+
+            t = ct.zeros((4,), tiles.dtype)
         """
 
     @property
@@ -199,6 +229,12 @@ class TiledView:
         -------
         tuple of int
             Constants.
+
+        Examples
+        --------
+        In a kernel::
+
+            rows, columns = tiles.tile_shape
         """
 
     @property
@@ -209,6 +245,12 @@ class TiledView:
         -------
         tuple of int
             In elements; constants.
+
+        Examples
+        --------
+        In a kernel::
+
+            ct.static_assert(tiles.traversal_steps == tiles.tile_shape)
         """
 
     @device_function

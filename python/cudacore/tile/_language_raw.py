@@ -17,6 +17,13 @@ class RawArrayMemory:
     """Elements of an array by their distance from its first one; shape and strides don't count.
 
     :meth:`Array.get_raw_memory` gives it.
+
+    Examples
+    --------
+    In a kernel::
+
+        memory = x.get_raw_memory()
+        t = memory.load_offset(ct.arange(8, dtype=ct.int32))
     """
 
     @property
@@ -27,6 +34,12 @@ class RawArrayMemory:
         -------
         DType
             A constant.
+
+        Examples
+        --------
+        In a kernel::
+
+            t = ct.zeros((4,), memory.dtype)
         """
 
     @device_function

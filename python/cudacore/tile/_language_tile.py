@@ -45,6 +45,12 @@ class Tile:
         -------
         DType
             A constant.
+
+        Examples
+        --------
+        In a kernel::
+
+            u = ct.zeros((4,), t.dtype)
         """
 
     @property
@@ -55,6 +61,12 @@ class Tile:
         -------
         tuple of int
             Constants.
+
+        Examples
+        --------
+        In a kernel::
+
+            u = ct.ones(t.shape, ct.int32)
         """
 
     @property
@@ -65,6 +77,12 @@ class Tile:
         -------
         int
             A constant.
+
+        Examples
+        --------
+        In a kernel::
+
+            ct.static_assert(t.ndim == 2)
         """
 
     @device_function
@@ -90,27 +108,69 @@ class Tile:
 
     @device_function
     def extract(self, index: Shape, shape: Shape) -> Tile:
-        """Do what :func:`cudacore.tile.extract` does, of this tile."""
+        """Do what :func:`cudacore.tile.extract` does, of this tile.
+
+        Examples
+        --------
+        In a kernel::
+
+            upper_left = t.extract((0, 0), (4, 4))
+        """
 
     @device_function
     def insert(self, index: Shape, value: TileOrScalar) -> Tile:
-        """Do what :func:`cudacore.tile.insert` does, of this tile."""
+        """Do what :func:`cudacore.tile.insert` does, of this tile.
+
+        Examples
+        --------
+        In a kernel::
+
+            u = t.insert((1, 0), ct.zeros((4, 8), t.dtype))
+        """
 
     @device_function
     def reshape(self, shape: Shape) -> Tile:
-        """Do what :func:`cudacore.tile.reshape` does, of this tile."""
+        """Do what :func:`cudacore.tile.reshape` does, of this tile.
+
+        Examples
+        --------
+        In a kernel::
+
+            u = t.reshape((16, 4))
+        """
 
     @device_function
     def permute(self, axes: tuple[int, ...]) -> Tile:
-        """Do what :func:`cudacore.tile.permute` does, of this tile."""
+        """Do what :func:`cudacore.tile.permute` does, of this tile.
+
+        Examples
+        --------
+        In a kernel::
+
+            u = t.reshape((2, 4, 8)).permute((2, 0, 1))
+        """
 
     @device_function
     def transpose(self, axis0: int | None = None, axis1: int | None = None) -> Tile:
-        """Do what :func:`cudacore.tile.transpose` does, of this tile."""
+        """Do what :func:`cudacore.tile.transpose` does, of this tile.
+
+        Examples
+        --------
+        In a kernel::
+
+            u = t.transpose()
+        """
 
     @device_function
     def astype(self, dtype: DType, *, rounding_mode: RoundingMode | None = None) -> Tile:
-        """Do what :func:`cudacore.tile.astype` does, of this tile."""
+        """Do what :func:`cudacore.tile.astype` does, of this tile.
+
+        Examples
+        --------
+        In a kernel::
+
+            u = t.astype(ct.float16)
+        """
 
     def __index__(self) -> int:
         """Refuse: an index of Python is known before the kernel runs, a tile is not."""

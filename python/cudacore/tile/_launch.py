@@ -75,9 +75,7 @@ def launch(
     >>> numbers = np.arange(16, dtype=np.float32)
     >>> buffer.copy_from(numbers, stream=stream)
     >>> ct.launch(stream, (2,), double, (buffer.view(np.float32), 8))
-    >>> buffer.copy_to(numbers, stream=stream)
-    >>> stream.sync()
-    >>> numbers[:4]
+    >>> buffer.to_host(np.float32, stream=stream)[:4]
     array([0., 2., 4., 6.], dtype=float32)
     """
     if not isinstance(kernel, Kernel):

@@ -7,7 +7,14 @@ from enum import Enum
 
 
 class RoundingMode(Enum):
-    """How an operation on floats rounds its result."""
+    """How an operation on floats rounds its result.
+
+    Examples
+    --------
+    In a kernel::
+
+        t = ct.sqrt(a, rounding_mode=ct.RoundingMode.APPROX)
+    """
 
     RN = "nearest_even"
     """To the nearest number; a tie goes to the even one."""
@@ -35,7 +42,14 @@ class RoundingMode(Enum):
 
 
 class PaddingMode(Enum):
-    """What a load gives for elements outside of the array."""
+    """What a load gives for elements outside of the array.
+
+    Examples
+    --------
+    In a kernel::
+
+        t = ct.load(x, (0, 0), shape=(8, 8), padding_mode=ct.PaddingMode.NEG_INF)
+    """
 
     UNDETERMINED = "undetermined"
     """Anything."""
@@ -57,7 +71,16 @@ class PaddingMode(Enum):
 
 
 class MemoryOrder(Enum):
-    """How a memory operation is ordered with the operations around it."""
+    """How a memory operation is ordered with the operations around it.
+
+    Examples
+    --------
+    In a kernel::
+
+        old = ct.atomic_add(
+            lock, 0, 1, memory_order=ct.MemoryOrder.ACQ_REL, memory_scope=ct.MemoryScope.DEVICE
+        )
+    """
 
     WEAK = "weak"
     """Not ordered and not atomic: other threads must not touch the same memory meanwhile."""
@@ -76,7 +99,16 @@ class MemoryOrder(Enum):
 
 
 class MemoryScope(Enum):
-    """Which threads a memory order holds for."""
+    """Which threads a memory order holds for.
+
+    Examples
+    --------
+    In a kernel::
+
+        old = ct.atomic_add(
+            lock, 0, 1, memory_order=ct.MemoryOrder.RELAXED, memory_scope=ct.MemoryScope.BLOCK
+        )
+    """
 
     NONE = "none"
     """None: the scope of ``MemoryOrder.WEAK``."""

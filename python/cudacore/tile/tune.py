@@ -5,29 +5,6 @@ What a search finds is kept in the folder of the program cache (`cudacore.cache`
 the device, the code of the kernel for each configuration, the arguments, their shapes included,
 and the versions of the driver, the compiler and cudacore: the same search in a later process times
 nothing.
-
-Examples
---------
->>> import cudacore
->>> import cudacore.tile as ct
->>> import numpy as np
->>> @ct.kernel
-... def double(x, size: ct.Constant[int]):
-...     i = ct.bid(0)
-...     ct.store(x, (i,), 2 * ct.load(x, (i,), shape=(size,)))
->>> device = cudacore.Device()
->>> stream = device.create_stream()
->>> x = device.allocate(1024, stream=stream).view(np.float32)
->>> result = ct.tune.exhaustive_search(
-...     [64, 128],
-...     stream,
-...     lambda size: (ct.cdiv(256, size),),
-...     double,
-...     lambda size: (x, size),
-...     quiet=True,
-... )
->>> result.best.config in (64, 128)
-True
 """
 
 from __future__ import annotations
@@ -72,6 +49,13 @@ class Measurement(Generic[T]):
         How many launches were timed.
     error_margin_us : float
         Half of the 95 % confidence interval of the mean, in microseconds.
+
+    Examples
+    --------
+    >>> import cudacore.tile as ct
+    >>> one = ct.tune.Measurement(config=128, mean_us=10.0, num_samples=30, error_margin_us=0.5)
+    >>> f"{one.config}: {one.mean_us} +- {one.error_margin_us} us"
+    '128: 10.0 +- 0.5 us'
     """
 
     config: T
@@ -94,6 +78,14 @@ class TuningResult(Generic[T]):
         ``(config, exception type, message)`` of all that could not be compiled or launched.
     is_cached : bool
         Whether an earlier search found this, and nothing was timed.
+
+    Examples
+    --------
+    >>> import cudacore.tile as ct
+    >>> one = ct.tune.Measurement(config=128, mean_us=10.0, num_samples=30, error_margin_us=0.5)
+    >>> result = ct.tune.TuningResult(best=one, successes=(one,), failures=())
+    >>> result.best.config
+    128
     """
 
     best: Measurement[T]
@@ -110,6 +102,15 @@ class TuningResult(Generic[T]):
             How many of the fastest, and of the failures, are shown.
         bottom_k : int
             How many of the slowest are shown.
+
+        Examples
+        --------
+        >>> import cudacore.tile as ct
+        >>> one = ct.tune.Measurement(config=128, mean_us=10.0, num_samples=30, error_margin_us=0.5)
+        >>> result = ct.tune.TuningResult(best=one, successes=(one,), failures=())
+        >>> print(result.summary())
+        1 succeeded, 0 failed
+        * 128:     10.0±0.5    us (30 samples)
         """
         when = " in an earlier search" if self.is_cached else ""
         lines = [f"{len(self.successes)} succeeded, {len(self.failures)} failed{when}"]
@@ -192,6 +193,29 @@ def exhaustive_search(  # noqa: PLR0917 - the signature is cuTile's
         could not.
     NotSupportedError
         A time limit is given.
+
+    Examples
+    --------
+    >>> import cudacore
+    >>> import cudacore.tile as ct
+    >>> import numpy as np
+    >>> @ct.kernel
+    ... def double(x, size: ct.Constant[int]):
+    ...     i = ct.bid(0)
+    ...     ct.store(x, (i,), 2 * ct.load(x, (i,), shape=(size,)))
+    >>> device = cudacore.Device()
+    >>> stream = device.create_stream()
+    >>> x = device.allocate(1024, stream=stream).view(np.float32)
+    >>> result = ct.tune.exhaustive_search(
+    ...     [64, 128],
+    ...     stream,
+    ...     lambda size: (ct.cdiv(256, size),),
+    ...     double,
+    ...     lambda size: (x, size),
+    ...     quiet=True,
+    ... )
+    >>> result.best.config in (64, 128)
+    True
     """
     if single_run_timeout_sec is not None:
         raise NotSupportedError("launches of a search have no time limit")

@@ -39,24 +39,52 @@ class CallingConvention:
 
     @staticmethod
     def from_code(code: str) -> CallingConvention:
-        """Return the convention that a code stands for."""
+        """Return the convention that a code stands for.
+
+        Examples
+        --------
+        >>> from cudacore.tile.compilation import CallingConvention
+        >>> CallingConvention.from_code(CallingConvention.cutile_python_v2().code).name
+        'cutile_python_v2'
+        """
         if code in {"t1", "t2", "t3"}:
             return CallingConvention(int(code[1]))
         raise ValueError(f"Unknown calling convention code '{code}'")
 
     @staticmethod
     def cutile_python_v1() -> CallingConvention:
-        """Scalars, arrays, lists and constants."""
+        """Scalars, arrays, lists and constants.
+
+        Examples
+        --------
+        >>> from cudacore.tile.compilation import CallingConvention
+        >>> CallingConvention.cutile_python_v1().name
+        'cutile_python_v1'
+        """
         return CallingConvention(1)
 
     @staticmethod
     def cutile_python_v2() -> CallingConvention:
-        """Tuples and static shapes too."""
+        """Tuples and static shapes too.
+
+        Examples
+        --------
+        >>> from cudacore.tile.compilation import CallingConvention
+        >>> CallingConvention.cutile_python_v2().name
+        'cutile_python_v2'
+        """
         return CallingConvention(2)
 
     @staticmethod
     def cutile_python_v3() -> CallingConvention:
-        """Dataclasses too."""
+        """Dataclasses too.
+
+        Examples
+        --------
+        >>> from cudacore.tile.compilation import CallingConvention
+        >>> CallingConvention.cutile_python_v3().name
+        'cutile_python_v3'
+        """
         return CallingConvention(3)
 
     def __repr__(self) -> str:

@@ -36,6 +36,13 @@ class ScalarConstraint:
     ------
     TypeError
         `dtype` is not a DType.
+
+    Examples
+    --------
+    >>> import cudacore.tile as ct
+    >>> from cudacore.tile.compilation import ScalarConstraint
+    >>> ScalarConstraint(ct.float32)
+    ScalarConstraint(dtype=<DType 'float32'>)
     """
 
     dtype: DType
@@ -74,6 +81,22 @@ class ArrayConstraint:
     ------
     TypeError, ValueError
         An argument is of a wrong type, or doesn't fit `ndim` or another.
+
+    Examples
+    --------
+    >>> import cudacore.tile as ct
+    >>> from cudacore.tile.compilation import ArrayConstraint
+    >>> rows = ArrayConstraint(
+    ...     ct.float32,
+    ...     2,
+    ...     index_dtype=ct.int32,
+    ...     stride_lower_bound_incl=0,
+    ...     alias_groups=(),
+    ...     may_alias_internally=False,
+    ...     stride_constant=[None, 1],
+    ... )
+    >>> rows.ndim
+    2
     """
 
     dtype: DType
@@ -158,6 +181,21 @@ class ListConstraint:
     ------
     TypeError
         An argument is of a wrong type.
+
+    Examples
+    --------
+    >>> import cudacore.tile as ct
+    >>> from cudacore.tile.compilation import ArrayConstraint, ListConstraint
+    >>> vector = ArrayConstraint(
+    ...     ct.float32,
+    ...     1,
+    ...     index_dtype=ct.int32,
+    ...     stride_lower_bound_incl=0,
+    ...     alias_groups=(),
+    ...     may_alias_internally=False,
+    ... )
+    >>> ListConstraint(vector, alias_groups=(), elements_may_alias=False).element.ndim
+    1
     """
 
     element: ArrayConstraint
@@ -185,6 +223,13 @@ class TupleConstraint:
     ----------
     items : sequence
         A constraint, or a constant, for each item.
+
+    Examples
+    --------
+    >>> import cudacore.tile as ct
+    >>> from cudacore.tile.compilation import ScalarConstraint, TupleConstraint
+    >>> len(TupleConstraint([ScalarConstraint(ct.float32), 16]).items)
+    2
     """
 
     items: tuple[ParameterConstraint, ...]
@@ -208,6 +253,19 @@ class DataclassConstraint:
     ------
     TypeError
         `cls` is not a dataclass, or has another number of fields.
+
+    Examples
+    --------
+    >>> import dataclasses
+    >>> import cudacore.tile as ct
+    >>> from cudacore.tile.compilation import DataclassConstraint, ScalarConstraint
+    >>> @dataclasses.dataclass(frozen=True)
+    ... class Line:
+    ...     slope: float
+    ...     offset: float
+    >>> number = ScalarConstraint(ct.float32)
+    >>> DataclassConstraint(Line, [number, number]).cls is Line
+    True
     """
 
     cls: type
@@ -231,6 +289,19 @@ class DataclassConstraint:
         ------
         TypeError
             The class is not a dataclass, or a field is missing or unknown.
+
+        Examples
+        --------
+        >>> import dataclasses
+        >>> import cudacore.tile as ct
+        >>> from cudacore.tile.compilation import DataclassConstraint, ScalarConstraint
+        >>> @dataclasses.dataclass(frozen=True)
+        ... class Line:
+        ...     slope: float
+        ...     offset: float
+        >>> number = ScalarConstraint(ct.float32)
+        >>> len(DataclassConstraint.create(Line, slope=number, offset=number).fields)
+        2
         """
         names = _field_names(dataclass_type, "`cls`")
         for name in names:
@@ -261,6 +332,12 @@ class ConstantConstraint:
     ------
     TypeError
         The value is of another type.
+
+    Examples
+    --------
+    >>> from cudacore.tile.compilation import ConstantConstraint
+    >>> ConstantConstraint(16) == ConstantConstraint(16.0)
+    False
     """
 
     value: Any

@@ -76,11 +76,33 @@ class KernelSignature:
         object.__setattr__(self, "symbol", symbol)
 
     def with_symbol(self, symbol: str | None) -> KernelSignature:
-        """Return the same signature with another symbol."""
+        """Return the same signature with another symbol.
+
+        Examples
+        --------
+        >>> import cudacore.tile as ct
+        >>> from cudacore.tile import compilation
+        >>> number = compilation.ScalarConstraint(ct.float32)
+        >>> convention = compilation.CallingConvention.cutile_python_v1()
+        >>> signature = compilation.KernelSignature([number], convention)
+        >>> signature.with_symbol("scale").symbol
+        'scale'
+        """
         return dataclasses.replace(self, symbol=symbol)
 
     def with_mangled_symbol(self, function_name: str) -> KernelSignature:
-        """Return the same signature with the symbol that `mangle_kernel_name` makes."""
+        """Return the same signature with the symbol that `mangle_kernel_name` makes.
+
+        Examples
+        --------
+        >>> import cudacore.tile as ct
+        >>> from cudacore.tile import compilation
+        >>> number = compilation.ScalarConstraint(ct.float32)
+        >>> convention = compilation.CallingConvention.cutile_python_v1()
+        >>> signature = compilation.KernelSignature([number], convention)
+        >>> signature.with_mangled_symbol("scale").symbol
+        'scale_Kt1_Sf32'
+        """
         from cudacore.tile.compilation._mangling import mangle_kernel_name  # noqa: PLC0415 - a cycle
 
         return self.with_symbol(mangle_kernel_name(function_name, self))
@@ -109,6 +131,20 @@ class KernelSignature:
             The calling convention.
         symbol : str, optional
             The name of the compiled kernel; if None, the mangled one.
+
+        Examples
+        --------
+        >>> import cudacore
+        >>> import cudacore.tile as ct
+        >>> from cudacore.tile.compilation import CallingConvention, KernelSignature
+        >>> @ct.kernel
+        ... def fill(x, value: float, size: ct.Constant[int]):
+        ...     ct.store(x, ct.bid(0), ct.full((size,), value, x.dtype))
+        >>> x = cudacore.Device().allocate(1024).view("float32")
+        >>> convention = CallingConvention.cutile_python_v1()
+        >>> signature = KernelSignature.from_kernel_args(fill, (x, 0.5, 128), convention)
+        >>> [type(each).__name__ for each in signature.parameters]
+        ['ArrayConstraint', 'ScalarConstraint', 'ConstantConstraint']
         """
         from cudacore.tile._launch_argument import describe_all  # noqa: PLC0415 - a cycle
 
