@@ -286,3 +286,52 @@ def test_exceptions_in_helpers(make, refuse):
     message = refuse(ct.TileStaticEvalError, host, make(16))
     assert "ZeroDivisionError" in message
     assert "ct.static_eval(fails(0))" in message
+
+
+@pytest.mark.parametrize(
+    ("statement", "advice"),
+    [
+        ("x + x", "load() tiles first"),
+        ("np.exp(tile)", "write ct.exp(...)"),
+        ("math.sqrt(tile)", "write ct.sqrt(...)"),
+        ("sum(tile)", "write ct.sum(...)"),
+        ("tile.sum()", "write ct.sum(...)"),
+        ("tile.T", "write ct.transpose(...)"),
+        ("tile.to(ct.float16)", "write ct.astype(...)"),
+        ("tile and tile", "write ct.where(...)"),
+        ("ct.load(x, 0, shape=8, padding_mode='zero')", "write ct.PaddingMode.ZERO"),
+        ("ct.zeros((8,), 'float16')", "write ct.float16"),
+        ("ct.zeros((8,), float)", "write ct.float32"),
+        ("tile.nothing", "No such attribute 'nothing' for object of type Tile[float32,(8)]\n"),
+        ("other()", "what kernels call is a plain function"),
+    ],
+)
+def test_what_to_write_instead(make, tmp_path, statement, advice):
+    source = f"""
+import math
+import cudacore.tile as ct
+import numpy as np
+
+
+@ct.kernel
+def other():
+    pass
+
+
+@ct.kernel
+def kernel(x):
+    tile = ct.load(x, 0, shape=8)
+    {statement}
+"""
+    path = tmp_path / "kernels.py"
+    path.write_text(source)
+    names: dict[str, Any] = {}
+    exec(compile(source, str(path), "exec"), names)
+    with pytest.raises(ct.TileError) as caught:
+        names["kernel"].cuda_source((make(8),))
+    assert advice in str(caught.value)
+
+
+def test_kernels_have_no_subscript():
+    with pytest.raises(TypeError, match=r"Use launch\(stream, grid, copy, arguments\)"):
+        copy[1, 2]

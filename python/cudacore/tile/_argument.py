@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from cudacore.tile._advice import dtype_instead
 from cudacore.tile._dtype import DType, MismatchError, from_foreign
 from cudacore.tile._operand import (
     ArgumentError,
@@ -114,7 +115,11 @@ def mode(value: object, kind: type[E]) -> E:
     constant = plain(value)
     if not isinstance(constant, kind):
         shown = describe(lift(value))
-        raise ArgumentError(f"Expected {kind.__name__}, but given value has type {shown}", value)
+        members = [each.name for each in kind if constant in (each.value, each.name)]
+        advice = f"; write ct.{kind.__name__}.{members[0]}" if members else ""
+        raise ArgumentError(
+            f"Expected {kind.__name__}, but given value has type {shown}{advice}", value
+        )
     return constant
 
 
@@ -128,7 +133,10 @@ def dtype(value: object) -> DType:
     found = from_foreign(plain(value))
     if found is None:
         shown = describe(lift(value))
-        raise ArgumentError(f"Expected a dtype constant, but given value has type {shown}", value)
+        advice = dtype_instead(plain(value))
+        raise ArgumentError(
+            f"Expected a dtype constant, but given value has type {shown}{advice}", value
+        )
     return found
 
 

@@ -6,6 +6,7 @@ import enum
 import types
 from typing import Any
 
+from cudacore.tile._advice import function_instead
 from cudacore.tile._exception import TileTypeError
 from cudacore.tile._record import record_type
 from cudacore.tile._source_function import device_function
@@ -70,7 +71,10 @@ def value(thing: Any) -> object:
         return found
     kind = type(thing)
     prefix = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
-    raise TileTypeError(f"Cannot create constant from value of type {prefix}{kind.__qualname__}.")
+    message = f"Cannot create constant from value of type {prefix}{kind.__qualname__}."
+    if prefix == "cudacore.tile._kernel.":
+        message += " A kernel is launched; what kernels call is a plain function."
+    raise TileTypeError(message + function_instead(getattr(thing, "__name__", "")))
 
 
 def _method(method: types.MethodType) -> BoundMethod:

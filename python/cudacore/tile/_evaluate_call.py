@@ -14,6 +14,7 @@ from cudacore.tile import (
     _convert,
     _operations,  # noqa: F401 - registers what functions mean
 )
+from cudacore.tile._advice import function_instead
 from cudacore.tile._evaluate import Evaluator
 from cudacore.tile._evaluate_builtin import BUILTINS
 from cudacore.tile._evaluate_function import inline
@@ -143,7 +144,7 @@ def _call_other(
     if loose and getattr(function, "__module__", None) == "math":
         return fold(evaluator, function, *args)
     name = getattr(function, "__name__", type(function).__name__)
-    message = f"{name}() is not supported in device code"
+    message = f"{name}() is not supported in device code" + function_instead(name)
     raise UnsupportedCallError(message, evaluator.scope.loc)
 
 

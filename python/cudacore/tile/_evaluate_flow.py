@@ -250,7 +250,8 @@ def truth(evaluator: Evaluator, value: object) -> "bool | Value":
         evaluator.error(
             TileTypeError,
             f"Expected a bool, but given value has type {describe(value)}; "
-            "a condition must be a scalar",
+            "a condition must be a scalar; write ct.where(...) to choose element by element, "
+            "and & and | instead of 'and' and 'or'",
         )
     if value.dtype.element == "i1":
         return value.value

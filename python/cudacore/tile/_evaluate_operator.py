@@ -15,7 +15,7 @@ from cudacore.tile._merge import is_number
 from cudacore.tile._operand import describe
 from cudacore.tile._record import method
 from cudacore.tile._scope import IMPLEMENTATIONS
-from cudacore.tile._value import Constant, Record, Slice, Tile
+from cudacore.tile._value import Array, Constant, Record, Slice, Tile
 
 #: The operators as messages show them.
 SIGNS: dict[Any, str] = {
@@ -112,7 +112,12 @@ def binary(evaluator: Evaluator, function: Any, left: object, right: object) -> 
         evaluator.error(
             TileTypeError,
             f"Unsupported operand types for {SIGNS[function]}: "
-            f"{describe(left)} and {describe(right)}",
+            f"{describe(left)} and {describe(right)}"
+            + (
+                "; load() tiles first"
+                if isinstance(left, Array) or isinstance(right, Array)
+                else ""
+            ),
         )
     return implementation(evaluator.scope, left, right)
 

@@ -206,5 +206,11 @@ class kernel:  # noqa: N801 - it is used as a decorator
         """Refuse: a kernel is launched."""
         raise TypeError("Tile kernels cannot be called directly. Use launch() instead.")
 
+    def __getitem__(self, _: object) -> NoReturn:
+        """Refuse: the grid is an argument of the launch."""
+        raise TypeError(
+            f"Tile kernels have no subscript. Use launch(stream, grid, {self.__name__}, arguments)."
+        )
+
     def __repr__(self) -> str:
         return f"<tile kernel {self.__qualname__}>"

@@ -10,6 +10,7 @@ from typing import NoReturn
 from cudacore.tile import _argument as argument
 from cudacore.tile import _dtype
 from cudacore.tile import _language_array as language
+from cudacore.tile._advice import function_instead
 from cudacore.tile._dtype import DType, MismatchError
 from cudacore.tile._mode import PaddingMode
 from cudacore.tile._operand import (
@@ -119,6 +120,7 @@ def attribute(scope: Scope, value: object, name: object) -> object:  # noqa: ARG
     if owner is None or text not in methods:
         raise MismatchError(
             f"No such attribute '{text}' for object of type {describe(lift(value))}"
+            + (function_instead(text) if kind is Tile else "")
         )
     return BoundMethod(value, getattr(owner, text))
 
