@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tile/combine.hpp"
 
-#include <unordered_set>
+#include "tile/operations.hpp"
 
 namespace cudacore::tile {
-namespace {
-
-bool commutes(const Region& region) {
-  static const std::unordered_set<std::string_view> names = {"add", "mul", "min", "max",
-                                                             "and", "or",  "xor"};
-  return region.operations.size() == 2 && names.contains(region.operations[0]->name);
-}
-
-}  // namespace
-
 Combine::Combine(Printer& printer, const Operation& operation)
-    : name_(printer.fresh("combine")), commutative_(commutes(operation.region(0))) {
+    : name_(printer.fresh("combine")), commutative_(commutes(operation)) {
   const Region& region = operation.region(0);
   const std::size_t count = operation.operands.size();
   std::string head = "const auto " + name_ + " = [&](";

@@ -16,7 +16,7 @@ class Combine {
   /// The statement a = f(a, b) for groups of expressions; those of `a` are variables.
   [[nodiscard]] std::string call(const std::vector<std::string>& a,
                                  const std::vector<std::string>& b) const;
-  /// Whether the region is one operation whose operands may change places.
+  /// Whether the groups may change places.
   [[nodiscard]] bool is_commutative() const { return commutative_; }
 
  private:

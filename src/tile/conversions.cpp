@@ -83,7 +83,7 @@ class Inserter {
       const Value* const tile = operation.operand(1);
       if (tile->type.is_tile() && !is_coalesced(operation, tile->layout))
         want(operation.operands[1], memory_layouts_.at(&operation));
-    } else if (operation.is("scan")) {
+    } else if (operation.is("scan") || (operation.is("reduce") && !commutes(operation))) {
       const Value* const tile = operation.operand(0);
       const Layout layout = scan_layout(tile->type, axis_of(operation), tile->layout, target_);
       for (Operand& operand : operation.operands) want(operand, layout);

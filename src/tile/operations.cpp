@@ -79,6 +79,14 @@ std::vector<int> block_bits(const Type& type, const Type& block) {
   return map;
 }
 
+bool commutes(const Operation& operation) {
+  static const std::unordered_set<std::string_view> names = {"add", "mul", "min", "max",
+                                                             "and", "or",  "xor"};
+  const Region& region = operation.region(0);
+  return operation.integer("commutes") != 0 ||
+         (region.operations.size() == 2 && names.contains(region.operations[0]->name));
+}
+
 std::size_t axis_of(const Operation& operation) {
   return static_cast<std::size_t>(operation.integer("axis"));
 }

@@ -25,6 +25,8 @@ namespace cudacore::tile {
 /// For the bits of a tile: those of a block of it with the extents of `block`, -1 for the bits that
 /// say which block.
 [[nodiscard]] std::vector<int> block_bits(const Type& type, const Type& block);
+/// Whether the two groups that a reduce or scan combines may change places.
+[[nodiscard]] bool commutes(const Operation& operation);
 /// The axis that attribute `axis` names.
 [[nodiscard]] std::size_t axis_of(const Operation& operation);
 

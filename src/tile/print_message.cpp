@@ -149,11 +149,14 @@ void print_print(Printer& printer, const Operation& operation) {
     i = at - 1;
   }
   if (!has_tile) return print_scalars(printer, operation, texts, items);
+  printer.need("print.cuh");
+  printer.out().line("begin_print();");
   for (std::size_t i = 0; i < texts.size(); ++i) {
     print_text(printer, texts[i]);
     if (i < items.size())
       print_operand(printer, operation, operation.operands[items[i].first], items[i].second);
   }
+  printer.out().line("end_print();");
 }
 
 void print_assert(Printer& printer, const Operation& operation) {

@@ -382,6 +382,21 @@ void Printer::operation(const Operation& operation) {
   throw error(operation, "'" + op + "' has no lowering for this device");
 }
 
+namespace {
+
+// The source of several kernels may be compiled as one; what they share stands in it once.
+std::string begin_once(const std::string& name) {
+  return "#ifndef TILE_HAS_" + name + "\n#define TILE_HAS_" + name + "\n";
+}
+
+std::string digest(std::string_view text) {
+  std::uint64_t sum = 0xCBF29CE484222325;  // FNV-1a
+  for (const char letter : text) sum = (sum ^ static_cast<unsigned char>(letter)) * 0x100000001B3;
+  return std::to_string(sum);
+}
+
+}  // namespace
+
 std::string Printer::kernel() {
   std::string head;
   parameters(head);
@@ -389,14 +404,15 @@ std::string Printer::kernel() {
   static_cast<void>(out());
   std::string text;
   for (const DeviceSource& source : kernel_.sources)
-    text += "#line " + std::to_string(source.line) + ' ' + quoted_path(source.file) + '\n' +
-            source.code + '\n';
+    text += begin_once("source" + digest(source.code)) + "#line " + std::to_string(source.line) +
+            ' ' + quoted_path(source.file) + '\n' + source.code + "\n#endif\n";
   if (!kernel_.sources.empty())
     text += "#line " + std::to_string(std::count(text.begin(), text.end(), '\n') + 2) + ' ' +
             quoted_path(kernel_.name + ".cu") + '\n';
   for (const std::string& header : headers_) text += "#include <cudacore/tile/" + header + ">\n";
   text += "\nusing namespace cudacore_tile;\n\n";
-  for (const auto& [name, function] : functions_) text += function + "\n";
+  for (const auto& [name, function] : functions_)
+    text += begin_once(name) + function + "\n#endif\n";
   text += head;
   if (shared_bytes_ > 0)
     text += "  extern __shared__ __align__(128) unsigned char shared_memory[];\n";

@@ -8,8 +8,8 @@
 
 namespace cudacore::tile {
 
-/// The layout in which a tile is scanned along an axis: its own if there the axis's bits stand in
-/// registers, lanes and warps in ascending order; otherwise one of that kind.
+/// The layout in which a tile is scanned, or reduced in order, along an axis: its own if there the
+/// axis's bits stand in registers, lanes and warps in ascending order; otherwise one of that kind.
 [[nodiscard]] Layout scan_layout(const Type& type, std::size_t axis, const Layout& own,
                                  const Target& target);
 

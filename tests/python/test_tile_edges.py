@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from cudacore import Device
 from cudacore.tile.compilation import (
+    ArrayConstraint,
     CallingConvention,
     KernelSignature,
     ScalarConstraint,
@@ -118,3 +119,66 @@ def test_symbols_that_cannot_be(device: Device) -> None:
     twice = [signature.with_symbol("same")] * 2
     with pytest.raises(ValueError, match="two of the signatures have the symbol 'same'"):
         export_kernel(kernel, twice, io.BytesIO(), gpu_code="sm_90", output_format="cuda")
+
+
+AFFINE = """
+def composed(a, b, c, d):
+    return a * c, b * c + d
+
+@ct.kernel
+def k(x, y, first, second):
+    tiles = ct.load(x, (0, 0), {shape}), ct.load(y, (0, 0), {shape})
+    a, b = ct.reduce(tiles, {axis}, composed, (1.0, 0.0))
+    ct.store(first, 0, a)
+    ct.store(second, 0, b)
+"""
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("shape", [(8, 32), (1, 512), (512, 1), (64, 64), (256, 2)])
+def test_reductions_keep_the_order(shape: tuple[int, int], axis: int) -> None:
+    random = np.random.default_rng(0)
+    x = random.choice([1.0, -1.0, 0.5, 2.0], shape).astype(np.float32)
+    y = random.integers(-3, 4, shape).astype(np.float32)
+    results = [np.zeros(shape[1 - axis], np.float32) for _ in range(2)]
+    launch(define(AFFINE.format(shape=shape, axis=axis)), x, y, *results)
+    a, b = np.ones(shape[1 - axis]), np.zeros(shape[1 - axis])
+    for factor, summand in zip(np.moveaxis(x, axis, 0), np.moveaxis(y, axis, 0), strict=True):
+        a, b = a * factor, b * factor + summand
+    np.testing.assert_allclose(results[0], a)
+    np.testing.assert_allclose(results[1], b, rtol=1e-5, atol=1e-3)
+
+
+@ct.kernel
+def print_kernel(x):
+    i = ct.bid(0)
+    ct.print(f"block {i}: {ct.load(x, i, 8)}")
+
+
+def test_prints_of_blocks_stay_whole(capfd: Any) -> None:
+    launch(print_kernel, np.arange(256), grid=(32,))
+    lines = capfd.readouterr().out.splitlines()
+    rows = np.arange(256).reshape(32, 8).tolist()
+    assert sorted(lines) == sorted(f"block {i}: {row}" for i, row in enumerate(rows))
+
+
+def test_several_signatures_in_one_file() -> None:
+    kernel = define("@ct.kernel\ndef k(x):\n    ct.atomic_add(x, 0, 1)\n")
+    arrays = [
+        ArrayConstraint(
+            ct.int32,
+            1,
+            index_dtype=ct.int32,
+            stride_lower_bound_incl=0,
+            alias_groups=(),
+            may_alias_internally=False,
+            base_addr_divisible_by=divisor,
+        )
+        for divisor in (4, 16)
+    ]
+    signatures = [
+        KernelSignature([array], CallingConvention.cutile_python_v1()) for array in arrays
+    ]
+    file = io.BytesIO()
+    export_kernel(kernel, signatures, file, gpu_code="sm_90", output_format="ptx")
+    assert file.getvalue().count(b".entry") == 2

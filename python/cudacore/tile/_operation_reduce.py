@@ -103,6 +103,7 @@ def _combine(  # noqa: PLR0917
     axis: int,
     body: Body,
     reverse: bool = False,
+    commutes: bool = False,
 ) -> tuple[Operand, ...]:
     """Append one reduction or scan along one axis."""
     shape = shape_of(tiles[0])
@@ -115,6 +116,8 @@ def _combine(  # noqa: PLR0917
     attributes: dict[str, object] = {"axis": axis, "identity": tuple(neutral)}
     if name == "scan":
         attributes["reverse"] = int(reverse)
+    elif commutes:
+        attributes["commutes"] = 1
     results = scope.ops(
         name,
         *values,
@@ -159,6 +162,7 @@ def reduce_along(  # noqa: PLR0917
     axis: int | Sequence[int] | None,
     keepdims: bool,
     body: Body,
+    commutes: bool = False,
 ) -> tuple[Operand, ...]:
     """Combine elements along axes.
 
@@ -176,16 +180,19 @@ def reduce_along(  # noqa: PLR0917
         Whether the axes stay.
     body : callable
         What combines.
+    commutes : bool
+        Whether what is combined may change places; of a single operation, the text says so.
     """
     values = _broadcast_all(scope, tiles)
     shape = shape_of(values[0])
     axes = _axes(axis, len(shape))
     if len(axes) == len(shape) > 1:
         values = tuple(reshape(scope, each, (-1,)) for each in values)
-        values = _combine(scope, "reduce", values, identities, 0, body)
+        values = _combine(scope, "reduce", values, identities, 0, body, commutes=commutes)
     else:
         for count, each in enumerate(axes):
-            values = _combine(scope, "reduce", values, identities, each - count, body)
+            place = each - count
+            values = _combine(scope, "reduce", values, identities, place, body, commutes=commutes)
     if keepdims:
         values = tuple(reshape(scope, each, _kept(shape, axes)) for each in values)
     return values
@@ -321,7 +328,7 @@ def _arg(  # noqa: PLR0917
     least, greatest = _limits(data_type(value))
     identities = (greatest if name == "argmin" else least, 0)
     tiles = (value, reshape(scope, indices, line))
-    found = reduce_along(scope, tiles, identities, along, False, body)[1]
+    found = reduce_along(scope, tiles, identities, along, False, body, commutes=True)[1]
     return reshape(scope, found, final)
 
 
