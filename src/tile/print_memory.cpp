@@ -13,6 +13,9 @@
 namespace cudacore::tile {
 namespace {
 
+// From so many vectors of a thread on, a branch that asks once for all pays.
+constexpr int few_vectors = 4;
+
 // One axis of the array that a tile is read from or written to.
 struct TileAxis {
   std::string index;       // variable: of the thread's first element in the array
@@ -186,6 +189,34 @@ std::string first_of(int vector) {
   return vector == 1 ? "g" : "(g * " + std::to_string(vector) + ")";
 }
 
+// Loads vectors that lie wholly inside or outside of the array.
+void print_guarded_vectors(Printer& printer, const Walk& walk, const Value& result,
+                           const std::string& read_only, int vector, const std::string& pad) {
+  Writer& out = printer.out();
+  const std::string variable = Printer::name(result);
+  const int count = result.layout.register_count();
+  const std::string size = std::to_string(vector);
+  const std::string first = first_of(vector);
+  const std::string address = walk.address(first, vector);
+  const std::string guarded_load = "load_words" + read_only + "_if<" + size + ">(" +
+                                   walk.guard(first, vector) + ", " + address + ", " + pad + ")";
+  const std::string to = "take_apart<" + size + ">(&" + variable + "[" + first + "], ";
+  const std::string groups = "TILE_EACH(g, " + std::to_string(count / vector) + ") ";
+  // Most tiles lie inside as a whole, where nothing is asked of each vector. A branch on it has all
+  // words in registers at once, while vectors by themselves may be loaded as they are needed.
+  if (count < few_vectors * vector || !printer.may_hold(count * bytes(result.type.element) / 4)) {
+    out.line(groups + to + guarded_load + ");");
+    return;
+  }
+  const std::string words = variable + "_words";
+  out.line("decltype(load_words<" + size + ">(" + walk.pointer() + ")) " + words + "[" +
+           std::to_string(count / vector) + "];");
+  out.line("if (" + walk.inside() + ") " + groups + words + "[g] = load_words" + read_only + "<" +
+           size + ">(" + address + ");");
+  out.line("else " + groups + words + "[g] = " + guarded_load + ";");
+  out.line(groups + to + words + "[g]);");
+}
+
 }  // namespace
 
 void print_load(Printer& printer, const Operation& operation) {
@@ -227,9 +258,7 @@ void print_load(Printer& printer, const Operation& operation) {
     } else if (walk.one_path() && vector == 1) {
       out.line(slow);
     } else if (walk.one_path()) {
-      out.line(groups + "load_vector" + read_only + "_if<" + std::to_string(vector) + ">(" +
-               walk.guard(first, vector) + ", &" + variable + "[" + first + "], " +
-               walk.address(first, vector) + ", " + pad + ");");
+      print_guarded_vectors(printer, walk, result, read_only, vector, pad);
     } else {
       out.open("if (" + walk.inside() + ")");
       out.line(groups + move);
@@ -281,15 +310,18 @@ void print_store(Printer& printer, const Operation& operation) {
                                        : "store_vector<" + std::to_string(vector) + ">(" +
                                              walk.address(first, vector) + ", &" + array + "[" +
                                              first + "]);";
-  if (!two_paths) {
-    out.line(groups + guarded(walk.is_guarded() ? walk.guard(first, vector) : "", move));
+  const std::string vectors =
+      groups + guarded(walk.is_guarded() ? walk.guard(first, vector) : "", move);
+  if (!walk.is_guarded() || (walk.one_path() && count < few_vectors * vector)) {
+    out.line(vectors);
   } else {
     out.open("if (" + walk.inside() + ")");
     out.line(groups + move);
     out.close("} else {");
     out.open_again();
-    out.line("TILE_EACH(r, " + std::to_string(count) + ") " +
-             guarded(walk.guard("r"), one(walk.address("r"), value("r"))));
+    out.line(two_paths ? "TILE_EACH(r, " + std::to_string(count) + ") " +
+                             guarded(walk.guard("r"), one(walk.address("r"), value("r")))
+                       : vectors);
     out.close();
   }
   if (!replica.empty()) out.close();

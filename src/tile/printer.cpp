@@ -121,6 +121,13 @@ int Printer::uses(const Value& value) const {
   return found == uses_.end() ? 0 : found->second;
 }
 
+bool Printer::may_hold(int words) {
+  constexpr int most = 16;
+  if (held_words_ + words > most) return false;
+  held_words_ += words;
+  return true;
+}
+
 std::string Printer::name(const Value& value) {
   return value.name.front() == '.' ? "w" + value.name.substr(1) : "v" + value.name;
 }

@@ -76,6 +76,8 @@ class Printer {
   /// Whether the kernel writes to what a pointer points into.
   [[nodiscard]] bool is_written(const Value* pointer) const;
   [[nodiscard]] int uses(const Value& value) const;
+  /// Whether a thread may have so many more registers taken by what is loaded before its use.
+  [[nodiscard]] bool may_hold(int words);
   /// Has a value be printed as an expression of the register's number, for which \x01 stands.
   void defer(const Value& value, const std::string& text) { deferred_[&value] = text; }
 
@@ -102,6 +104,7 @@ class Printer {
   int waiting_count_ = 0;             // its registers
   std::set<std::string> waiting_names_;
   int fresh_ = 0;
+  int held_words_ = 0;
   std::map<std::string, std::string> functions_;
   std::vector<const Operation*> owners_;
 };

@@ -267,21 +267,31 @@ template <class Word, class T>
 __device__ __forceinline__ void fill_words(Word& words, T pad) {
   words = Word(word_of(pad, 0));
 }
-// Loads a vector where `inside` holds, and else has `pad` in each element. Whole words are chosen
-// between, so that taking an element out of one costs one instruction.
+// A vector as words, where `inside` holds, and else words with `pad` in each element. Elements are
+// taken out only where whole words have been chosen between, which costs one instruction each.
 template <int count, class T>
-__device__ __forceinline__ void load_vector_const_if(bool inside, T* to, const T* from, T pad) {
-  typename Chunk<count * sizeof(T)>::type words;
-  fill_words(words, pad);
-  if (inside) words = __ldg((const decltype(words)*)from);
-  take_apart<count>(to, words);
+using Words = typename Chunk<count * sizeof(T)>::type;
+template <int count, class T>
+__device__ __forceinline__ Words<count, T> load_words_const(const T* from) {
+  return __ldg((const Words<count, T>*)from);
 }
 template <int count, class T>
-__device__ __forceinline__ void load_vector_if(bool inside, T* to, const T* from, T pad) {
-  typename Chunk<count * sizeof(T)>::type words;
+__device__ __forceinline__ Words<count, T> load_words(const T* from) {
+  return *(const Words<count, T>*)from;
+}
+template <int count, class T>
+__device__ __forceinline__ Words<count, T> load_words_const_if(bool inside, const T* from, T pad) {
+  Words<count, T> words;
   fill_words(words, pad);
-  if (inside) words = *(const decltype(words)*)from;
-  take_apart<count>(to, words);
+  if (inside) words = load_words_const<count>(from);
+  return words;
+}
+template <int count, class T>
+__device__ __forceinline__ Words<count, T> load_words_if(bool inside, const T* from, T pad) {
+  Words<count, T> words;
+  fill_words(words, pad);
+  if (inside) words = load_words<count>(from);
+  return words;
 }
 template <int count, class T>
 __device__ __forceinline__ void store_vector(T* to, const T* from) {

@@ -128,7 +128,7 @@ TEST(TileGenerate, ChoosesThreadsForTheBytesThatMove) {
 
 TEST(TileGenerate, ChoosesBetweenWholeVectorsAndPadding) {
   const std::string source = generate(row(4096, false), {}).source;
-  EXPECT_NE(source.find("load_vector_const_if<8>("), std::string::npos) << source;
+  EXPECT_NE(source.find("load_words_const_if<8>("), std::string::npos) << source;
   EXPECT_NE(source.find("bf16::of(0xff80)"), std::string::npos) << source;
 }
 
