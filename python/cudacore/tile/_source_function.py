@@ -231,12 +231,13 @@ def place_of_error(source: str, log: str) -> Loc | None:
         What NVRTC says.
     """
     error = re.search(r"^(.+)\((\d+)\): (?:catastrophic )?error", log, re.MULTILINE)
-    users = source.partition(_HEADER)[0] if source.startswith("#line") else ""
+    users = source.partition(_HEADER)[0]
     if error is None:
         return None
     file, line = error[1], int(error[2])
-    pieces = re.split(r'^#line (\d+) "(.*)"\n', users, flags=re.MULTILINE)[1:-3]
-    for first, path, code in zip(*(pieces[part::3] for part in range(3)), strict=True):
+    guard = r"^#ifndef (TILE_HAS_source\d+)\n#define \1\n"
+    pieces = re.split(guard + r'#line (\d+) "(.*)"\n', users, flags=re.MULTILINE)[1:]
+    for first, path, code in zip(*(pieces[part::4] for part in (1, 2, 3)), strict=True):
         if path == file and int(first) <= line < int(first) + code.count("\n"):
             return Loc(line, 0, file)
     return None
