@@ -58,8 +58,8 @@ struct OptionTexts {
   const char* tool = "";  ///< what the fields are flags of, which are given by name alone
 };
 
-/// What makes T an option class: the `texts`, the array `fields`, and `set_defaults` if Python
-/// shows other defaults than the struct's.
+/// What makes T an option class: the `texts`, the array `fields`, `set_defaults` if Python shows
+/// other defaults than the struct's, and `check` if values that are given together must fit.
 template <typename T>
 struct OptionTable;
 
@@ -139,6 +139,7 @@ class OptionClass {
   /// No one else may hold `values`: their conversion runs Python code.
   static void set_all(T& options, const py::dict& values) {
     for (const auto& [key, value] : values) set_field(options, find(key), value);
+    if constexpr (requires { Table::check(options, values); }) Table::check(options, values);
   }
 
   static PyObject* create(PyTypeObject* /*type*/, PyObject* args, PyObject* kwargs) {

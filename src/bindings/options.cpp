@@ -187,6 +187,16 @@ struct OptionTable<AccessPolicyWindow> {
       option<&AccessPolicyWindow::miss_prop>(
           {.name = "miss_prop", .doc = "How long the others stay: 'normal' or 'streaming'."}),
   };
+
+  static void check(const AccessPolicyWindow& window, const py::dict& given) {
+    if (!given.contains("base_ptr")) return;
+    const py::object base = given["base_ptr"];
+    const auto* buffer = get_if<Buffer>(base.ptr());
+    if (buffer == nullptr || buffer->is_closed() || window.num_bytes <= buffer->size()) return;
+    throw py::value_error("AccessPolicyWindow.num_bytes: this Buffer has " +
+                          std::to_string(buffer->size()) + " bytes, and the window " +
+                          std::to_string(window.num_bytes));
+  }
 };
 
 template <>

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 
+#include "owner/end_scope.hpp"
 #include "owner/graph_box.hpp"
 #include "owner/owned_handles.hpp"
 
@@ -55,20 +56,6 @@ struct CaptureInfo {
 
 /// @throw Error
 [[nodiscard]] CaptureInfo capture_info(const driver::DriverApi& api, const StreamBox& stream);
-
-/// Lets the thread make calls that captures forbid, and that would end them, because they have
-/// nothing to do with what is captured.
-class OutsideCaptures : driver::NotCopied {
- public:
-  explicit OutsideCaptures(const driver::DriverApi& api) noexcept : api_(&api) { exchange(); }
-  ~OutsideCaptures() { exchange(); }
-
- private:
-  void exchange() noexcept { (void)api_->cuThreadExchangeStreamCaptureMode(&mode_); }
-
-  const driver::DriverApi* api_;
-  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
-};
 
 /// Notes into which graph a capture goes (its id is the driver's), and that it has ended.
 /// @throw std::bad_alloc

@@ -3,11 +3,10 @@
 
 #include <algorithm>
 
-#include "driver/blocking.hpp"
 #include "error/sticky.hpp"
 #include "error/unraisable.hpp"
 #include "owner/callback.hpp"
-#include "owner/captures.hpp"
+#include "owner/end_scope.hpp"
 
 namespace cudacore::owner {
 namespace {
@@ -33,7 +32,7 @@ ExternalMemoryBox::~ExternalMemoryBox() {
   end_outside_callbacks([memory = memory, context = std::move(context)] {
     const driver::DriverApi* api = driver::api_for_cleanup();
     if (api == nullptr || !error::is_alive(*api, *context)) return;
-    const driver::BlockingScope scope;
+    const EndScope scope(*api);
     const CUresult result = api->cuDestroyExternalMemory(memory);
     if (result != CUDA_SUCCESS) error::report_unraisable(result, "cuDestroyExternalMemory");
   });
@@ -41,6 +40,7 @@ ExternalMemoryBox::~ExternalMemoryBox() {
 
 void ExternalSemaphoreBox::add_use(const driver::DriverApi& api, std::shared_ptr<EventBox> behind) {
   const std::scoped_lock lock(mutex_);
+  const OutsideCaptures outside(api);
   std::erase_if(uses_, [&](const std::shared_ptr<EventBox>& known) {
     return api.cuEventQuery(known->event) == CUDA_SUCCESS;
   });
@@ -53,8 +53,7 @@ ExternalSemaphoreBox::~ExternalSemaphoreBox() {
       [semaphore = semaphore, context = std::move(context), uses = std::move(uses_)] {
         const driver::DriverApi* api = driver::api_for_cleanup();
         if (api == nullptr || !error::is_alive(*api, *context)) return;
-        const driver::BlockingScope scope;
-        const OutsideCaptures outside(*api);
+        const EndScope scope(*api);
         if (!is_used(*api, uses)) {
           destroy_semaphore(*api, semaphore);
           return;
@@ -63,7 +62,7 @@ ExternalSemaphoreBox::~ExternalSemaphoreBox() {
         try_elsewhere([semaphore, context, uses] {
           const driver::DriverApi* cleanup = driver::api_for_cleanup();
           if (cleanup == nullptr || !error::is_alive(*cleanup, *context)) return true;
-          const OutsideCaptures outside_then(*cleanup);
+          const OutsideCaptures outside(*cleanup);
           if (is_used(*cleanup, uses)) return false;
           destroy_semaphore(*cleanup, semaphore);
           return true;

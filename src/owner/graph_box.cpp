@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "cudacore/error.hpp"
-#include "driver/blocking.hpp"
 #include "error/check.hpp"
 #include "error/interned_names.hpp"
 #include "error/unraisable.hpp"
@@ -33,7 +32,7 @@ GraphBox::~GraphBox() {
   end_outside_callbacks([graph = graph] {
     const driver::DriverApi* api = driver::api_for_cleanup();
     if (api == nullptr) return;
-    const driver::BlockingScope blocking;
+    const EndScope scope(*api);
     destroy(*api, graph);
   });
 }
@@ -145,8 +144,7 @@ ExecutableBox::~ExecutableBox() {
   end_outside_callbacks([executable = executable, context = std::move(context), remains] {
     const driver::DriverApi* api = driver::api_for_cleanup();
     if (api == nullptr || !error::is_alive(*api, *context)) return;
-    const driver::BlockingScope blocking;
-    const OutsideCaptures outside(*api);
+    const EndScope scope(*api);
     const CUresult result = api->cuGraphExecDestroy(executable);
     if (result != CUDA_SUCCESS) error::report_unraisable(result, "cuGraphExecDestroy");
     if (!has_ended(*api, *remains)) end_after_launch(context, remains);

@@ -5,9 +5,9 @@
 #include <optional>
 #include <utility>
 
-#include "driver/blocking.hpp"
 #include "error/unraisable.hpp"
 #include "owner/callback.hpp"
+#include "owner/end_scope.hpp"
 
 namespace cudacore::owner {
 namespace {
@@ -18,7 +18,7 @@ void call_at_end(const std::shared_ptr<error::ContextBox>& context, const char* 
                  const Call& call) noexcept {
   const driver::DriverApi* api = driver::api_for_cleanup();
   if (api == nullptr || !error::is_alive(*api, *context)) return;
-  const driver::BlockingScope blocking;
+  const EndScope ending(*api);
   std::optional<error::ContextScope> scope;
   try {
     scope.emplace(*api, *context);

@@ -14,6 +14,7 @@
 #include "error/sticky.hpp"
 #include "error/unraisable.hpp"
 #include "owner/callback.hpp"
+#include "owner/end_scope.hpp"
 
 namespace cudacore::owner {
 namespace {
@@ -86,7 +87,7 @@ void destroy(CUresult (*driver::DriverApi::*function)(Handle), const char* name,
       [function, name, handle, context = std::move(context), kept = std::move(kept)] {
         const driver::DriverApi* api = driver::api_for_cleanup();
         if (api == nullptr || (context != nullptr && !error::is_alive(*api, *context))) return;
-        const driver::BlockingScope scope;
+        const EndScope scope(*api);
         const CUresult result = (api->*function)(handle);
         if (result != CUDA_SUCCESS) error::report_unraisable(result, name);
       });
@@ -108,7 +109,7 @@ void tell_stream_ends(CUstream stream, std::uint64_t key,
                       const std::vector<std::weak_ptr<StreamFollower>>& followers) noexcept {
   const driver::DriverApi* api = driver::api_for_cleanup();
   if (api == nullptr || (context != nullptr && !error::is_alive(*api, *context))) return;
-  const driver::BlockingScope blocking;
+  const EndScope ending(*api);
   const error::NobodyCatchesScope scope;
   try {
     const auto view = std::make_shared<StreamBox>();
@@ -143,7 +144,7 @@ GreenBox::~GreenBox() {
   end_outside_callbacks([ended = green, known = std::move(context)] {
     const driver::DriverApi* api = driver::api_for_cleanup();
     if (api == nullptr || (known != nullptr && !error::is_alive(*api, *known))) return;
-    const driver::BlockingScope scope;
+    const EndScope scope(*api);
     if (known != nullptr) {
       destroy_idle_events(*api, known->idle_events);
       error::forget_green(*known);

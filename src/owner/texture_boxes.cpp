@@ -9,7 +9,6 @@
 #include <thread>
 #include <utility>
 
-#include "driver/blocking.hpp"
 #include "error/check.hpp"
 #include "error/unraisable.hpp"
 #include "owner/callback.hpp"
@@ -19,6 +18,8 @@ namespace cudacore::owner {
 namespace {
 
 void forget_done(const driver::DriverApi& api, std::vector<WorkUses::Use>& uses) noexcept {
+  if (uses.empty()) return;
+  const OutsideCaptures outside(api);
   std::erase_if(uses, [&](const WorkUses::Use& use) {
     if (api.cuEventQuery(use.behind->event) == CUDA_ERROR_NOT_READY) return false;
     use.behind->in_flight.store(false, std::memory_order_relaxed);
@@ -50,13 +51,12 @@ bool wait_for_context(const driver::DriverApi& api) noexcept {
 
 bool Ending::try_now(const driver::DriverApi& api, bool may_wait) noexcept {
   if (!error::is_alive(api, *context)) return true;
-  const driver::BlockingScope blocking;
+  const EndScope ending(api);
   std::optional<error::ContextScope> scope;
   try {
     scope.emplace(api, *context);
   } catch (const std::exception&) {  // the driver knows where the handle belongs
   }
-  const OutsideCaptures outside(api);
   if (may_wait) {
     uses.wait(api);
   } else if (uses.query(api) == CUDA_ERROR_NOT_READY) {
@@ -108,7 +108,8 @@ void end(UsedByWork& box, const char* name, Handle handle,
                 std::move(box.context),
                 box.take_uses(),
                 std::move(kept)};
-  if (in_callback() || !ending.try_now(*api, !any_capture())) {
+  // What other code does with a handle may depend on what this thread does next.
+  if (in_callback() || ending.uses.anywhere || !ending.try_now(*api, !any_capture())) {
     end_later(std::make_shared<Ending>(std::move(ending)));
   }
 }
@@ -141,6 +142,13 @@ void UsedByWork::add_use(const driver::DriverApi& api, CUstream stream, std::uin
   behind.recorded.store(true, std::memory_order_relaxed);
   behind.in_flight.store(true, std::memory_order_relaxed);
   error::check(api.cuEventRecord(behind.event, stream), "cuEventRecord");
+}
+
+void UsedByWork::forget_uses() noexcept {
+  std::vector<WorkUses::Use> ended;  // dropped without the lock
+  const std::scoped_lock lock(mutex_);
+  ended.swap(known_);
+  has_handle_.store(false, std::memory_order_relaxed);
 }
 
 WorkUses UsedByWork::uses() const {

@@ -49,6 +49,8 @@ struct UsedByWork : driver::NotCopied {
   /// @throw Error
   void add_use(const driver::DriverApi& api, CUstream stream, std::uint64_t number,
                std::shared_ptr<EventBox> spare);
+  /// For the last owner, who has waited for all work: nothing is left to wait for.
+  void forget_uses() noexcept;
   [[nodiscard]] WorkUses uses() const;
   /// For the destructor.
   [[nodiscard]] WorkUses take_uses() noexcept { return {std::move(known_), has_handle_.load()}; }

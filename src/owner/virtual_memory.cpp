@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "owner/virtual_memory.hpp"
 
-#include "driver/blocking.hpp"
 #include "error/unraisable.hpp"
 #include "owner/callback.hpp"
+#include "owner/end_scope.hpp"
 
 namespace cudacore::owner {
 namespace {
@@ -14,7 +14,7 @@ void give_back(const char* name, Call call) noexcept {
   end_outside_callbacks([name, call = std::move(call)] {
     const driver::DriverApi* api = driver::api_for_cleanup();
     if (api == nullptr) return;
-    const driver::BlockingScope scope;
+    const EndScope scope(*api);
     const CUresult result = call(*api);
     if (result != CUDA_SUCCESS) error::report_unraisable(result, name);
   });

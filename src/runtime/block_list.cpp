@@ -43,6 +43,7 @@ std::uint64_t stream_key(const owner::StreamBox& stream) {
 bool Order::is_captured() const { return stream != nullptr && owner::is_captured(*stream); }
 
 bool Order::is_done() const {
+  const owner::OutsideCaptures outside(driver::api());
   return stream != nullptr ? Stream(stream).is_done() : event->is_done();
 }
 

@@ -106,6 +106,7 @@ void CachingPool::settle() {
   {
     Pins waiting(*this, [](const BlockList& list) { return !list.records_late() && list.event; });
     if (waiting.is_empty()) return;
+    const owner::OutsideCaptures outside(driver::api());
     for (Pins::Pinned& pinned : waiting) pinned.is_done = pinned.order.event->is_done();
     const std::scoped_lock lock(mutex_);
     for (const Pins::Pinned& pinned : waiting) {

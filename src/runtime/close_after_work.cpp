@@ -37,27 +37,27 @@ void note_use(owner::UsedByWork& used, const owner::StreamBox& stream) noexcept 
 
 void wait_for_uses(std::shared_ptr<void> last, owner::UsedByWork& used) {
   // During a capture, the destructor lets another thread wait.
-  if (error::interrupt_hook() == nullptr || owner::in_callback() || owner::any_capture()) return;
+  if (owner::in_callback() || owner::any_capture()) return;
   const driver::DriverApi* api = driver::api_for_cleanup();
   const std::shared_ptr<error::ContextBox> context = used.context;
   if (api == nullptr || context->lost.load(std::memory_order_relaxed)) return;
   owner::WorkUses uses = used.uses();
   const auto describe = [&] { return error::describe_device(context->device); };
   try {
-    const auto query = [&] {
-      const owner::OutsideCaptures outside(*api);  // but the interrupt hook is not
-      return uses.query(*api);
-    };
+    const auto query = [&] { return uses.query(*api); };
     error::check(error::wait_until_ready(query), "cuEventQuery", describe, context.get());
   } catch (const InterruptedError&) {
     drop_later(std::move(last), std::move(uses));
     throw;
   }
-  if (!uses.anywhere || owner::any_capture()) return;
-  const CUresult result = error::wait_on_thread(
-      context, [last](const driver::DriverApi& calls) { return calls.cuCtxSynchronize(); });
-  if (result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) return;  // the end is tried again
-  error::check(result, "cuCtxSynchronize", describe, context.get());
+  if (uses.anywhere) {
+    if (owner::any_capture()) return;
+    const CUresult result = error::wait_on_thread(
+        context, [last](const driver::DriverApi& calls) { return calls.cuCtxSynchronize(); });
+    if (result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) return;  // the end is tried again
+    error::check(result, "cuCtxSynchronize", describe, context.get());
+  }
+  used.forget_uses();
 }
 
 }  // namespace cudacore

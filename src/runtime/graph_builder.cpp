@@ -338,9 +338,9 @@ std::vector<GraphBuilder> GraphBuilder::branch(const GraphCondition& condition, 
                                                std::size_t branches) const {
   const Stream source = stream();
   const StreamCall call(open(source));  // the work is for the stream's context
+  const GraphWork work = GraphWork::conditional(condition, kind, branches);
   std::vector<GraphBuilder> builders;
   builders.reserve(branches);
-  const GraphWork work = GraphWork::conditional(condition, kind, branches);
   while (builders.size() < branches) builders.emplace_back(another_stream(source));
   const std::vector<GraphDefinition> graphs = add(work).branches();
   for (std::size_t i = 0; i < branches; ++i) {

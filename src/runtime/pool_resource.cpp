@@ -34,6 +34,7 @@ void check(CUresult result, const char* function, const PoolMemoryResource& reso
 void release_unused(const owner::PoolBox& pool) noexcept {
   const driver::DriverApi* api = driver::api_for_cleanup();
   if (api == nullptr) return;
+  const owner::OutsideCaptures outside(*api);
   cuuint64_t none = 0;
   CUresult result = api->cuMemPoolSetAttribute(pool.pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &none);
   if (result == CUDA_SUCCESS) result = api->cuMemPoolTrimTo(pool.pool, 0);

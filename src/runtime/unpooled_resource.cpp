@@ -47,6 +47,7 @@ CUresult free_after_work(const ReleaseCall& call, const Free& free) {
     return CUDA_SUCCESS;
   }
   const auto wait_and_free = [stream = call.shared_stream(), free](const driver::DriverApi& api) {
+    const owner::OutsideCaptures outside(api);
     const CUresult finished =
         stream != nullptr ? api.cuStreamSynchronize(stream->stream) : CUDA_SUCCESS;
     const CUresult freed = free(api);

@@ -2,6 +2,7 @@
 """What ends while a stream is captured, and what other threads and graphs hold back meanwhile."""
 
 import gc
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -10,8 +11,18 @@ from typing import Any
 
 import cudacore
 import pytest
-from cudacore import Buffer, Device, DeviceMemoryResource, LegacyPinnedMemoryResource, Stream
+from cudacore import (
+    Buffer,
+    CachingMemoryResource,
+    Device,
+    DeviceMemoryResource,
+    LegacyPinnedMemoryResource,
+    Stream,
+    SynchronousMemoryResource,
+    VirtualMemoryResource,
+)
 from cudacore.graph import GraphDefinition
+from cudacore.texture import OpaqueArrayOptions, ResourceDescriptor
 from recorded_kernels import COUNT, Kernels, current, kernels, new, record
 
 __all__ = ["current", "kernels"]  # fixtures
@@ -68,6 +79,59 @@ class TestRelease:
         builder.end_building().complete()
         assert comes_true(lambda: device.sync() is None and pool.attributes.used_mem_current < used)
         assert cudacore.unraisable_errors() == errors
+
+
+def unpooled(device: Device) -> list[object]:
+    resources = (
+        SynchronousMemoryResource(device),
+        LegacyPinnedMemoryResource(),
+        VirtualMemoryResource(device),
+    )
+    return [resource.allocate(4096) for resource in resources]
+
+
+def cached(device: Device) -> object:
+    """A pool whose free memory was used on a stream that has ended."""
+    pool = CachingMemoryResource(SynchronousMemoryResource(device))
+    with device.create_stream() as stream:
+        buffer = pool.allocate(4096, stream=stream)
+        buffer.fill(1, stream=stream)
+        buffer.close()
+    return pool
+
+
+def objects(device: Device) -> list[object]:
+    definition = GraphDefinition()
+    definition.callback(print)
+    stream = device.create_stream()
+    array = device.create_opaque_array(OpaqueArrayOptions((8, 4), "uint32", 1))
+    texture = device.create_texture_object(resource=ResourceDescriptor.from_opaque_array(array))
+    return [definition.instantiate(), definition, stream.record(), stream, texture, array]
+
+
+@pytest.mark.parametrize("make", [unpooled, cached, objects])
+@pytest.mark.parametrize("where", ["in the thread", "in another thread"])
+def test_what_is_collected_leaves_captures_alone(
+    device: Device, make: Callable[[Device], object], where: str
+) -> None:
+    errors = cudacore.unraisable_errors()
+    garbage = [make(device)]
+    device.sync()
+
+    def collect() -> None:
+        garbage.clear()
+        gc.collect()
+
+    builder = device.create_stream().create_graph_builder()
+    builder.begin_building("global")
+    if where == "in the thread":
+        collect()
+    else:
+        thread = threading.Thread(target=collect)
+        thread.start()
+        thread.join()
+    builder.end_building().complete()
+    assert cudacore.unraisable_errors() == errors
 
 
 def test_a_long_graph_holds_back_nothing_else(device: Device) -> None:

@@ -195,8 +195,11 @@ class TestWrongUse:
         condition = definition.create_condition()
         with pytest.raises(TypeError, match="GraphCondition"):
             definition.if_then(1)  # type: ignore[arg-type]
-        with pytest.raises(ValueError, match="0 branches"):
-            definition.switch(condition, 0)
+        for count in (-1, 0, 2**40, 2**70):
+            with pytest.raises(ValueError, match=rf"count must lie in 1 .* not {count}"):
+                definition.switch(condition, count)
+        with pytest.raises(TypeError, match="count must be an int, not float"):
+            definition.switch(condition, 1.5)  # type: ignore[arg-type]
         with pytest.raises(OverflowError, match="default_value"):
             definition.create_condition(2**32)
         with pytest.raises(TypeError, match="create_condition"):

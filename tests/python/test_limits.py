@@ -148,7 +148,26 @@ def test_a_window_is_no_larger_than_the_devices(
 ) -> None:
     buffer = device.allocate(64, stream=stream)
     with pytest.raises(ValueError, match="too large"):
-        stream.attributes.access_policy_window = AccessPolicyWindow(buffer, windows + 1)
+        stream.attributes.access_policy_window = AccessPolicyWindow(buffer.handle, windows + 1)
+
+
+def test_a_window_is_no_larger_than_its_buffer(
+    device: Device, stream: Stream, windows: int
+) -> None:
+    buffer = device.allocate(64, stream=stream)
+    for wrong in (
+        lambda: AccessPolicyWindow(buffer, 65),
+        lambda: cudacore.LaunchConfig(
+            access_policy_window={"num_bytes": 65, "base_ptr": buffer}
+        ),
+        lambda: setattr(
+            stream.attributes, "access_policy_window", {"base_ptr": buffer, "num_bytes": 65}
+        ),
+        lambda: AccessPolicyWindow(buffer[32:], 33),
+    ):
+        with pytest.raises(ValueError, match="num_bytes: this Buffer has .* bytes, and the window"):
+            wrong()
+    assert AccessPolicyWindow(buffer[32:], 32).num_bytes == 32
 
 
 def test_a_window_is_over_memory(device: Device, stream: Stream, windows: int) -> None:

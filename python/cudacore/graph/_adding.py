@@ -235,7 +235,7 @@ class Adding:
         count : int
             How many branches there are.
         """
-        return self._add(_GraphWork.conditional(condition, 2, _work.count(count, "count")))
+        return self._add(_GraphWork.conditional(condition, 2, _work.branch_count(count)))
 
     def join(self, *nodes: GraphNode) -> EmptyNode:
         """Add an empty node that runs after all the given nodes, and after this one, if any."""

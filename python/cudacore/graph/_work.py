@@ -112,6 +112,19 @@ def count(value: object, name: str) -> int:
     return int(number)
 
 
+def branch_count(value: object) -> int:
+    """Return how many branches a switch node has."""
+    try:
+        number = index(value)  # type: ignore[arg-type]
+    except TypeError:
+        msg = f"count must be an int, not {type(value).__name__}"
+        raise TypeError(msg) from None
+    if not 1 <= number <= 2**20:
+        msg = f"count must lie in 1 .. 2**20 branches, not {number}"
+        raise ValueError(msg)
+    return int(number)
+
+
 def address(value: object) -> int:
     """Return the address of a Buffer, or an address."""
     return _operand(value, None, "dptr").address
