@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bindings/entered_streams.hpp"
+#include "bindings/recording.hpp"
+
+// What the calls of a recorded function and the recorders of its calls share.
+
+namespace cudacore::bindings {
+
+/// Calls `use` with a share of the current stream, which a graph may keep.
+template <typename Use>
+auto with_current_stream(const Use& use) {
+  PyObject* entered = entered_stream();
+  const Stream stream = entered != nullptr ? *get_if<Stream>(entered) : default_stream();
+  return use(stream);
+}
+
+/// @throw std::invalid_argument if the stream is closed.
+[[nodiscard]] const owner::StreamBox& open_queue(const RecordedFunction::Box& function,
+                                                 const Stream& stream);
+/// Where a call queues work, and what it finds as the current context.
+[[nodiscard]] Recording::Place place_of(const owner::StreamBox& queue);
+/// The recording that fits, which becomes the first; null if there is none. May run Python code,
+/// which may change the list: a module may have keys that aren't strings.
+[[nodiscard]] std::shared_ptr<Recording> find_recording(RecordedFunction::Box& function,
+                                                        const GivenArguments& given,
+                                                        PyObject* names,
+                                                        const Recording::Place& place);
+/// Launches a recording that fits; returns what the function returned.
+[[nodiscard]] PyObject* launch_recording(RecordedFunction::Box& function,
+                                         const std::shared_ptr<Recording>& recording,
+                                         const Stream& stream, const GivenArguments& given);
+/// Drops the recordings that no call fits any more: nothing but recordings has an object that must
+/// be found. Returns them, to be dropped when the list may change.
+[[nodiscard]] std::vector<std::shared_ptr<Recording>> take_dead(RecordedFunction::Box& function);
+
+/// A recorder of a call: `labels` name its arguments. With `make_number` None, numbers are taken as
+/// they are.
+[[nodiscard]] py::object make_recorder(py::handle self, const py::tuple& args,
+                                       const py::tuple& keywords, const py::tuple& labels,
+                                       const py::object& make_number, const py::object& make_array);
+void bind_recorder(py::module_& module);
+
+}  // namespace cudacore::bindings
