@@ -2,6 +2,7 @@
 #include "cudacore/graph_builder.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <stdexcept>
 
 #include "cudacore/device.hpp"
@@ -21,7 +22,8 @@ struct GraphBuilderBox : driver::NotCopied {
   ~GraphBuilderBox() {
     if (state != State::building || primary != nullptr) return;
     const auto drop = [captured = stream, id = capture, into = graph] {
-      drop_capture(captured, id, *into);
+      owner::GraphBox::Ended ended;
+      drop_capture(captured, id, *into, ended);
     };
     try {
       owner::end_outside_callbacks(drop);
@@ -30,13 +32,15 @@ struct GraphBuilderBox : driver::NotCopied {
   }
 
   /// Ends a capture whose graph is not wanted. An error would only say what was not joined.
-  static void drop_capture(const Stream& stream, cuuint64_t capture,
-                           owner::GraphBox& graph) noexcept;
+  static void drop_capture(const Stream& stream, cuuint64_t capture, owner::GraphBox& graph,
+                           owner::GraphBox::Ended& ended) noexcept;
 
-  mutable std::mutex mutex;  ///< guards the state
-  State state = State::not_started;
+  /// One call at a time. It is held during calls of the driver, so whoever may have the GIL takes
+  /// no part.
+  std::mutex mutex;
+  std::atomic<State> state{State::not_started};
   cuuint64_t capture = 0;  ///< the driver's number of it, while building
-  Stream stream;
+  const Stream stream;
   std::shared_ptr<owner::GraphBox> graph;
   std::shared_ptr<GraphBuilderBox> primary;  ///< of a builder from split()
   bool is_branch = false;
@@ -66,28 +70,33 @@ class CountedCapture : driver::NotCopied {
   bool is_begun_ = false;
 };
 
-/// Ends a capture, whatever the result: also one of another thread is over then.
-CUresult end_capture(const StreamCall& call, cuuint64_t capture, owner::GraphBox& graph) {
+/// Ends a capture, whatever the result: also one of another thread is over then. `ended` is to be
+/// dropped without any lock.
+CUresult end_capture(const StreamCall& call, cuuint64_t capture, owner::GraphBox& graph,
+                     owner::GraphBox::Ended& ended) {
   CUgraph captured = nullptr;
   const CUresult result = call.api().cuStreamEndCapture(call.stream(), &captured);
   owner::forget_capture(capture);
   owner::captures.fetch_sub(1, std::memory_order_relaxed);
-  owner::GraphBox::Ended ended;  // dropped without the lock
   const std::scoped_lock lock(graph.outermost().family);
   graph.is_captured = false;
   if (result != CUDA_SUCCESS) graph.end(ended);  // the driver has destroyed it
   return result;
 }
 
+void require_usable(State state) {
+  if (state == State::closed) {
+    throw std::logic_error("this GraphBuilder is closed, or was joined with another");
+  }
+  if (state == State::failed) {
+    throw std::logic_error("the capture of this GraphBuilder failed; make a new one");
+  }
+}
+
 class BuilderCall {
  public:
   explicit BuilderCall(GraphBuilderBox& box) : box_(&box), lock_(box.mutex) {
-    if (box.state == State::closed) {
-      throw std::logic_error("this GraphBuilder is closed, or was joined with another");
-    }
-    if (box.state == State::failed) {
-      throw std::logic_error("the capture of this GraphBuilder failed; make a new one");
-    }
+    require_usable(box.state);
   }
   GraphBuilderBox* operator->() const noexcept { return box_; }
 
@@ -96,13 +105,13 @@ class BuilderCall {
   std::unique_lock<std::mutex> lock_;
 };
 
-void require_building(const BuilderCall& builder) {
-  if (builder->state == State::not_started) {
+void require_building(State state) {
+  if (state == State::not_started) {
     throw std::logic_error(
         "this GraphBuilder is not building: begin_building(), or in Python a `with` block of it, "
         "comes first");
   }
-  if (builder->state == State::ended) {
+  if (state == State::ended) {
     throw std::logic_error(
         "this GraphBuilder is not building: its graph is complete, and a new GraphBuilder makes "
         "another one");
@@ -112,7 +121,7 @@ void require_building(const BuilderCall& builder) {
 /// What a builder's stream captures.
 /// @throw std::logic_error unless it is building.
 owner::CaptureInfo active_capture(const BuilderCall& builder, const StreamCall& call) {
-  require_building(builder);
+  require_building(builder->state);
   const owner::CaptureInfo state = owner::capture_info(call.api(), *builder->stream.box());
   if (state.status == CU_STREAM_CAPTURE_STATUS_INVALIDATED) {
     throw std::logic_error("the capture was invalidated" + error::failed_capture() +
@@ -131,13 +140,13 @@ Stream another_stream(const Stream& stream) {
 
 }  // namespace
 
-void GraphBuilderBox::drop_capture(const Stream& stream, cuuint64_t capture,
-                                   owner::GraphBox& graph) noexcept {
+void GraphBuilderBox::drop_capture(const Stream& stream, cuuint64_t capture, owner::GraphBox& graph,
+                                   owner::GraphBox::Ended& ended) noexcept {
   if (driver::api_for_cleanup() == nullptr) return;
   const driver::BlockingScope blocking;
   try {
     const StreamCall call(*stream.box());
-    (void)end_capture(call, capture, graph);
+    (void)end_capture(call, capture, graph, ended);
   } catch (const std::exception&) {  // the context was lost, and the capture with it
   }
 }
@@ -147,12 +156,16 @@ GraphBuilder::GraphBuilder(const Stream& stream) {
   box_ = std::make_shared<GraphBuilderBox>(stream);
 }
 
-Stream GraphBuilder::stream() const { return BuilderCall(*box_)->stream; }
+Stream GraphBuilder::stream() const {
+  require_usable(box_->state);
+  return box_->stream;
+}
 
 Stream GraphBuilder::capturing_stream() const {
-  const BuilderCall builder(*box_);
-  require_building(builder);
-  return builder->stream;
+  const State state = box_->state;
+  require_usable(state);
+  require_building(state);
+  return box_->stream;
 }
 
 bool GraphBuilder::is_building() const {
@@ -163,13 +176,9 @@ bool GraphBuilder::is_building() const {
   return true;
 }
 
-bool GraphBuilder::is_capturing() const noexcept {
-  const std::scoped_lock lock(box_->mutex);
-  return box_->state == State::building;
-}
+bool GraphBuilder::is_capturing() const noexcept { return box_->state == State::building; }
 
 std::string_view GraphBuilder::state() const noexcept {
-  const std::scoped_lock lock(box_->mutex);
   switch (box_->state) {
     case State::not_started:
       return "not begun";
@@ -224,6 +233,7 @@ void GraphBuilder::begin_building(CaptureMode mode) const {
 }
 
 void GraphBuilder::end_building() const {
+  owner::GraphBox::Ended ended;
   const BuilderCall builder(*box_);
   if (builder->primary != nullptr) {
     throw std::logic_error("this GraphBuilder comes from split(): join it, and end the first one");
@@ -232,16 +242,17 @@ void GraphBuilder::end_building() const {
     throw std::logic_error("this GraphBuilder is not building: call begin_building() first");
   }
   const StreamCall call(open(builder->stream));
-  const CUresult result = end_capture(call, builder->capture, *builder->graph);
+  const CUresult result = end_capture(call, builder->capture, *builder->graph, ended);
   builder->state = result == CUDA_SUCCESS ? State::ended : State::failed;
   call.check(result, "cuStreamEndCapture");
 }
 
 void GraphBuilder::close() const {
+  owner::GraphBox::Ended ended;
   const std::scoped_lock lock(box_->mutex);
-  const State before = std::exchange(box_->state, State::closed);
+  const State before = box_->state.exchange(State::closed);
   if (before != State::building || box_->primary != nullptr) return;
-  GraphBuilderBox::drop_capture(box_->stream, box_->capture, *box_->graph);
+  GraphBuilderBox::drop_capture(box_->stream, box_->capture, *box_->graph, ended);
 }
 
 GraphDefinition GraphBuilder::graph_definition() const {

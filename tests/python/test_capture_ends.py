@@ -23,6 +23,7 @@ from cudacore import (
 )
 from cudacore.graph import GraphDefinition
 from cudacore.texture import OpaqueArrayOptions, ResourceDescriptor
+from harness import run_cleanly
 from recorded_kernels import COUNT, Kernels, current, kernels, new, record
 
 __all__ = ["current", "kernels"]  # fixtures
@@ -165,6 +166,48 @@ def test_a_long_graph_holds_back_nothing_else(device: Device) -> None:
     assert "long" not in ended
     short.write_value(word, 1)
     assert comes_true(lambda: "long" in ended)
+
+
+def test_a_builder_is_looked_at_while_it_ends() -> None:
+    """What a failed capture kept ends with the GIL, for which another thread must not wait."""
+    run_cleanly("""
+import sys, threading
+import cudacore
+device = cudacore.Device()
+device.set_current()
+sys.setswitchinterval(1e-6)
+buffer = device.allocate(64)
+looked_at = None
+is_over = False
+class Callback:
+    def __call__(self): pass
+    def __del__(self): sum(range(100))
+def look():
+    while not is_over:
+        repr(looked_at)
+threads = [threading.Thread(target=look) for _ in range(2)]
+for thread in threads:
+    thread.start()
+failed = 0
+for i in range(300):
+    stream, other = device.create_stream(), device.create_stream()
+    looked_at = builder = stream.create_graph_builder().begin_building()
+    for _ in range(5):
+        stream.add_callback(Callback())
+    other.wait(stream)
+    buffer.fill(0, stream=other)
+    if i % 2:
+        builder.close()
+        continue
+    try:
+        builder.end_building()
+    except cudacore.CUDAError:  # nothing waits for the other stream
+        failed += 1
+is_over = True
+for thread in threads:
+    thread.join()
+assert failed == 150
+""")
 
 
 def test_the_collector_waits_for_a_recording(device: Device, kernels: Kernels) -> None:

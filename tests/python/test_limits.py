@@ -157,9 +157,7 @@ def test_a_window_is_no_larger_than_its_buffer(
     buffer = device.allocate(64, stream=stream)
     for wrong in (
         lambda: AccessPolicyWindow(buffer, 65),
-        lambda: cudacore.LaunchConfig(
-            access_policy_window={"num_bytes": 65, "base_ptr": buffer}
-        ),
+        lambda: cudacore.LaunchConfig(access_policy_window={"num_bytes": 65, "base_ptr": buffer}),
         lambda: setattr(
             stream.attributes, "access_policy_window", {"base_ptr": buffer, "num_bytes": 65}
         ),
