@@ -537,7 +537,7 @@ def main() -> int:
         settings = folder / "pytest.ini"
         settings.write_text("[pytest]\n")
         (folder / "sitecustomize.py").write_text(
-            CHILD.format(tests=str(checkout / "test"), here=str(pathlib.Path(__file__).parent))
+            CHILD.format(tests=str(checkout), here=str(pathlib.Path(__file__).parent))
         )
         path = [name, *filter(None, [os.environ.get("PYTHONPATH")])]
         os.environ["PYTHONPATH"] = os.pathsep.join(path)
