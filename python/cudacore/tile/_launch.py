@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import cudacore
+from cudacore import _tracing
 from cudacore.tile._kernel import kernel as Kernel  # noqa: N812 - the parameter has its name
 from cudacore.tile._launch_argument import arguments_of, strides_of
 from cudacore.tile._variant import architecture_of
@@ -23,7 +24,7 @@ _NO_STREAMS = frozenset({int, bool, type(None)})
 _MOST_AXES = 3
 
 
-def launch(
+def launch(  # noqa: C901
     stream: Any,
     grid: Sequence[int],
     kernel: Kernel,
@@ -60,6 +61,10 @@ def launch(
     LaunchError, CUDAError
         The driver refuses the launch.
 
+    Notes
+    -----
+    While PyTorch traces a `cudacore.torch_op`, nothing is launched.
+
     Examples
     --------
     >>> import cudacore
@@ -80,6 +85,8 @@ def launch(
     """
     if not isinstance(kernel, Kernel):
         raise TypeError(f"kernel must be a tile kernel, not {type(kernel).__name__}")
+    if _tracing.count and _tracing.is_tracing():
+        return
     kernel_args = tuple(kernel_args)
     key, passed = _describe_quickly(stream, grid, kernel, kernel_args)
     if key is not None:
