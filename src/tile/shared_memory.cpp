@@ -75,11 +75,22 @@ class Allocator {
     total_ = std::max(total_, begin + size);
     if (begin + size > target_.shared_limit)
       throw kernel_.error(operation.location,
-                          "a tile of " + to_string(type) + " needs " + std::to_string(size) +
-                              " bytes of shared memory for '" + operation.name + "', " +
-                              std::to_string(begin + size) +
+                          user(operation, type) + std::to_string(size) +
+                              " bytes of shared memory, " + std::to_string(begin + size) +
                               " bytes with what else is in use, but a block has at most " +
                               std::to_string(target_.shared_limit));
+  }
+
+  // Who needs memory, for a message that goes on with how much.
+  std::string user(const Operation& operation, const Type& type) {
+    if (!operation.is("pipeline"))
+      return "'" + operation.name + "' of a tile of " + to_string(type) + " needs ";
+    std::string tiles;
+    for_each_operation(kernel_.body, [&](const Operation& staged) {
+      if (staged.is("staged") && staged.operand(0) == operation.result())
+        tiles += (tiles.empty() ? "" : " and ") + to_string(staged.result()->type);
+    });
+    return "the tiles " + tiles + ", which a loop loads ahead, need ";
   }
 
   // A shared value, from its definition to its last use in the region that defines it.
