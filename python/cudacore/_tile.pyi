@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Translates the text of tile kernels to CUDA C++."""
 
+from typing import Any
+
 class Error(Exception):
     """What is wrong with a kernel, and where.
 
@@ -21,6 +23,7 @@ class Error(Exception):
 class Generated:
     """A kernel as CUDA C++."""
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @property
     def source(self) -> str:
         """The translation unit."""

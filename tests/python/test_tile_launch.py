@@ -10,6 +10,7 @@ import cudacore.tile as ct
 import numpy as np
 import pytest
 from cudacore import Device, NotSupportedError, Stream
+from cudacore.tile import _variant
 from cudacore.tile.compilation import (
     ArrayConstraint,
     CallingConvention,
@@ -314,6 +315,11 @@ class TestKernels:
             "opt_level": 3,
             "num_worker_warps": 8,
         }
+        assert _variant.options_of(hinted, 90).ptxas_options is None
+        by_level = axpy.replace_hints(opt_level=ct.ByTarget(sm_90=0, default=1))
+        assert _variant.options_of(by_level, 90).ptxas_options == ["-O0"]
+        assert _variant.options_of(by_level, 80).ptxas_options == ["-O1"]
+        assert _variant.options_of(axpy.replace_hints(opt_level=None), 80).ptxas_options is None
         by_target = ct.kernel(num_ctas=ct.ByTarget(sm_90=2, default=1))(axpy.function)
         assert by_target.hints.resolve("sm_90")["num_ctas"] == 2
         assert by_target.hints.resolve("sm_80")["num_ctas"] == 1

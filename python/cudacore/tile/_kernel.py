@@ -33,11 +33,12 @@ class kernel:  # noqa: N801 - it is used as a decorator
     function : function
         The function. Without it, the result is a decorator.
     num_ctas : int or ByTarget, optional
-        How many blocks of the device work on one block of the grid: a power of two up to 16.
+        A power of two up to 16. It is checked and has no effect: one block of the device works on
+        each block of the grid.
     occupancy : int or ByTarget, optional
         How many blocks should fit on a multiprocessor, 1 to 32, which limits the registers.
     opt_level : int or ByTarget
-        0 to 3; 0 leaves out optimization.
+        0 to 3, by default 3: how much the device's assembler optimizes, its option ``-O``.
     num_worker_warps : int or ByTarget, optional
         How many warps a block has: 4 or 8.
 

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from cudacore.tile.compilation._constraint import ParameterConstraint
 
 _OLDEST = 75
+_USUAL_LEVEL = 3  # of ptxas, which need not be told
 _HINTS = {
     "num_ctas": "ctas",
     "occupancy": "occupancy",
@@ -153,14 +154,7 @@ def compile_source(
     format: Literal["ptx", "cubin"] | None = None,  # noqa: A002
 ) -> ObjectCode:
     """Compile generated CUDA C++ by NVRTC, or take it from the program cache."""
-    options = ProgramOptions(
-        name=f"{of.__name__}.cu",
-        arch=f"sm_{architecture}",
-        lineinfo=True,
-        headers=_tile.headers(),
-        device_as_default_execution_space=True,
-    )
-    program = Program(source, "c++", options)
+    program = Program(source, "c++", options_of(of, architecture))
     try:
         return compiled_in_time(lambda: program.compile(format) if format else program.compile())
     except cudacore.CompileError as error:
@@ -171,6 +165,20 @@ def compile_source(
         raise TileInternalError(
             f"NVRTC refused the generated code of {of.__name__}: {error}"
         ) from error
+
+
+def options_of(of: kernel, architecture: int) -> ProgramOptions:
+    """Return what the device compiler is told about a kernel."""
+    target = f"sm_{architecture}"
+    level = of.hints.resolve(target).get("opt_level", _USUAL_LEVEL)
+    return ProgramOptions(
+        name=f"{of.__name__}.cu",
+        arch=target,
+        lineinfo=True,
+        headers=_tile.headers(),
+        device_as_default_execution_space=True,
+        ptxas_options=None if level == _USUAL_LEVEL else f"-O{level}",
+    )
 
 
 def architecture_of(stream: Stream) -> int:
