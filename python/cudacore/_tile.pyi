@@ -13,12 +13,15 @@ class Error(Exception):
         The user's source, if the text says where the operation comes from.
     line, column : int
         Counted from 1; 0 where there is no file.
+    text_line : int
+        The line of the text, counted from 1; 0 where the error is about none.
     """
 
     message: str
     file: str | None
     line: int
     column: int
+    text_line: int
 
 class Generated:
     """A kernel as CUDA C++."""

@@ -12,6 +12,7 @@ struct Location {
   int file = -1;  ///< index in Kernel::files
   int line = 0;
   int column = 0;
+  int text_line = 0;  ///< line of the text that speaks of it
   bool operator==(const Location&) const = default;
 };
 
@@ -19,11 +20,16 @@ struct Location {
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message, std::string path = {}, int at_line = 0,
-                 int at_column = 0)
-      : std::runtime_error(message), file(std::move(path)), line(at_line), column(at_column) {}
+                 int at_column = 0, int of_text = 0)
+      : std::runtime_error(message),
+        file(std::move(path)),
+        line(at_line),
+        column(at_column),
+        text_line(of_text) {}
   std::string file;
   int line;
   int column;
+  int text_line;  ///< line of the text; 0 where it is about none
 };
 
 }  // namespace cudacore::tile

@@ -44,7 +44,7 @@ Value* Kernel::add_value(Type type, std::string value_name) {
 Error Kernel::error(const Location& location, const std::string& message) const {
   const bool known = location.file >= 0 && location.file < static_cast<int>(files.size());
   return Error(message, known ? files[static_cast<std::size_t>(location.file)] : std::string{},
-               location.line, location.column);
+               location.line, location.column, location.text_line);
 }
 
 std::int64_t Kernel::hint(std::string_view key, std::int64_t otherwise) const {

@@ -69,7 +69,6 @@ struct Operation {
   std::map<std::string, Attribute, std::less<>> attributes;
   std::vector<std::unique_ptr<Region>> regions;
   Location location;
-  int text_line = 0;  ///< line of the text
   /// Bytes of shared memory that the operation alone needs, and where they begin.
   std::int64_t scratch_bytes = 0;
   std::int64_t scratch_offset = 0;

@@ -257,7 +257,7 @@ class Parser {
   void read_operation(Tokens& tokens, Region& region, int depth) {
     auto owned = std::make_unique<Operation>();
     Operation& operation = *owned;
-    operation.text_line = number_;
+    operation.location.text_line = number_;
     std::vector<std::string> results;
     if (tokens.next().kind == Token::Kind::value) {
       do results.push_back(tokens.value());

@@ -85,7 +85,7 @@ void Verifier::region(const Region& region) {
 
 void Verifier::fail(const Operation& operation, const std::string& message) const {
   throw kernel_.error(operation.location, "'" + operation.name + "' " + message + " (line " +
-                                              std::to_string(operation.text_line) +
+                                              std::to_string(operation.location.text_line) +
                                               " of the tile text)");
 }
 

@@ -182,3 +182,26 @@ def test_several_signatures_in_one_file() -> None:
     file = io.BytesIO()
     export_kernel(kernel, signatures, file, gpu_code="sm_90", output_format="ptx")
     assert file.getvalue().count(b".entry") == 2
+
+
+def test_errors_of_the_compiler_name_all_calls() -> None:
+    source = """
+def product(x):
+    return x * 2
+
+def helper(x):
+    return product(ct.load(x, (0, 0), (1024, 1024)))
+
+@ct.kernel
+def k(x):
+    y = product(ct.load(x, (0, 0), (8, 8)))
+    ct.store(x, (0, 0), helper(x))
+"""
+    kernel = define(source)
+    with pytest.raises(ct.TileUnsupportedFeatureError, match="does not fit registers") as caught:
+        launch(kernel, np.zeros((8, 8), np.float32))
+    text = str(caught.value)
+    functions = [text.index(f"in {name}:") for name in ("k", "helper")]
+    assert functions == sorted(functions)
+    assert "line 11" in text
+    assert "line 10" not in text

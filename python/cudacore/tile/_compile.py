@@ -18,6 +18,7 @@ from cudacore.tile._exception import TileSyntaxError
 from cudacore.tile._frame import Frame, Kind
 from cudacore.tile._function import code_of
 from cudacore.tile._parameter import Parameter, parameter_value
+from cudacore.tile._text import KernelText
 
 #: Frames of Python at most: each call within a kernel takes some twenty.
 _PYTHON_FRAMES = 20_000
@@ -50,7 +51,7 @@ def compile_to_text(
     parameters: Sequence[Parameter],
     hints: Mapping[str, int] | None = None,
     name: str | None = None,
-) -> str:
+) -> KernelText:
     """Evaluate a kernel, and return its text.
 
     Parameters

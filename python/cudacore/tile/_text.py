@@ -214,7 +214,7 @@ class Builder:
             value = self._replaced[value]
         return value
 
-    def text(self, name: str) -> str:
+    def text(self, name: str) -> "KernelText":
         """Return the text of the whole kernel."""
         return _Printer(self).kernel(name)
 
@@ -242,13 +242,27 @@ def _attribute(key: str, value: object) -> str:
     return number(value)
 
 
+class KernelText(str):
+    """The text of a kernel, which knows the places that its lines come from."""
+
+    __slots__ = ("places",)
+
+    places: tuple[Loc | None, ...]
+
+    def place(self, line: int) -> Loc:
+        """Return where a line, counted from 1, comes from, with the calls that lead there."""
+        found = self.places[line - 1] if 0 < line <= len(self.places) else None
+        return found or Loc.unknown()
+
+
 class _Printer:
     def __init__(self, builder: Builder) -> None:
         self.builder = builder
         self.files: dict[str, int] = {}
         self.lines: list[str] = []
+        self.places: list[Loc | None] = []
 
-    def kernel(self, name: str) -> str:
+    def kernel(self, name: str) -> KernelText:
         for value, attributes in self.builder.parameters:
             self.line(1, f"param {value} : {value.type}{self.attributes(attributes)}")
         for hint, number_ in self.builder.hints.items():
@@ -260,10 +274,13 @@ class _Printer:
             for code, (file, line) in self.builder.sources.items()
         ]
         head = ["tile 1", *files, *sources, f"kernel {json.dumps(name)} {{"]
-        return "\n".join([*head, *self.lines, "}", ""])
+        made = KernelText("\n".join([*head, *self.lines, "}", ""]))
+        made.places = (*[None] * len(head), *self.places)
+        return made
 
-    def line(self, depth: int, text: str) -> None:
+    def line(self, depth: int, text: str, place: Loc | None = None) -> None:
         self.lines.append("  " * depth + text)
+        self.places.append(place)
 
     def region(self, depth: int, region: Region) -> None:
         for operation in region.operations:
@@ -302,12 +319,12 @@ class _Printer:
         head += self.attributes(operation.attributes) + (f" : {types}" if types else "")
         place = self.place(operation.loc)
         if not operation.regions:
-            self.line(depth, head + place)
+            self.line(depth, head + place, operation.loc)
             return
         first, *others = operation.regions
         if operation.name in ("reduce", "scan"):
             head += f" ({', '.join(f'{v} : {v.type}' for v in first.arguments)})"
-        self.line(depth, f"{head}{place} {{")
+        self.line(depth, f"{head}{place} {{", operation.loc)
         self.region(depth + 1, first)
         for other in others:
             self.line(depth, "} else {")

@@ -13,7 +13,6 @@ from cudacore.tile._compile import compile_to_text
 from cudacore.tile._compiler_timeout import compiled_in_time
 from cudacore.tile._entry import entry_name
 from cudacore.tile._exception import (
-    Loc,
     TileInternalError,
     TileSyntaxError,
     TileUnsupportedFeatureError,
@@ -109,8 +108,7 @@ def generate(
     try:
         return _tile.generate(text, arch=architecture)
     except _tile.Error as error:
-        place = Loc(error.line, max(error.column - 1, 0), error.file)
-        raise TileUnsupportedFeatureError(error.message, place) from None
+        raise TileUnsupportedFeatureError(error.message, text.place(error.text_line)) from None
 
 
 def _parameter(constraint: ParameterConstraint) -> Parameter:

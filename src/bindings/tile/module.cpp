@@ -45,6 +45,7 @@ void translate(std::exception_ptr thrown) {
     value.attr("file") = error.file.empty() ? py::object(py::none()) : py::str(error.file);
     value.attr("line") = error.line;
     value.attr("column") = error.column;
+    value.attr("text_line") = error.text_line;
     PyErr_SetObject(error_class().ptr(), value.ptr());
   }
 }
