@@ -151,7 +151,8 @@ Expression expression(const Operation& operation, const std::vector<std::string>
   std::string header = small8 && (is8(from) || is8(to)) ? "float8.cuh" : "";
   if (operation.is("cast")) {
     const std::string mode = operation.word("rm", "rn");
-    if (mode != "rn" && is_float(from) && is_float(to) && bits(to) < bits(from)) {
+    const bool narrows = bits(to) < bits(from) || (from == Element::f32 && to == Element::tf32);
+    if (mode != "rn" && is_float(from) && is_float(to) && narrows) {
       return {"to_" + mode + "<" + spelled(to) + ">(" + operands[0] + ")", "rounding.cuh"};
     }
     return {converted(from, to, operands[0]), header};

@@ -181,6 +181,29 @@ def test_rounding_of_casts(mode, expected):
 
 
 @pytest.mark.parametrize(
+    ("mode", "expected"),
+    [
+        ("rn", [1, 1, 1 + 2**-9, 1 + 2**-10]),
+        ("rz", [1, 1, 1 + 2**-10, 1]),
+        ("rp", [1 + 2**-10, 1 + 2**-10, 1 + 2**-9, 1 + 2**-10]),
+        ("rm", [1, 1, 1 + 2**-10, 1]),
+        ("ra", [1, 1 + 2**-10, 1 + 2**-9, 1 + 2**-10]),
+    ],
+)
+def test_rounding_of_casts_to_tf32(mode, expected):
+    values = [1 + 2**-12, 1 + 2**-11, 1 + 3 * 2**-11, 1 + 2**-11 + 2**-20]
+    x = np.array(values + [0, -0.0, np.inf, np.nan], np.float32)
+    np.testing.assert_array_equal(
+        converted(x, "f32", "tf32", mode).view(np.float32), [*expected, 0, -0.0, np.inf, np.nan]
+    )
+    reverse = {"rp": "rm", "rm": "rp"}.get(mode, mode)
+    np.testing.assert_array_equal(
+        converted(-x, "f32", "tf32", reverse).view(np.float32),
+        [*(-e for e in expected), 0, -0.0, -np.inf, np.nan],
+    )
+
+
+@pytest.mark.parametrize(
     ("target", "values", "expected"),
     [
         (

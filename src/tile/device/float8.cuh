@@ -8,7 +8,7 @@
 namespace cudacore_tile {
 
 // How a number between two that a type has becomes one of them.
-enum class Rounding { rn, rz, rm, rp };
+enum class Rounding { rn, rz, rm, rp, ra };
 
 // The bits, without the sign, of |x| rounded to `mantissa` bits.
 template <int mantissa, int bias, Rounding rounding>

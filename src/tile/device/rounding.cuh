@@ -110,6 +110,7 @@ __device__ __forceinline__ u32 shortened(f32 x) {
   if (x != x) return bits | (1u << 22);
   const bool away = rounding == Rounding::rp ? x > 0 : rounding == Rounding::rm ? x < 0 : false;
   if ((bits & 0x7F800000) == 0x7F800000) return bits;
+  if (rounding == Rounding::ra) return (bits + (1u << (dropped - 1))) & ~rest;  // ties away from zero
   return (bits + (rounding == Rounding::rn ? rest / 2 + ((bits >> dropped) & 1) : away ? rest : 0)) & ~rest;
 }
 template <>
@@ -151,5 +152,6 @@ TILE_ROUNDED(rn)
 TILE_ROUNDED(rz)
 TILE_ROUNDED(rm)
 TILE_ROUNDED(rp)
+TILE_ROUNDED(ra)
 
 }  // namespace cudacore_tile
