@@ -192,7 +192,7 @@ def test_rounding_of_casts(mode, expected):
 )
 def test_rounding_of_casts_to_tf32(mode, expected):
     values = [1 + 2**-12, 1 + 2**-11, 1 + 3 * 2**-11, 1 + 2**-11 + 2**-20]
-    x = np.array(values + [0, -0.0, np.inf, np.nan], np.float32)
+    x = np.array([*values, 0, -0.0, np.inf, np.nan], np.float32)
     np.testing.assert_array_equal(
         converted(x, "f32", "tf32", mode).view(np.float32), [*expected, 0, -0.0, np.inf, np.nan]
     )
