@@ -30,12 +30,16 @@ bool has_shape_access(const Operation& operation) {
 class Classes {
  public:
   explicit Classes(Kernel& kernel) {
+    bool multiplies = false;
     for_each_operation(kernel.body, [&](const Operation& operation) {
+      turns_ = turns_ || operation.is("permute");
+      multiplies = multiplies || operation.is("mma");
       if (!touches_tile(operation) || !has_shape_access(operation)) return;
       const TileAccess access = tile_access(operation);
       int& vector = vectors_[{accessed_type(operation).shape, access.contiguous_axis}];
       vector = std::max(vector, access.vector);
     });
+    turns_ = turns_ && !multiplies;
   }
 
   [[nodiscard]] Layout layout(const Type& type, std::size_t axis, const Target& target) const {
@@ -53,16 +57,30 @@ class Classes {
     const std::size_t contiguous = order.size();
     for (std::size_t i = type.shape.size(); i-- > 0;)
       if (i != axis) add(i);
-    // Warps take rows of their own where there are some, so that reductions of rows stay in a warp.
     const int warp_bits = log2(target.warps);
-    const std::size_t taken = static_cast<std::size_t>(log2(vector)) + 5;
+    int own = log2(vector);
+    if (turns_ && order.size() > contiguous) {
+      // A square of elements in each thread moves in whole vectors along either axis.
+      const auto total = static_cast<int>(order.size());
+      const auto [first, count] = axis_bits(
+          type, axis + 1 == type.shape.size() ? next_axis(type, axis) : type.shape.size() - 1);
+      const int across = std::max(0, std::min({log2(std::max(1, 16 / bytes(type.element))),
+                                               total - 5 - warp_bits - own, count}));
+      for (int bit = 0; bit < across; ++bit) {
+        std::erase(order, first + bit);
+        order.insert(order.begin() + own + bit, first + bit);
+      }
+      own += across;
+    }
+    // Warps take rows of their own where there are some, so that reductions of rows stay in a warp.
+    const std::size_t taken = static_cast<std::size_t>(own) + 5;
     std::vector<int> rows;
     while (static_cast<int>(rows.size()) < warp_bits &&
            order.size() > std::max(contiguous, taken)) {
       rows.insert(rows.begin(), order.back());
       order.pop_back();
     }
-    Layout layout = blocked(order, log2(vector), warp_bits - static_cast<int>(rows.size()));
+    Layout layout = blocked(order, own, warp_bits - static_cast<int>(rows.size()));
     layout.warps.insert(layout.warps.end(), rows.begin(), rows.end());
     return layout;
   }
@@ -75,7 +93,15 @@ class Classes {
   }
 
  private:
+  // The last axis before this one that has more than one element, or 0.
+  static std::size_t next_axis(const Type& type, std::size_t axis) {
+    while (axis-- > 1)
+      if (type.shape[axis] > 1) return axis;
+    return 0;
+  }
+
   std::map<std::pair<std::vector<std::int64_t>, std::size_t>, int> vectors_;
+  bool turns_ = false;  // tiles change the order of their axes
 };
 
 }  // namespace

@@ -20,11 +20,13 @@ Exchange exchange(const Layout& from, const Layout& to) {
   return covers(from.warps, to.warps) && !shares ? Exchange::warp : Exchange::block;
 }
 
-int run_bits(const Layout& layout, int element_bytes) {
-  int run = 0;
-  while (run < static_cast<int>(layout.registers.size()) &&
-         layout.registers[static_cast<std::size_t>(run)] == run && (element_bytes << run) < 16)
-    ++run;
+std::vector<int> run_registers(const Layout& layout, int element_bytes) {
+  std::vector<int> run;
+  for (int bit = 0; (element_bytes << bit) < 16; ++bit) {
+    const int place = layout.register_of(bit);
+    if (place < 0) break;
+    run.push_back(place);
+  }
   return run;
 }
 
@@ -33,7 +35,8 @@ std::vector<std::int64_t> spread(const Layout& from, const Layout& to, int index
   std::vector<std::int64_t> position;
   for (int bit = 0; bit < index_bits; ++bit) position.push_back(std::int64_t{1} << bit);
   // Vectors of both sides stay whole; above them, the banks are the bits up to 128 bytes.
-  const int whole = std::max(run_bits(from, element_bytes), run_bits(to, element_bytes));
+  const int whole = static_cast<int>(
+      std::max(run_registers(from, element_bytes).size(), run_registers(to, element_bytes).size()));
   const int banks_end = std::min(index_bits, log2(128 / element_bytes));
   for (const Layout* const layout : {&from, &to}) {
     std::int64_t taken = 0;
@@ -41,9 +44,15 @@ std::vector<std::int64_t> spread(const Layout& from, const Layout& to, int index
       return position[static_cast<std::size_t>(bit)] & ((std::int64_t{1} << banks_end) - 1) &
              ~((std::int64_t{1} << whole) - 1);
     };
-    for (const int lane : layout->lanes)
+    // Lanes whose vectors fill the banks take turns, so that only the first of them meet.
+    const auto vector = static_cast<int>(run_registers(*layout, element_bytes).size());
+    const std::size_t meeting =
+        std::min<std::size_t>(5, static_cast<std::size_t>(log2(128 / element_bytes) - vector));
+    const std::vector<int> lanes(layout->lanes.begin(),
+                                 layout->lanes.begin() + static_cast<std::ptrdiff_t>(meeting));
+    for (const int lane : lanes)
       if (lane >= 0) taken |= bank(lane);
-    for (const int lane : layout->lanes) {
+    for (const int lane : lanes) {
       if (lane < banks_end || bank(lane) != 0) continue;
       for (int free = whole; free < banks_end; ++free) {
         if (((taken >> free) & 1) != 0) continue;

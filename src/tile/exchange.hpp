@@ -22,9 +22,9 @@ enum class Exchange {
 [[nodiscard]] std::vector<std::int64_t> spread(const Layout& from, const Layout& to, int index_bits,
                                                int element_bytes);
 
-/// Bits of the index that consecutive registers from 0 on have in order: elements that lie side by
-/// side in shared memory and move at once.
-[[nodiscard]] int run_bits(const Layout& layout, int element_bytes);
+/// The bits of the register's number that give the lowest bits of the index, from bit 0 on:
+/// elements that lie side by side in shared memory and move at once.
+[[nodiscard]] std::vector<int> run_registers(const Layout& layout, int element_bytes);
 
 /// The number of warps that the axis of a reduce or scan is spread over.
 [[nodiscard]] int axis_warps(const Operation& operation);

@@ -45,13 +45,39 @@ std::string thread_position(const Layout& layout, const std::vector<std::int64_t
 }
 
 std::string register_position(const Layout& layout, const std::vector<std::int64_t>& positions,
-                              const std::string& number, int vector) {
+                              const std::string& number, const std::vector<int>& run) {
   std::vector<int> bits = layout.registers;
-  for (std::size_t i = 0; 1 << i < vector; ++i) bits[i] = -1;
+  for (const int place : run) bits[static_cast<std::size_t>(place)] = -1;
   return combined(bits, positions, [&](const std::vector<int>& places) {
     return Printer::register_part(places, number);
   });
 }
+
+// The registers of a thread in groups whose elements lie side by side in shared memory.
+struct Runs {
+  explicit Runs(const Layout& layout, int element_bytes)
+      : run(run_registers(layout, element_bytes)) {
+    for (int place = 0; place < static_cast<int>(layout.registers.size()); ++place)
+      if (std::find(run.begin(), run.end(), place) == run.end()) rest.push_back(place);
+  }
+
+  [[nodiscard]] int length() const { return 1 << run.size(); }
+  // Whether the registers of a group are neighbors.
+  [[nodiscard]] bool are_whole() const {
+    for (std::size_t i = 0; i < run.size(); ++i)
+      if (run[i] != static_cast<int>(i)) return false;
+    return true;
+  }
+  // The number of the first register of group `g`.
+  [[nodiscard]] std::string first() const {
+    if (run.empty()) return "g";
+    return are_whole() ? "(g * " + std::to_string(length()) + ")"
+                       : "(" + Printer::register_part(rest, "g") + ")";
+  }
+
+  std::vector<int> run;   // bits of the register's number that count within a group
+  std::vector<int> rest;  // those that count groups
+};
 
 }  // namespace
 
@@ -65,20 +91,35 @@ void print_convert(Printer& printer, const Operation& operation) {
       spread(from.layout, to.layout, from.type.index_bits(), size);
   const std::string memory = Printer::shared(element, operation.scratch_offset);
   const auto move = [&](const Layout& layout, const std::string& array, bool stores) {
-    const int vector = 1 << run_bits(layout, size);
-    const std::string number = vector == 1 ? "g" : "(g * " + std::to_string(vector) + ")";
+    const Runs runs(layout, size);
+    const std::string vector = std::to_string(runs.length());
     const std::string thread = printer.fresh("position");
     Writer& out = printer.out();
     out.line("const u32 " + thread + " = " + thread_position(layout, positions) + ";");
     const std::string place = memory + " + (" + thread + " ^ (" +
-                              register_position(layout, positions, number, vector) + "))";
-    const std::string own = "&" + array + "[" + number + "]";
-    const std::string count = std::to_string(layout.register_count() / vector);
+                              register_position(layout, positions, runs.first(), runs.run) + "))";
     const std::string replica = stores ? Printer::is_first_replica(layout) : "";
-    const std::string arguments = stores ? place + ", " + own : own + ", " + place;
-    out.line((replica.empty() ? "" : "if (" + replica + ") ") + "TILE_EACH(g, " + count + ") " +
-             (stores ? "store_vector<" : "load_vector<") + std::to_string(vector) + ">(" +
-             arguments + ");");
+    const std::string groups = (replica.empty() ? "" : "if (" + replica + ") ") + "TILE_EACH(g, " +
+                               std::to_string(layout.register_count() / runs.length()) + ")";
+    const auto statement = [&](const std::string& own) {
+      return (stores ? "store_vector<" : "load_vector<") + vector + ">(" +
+             (stores ? place + ", " + own : own + ", " + place) + ");";
+    };
+    if (runs.are_whole()) {
+      out.line(groups + " " + statement("&" + array + "[" + runs.first() + "]"));
+      return;
+    }
+    const std::string gathered = printer.fresh("run");
+    const std::string one =
+        array + "[" + runs.first() + " + " + Printer::register_part(runs.run, "k") + "]";
+    const std::string each = "TILE_EACH(k, " + vector + ") ";
+    const std::string piece = gathered + "[k]";
+    out.open(groups);
+    out.line("alignas(16) " + std::string(name(element)) + " " + gathered + "[" + vector + "];");
+    if (stores) out.line(each + piece + " = " + one + ";");
+    out.line(statement(gathered));
+    if (!stores) out.line(each + one + " = " + piece + ";");
+    out.close();
   };
   const std::string array = printer.array(from);
   printer.barrier(operation, 0);

@@ -170,19 +170,24 @@ class Reduction {
     }
     printer_.barrier(operation_, 1);
     out.open("TILE_EACH(o, " + std::to_string(count_) + ")");
-    const auto read = [&](const std::string& warp) {
-      std::vector<std::string> texts;
-      for (const std::string& array : arrays)
-        texts.push_back(
-            array + "[" +
-            (warp.empty() ? "" : (rows == 1 ? warp : warp + " * " + std::to_string(rows)) + " + ") +
-            row + "]");
-      return texts;
-    };
+    // Neighbors are combined, then neighbors of these, so that few operations wait for one another.
+    std::vector<std::string> parts;
+    const std::string count = std::to_string(warps);
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      parts.push_back(printer_.fresh("parts"));
+      out.line(std::string(name(operation_.results[i]->type.element)) + " " + parts[i] + "[" +
+               count + "];");
+      out.line("TILE_EACH(w, " + count + ") " + parts[i] + "[w] = " + arrays[i] + "[" +
+               (rows == 1 ? "w" : "w * " + std::to_string(rows)) + " + " + row + "];");
+    }
+    for (int step = 1; step < warps; step *= 2) {
+      const std::string one = "w * " + std::to_string(2 * step);
+      out.line(
+          "TILE_EACH(w, " + std::to_string(warps / (2 * step)) + ") " +
+          combine_.call(elements(parts, one), elements(parts, one + " + " + std::to_string(step))));
+    }
     for (std::size_t i = 0; i < arrays.size(); ++i)
-      out.line(results("o")[i] + " = " + read("")[i] + ";");
-    out.line("TILE_EACH(w, " + std::to_string(warps - 1) + ") " +
-             combine_.call(results("o"), read("(w + 1)")));
+      out.line(results("o")[i] + " = " + parts[i] + "[0];");
     out.close();
   }
 

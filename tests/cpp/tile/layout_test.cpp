@@ -66,6 +66,42 @@ TEST(TileLayout, SpreadsTransposesOverBanks) {
   EXPECT_EQ(banks(to, positions), 32U);
 }
 
+TEST(TileLayout, TurnsSquaresOfElementsInVectors) {
+  const auto kernel = parse(R"(tile 1
+kernel "k" {
+  param %p : ptr<bf16> {align = 16}
+  param %n : i32 {div = 16}
+  %x = load %p, origin(0, 0), shape(%n, %n), strides(%n, 1) : bf16[64,64]
+  %y = permute %x {axes = (1, 0)} : bf16[64,64]
+  store %p, %y, origin(0, 0), shape(%n, %n), strides(%n, 1)
+  return
+})");
+  find_divisors(*kernel);
+  assign_layouts(*kernel, {}, Lowering{});
+  insert_conversions(*kernel, {}, Lowering{});
+  const Operation& convert = *kernel->body.operations[2];
+  ASSERT_TRUE(convert.is("convert"));
+  const Layout& from = convert.operand(0)->layout;
+  const Layout& to = convert.result()->layout;
+  EXPECT_EQ(run_registers(from, 2), (std::vector<int>{3, 4}));
+  EXPECT_EQ(run_registers(to, 2), (std::vector<int>{0, 1, 2}));
+  // Lanes that move vectors at the same time touch other banks each.
+  const std::vector<std::int64_t> positions = spread(from, to, 12, 2);
+  const auto places = [&](const Layout& layout, int lanes, int vector) {
+    std::set<std::int64_t> seen;
+    for (int lane = 0; lane < lanes; ++lane) {
+      std::int64_t position = 0;
+      for (std::size_t bit = 0; bit < 5; ++bit)
+        if (((lane >> bit) & 1) != 0)
+          position ^= positions[static_cast<std::size_t>(layout.lanes[bit])];
+      seen.insert(position % 64 / vector);
+    }
+    return seen.size();
+  };
+  EXPECT_EQ(places(from, 16, 4), 16U);
+  EXPECT_EQ(places(to, 8, 8), 8U);
+}
+
 TEST(TileLayout, LoadsVectorsWhereAlignmentAllows) {
   const auto vector_bits = [](const char* facts) {
     const auto kernel =
