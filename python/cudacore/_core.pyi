@@ -5297,6 +5297,40 @@ class _RecordedFunction:
         """Drop all recordings."""
 
 @final
+class _TileLaunches:
+    """The launches of a tile kernel, as `cudacore.tile.launch` makes them."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    @staticmethod
+    def create(parameters: bytes) -> _TileLaunches:
+        """Make one for a kernel, each of whose parameters is described by the bits of a byte.
+
+        1: it is a constant; 2: extents or strides of an array are; 4: an int has 64 bits; 8: so do
+        extents and strides.
+        """
+    def launch(self, stream: object, grid: object, args: object, is_dependent: bool, /) -> bool:
+        """Launch what is like a launch that was added; return whether it is."""
+    def add(
+        self,
+        stream: Stream,
+        args: tuple[Any, ...],
+        is_dependent: bool,
+        config: LaunchConfig,
+        kernel: Kernel,
+        /,
+    ) -> None:
+        """Add what launches on a device with such arguments are."""
+    @staticmethod
+    def launch_once(
+        stream: Stream,
+        config: LaunchConfig,
+        kernel: Kernel,
+        passed: tuple[Any, ...],
+        used: tuple[Any, ...],
+        /,
+    ) -> None:
+        """Launch a compiled kernel; `used` has the arrays whose addresses are passed."""
+
+@final
 class Graph:
     """An executable graph: work that is launched as a whole, as often as you like.
 

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, overload
 
+from cudacore import _core
 from cudacore._other_library import import_torch
 from cudacore._public import public
 from cudacore._torch_device import on_device, place_of_device, places_of_tensors
-from cudacore._tracing import tracing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -310,15 +310,17 @@ def _traced(name: str, body: Body) -> Body:
 
     @functools.wraps(body)
     def traced(*args: Any, **kwargs: Any) -> Any:
+        before = _core._trace_launches(True)  # noqa: SLF001
         try:
-            with tracing():
-                return body(*args, **kwargs)
+            return body(*args, **kwargs)
         except Exception as error:
             if type(error).__name__ in _NEED_VALUES or ".numpy() is not" in str(error):
                 raise TypeError(f"{why}: {error}\n{advice}") from error
             if hasattr(error, "add_note"):  # since Python 3.11
                 error.add_note(f"{why}. {advice}")
             raise
+        finally:
+            _core._trace_launches(before)  # noqa: SLF001
 
     return traced
 

@@ -5,9 +5,50 @@
 
 #include "bindings/device_object.hpp"
 #include "bindings/entered_streams.hpp"
+#include "bindings/foreign_array.hpp"
+#include "bindings/foreign_stream.hpp"
+#include "bindings/python_int.hpp"
 #include "owner/owned_handles.hpp"
 
 namespace cudacore::bindings {
+namespace {
+
+/// The handle in (0, handle), as nearly all libraries return it; unset for what is to be checked.
+std::optional<CUstream> plain_handle(PyObject* answer) {
+  if (PyTuple_CheckExact(answer) == 0 || PyTuple_GET_SIZE(answer) != 2) return std::nullopt;
+  std::array<long long, 2> numbers{};
+  for (const std::size_t i : {0U, 1U}) {
+    PyObject* item = PyTuple_GET_ITEM(answer, static_cast<Py_ssize_t>(i));
+    if (PyLong_CheckExact(item) == 0) return std::nullopt;
+    int overflowed = 0;
+    numbers[i] = as_long_long(item, overflowed);
+    if (overflowed != 0) return std::nullopt;
+  }
+  if (numbers[0] != 0 || numbers[1] < 0) return std::nullopt;
+  return reinterpret_cast<CUstream>(static_cast<std::uintptr_t>(numbers[1]));  // NOLINT
+}
+
+/// What __cuda_stream__ of an object returns.
+py::object ask_for_stream(py::handle object) {
+  static PyObject* const name = interned("__cuda_stream__");
+  const auto function =
+      py::reinterpret_borrow<py::object>(_PyType_Lookup(Py_TYPE(object.ptr()), name));
+  if (function && PyFunction_Check(function.ptr()) != 0) {  // needs no bound method
+    return checked(PyObject_CallOneArg(function.ptr(), object.ptr()));
+  }
+  const py::object protocol = attribute_or_none(object, "__cuda_stream__");
+  if (protocol.is_none()) {
+    const bool is_number = PyLong_Check(object.ptr()) != 0;
+    refuse_type(
+        "stream", "a cudacore.Stream or have __cuda_stream__", object,
+        is_number ? "; None is the current stream, and Stream.from_handle wraps a handle" : "");
+  }
+  // Some libraries made it a property before the protocol settled on a method.
+  return PyCallable_Check(protocol.ptr()) != 0 ? protocol() : protocol;
+}
+
+}  // namespace
+
 py::str to_str(const std::filesystem::path& path) {
   const std::string& text = path.native();
   return checked<py::str>(
@@ -137,15 +178,13 @@ Stream to_stream(py::handle object) {
     PyObject* entered = entered_stream();
     return entered != nullptr ? *get_if<Stream>(entered) : default_stream();
   }
-  const py::object protocol = attribute_or_none(object, "__cuda_stream__");
-  if (protocol.is_none()) {
-    const bool is_number = PyLong_Check(object.ptr()) != 0;
-    refuse_type(
-        "stream", "a cudacore.Stream or have __cuda_stream__", object,
-        is_number ? "; None is the current stream, and Stream.from_handle wraps a handle" : "");
-  }
-  // Some libraries made it a property before the protocol settled on a method.
-  const py::object answer = PyCallable_Check(protocol.ptr()) != 0 ? protocol() : protocol;
+  return Stream::from_handle(foreign_stream(object),
+                             keep_alive(py::reinterpret_borrow<py::object>(object)));
+}
+
+CUstream foreign_stream(py::handle object) {
+  const py::object answer = ask_for_stream(object);
+  if (const std::optional<CUstream> handle = plain_handle(answer.ptr())) return *handle;
   if (!py::isinstance<py::tuple>(answer) || py::len(answer) != 2) {
     throw py::type_error(type_name(object) +
                          ".__cuda_stream__() must return (version, address), not " + shown(answer));
@@ -156,8 +195,7 @@ Stream to_stream(py::handle object) {
                          "; cudacore knows version 0");
   }
   const auto address = to_address(pair[1], "the address that __cuda_stream__() returns");
-  return Stream::from_handle(reinterpret_cast<CUstream>(address),
-                             keep_alive(py::reinterpret_borrow<py::object>(object)));
+  return reinterpret_cast<CUstream>(address);
 }
 
 Stream to_stream(py::handle object, int device) {

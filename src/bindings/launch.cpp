@@ -5,6 +5,7 @@
 #include "bindings/entered_streams.hpp"
 #include "bindings/kept_arguments.hpp"
 #include "bindings/launcher.hpp"
+#include "bindings/queue_launch.hpp"
 #include "bindings/recorder.hpp"
 #include "bindings/traced_launches.hpp"
 #include "error/context_box.hpp"
@@ -46,51 +47,6 @@ void keep_in_capture(const driver::DriverApi& api, const owner::StreamBox& strea
   owner::keep_in_capture(api, stream, std::move(kept));
 }
 
-/// `stream` must outlast the call, even if it is closed. A LaunchConfig and a Kernel never change,
-/// and are held by the caller's arguments or a Launcher.
-void launch_from_python(const Stream& stream, const LaunchConfig& config, const Kernel& target,
-                        PyObject* const* args, std::size_t count) {
-  launching::KernelBox& kernel = *target.box();
-  const owner::StreamBox* box = stream.box().get();
-  if (box == nullptr) [[unlikely]] {
-    throw std::invalid_argument("launch of " + kernel.name + ": the stream is closed");
-  }
-  const driver::DriverApi& api = driver::api();
-  // Once: an argument's Python code may make another device current.
-  const std::shared_ptr<error::ContextBox>& context = box->work_context();
-  LaunchArrays arrays(*box, context);
-  launching::PackedArguments packed(kernel, count,
-                                    [&](std::size_t i) { return exact_param(kernel, i, args[i]); });
-  pack_arguments(kernel, args, arrays, packed);
-  // From here on, no other thread ends what was packed.
-  const BorrowedBuffers borrowed(args, count);
-  Shares shares;
-  const bool may_be_captured = owner::any_capture();
-  if (may_be_captured) [[unlikely]] {
-    shares = keep_arguments(args, count);
-    require_recorded_memory(*box, {args, count});
-  }
-  if (arrays.has_producers()) [[unlikely]] {
-    const ReleaseGil release;
-    arrays.wait_for_producers();
-  }
-  if (const Recorder* recorder = Recorder::active()) [[unlikely]]
-    recorder->require_recorded(*box);
-  queue(api, *box, *context, kernel, config, packed.places());
-  if (owner::any_capture()) [[unlikely]] {
-    if (!may_be_captured) shares = keep_arguments(args, count);
-    keep_in_capture(api, *box, target, std::move(shares), arrays);
-  }
-  if (arrays.notes_uses()) [[unlikely]] {
-    const ReleaseGil release;
-    arrays.note_uses();
-  }
-  if (arrays.has_producers()) [[unlikely]] {
-    const ReleaseGil release;
-    arrays.make_producers_wait();
-  }
-}
-
 /// Says what is wrong with a call of launch().
 [[noreturn]] void refuse_launch(PyObject* const* args, Py_ssize_t count) {
   const std::string shape = "launch(stream, config, kernel, *kernel_args)";
@@ -127,12 +83,12 @@ PyObject* launch(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) 
       refuse_launch(args, count);
     }
     const auto* config = get_if<LaunchConfig>(args[1]);
-    const auto given = static_cast<std::size_t>(count - 3);
+    const std::span<PyObject* const> given(args + 3, static_cast<std::size_t>(count - 3));
     if (get_if<Stream>(args[0]) != nullptr && config != nullptr) [[likely]] {
       const Borrowed<Stream> stream(args[0]);
-      launch_from_python(stream.get(), *config, *kernel, args + 3, given);
+      launch_from_python(stream.get(), *config, *kernel, given, given);
     } else {
-      launch_from_python(to_stream(args[0]), to_launch_config(args[1]), *kernel, args + 3, given);
+      launch_from_python(to_stream(args[0]), to_launch_config(args[1]), *kernel, given, given);
     }
     Py_RETURN_NONE;
   });
@@ -151,8 +107,8 @@ PyObject* call_launcher(PyObject* self, PyObject* const* args, std::size_t flags
     }
     const Launcher& bound = *get_if<Launcher>(self);
     const auto launch_on = [&](const Stream& stream) {
-      launch_from_python(stream, bound.config, bound.kernel, args,
-                         static_cast<std::size_t>(PyVectorcall_NARGS(flags)));
+      const std::span given(args, static_cast<std::size_t>(PyVectorcall_NARGS(flags)));
+      launch_from_python(stream, bound.config, bound.kernel, given, given);
     };
     if (bound.stream) {
       launch_on(*bound.stream);
@@ -187,6 +143,55 @@ PyMethodDef call_definition[] = {
 constexpr char how_made[] = "kernel[grid, block] or kernel[grid, block, stream, shmem_size]";
 
 }  // namespace
+
+void launch_from_python(const Stream& stream, const LaunchConfig& config, const Kernel& target,
+                        std::span<PyObject* const> args, std::span<PyObject* const> used) {
+  launching::KernelBox& kernel = *target.box();
+  const owner::StreamBox* box = stream.box().get();
+  if (box == nullptr) [[unlikely]] {
+    throw std::invalid_argument("launch of " + kernel.name + ": the stream is closed");
+  }
+  // Once: an argument's Python code may make another device current.
+  const std::shared_ptr<error::ContextBox>& context = box->work_context();
+  LaunchArrays arrays(*box, context);
+  launching::PackedArguments packed(kernel, args.size(),
+                                    [&](std::size_t i) { return exact_param(kernel, i, args[i]); });
+  pack_arguments(kernel, args.data(), arrays, packed);
+  queue_launch(*box, *context, config, target, packed.places(), arrays, used);
+}
+
+void queue_launch(const owner::StreamBox& stream, error::ContextBox& context,
+                  const LaunchConfig& config, const Kernel& kernel, void** places,
+                  LaunchArrays& arrays, std::span<PyObject* const> used) {
+  const driver::DriverApi& api = driver::api();
+  // From here on, no other thread ends what was packed.
+  const BorrowedBuffers borrowed(used.data(), used.size());
+  Shares shares;
+  const bool may_be_captured = owner::any_capture();
+  if (may_be_captured) [[unlikely]] {
+    shares = keep_arguments(used.data(), used.size());
+    require_recorded_memory(stream, used);
+  }
+  if (arrays.has_producers()) [[unlikely]] {
+    const ReleaseGil release;
+    arrays.wait_for_producers();
+  }
+  if (const Recorder* recorder = Recorder::active()) [[unlikely]]
+    recorder->require_recorded(stream);
+  queue(api, stream, context, *kernel.box(), config, places);
+  if (owner::any_capture()) [[unlikely]] {
+    if (!may_be_captured) shares = keep_arguments(used.data(), used.size());
+    keep_in_capture(api, stream, kernel, std::move(shares), arrays);
+  }
+  if (arrays.notes_uses()) [[unlikely]] {
+    const ReleaseGil release;
+    arrays.note_uses();
+  }
+  if (arrays.has_producers()) [[unlikely]] {
+    const ReleaseGil release;
+    arrays.make_producers_wait();
+  }
+}
 
 void bind_launch(py::module_& module) {
   document(functions[0], module);

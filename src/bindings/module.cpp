@@ -26,6 +26,7 @@ void bind_stream_attributes(py::module_& module);
 void bind_recorded_function(py::module_& module);
 void bind_arrays(py::module_& module);
 void bind_textures(py::module_& module);
+void bind_tile_launches(py::module_& module);
 
 }  // namespace cudacore::bindings
 
@@ -73,6 +74,7 @@ PYBIND11_MODULE(_core, module) {
               bind_recorded_function(graphs);
             });
   add_later({"MipmappedArray", "OpaqueArray"}, &bind_arrays);
+  add_later({"_TileLaunches"}, &bind_tile_launches);
   add_later({"SurfaceObject", "TextureObject"}, &bind_textures);
   add_later({"AccessPolicyWindow"}, &bind_access_policy_window);
   add_later({"ContextLimits"}, &bind_context_limits);

@@ -8,6 +8,7 @@
 #include "bindings/argument.hpp"
 #include "bindings/array_argument.hpp"
 #include "bindings/conversions.hpp"
+#include "bindings/python_int.hpp"
 #include "bindings/texture_argument.hpp"
 
 namespace cudacore::bindings {
@@ -18,15 +19,6 @@ using launching::KernelBox;
 using launching::PackedArguments;
 using launching::Slot;
 using owner::BufferBox;
-
-/// The value of an int; `overflowed` says in which direction if it does not fit.
-long long as_long_long(PyObject* object, int& overflowed) {
-#if PY_VERSION_HEX >= 0x030C0000
-  const auto* number = reinterpret_cast<const PyLongObject*>(object);
-  if (PyUnstable_Long_IsCompact(number) != 0) return PyUnstable_Long_CompactValue(number);
-#endif
-  return PyLong_AsLongLongAndOverflow(object, &overflowed);
-}
 
 bool pack_int(const Slot& slot, PyObject* object, unsigned char* destination) noexcept {
   if (Py_TYPE(object) != &PyLong_Type) return false;

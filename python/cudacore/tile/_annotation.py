@@ -8,6 +8,7 @@ import typing
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
+from cudacore.tile._dtype import int64
 from cudacore.tile._language_annotation import (
     ArrayAnnotation,
     ConstantAnnotation,
@@ -18,6 +19,9 @@ from cudacore.tile._language_annotation import (
 if typing.TYPE_CHECKING:
     from collections.abc import Sequence
     from types import FunctionType
+
+
+_CONSTANT, _EXACT, _WIDE_INT, _WIDE_AXES = 1, 2, 4, 8
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,19 @@ def annotations_of(function: FunctionType) -> Sequence[Annotation]:
     return tuple(
         _read(hints.get(name, parameter.annotation), constant=False)
         for name, parameter in parameters.items()
+    )
+
+
+def what_differs(annotation: Annotation) -> int:
+    """Return in what launches may differ by an argument, as `_TileLaunches` is told."""
+    if not isinstance(annotation, Leaf):
+        return _EXACT
+    array = annotation.array
+    return (
+        _CONSTANT * annotation.constant
+        | _EXACT * (array is not None and bool(array.static_shape_dims or array.static_stride_dims))
+        | _WIDE_INT * (annotation.scalar is not None and annotation.scalar.dtype is int64)
+        | _WIDE_AXES * (array is not None and array.index_dtype is int64)
     )
 
 

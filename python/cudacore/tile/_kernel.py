@@ -15,7 +15,7 @@ from cudacore.tile._hints import Hint, Hints
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from cudacore import Kernel, LaunchConfig
+    from cudacore._core import _TileLaunches
     from cudacore.tile._annotation import Annotation
     from cudacore.tile._variant import Compiled
     from cudacore.tile.compilation._constraint import ParameterConstraint
@@ -103,7 +103,7 @@ class kernel:  # noqa: N801 - it is used as a decorator
         self.function = function
         self.hints = Hints(num_ctas, occupancy, opt_level, num_worker_warps)
         self._variants: dict[tuple[object, ...], Compiled] = {}
-        self.launches: dict[tuple[object, ...], tuple[LaunchConfig, Kernel]] = {}
+        self.launches: _TileLaunches | None = None  # made by known_launches()
         self._lock = threading.RLock()
         self.__name__ = function.__name__
         self.__qualname__ = function.__qualname__
@@ -123,10 +123,17 @@ class kernel:  # noqa: N801 - it is used as a decorator
         names = inspect.signature(self.function).parameters
         return tuple(zip(names, annotations_of(self.function), strict=True))
 
-    @cached_property
-    def constants(self) -> tuple[bool, ...]:
-        """Whether each parameter is a constant; of tuples, some item may be."""
-        return tuple(getattr(wanted, "constant", False) for _, wanted in self.parameters)
+    def known_launches(self) -> _TileLaunches:
+        """Return the launches that need nothing compiled."""
+        from cudacore import _core  # noqa: PLC0415 - loaded when used
+        from cudacore.tile._annotation import what_differs  # noqa: PLC0415 - loaded when used
+
+        with self._lock:
+            if self.launches is None:
+                self.launches = _core._TileLaunches.create(  # noqa: SLF001
+                    bytes(what_differs(wanted) for _, wanted in self.parameters)
+                )
+            return self.launches
 
     def replace_hints(self, **hints: Any) -> kernel:
         """Return a kernel of the same function with other hints, which is compiled anew.

@@ -6,11 +6,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import cudacore
-from cudacore import _tracing
 from cudacore.tile._kernel import kernel as Kernel  # noqa: N812 - the parameter has its name
-from cudacore.tile._launch_argument import arguments_of, strides_of
+from cudacore.tile._launch_argument import arguments_of
 from cudacore.tile._variant import architecture_of
-from cudacore.utils import StridedMemoryView
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,13 +16,10 @@ if TYPE_CHECKING:
     from cudacore import Stream
 
 _MOST_BLOCKS = 2**24 - 1
-_MOST_LAUNCHES = 1024
-_NUMBERS = frozenset({int, float, bool})
-_NO_STREAMS = frozenset({int, bool, type(None)})
 _MOST_AXES = 3
 
 
-def launch(  # noqa: C901
+def launch(
     stream: Any,
     grid: Sequence[int],
     kernel: Kernel,
@@ -38,7 +33,9 @@ def launch(  # noqa: C901
     Parameters
     ----------
     stream : Stream, anything with ``__cuda_stream__``, or int
-        The stream, also of another library, or its handle; 0 is the default stream.
+        The stream, also of another library, or its handle. A default stream of another library, or
+        0, is that of the device that the arrays are on. Work that other libraries have queued on
+        other streams is not waited for.
     grid : tuple of int
         How many blocks there are along up to three axes, each at most 2**24 - 1.
     kernel : kernel
@@ -85,73 +82,37 @@ def launch(  # noqa: C901
     """
     if not isinstance(kernel, Kernel):
         raise TypeError(f"kernel must be a tile kernel, not {type(kernel).__name__}")
-    if _tracing.count and _tracing.is_tracing():
-        return
-    kernel_args = tuple(kernel_args)
-    key, passed = _describe_quickly(stream, grid, kernel, kernel_args)
-    if key is not None:
-        if programmatic_dependent_launch:
-            key = (*key, "dependent")
-        try:
-            found = kernel.launches.get(key)
-        except TypeError:  # a constant that is not hashable
-            key, found = None, None
-        if found is not None:
-            cudacore.launch(stream, found[0], found[1], *passed)
-            return
+    launches = kernel.launches or kernel.known_launches()
+    if not launches.launch(stream, grid, kernel_args, programmatic_dependent_launch):
+        _launch_anew(stream, grid, kernel, tuple(kernel_args), bool(programmatic_dependent_launch))
+
+
+def _launch_anew(
+    stream: Any, grid: Sequence[int], kernel: Kernel, args: tuple[Any, ...], is_dependent: bool
+) -> None:
+    """Launch what is like no launch before, or can't be compared with one, or is wrong."""
     extents = _check_grid(grid)
-    arguments = arguments_of(kernel, kernel_args)
+    arguments = arguments_of(kernel, args)
     queue = _to_stream(stream, arguments.device)
+    if arguments.device not in (None, queue.device.device_id):
+        raise ValueError(
+            f"The arrays are on device {arguments.device}, and the stream is on device "
+            f"{queue.device.device_id}"
+        )
     compiled = kernel.variant(arguments.constraints, architecture_of(queue))
-    passed = list[Any](arguments.passed)
-    for place, numbers in arguments.tables:
-        passed[place] = _copy_table(numbers, queue)
-    config = compiled.config(extents, bool(programmatic_dependent_launch))
+    config = compiled.config(extents, is_dependent)
     if config is None:
         return
-    cudacore.launch(queue, config, compiled.kernel, *passed)
-    if key is not None and arguments.device is not None:
-        if len(kernel.launches) == _MOST_LAUNCHES:
-            kernel.launches.clear()
-        kernel.launches[key] = (config, compiled.kernel)
-
-
-def _describe_quickly(
-    stream: Any, grid: Any, kernel: Kernel, values: Any
-) -> tuple[tuple[object, ...] | None, list[Any]]:
-    """Return what tells launches of one kind, and what the compiled kernel is passed.
-
-    A launch that is described by None takes the long way, which also tells what is wrong.
-    """
-    nothing: tuple[None, list[Any]] = (None, [])
-    constants = kernel.constants
-    if type(grid) is not tuple or type(stream) in _NO_STREAMS or len(values) != len(constants):
-        return nothing
-    key: list[object] = [grid]
-    passed: list[Any] = []
-    for value, is_constant in zip(values, constants, strict=True):
-        kind = type(value)
-        key.append(kind)
-        if is_constant:
-            # As text, since 0.0 equals -0.0, and NaN not itself.
-            key.append(repr(value) if kind is float else value)
-        elif kind in _NUMBERS:
-            passed.append(value)
-        elif hasattr(kind, "__dlpack__"):
-            try:
-                view = StridedMemoryView.from_any_interface(value, -1)
-            except (BufferError, TypeError, ValueError):
-                return nothing
-            address, shape, strides = view.ptr, view.shape, view.strides or strides_of(view)
-            if view.device_id < 0:
-                return nothing
-            key += (getattr(value, "dtype", None), shape, strides, address & 15, view.device_id)
-            passed.append(address)
-            passed += shape
-            passed += strides
-        else:
-            return nothing
-    return tuple(key), passed
+    launches = kernel.known_launches()
+    launches.add(queue, args, is_dependent, config, compiled.kernel)
+    if launches.launch(queue, extents, args, is_dependent):
+        return
+    passed = list[Any](arguments.passed)
+    tables = [(place, _copy_table(numbers, queue)) for place, numbers in arguments.tables]
+    for place, table in tables:
+        passed[place] = table
+    used = (*arguments.arrays, *(table for _, table in tables))
+    launches.launch_once(queue, config, compiled.kernel, tuple(passed), used)
 
 
 def _check_grid(grid: Sequence[int]) -> tuple[int, int, int]:
@@ -188,7 +149,9 @@ def _to_stream(stream: Any, device: int | None) -> Stream:
         return stream
     if not hasattr(stream, "__cuda_stream__"):
         raise TypeError(f"Unsupported stream type '{type(stream).__name__}'.")
-    return cudacore.Device().create_stream(stream)
+    given = cudacore.Device().create_stream(stream)
+    is_default = given.handle == cudacore.LEGACY_DEFAULT_STREAM.handle
+    return given if device is None or not is_default else cudacore.Device(device).default_stream
 
 
 def _copy_table(numbers: list[int], stream: Stream) -> cudacore.Buffer:

@@ -30,8 +30,7 @@ _DEEPEST = 32
 _ALIGNMENT = 16
 _MOST_DIMENSIONS = 64
 
-#: What a compiled kernel is passed: addresses and integers, floats, bools.
-Passed = "int | float | bool"
+_CUDA_DEVICE = 2  # of DLPack
 
 
 class Arguments:
@@ -45,8 +44,10 @@ class Arguments:
         What the compiled kernel is passed, in order.
     tables
         For each list of arrays: where its table's address stands in `passed`, and the table.
+    arrays
+        All arrays, also those of tuples, dataclasses and lists.
     device
-        The device that the arrays are on; None without arrays.
+        The device that the arrays are on; None if they are on none.
     """
 
     def __init__(self, *, infer_ones: bool = False) -> None:
@@ -54,6 +55,7 @@ class Arguments:
         self.constraints: list[ParameterConstraint] = []
         self.passed: list[int | float | bool] = []
         self.tables: list[tuple[int, list[int]]] = []
+        self.arrays: list[object] = []
         self.device: int | None = None
 
     def add(self, value: object, annotation: Annotation) -> None:
@@ -99,7 +101,7 @@ class Arguments:
         return self._runtime(what, value, annotation)
 
     def _runtime(self, what: str, value: object, annotation: Leaf) -> ParameterConstraint:
-        kind = type(value)
+        kind = type(_number_behind(value))
         if kind is bool or kind is int or kind is float:
             if annotation.array or annotation.list:
                 raise TypeError(
@@ -128,7 +130,8 @@ class Arguments:
         self.passed += [view.ptr, *view.shape, *strides_of(view)]
         return constraint
 
-    def _number(self, what: str, value: Any, annotation: Leaf) -> ScalarConstraint:
+    def _number(self, what: str, given: Any, annotation: Leaf) -> ScalarConstraint:
+        value = _number_behind(given)
         if isinstance(value, bool):
             dtype = _dtype.bool_
         elif isinstance(value, float):
@@ -144,7 +147,7 @@ class Arguments:
                 f"Invalid {what}: it is annotated as {annotation.scalar.dtype}, and {value!r} is "
                 f"{dtype}"
             )
-        self.passed.append(value)
+        self.passed.append(given)
         return ScalarConstraint(dtype)
 
     def _view(self, what: str, value: object) -> StridedMemoryView:
@@ -165,7 +168,8 @@ class Arguments:
             raise TypeError(
                 f"Invalid {what}: Input array exceeds max supported dimensions: {_MOST_DIMENSIONS}"
             )
-        if view.device_id >= 0:
+        self.arrays.append(value)
+        if view.__dlpack_device__()[0] == _CUDA_DEVICE:
             if self.device is not None and view.device_id != self.device:
                 raise ValueError(
                     f"Invalid {what}: it is on device {view.device_id}, and an argument before it "
@@ -246,11 +250,25 @@ def _for_items(what: str, value: tuple[object, ...], annotation: Annotation) -> 
     return list(annotation.items)
 
 
+def _number_behind(value: Any) -> Any:
+    """Return the number that stands for an argument of a recorded function, or what is given.
+
+    Unlike other uses, this doesn't make the recording one for that number.
+    """
+    return value._value if _is_recorded(value) else value  # noqa: SLF001
+
+
+def _is_recorded(value: object) -> bool:
+    return hasattr(type(value), "_fix")
+
+
 def _is_constant(value: object) -> bool:
     return value is None or isinstance(value, (bool, int, float, str, enum.Enum, DType))
 
 
-def _constant(what: str, value: object) -> ConstantConstraint:
+def _constant(what: str, value: Any) -> ConstantConstraint:
+    if _is_recorded(value):
+        value = value._fix()  # noqa: SLF001
     if not _is_constant(value):
         dtype = from_foreign(value)
         if dtype is None:

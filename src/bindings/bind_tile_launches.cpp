@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <optional>
+
+#include "bindings/borrowed_buffers.hpp"
+#include "bindings/conversions.hpp"
+#include "bindings/foreign_stream.hpp"
+#include "bindings/python_int.hpp"
+#include "bindings/queue_launch.hpp"
+#include "bindings/tile_launches.hpp"
+#include "bindings/traced_launches.hpp"
+#include "launch/kernel_box.hpp"
+#include "owner/captures.hpp"
+
+// Launches of tile kernels. cudacore.tile, in Python, finds out what is wrong with one, compiles
+// kernels, and adds them here; what is like an earlier launch needs nothing of that.
+
+namespace cudacore::bindings {
+namespace {
+
+constexpr char how_made[] = "cudacore.tile.kernel(function)";
+constexpr std::size_t most_variants = 1024;
+
+void require_count(const char* what, Py_ssize_t given, Py_ssize_t wanted) {
+  if (given == wanted) return;
+  throw py::type_error(std::string(what) + " takes " + std::to_string(wanted) + " arguments");
+}
+
+template <typename T>
+const T& require(PyObject* object, const char* what) {
+  if (const T* value = get_if<T>(object)) return *value;
+  refuse_type("_TileLaunches: the argument", what, object);
+}
+
+std::string_view bytes_of(std::span<const std::uint64_t> key) noexcept {
+  return {reinterpret_cast<const char*>(key.data()), key.size_bytes()};  // NOLINT
+}
+
+/// A grid as most launches have it: a tuple of one to three ints.
+std::optional<Dim3> to_plain_grid(PyObject* object) noexcept {
+  constexpr long long most = (1 << 24) - 1;
+  if (PyTuple_CheckExact(object) == 0) return std::nullopt;
+  const Py_ssize_t rank = PyTuple_GET_SIZE(object);
+  Dim3 grid{1, 1, 1};
+  if (rank < 1 || rank > 3) return std::nullopt;
+  for (Py_ssize_t i = 0; i < rank; ++i) {
+    PyObject* extent = PyTuple_GET_ITEM(object, i);
+    if (PyLong_CheckExact(extent) == 0) return std::nullopt;
+    int overflowed = 0;
+    const long long value = as_long_long(extent, overflowed);
+    if (overflowed != 0 || value < 0 || value > most) return std::nullopt;
+    grid.at(static_cast<std::size_t>(i)) = static_cast<unsigned>(value);
+  }
+  return grid;
+}
+
+/// The arguments as most launches have them: a tuple or a list. Null for others.
+py::object to_plain_tuple(PyObject* object) {
+  if (PyTuple_CheckExact(object) != 0) return py::reinterpret_borrow<py::object>(object);
+  return PyList_CheckExact(object) != 0 ? checked(PyList_AsTuple(object)) : py::object();
+}
+
+/// The handle of a stream of other code; unset for what is none.
+std::optional<CUstream> to_plain_handle(PyObject* object) {
+  if (PyLong_CheckExact(object) != 0) {
+    int overflowed = 0;
+    const long long handle = as_long_long(object, overflowed);
+    if (overflowed != 0 || handle < 0) return std::nullopt;
+    return reinterpret_cast<CUstream>(static_cast<std::uintptr_t>(handle));  // NOLINT
+  }
+  static PyObject* const name = interned("__cuda_stream__");
+  if (_PyType_Lookup(Py_TYPE(object), name) == nullptr) return std::nullopt;
+  return foreign_stream(object);
+}
+
+/// Launches what is like an earlier launch; returns whether it is.
+bool launch_known(const TileLaunches::Box& box, const owner::StreamBox& queue, const Dim3& grid,
+                  TileArguments& arguments, bool is_dependent) {
+  const std::shared_ptr<error::ContextBox>& context = queue.work_context();
+  const int device = context->device;
+  if (arguments.device() != TileArguments::no_device && arguments.device() != device) return false;
+  arguments.set_place(device, is_dependent);
+  const auto found = box.variants.find(bytes_of(arguments.key()));
+  if (found == box.variants.end()) return false;
+  const std::shared_ptr<const TileVariant> variant = found->second;
+  if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0) return true;
+  LaunchConfig config = variant->config;
+  config.grid = grid;
+  LaunchArrays arrays(queue, context);
+  for (const LaunchArrays::Number& number : arguments.numbers()) arrays.add_number(number);
+  queue_launch(queue, *context, config, variant->kernel, arguments.places(), arrays,
+               arguments.arrays());
+  return true;
+}
+
+/// Calls `use` with the stream that a handle of other code means. Its default stream is that of the
+/// device whose arrays it passes.
+template <typename Use>
+bool with_stream(CUstream handle, int device, const Use& use) {
+  const bool is_default = handle == nullptr || handle == CU_STREAM_LEGACY;
+  if (!is_default || device == TileArguments::no_device) {
+    return use(*Stream::from_handle(handle).box());
+  }
+  owner::captures_possible.store(true, std::memory_order_relaxed);
+  owner::StreamBox box;
+  box.stream = CU_STREAM_LEGACY;
+  box.context = error::primary_context(device);
+  return use(box);
+}
+
+/// launch(stream, grid, args, is_dependent)
+PyObject* launch_tiles(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+  return guarded([&]() -> PyObject* {
+    require_count("_TileLaunches.launch", count, 4);
+    if (is_tracing()) [[unlikely]]
+      Py_RETURN_TRUE;
+    const TileLaunches::Box& box = *get_if<TileLaunches>(self)->box;
+    PyObject* queue = args[0];
+    const bool is_own = get_if<Stream>(queue) != nullptr;
+    const bool is_builder = !is_own && get_if<GraphBuilder>(queue) != nullptr;
+    const std::optional<Dim3> grid = to_plain_grid(args[1]);
+    const py::object tuple = to_plain_tuple(args[2]);
+    if (!grid || !tuple) Py_RETURN_FALSE;
+    // Before the arguments are read, since it may run Python code.
+    std::optional<CUstream> handle;
+    if (!is_own && !is_builder) {
+      handle = to_plain_handle(queue);
+      if (!handle) Py_RETURN_FALSE;
+    }
+    TileArguments arguments;
+    if (!arguments.read(box.parameters, tuple.ptr())) Py_RETURN_FALSE;
+    // To find out the stream's context may let other threads run, which may close a Buffer.
+    const BorrowedBuffers borrowed(arguments.arrays().data(), arguments.arrays().size());
+    const auto launch_on = [&](const owner::StreamBox& stream) {
+      return launch_known(box, stream, *grid, arguments, args[3] == Py_True);
+    };
+    bool is_known = false;
+    if (is_own) {
+      const Borrowed<Stream> stream(queue);
+      is_known = !stream.get().is_closed() && launch_on(*stream.get().box());
+    } else if (is_builder) {
+      is_known = launch_on(*to_stream(queue).box());
+    } else {
+      is_known = with_stream(*handle, arguments.device(), launch_on);
+    }
+    return Py_NewRef(is_known ? Py_True : Py_False);
+  });
+}
+
+/// Holds what the key of an argument has the addresses of.
+void hold(const TileParameter& parameter, PyObject* object, std::vector<py::object>& held) {
+  const auto add = [&held](PyObject* one) {
+    held.push_back(py::reinterpret_borrow<py::object>(one));
+  };
+  if (PyTuple_CheckExact(object) != 0) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); ++i) {
+      hold(parameter, PyTuple_GET_ITEM(object, i), held);
+    }
+    return;
+  }
+  add(reinterpret_cast<PyObject*>(Py_TYPE(object)));
+  if (parameter.is_constant) add(object);
+}
+
+/// add(stream, args, is_dependent, config, kernel)
+PyObject* add_variant(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+  return guarded([&]() -> PyObject* {
+    require_count("_TileLaunches.add", count, 5);
+    TileLaunches::Box& box = *get_if<TileLaunches>(self)->box;
+    const Stream stream = to_stream(args[0]);
+    const auto& config = require<LaunchConfig>(args[3], "a LaunchConfig");
+    const auto& kernel = require<Kernel>(args[4], "a Kernel");
+    TileArguments arguments;
+    const bool is_known = PyTuple_CheckExact(args[1]) != 0 &&
+                          arguments.read(box.parameters, args[1]) && kernel.box()->has_signature &&
+                          kernel.box()->plan.slots.size() == arguments.count();
+    if (!is_known || stream.box() == nullptr) Py_RETURN_NONE;
+    arguments.set_place(stream.box()->work_context()->device, args[2] == Py_True);
+    auto variant = std::make_shared<TileVariant>(config, kernel);
+    for (std::size_t i = 0; i < box.parameters.size(); ++i) {
+      hold(box.parameters[i], PyTuple_GET_ITEM(args[1], static_cast<Py_ssize_t>(i)), variant->held);
+    }
+    // What is dropped may run Python code, which must find the table whole.
+    TileLaunches::Variants dropped;
+    if (box.variants.size() == most_variants) dropped.swap(box.variants);
+    std::shared_ptr<const TileVariant> replaced = std::move(variant);
+    box.variants[std::string(bytes_of(arguments.key()))].swap(replaced);
+    Py_RETURN_NONE;
+  });
+}
+
+/// launch_once(stream, config, kernel, passed, used)
+PyObject* launch_once(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count) {
+  return guarded([&]() -> PyObject* {
+    require_count("_TileLaunches.launch_once", count, 5);
+    const auto items = [](PyObject* tuple) {
+      if (PyTuple_CheckExact(tuple) == 0)
+        refuse_type("_TileLaunches: the argument", "a tuple", tuple);
+      return std::span<PyObject* const>(PySequence_Fast_ITEMS(tuple),
+                                        static_cast<std::size_t>(PyTuple_GET_SIZE(tuple)));
+    };
+    const auto& config = require<LaunchConfig>(args[1], "a LaunchConfig");
+    const auto& kernel = require<Kernel>(args[2], "a Kernel");
+    launch_from_python(to_stream(args[0]), config, kernel, items(args[3]), items(args[4]));
+    Py_RETURN_NONE;
+  });
+}
+
+/// Each parameter is described by a byte of these bits.
+enum ParameterBit : unsigned char { constant = 1, exact = 2, wide_int = 4, wide_axes = 8 };
+
+py::object create(const py::bytes& parameters) {
+  auto box = std::make_unique<TileLaunches::Box>();
+  for (const char one : std::string_view(parameters)) {
+    const auto bits = static_cast<unsigned char>(one);
+    box->parameters.push_back({.is_constant = (bits & constant) != 0,
+                               .is_exact = (bits & exact) != 0,
+                               .has_wide_int = (bits & wide_int) != 0,
+                               .has_wide_axes = (bits & wide_axes) != 0});
+  }
+  return checked(make_object(TileLaunches{std::move(box)}));
+}
+
+PyMethodDef launch_definition = {
+    "launch", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&launch_tiles)), METH_FASTCALL,
+    "launch($self, stream, grid, args, is_dependent, /)"};
+PyMethodDef add_definition = {
+    "add", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&add_variant)), METH_FASTCALL,
+    "add($self, stream, args, is_dependent, config, kernel, /)"};
+PyMethodDef launch_once_definition = {
+    "launch_once", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&launch_once)),
+    METH_FASTCALL, "launch_once(stream, config, kernel, passed, used, /)"};
+
+}  // namespace
+
+int CollectorTraits<TileLaunches>::visit(const TileLaunches& launches, visitproc visit, void* arg) {
+  for (const auto& [key, variant] : launches.box->variants) {
+    if (variant.use_count() != 1) continue;
+    for (const py::object& held : variant->held) Py_VISIT(held.ptr());
+  }
+  return 0;
+}
+
+void bind_tile_launches(py::module_& module) {
+  HeapClass<TileLaunches>(module, "cudacore._TileLaunches", refuse_new<how_made>)
+      .def_static("create", quick, py::arg("parameters"), &create)
+      .def_fast(launch_definition)
+      .def_fast(add_definition)
+      .def_fast_static(launch_once_definition);
+}
+
+}  // namespace cudacore::bindings

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "bindings/collector.hpp"
+#include "bindings/tile_arguments.hpp"
+
+namespace cudacore::bindings {
+
+/// What launches of one kind have in common.
+struct TileVariant : driver::NotCopied {
+  LaunchConfig config;  ///< its grid is that of each launch
+  Kernel kernel;
+  std::vector<py::object> held;  ///< what the key has the addresses of
+
+  TileVariant(LaunchConfig shape, Kernel compiled)
+      : config(std::move(shape)), kernel(std::move(compiled)) {}
+};
+
+/// The launches of a tile kernel that need nothing more to be compiled or found out, by the keys of
+/// their arguments.
+struct TileLaunches {
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view key) const noexcept {
+      return std::hash<std::string_view>()(key);
+    }
+  };
+  /// By the bytes of keys. Running launches have shares.
+  using Variants =
+      std::unordered_map<std::string, std::shared_ptr<const TileVariant>, Hash, std::equal_to<>>;
+
+  struct Box : driver::NotCopied {
+    std::vector<TileParameter> parameters;
+    Variants variants;
+  };
+  std::unique_ptr<Box> box;
+};
+
+template <>
+struct CollectorTraits<TileLaunches> {
+  static constexpr bool any = true;
+  static bool may_keep(const TileLaunches& /*launches*/) noexcept { return true; }
+  static int visit(const TileLaunches& launches, visitproc visit, void* arg);
+};
+
+}  // namespace cudacore::bindings

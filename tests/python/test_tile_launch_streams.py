@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Launches of tile kernels that are like earlier ones: where they go, and what they keep."""
+
+import enum
+import gc
+import itertools
+import threading
+import weakref
+from typing import Any
+
+import cudacore
+import cudacore.tile as ct
+import numpy as np
+import pytest
+from cudacore import Device, Stream
+from foreign_arrays import ExchangeArray
+from recorded_kernels import Calls
+from tile_launches import again, floats, make_fill, make_nothing
+
+
+@pytest.fixture(autouse=True)
+def current(device: Device) -> None:
+    device.set_current()
+
+
+@pytest.fixture
+def block(device: Device, stream: Stream) -> cudacore.Buffer:
+    buffer = device.allocate(4096, stream=stream)
+    buffer.fill(0, stream=stream)
+    return buffer
+
+
+class TestStreams:
+    def test_of_others(self, block: Any, stream: Stream) -> None:
+        class Other:
+            def __cuda_stream__(self) -> tuple[int, int]:
+                return 0, int(stream.handle)
+
+        fill = make_fill()
+        y = block.view(np.float32)
+        for value, queue in enumerate((Other(), int(stream.handle), Other()), 1):
+            ct.launch(queue, (1,), fill, (y, float(value), 8))
+            assert floats(block, stream)[0] == value
+        assert again(fill, Other(), (y, 1.0, 8))
+        assert again(fill, int(stream.handle), (y, 1.0, 8))
+
+    @pytest.mark.multi_gpu
+    def test_default_stream_of_the_device_of_the_arrays(self, stream: Stream) -> None:
+        class Default:
+            def __cuda_stream__(self) -> tuple[int, int]:
+                return 0, 0
+
+        other = Device(1)
+        there = other.allocate(64, stream=other.default_stream)
+        fill = make_fill()
+        for value, queue in enumerate((Default(), 0, Default(), 0), 1):
+            ct.launch(queue, (1,), fill, (there.view(np.float32), float(value), 8))
+            assert floats(there, other.default_stream)[0] == value
+        assert again(fill, Default(), (there.view(np.float32), 1.0, 8))
+        assert again(fill, 0, (there.view(np.float32), 1.0, 8))
+
+    @pytest.mark.multi_gpu
+    def test_another_device(self, block: Any, stream: Stream) -> None:
+        other = Device(1)
+        there = other.allocate(4096, stream=other.default_stream)
+        fill = make_fill()
+        ct.launch(stream, (1,), fill, (block.view(np.float32), 1.0, 8))
+        args = (there.view(np.float32), 1.0, 8)
+        assert not again(fill, stream, args)
+        with pytest.raises(ValueError, match="arrays are on device 1.*stream is on device 0"):
+            ct.launch(stream, (1,), fill, args)
+        ct.launch(other.default_stream, (1,), fill, args)
+        assert floats(there, other.default_stream)[0] == 1
+
+    def test_what_is_no_stream(self, block: Any, stream: Stream) -> None:
+        fill = make_fill()
+        args = (block.view(np.float32), 1.0, 8)
+        ct.launch(stream, (1,), fill, args)
+        for queue in (None, "x", True, object(), -1):
+            assert not again(fill, queue, args)
+
+        class Wrong:
+            def __cuda_stream__(self) -> Any:
+                return 0
+
+        with pytest.raises(TypeError, match="must return"):
+            ct.launch(Wrong(), (1,), fill, args)
+
+    def test_closed(self, device: Device, block: Any, stream: Stream) -> None:
+        fill = make_fill()
+        args = (block.view(np.float32), 1.0, 8)
+        closed = device.create_stream()
+        ct.launch(closed, (1,), fill, args)
+        closed.close()
+        with pytest.raises(ValueError, match="closed"):
+            ct.launch(closed, (1,), fill, args)
+
+
+def test_traced_launches(block: Any, stream: Stream) -> None:
+    fill = make_fill()
+    before = cudacore._core._trace_launches(True)
+    try:
+        ct.launch(stream, (1,), fill, (object(), 1.0, 8))
+    finally:
+        cudacore._core._trace_launches(before)
+    args = (block.view(np.float32), 1.0, 8)
+    assert not again(fill, stream, args)
+    ct.launch(stream, (1,), fill, args)
+    assert again(fill, stream, args)
+
+
+class TestGraphs:
+    def test_graphs_keep_arrays(self, device: Device, stream: Stream) -> None:
+        fill = make_fill()
+
+        @ct.kernel
+        def fill_all(arrays, value):  # type: ignore[no-untyped-def]
+            for i in range(len(arrays)):
+                ct.store(arrays[i], 0, ct.full((8,), value, ct.float32))
+
+        def pair_of(pair, value):  # type: ignore[no-untyped-def]
+            ct.store(pair[0], 0, ct.full((8,), value, ct.float32))
+
+        fill_pair = ct.kernel(pair_of)
+        for kernel, wrap in (
+            (fill, lambda array: (array, 5.0, 8)),
+            (fill_pair, lambda array: ((array, array), 5.0)),
+        ):
+            ct.launch(stream, (1,), kernel, wrap(device.allocate(64, stream=stream).view("f4")))
+            buffer = device.allocate(64, stream=stream)
+            stream.sync()
+            builder = stream.create_graph_builder()
+            with builder:
+                ct.launch(builder, (1,), kernel, wrap(buffer.view(np.float32)))
+            graph = builder.complete()
+            result = device.allocate(64, stream=stream)
+            address, size = buffer.handle, buffer.size
+            buffer.close()
+            others = [device.allocate(64, stream=stream) for _ in range(8)]
+            assert address not in [other.handle for other in others]
+            graph.launch(stream)
+            result.copy_from(cudacore.Buffer.from_handle(address, size), stream=stream)
+            assert (floats(result, stream)[:8] == 5).all()
+
+    def test_graphs_keep_arrays_of_others(self, block: Any, stream: Stream) -> None:
+        fill = make_fill()
+        ct.launch(stream, (1,), fill, (ExchangeArray(block.handle, (8,)), 1.0, 8))
+        array = ExchangeArray(block.handle, (8,))
+        kept = weakref.ref(array)
+        builder = stream.create_graph_builder()
+        with builder:
+            assert again(fill, builder, (array, 1.0, 8))
+        graph = builder.complete()
+        del array
+        assert kept() is not None
+        graph.launch(stream)
+        stream.sync()
+        del builder, graph
+        gc.collect()
+        assert kept() is None
+
+    def test_recorded_functions(self, device: Device, stream: Stream) -> None:
+        fill = make_fill()
+        calls = Calls()
+
+        @cudacore.graph
+        def step(y, value):  # type: ignore[no-untyped-def]
+            calls()
+            ct.launch(cudacore.current_stream(), (1,), fill, (y, value, 8))
+
+        with stream:
+            for value in (1.0, 2.0, 3.0):
+                buffer = device.allocate(64, stream=stream)
+                step(buffer.view(np.float32), value)
+                assert (floats(buffer, stream)[:8] == value).all()
+        assert calls.count <= 2
+
+    def test_constants_of_recorded_functions(self, device: Device, stream: Stream) -> None:
+        fill = make_fill()
+
+        @cudacore.graph
+        def step(y, size):  # type: ignore[no-untyped-def]
+            ct.launch(cudacore.current_stream(), (1,), fill, (y, 1.0, size))
+
+        with stream:
+            for size in (4, 8, 4):
+                buffer = device.allocate(64, stream=stream)
+                buffer.fill(0, stream=stream)
+                step(buffer.view(np.float32), size)
+                assert floats(buffer, stream).sum() == size
+
+
+class TestTables:
+    def test_many_kinds(self, stream: Stream) -> None:
+        nothing = make_nothing()
+        args = (1.0, 0)
+        ct.launch(stream, (1,), nothing, args)
+        variant = next(iter(nothing._variants.values()))
+        config = variant.config((1, 1, 1), False)
+        for i in range(3000):
+            nothing.known_launches().add(stream, (1.0, i), False, config, variant.kernel)
+        known = sum(again(nothing, stream, (1.0, i)) for i in range(3000))
+        assert 0 < known <= 1024
+        stream.sync()
+
+    def test_cycles_are_collected(self, stream: Stream) -> None:
+        nothing = make_nothing()
+
+        class Color(enum.Enum):
+            RED = 1
+
+        Color.kernel = nothing  # type: ignore[attr-defined]
+        ct.launch(stream, (1,), nothing, (1.0, Color.RED))
+        assert again(nothing, stream, (1.0, Color.RED))
+        kept = weakref.ref(nothing.launches)
+        nothing._variants.clear()
+        del nothing, Color
+        gc.collect()
+        assert kept() is None
+
+    def test_arrays_are_not_kept(self, block: Any, stream: Stream) -> None:
+        nothing = make_nothing()
+        array = ExchangeArray(block.handle, (16,))
+        kept = weakref.ref(array)
+        for args in ((array, 0), ((array, array), 0)):
+            ct.launch(stream, (1,), nothing, args)
+            assert again(nothing, stream, args)
+        del array, args
+        gc.collect()
+        assert kept() is None
+
+    def test_threads(self, device: Device) -> None:
+        fill = make_fill()
+        failures: list[Exception] = []
+        start = threading.Barrier(4)
+
+        def work(number: int) -> None:
+            try:
+                device.set_current()
+                stream = device.create_stream()
+                buffer = device.allocate(256, stream=stream)
+                start.wait()
+                for i, step in itertools.product(range(20), (1, 2, 3)):
+                    y = buffer.view(np.float32)[::step]
+                    ct.launch(stream, (1,), fill, (y, float(number + i), 8))
+                    assert floats(buffer, stream)[0] == number + i
+            except Exception as error:  # noqa: BLE001 - shown by the test
+                failures.append(error)
+
+        threads = [threading.Thread(target=work, args=(100 * i,)) for i in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not failures
+
+    def test_wrong_uses(self, stream: Stream) -> None:
+        launches = make_nothing().known_launches()
+        with pytest.raises(TypeError, match="takes 4 arguments"):
+            launches.launch(stream)
+        with pytest.raises(TypeError, match="must be a LaunchConfig"):
+            launches.add(stream, (), False, 1, 2)
+        with pytest.raises(TypeError, match="cudacore.tile.kernel"):
+            type(launches)()
