@@ -75,14 +75,19 @@ CUresult wait_on_thread(const std::shared_ptr<ContextBox>& context,
     CUresult result = CUDA_SUCCESS;
   };
   const driver::DriverApi& api = driver::api();
+  if (interrupt_hook() == nullptr) {
+    const ContextScope scope(api, *context);
+    return wait(api);
+  }
   const auto state = std::make_shared<State>();
   const auto call =
       std::make_shared<const std::function<CUresult(const driver::DriverApi&)>>(std::move(wait));
   try {
     // Owns everything it uses, because it may outlive this call.
-    std::thread([&api, state, context, call] {
+    std::thread([&api, state, context, given = std::shared_ptr(call)]() mutable {
       CUresult result = api.cuCtxSetCurrent(context->context);
-      if (result == CUDA_SUCCESS) result = (*call)(api);
+      if (result == CUDA_SUCCESS) result = (*given)(api);
+      given.reset();  // what it owns ends here only if nobody waits any more
       const std::scoped_lock lock(state->mutex);
       state->result = result;
       state->done = true;

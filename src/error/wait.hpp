@@ -22,9 +22,9 @@ void set_interrupt_hook(InterruptHook hook) noexcept;
 /// @throw InterruptedError if the hook requests it.
 [[nodiscard]] CUresult wait_until_ready(const std::function<CUresult()>& query, bool spin = true);
 
-/// Makes a blocking driver call that has no query to poll, such as cuCtxSynchronize, on a separate
-/// thread, and calls the interrupt hook every 20 ms. If the wait is canceled, the thread keeps
-/// running until the driver returns, so `wait` must own what it needs.
+/// Makes a blocking driver call that has no query to poll, such as cuCtxSynchronize. If there is an
+/// interrupt hook, on a separate thread, and calls the hook every 20 ms. If the wait is canceled,
+/// the thread keeps running until the driver returns, so `wait` must own what it needs.
 /// @throw InterruptedError if the hook requests it.
 [[nodiscard]] CUresult wait_on_thread(const std::shared_ptr<ContextBox>& context,
                                       std::function<CUresult(const driver::DriverApi&)> wait);

@@ -11,6 +11,7 @@
 
 #include "error/check.hpp"
 #include "error/unraisable.hpp"
+#include "error/wait.hpp"
 #include "owner/callback.hpp"
 #include "owner/captures.hpp"
 
@@ -108,8 +109,10 @@ void end(UsedByWork& box, const char* name, Handle handle,
                 std::move(box.context),
                 box.take_uses(),
                 std::move(kept)};
-  // What other code does with a handle may depend on what this thread does next.
-  if (in_callback() || ending.uses.anywhere || !ending.try_now(*api, !any_capture())) {
+  // Python's garbage collector can be anywhere: what other code does with a handle may depend on
+  // what this thread does next.
+  const bool may_not_wait = ending.uses.anywhere && error::interrupt_hook() != nullptr;
+  if (in_callback() || may_not_wait || !ending.try_now(*api, !any_capture())) {
     end_later(std::make_shared<Ending>(std::move(ending)));
   }
 }

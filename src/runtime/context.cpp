@@ -112,10 +112,8 @@ void Context::sync() const {
   const ContextCall call(box_);
   const std::uint64_t mark = box_->history.mark();
   const auto wait = [](const driver::DriverApi& api) { return api.cuCtxSynchronize(); };
-  const CUresult result = error::interrupt_hook() != nullptr ? error::wait_on_thread(box_, wait)
-                                                             : call.api().cuCtxSynchronize();
-  error::check(
-      result, "cuCtxSynchronize", [&] { return describe(*box_); }, box_.get());
+  call.check(error::wait_on_thread(box_, wait), "cuCtxSynchronize",
+             [&] { return describe(*box_); });
   box_->history.synced(mark);
 }
 
