@@ -432,3 +432,17 @@ class TestExport:
         arguments = {"signatures": [signature], "gpu_code": "sm_90", "output_format": "ptx"}
         with pytest.raises(error, match=message):
             export_kernel(axpy, output_file=io.BytesIO(), **(arguments | changes))
+
+
+@ct.kernel
+def first_of(arrays, size: ct.Constant[int]):
+    ct.store(arrays[0], (0,), ct.load(arrays[0], (0,), shape=(size,)))
+
+
+def test_a_list_is_refused_while_a_stream_is_captured(device, stream):
+    array = device.allocate(64, stream=stream).view(np.float32)
+    with (
+        device.create_graph_builder() as builder,
+        pytest.raises(RuntimeError, match=r"List argument in CUDAGraph isn't supported yet"),
+    ):
+        ct.launch(builder, (1,), first_of, ([array], 16))

@@ -156,6 +156,14 @@ def _to_stream(stream: Any, device: int | None) -> Stream:
 
 def _copy_table(numbers: list[int], stream: Stream) -> cudacore.Buffer:
     """Copy the table of a list of arrays to the device, in the order of the stream."""
-    table = stream.device.allocate(8 * len(numbers), stream=stream)
+    try:
+        table = stream.device.allocate(8 * len(numbers), stream=stream)
+    except cudacore.NotSupportedError as error:
+        if "captured" not in str(error):
+            raise
+        raise cudacore.NotSupportedError(
+            "List argument in CUDAGraph isn't supported yet: pass the arrays as a tuple, or stack "
+            "them, while a stream is being captured"
+        ) from error
     table.copy_from(b"".join(number.to_bytes(8, "little") for number in numbers), stream=stream)
     return table
