@@ -335,3 +335,15 @@ def kernel(x):
 def test_kernels_have_no_subscript():
     with pytest.raises(TypeError, match=r"Use launch\(stream, grid, copy, arguments\)"):
         copy[1, 2]
+
+
+def test_arguments_that_are_no_tuple(make, stream):
+    x = make(16)
+    for arguments in (x, "xyz", None):
+        with pytest.raises(TypeError, match="kernel_args must be a tuple of the arguments, not"):
+            ct.launch(stream, (1,), copy, arguments)
+
+
+def test_numbers_of_numpy(make, refuse):
+    message = refuse(ValueError, copy, make(16), np.float32(1), 16)
+    assert "pass a number by .item()" in message

@@ -84,6 +84,9 @@ def launch(
         raise TypeError(f"kernel must be a tile kernel, not {type(kernel).__name__}")
     launches = kernel.launches or kernel.known_launches()
     if not launches.launch(stream, grid, kernel_args, programmatic_dependent_launch):
+        if not isinstance(kernel_args, (tuple, list)):
+            kind = type(kernel_args).__name__
+            raise TypeError(f"kernel_args must be a tuple of the arguments, not {kind}")
         _launch_anew(stream, grid, kernel, tuple(kernel_args), bool(programmatic_dependent_launch))
 
 

@@ -163,7 +163,8 @@ class Arguments:
                 f"Invalid {what}: Objects of type '{type(value).__name__}' are not supported."
             ) from error
         if not view.is_device_accessible:
-            raise ValueError(f"Invalid {what}: Input array is not on a CUDA device")
+            advice = "copy it with Device.to_device()" if view.shape else "pass a number by .item()"
+            raise ValueError(f"Invalid {what}: Input array is not on a CUDA device; {advice}")
         if len(view.shape) > _MOST_DIMENSIONS:
             raise TypeError(
                 f"Invalid {what}: Input array exceeds max supported dimensions: {_MOST_DIMENSIONS}"
