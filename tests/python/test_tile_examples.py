@@ -14,6 +14,7 @@ import pytest
 from cudacore.tile import compilation, tune
 from cudacore.tile._compile import compile_to_text
 from cudacore.tile._parameter import ArrayParameter
+from harness import ROOT
 from test_docs import run_doctest
 
 MODULES = (
@@ -146,3 +147,14 @@ WITHOUT = {"Scalar", "kernel.variant", "clear_cache"}
 )
 def test_example_of_the_host(name: str, device: cudacore.Device) -> None:
     run_doctest(inspect.getdoc(PUBLIC[name]), name, {"cudacore": cudacore, "device": device})
+
+
+@pytest.mark.parametrize(
+    "page", ["tiles.md", "tile-tutorial.md", "tile-compiler.md", "coming-from/triton.md"]
+)
+def test_pages_name_what_exists(page: str) -> None:
+    named = re.findall(r"\bct\.(\w+)(?:\.([A-Za-z_]+))?", (ROOT / "docs" / page).read_text())
+    assert named
+    for name, member in named:
+        value = getattr(ct, name)
+        assert not member or hasattr(value, member), (name, member)
