@@ -5647,6 +5647,21 @@ def flag_effects(flags: Sequence[str]) -> tuple[bool, bool, str]:
 def ptxas_trouble(flag: str) -> str:
     """Why what a flag of ptxas does can't be known; empty if it can."""
 
+def cache_find(key: bytes) -> bytes | None:
+    """What :func:`cache_store` has stored under a key, also in another process.
+
+    None if there is nothing, or the program cache is off; a damaged entry is removed.
+    """
+
+def cache_store(key: bytes, content: bytes) -> bool:
+    """Stores bytes in the program cache, among the compiled programs.
+
+    Returns
+    -------
+    bool
+        Whether they were stored: the cache may be off, or its folder not writable.
+    """
+
 def cache_clear() -> int:
     """What :func:`cudacore.cache.clear` does."""
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <pybind11/stl.h>
 
+#include <span>
+
 #include "bindings/code_objects.hpp"
 #include "bindings/conversions.hpp"
 #include "compile/cache_settings.hpp"
@@ -24,6 +26,38 @@ py::tuple to_tuple(const compile::HeaderMentions& mentions) {
   };
   return py::make_tuple(headers, names(mentions.macros), names(mentions.queries),
                         foreign_text(mentions.trouble));
+}
+
+/// The key of something that isn't compiled by a Program; no program has the same.
+compile::Digest key_of_content(std::string_view key) {
+  compile::FieldHash hash;
+  hash.add("content");
+  hash.add(key);
+  return hash.finish();
+}
+
+/// What is stored under a key: bytes, or None.
+py::object find_content(const py::bytes& key) {
+  const std::string_view given = key;
+  const auto entry = without_gil([given]() -> std::optional<compile::CacheEntry> {
+    if (!compile::cache_is_enabled()) return std::nullopt;
+    return compile::find_in_cache(key_of_content(given));
+  });
+  if (!entry) return py::none();
+  return py::bytes(reinterpret_cast<const char*>(entry->code.data()), entry->code.size());
+}
+
+/// Whether it was written.
+bool store_content(const py::bytes& key, const py::bytes& content) {
+  const std::string_view given = key;
+  const std::string_view bytes = content;
+  return without_gil([given, bytes] {
+    if (!compile::cache_is_enabled()) return false;
+    compile::CacheEntry entry;
+    const auto data = std::as_bytes(std::span(bytes));
+    entry.code.assign(data.begin(), data.end());
+    return compile::store_in_cache(key_of_content(given), entry);
+  });
 }
 
 }  // namespace
@@ -76,6 +110,8 @@ void bind_cache(py::module_& plain) {
   });
   module.def("ptxas_trouble", py::arg("flag"), in_parts,
              [](const std::string& flag) { return foreign_text(compile::ptxas_trouble(flag)); });
+  module.def("cache_find", py::arg("key"), in_parts, &find_content);
+  module.def("cache_store", py::arg("key"), py::arg("content"), in_parts, &store_content);
   module.def("cache_clear", [] { return cache::clear(); });
   module.def("cache_enable", py::arg("enabled"), [](bool enabled) { cache::enable(enabled); });
   module.def("cache_set_folder", py::arg("folder"), [](const py::object& folder) {

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import inspect
 import typing
-from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
 from cudacore.tile._dtype import int64
+from cudacore.tile._frozen import Frozen
 from cudacore.tile._language_annotation import (
     ArrayAnnotation,
     ConstantAnnotation,
@@ -23,15 +22,27 @@ if typing.TYPE_CHECKING:
 
 _CONSTANT, _EXACT, _WIDE_INT, _WIDE_AXES = 1, 2, 4, 8
 
+_VARIADIC = 0x04 | 0x08  # inspect.CO_VARARGS and CO_VARKEYWORDS
 
-@dataclass(frozen=True)
-class Leaf:
+
+class Leaf(Frozen):
     """The annotation of one argument, or of everything in a tuple or dataclass."""
 
-    constant: bool = False
-    scalar: ScalarAnnotation | None = None
-    array: ArrayAnnotation | None = None
-    list: ListAnnotation | None = None
+    FIELDS = ("constant", "scalar", "array", "list")
+
+    constant: bool
+    scalar: ScalarAnnotation | None
+    array: ArrayAnnotation | None
+    list: ListAnnotation | None
+
+    def __init__(
+        self,
+        constant: bool = False,
+        scalar: ScalarAnnotation | None = None,
+        array: ArrayAnnotation | None = None,
+        list: ListAnnotation | None = None,  # noqa: A002
+    ) -> None:
+        self.set_fields(constant=constant, scalar=scalar, array=array, list=list)
 
     def require_one(self) -> None:
         """Refuse annotations that contradict each other.
@@ -55,31 +66,45 @@ class Leaf:
             raise TypeError(f"{given[0]} cannot be combined with {given[1]}")
 
 
-@dataclass(frozen=True)
-class AnyLength:
+class AnyLength(Frozen):
     """``tuple[X, ...]``."""
+
+    FIELDS = ("each",)
 
     each: Annotation
 
+    def __init__(self, each: Annotation) -> None:
+        self.set_fields(each=each)
 
-@dataclass(frozen=True)
-class Items:
+
+class Items(Frozen):
     """``tuple[X, Y]``."""
 
+    FIELDS = ("items",)
+
     items: tuple[Annotation, ...]
+
+    def __init__(self, items: tuple[Annotation, ...]) -> None:
+        self.set_fields(items=items)
 
 
 Annotation: TypeAlias = "Leaf | AnyLength | Items"
 
 
-def annotations_of(function: FunctionType) -> Sequence[Annotation]:
-    """Return what the annotation of each parameter asks for, strings resolved."""
+def annotations_of(function: FunctionType) -> Sequence[tuple[str, Annotation]]:
+    """Return the name of each parameter and what its annotation asks for, strings resolved."""
     hints = typing.get_type_hints(function, include_extras=True)
-    parameters = inspect.signature(function).parameters
-    return tuple(
-        _read(hints.get(name, parameter.annotation), constant=False)
-        for name, parameter in parameters.items()
-    )
+    return tuple((name, _read(hints.get(name), constant=False)) for name in _names(function))
+
+
+def _names(function: FunctionType) -> Sequence[str]:
+    """Return the names of the parameters."""
+    code = function.__code__
+    if function.__dict__ or code.co_flags & _VARIADIC:
+        import inspect  # noqa: PLC0415 - takes long to import
+
+        return tuple(inspect.signature(function).parameters)
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
 def what_differs(annotation: Annotation) -> int:

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
-from cudacore.tile._exception import TileCompilerTimeoutError
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -83,5 +81,7 @@ def compiled_in_time(compile_: Callable[[], T]) -> T:
     if errors:
         raise errors[0]
     if not results:
+        from cudacore.tile._exception import TileCompilerTimeoutError  # noqa: PLC0415 - rarely needed
+
         raise TileCompilerTimeoutError(f"Compiling took longer than {limit} seconds")
     return results[0]

@@ -9,6 +9,7 @@ from cudacore.tile import _convert
 from cudacore.tile._evaluate import Evaluator
 from cudacore.tile._exception import TileTypeError
 from cudacore.tile._operand import describe
+from cudacore.tile._reads import note_attribute, note_trouble
 from cudacore.tile._record import record_type
 from cudacore.tile._scope import IMPLEMENTATIONS
 from cudacore.tile._value import BoundMethod, Constant, Record
@@ -55,6 +56,10 @@ def _of_constant(evaluator: Evaluator, constant: Constant, name: str) -> object:
         found = getattr(thing, name)
     except AttributeError:
         evaluator.error(TileTypeError, f"{what} has no attribute '{name}'")
+    if isinstance(thing, types.ModuleType):
+        note_attribute(thing, name, found)
+    elif isinstance(thing, enum.EnumMeta) and not isinstance(found, thing):
+        note_trouble(f"{thing.__name__}.{name} of an enumeration")
     return _convert.value(found)
 
 

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from cudacore.tile._dataclass import replace
 from cudacore.tile._evaluate import Evaluator
 from cudacore.tile._evaluate_operator import item
 from cudacore.tile._evaluate_string import representation, text
@@ -154,7 +155,7 @@ def _replace(evaluator: Evaluator, record: object, **changes: object) -> object:
         if name not in known.names:
             kind = record.type.__name__
             evaluator.error(TileTypeError, f"Dataclass '{kind}' has no such field '{name}'")
-    return dataclasses.replace(record, fields={**record.fields, **changes})
+    return replace(record, fields={**record.fields, **changes})
 
 
 @_builtin(dict.get)

@@ -4,9 +4,9 @@
 import ast
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import _GeneratorContextManager
-from dataclasses import dataclass
 from typing import Any
 
+from cudacore.tile._dataclass import dataclass
 from cudacore.tile._evaluate import Evaluator
 from cudacore.tile._evaluate_assign import assign
 from cudacore.tile._evaluate_function import frozen, set_parameters

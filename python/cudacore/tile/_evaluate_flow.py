@@ -2,9 +2,9 @@
 """Branches: what variables hold where paths meet."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from cudacore.tile._dataclass import dataclass
 from cudacore.tile._evaluate import Evaluator
 from cudacore.tile._exception import Loc, TileSyntaxError, TileTypeError
 from cudacore.tile._frame import Frame, checked

@@ -5,6 +5,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cudacore.tile._dataclass import replace
 from cudacore.tile._evaluate import Evaluator
 from cudacore.tile._evaluate_flow import branch, truth
 from cudacore.tile._evaluate_loop import LoopBuilder
@@ -149,8 +150,6 @@ def frozen(value: Any, frame: Frame, within: frozenset[int] = frozenset()) -> ob
 def _frozen_function(function: Function, frame: Frame, within: frozenset[int]) -> Function:
     if frame not in function.environment:
         return function
-    from dataclasses import replace  # noqa: PLC0415 - rarely needed
-
     names = loaded_names(function.node) & frame.names & frame.variables.keys()
     kept = {
         name: frozen(frame.variables[name], frame, within)

@@ -2,9 +2,9 @@
 """Loops: what they carry from one turn to the next, and what is left after them."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from cudacore.tile._dataclass import dataclass, field
 from cudacore.tile._evaluate import Evaluator
 from cudacore.tile._evaluate_flow import filled
 from cudacore.tile._exception import Loc, TileSyntaxError, TileTypeError

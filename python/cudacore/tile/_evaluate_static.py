@@ -24,7 +24,9 @@ from cudacore.tile._exception import (
 from cudacore.tile._frame import Frame
 from cudacore.tile._names import loaded_names
 from cudacore.tile._operand import describe
+from cudacore.tile._reads import note_attribute, note_trouble
 from cudacore.tile._scope import IMPLEMENTATIONS, implements
+from cudacore.tile._static_reads import note_static
 from cudacore.tile._symbol import symbol
 from cudacore.tile._value import Constant, Undefined
 
@@ -68,7 +70,9 @@ def _named(evaluator: Evaluator, node: ast.expr) -> Any:
     if isinstance(node, ast.Attribute):
         module = _named(evaluator, node.value)
         if isinstance(module, types.ModuleType):
-            return getattr(module, node.attr, None)
+            found = getattr(module, node.attr, None)
+            note_attribute(module, node.attr, found)
+            return found
     return None
 
 
@@ -81,6 +85,7 @@ def _evaluated(evaluator: Evaluator, node: ast.expr, where: _Where) -> Any:
                 f"static_eval() expression attempted to modify a local variable '{each.target.id}'",
             )
     names = _visible(evaluator, node)
+    note_static(evaluator.frame, node, names)
     try:
         code = compile(ast.Expression(node), evaluator.frame.filename, "eval")
     except (SyntaxError, ValueError) as error:
@@ -92,6 +97,7 @@ def call_static(
     evaluator: Evaluator, function: Any, args: Sequence[object], kwargs: Mapping[str, object]
 ) -> object:
     """Have Python run a function that `static_def` decorated."""
+    note_trouble(f"{function!r} is run while compiling")
     given = [symbol(evaluator, each) for each in args]
     named = {key: symbol(evaluator, each) for key, each in kwargs.items()}
     made = _run(evaluator, _Where.FUNCTION, lambda: function(*given, **named))
@@ -118,7 +124,7 @@ def _run(evaluator: Evaluator, where: _Where, code: Callable[[], Any]) -> Any:
 def _visible(evaluator: Evaluator, node: ast.expr) -> dict[str, Any]:
     """Return what the names in an expression stand for, as Python sees it."""
     frame = evaluator.frame
-    names = dict(frame.globals)
+    names = frame.globals.copy()
     for name in sorted(loaded_names(node)):
         level = next((each for each in (frame, *frame.levels[::-1]) if name in each.names), None)
         if level is None:

@@ -8,6 +8,7 @@ from cudacore.tile._evaluate import Evaluator
 from cudacore.tile._exception import TileTypeError
 from cudacore.tile._merge import is_number
 from cudacore.tile._operand import describe
+from cudacore.tile._reads import note_trouble
 from cudacore.tile._record import method, record_type
 from cudacore.tile._value import Constant, FormattedString, Record, Tile
 
@@ -59,6 +60,7 @@ def text(evaluator: Evaluator, value: object) -> object:
     if is_string(value):
         return value
     if isinstance(value, Constant):
+        _note(value)
         return Constant(str(value.value))
     if isinstance(value, Record):
         own = method(value.type, "__str__")
@@ -70,6 +72,7 @@ def text(evaluator: Evaluator, value: object) -> object:
 def representation(evaluator: Evaluator, value: object) -> object:
     """Return what ``repr(value)`` is."""
     if isinstance(value, Constant):
+        _note(value)
         return Constant(repr(value.value))
     if isinstance(value, Tile):
         return FormattedString(((value, None),))
@@ -83,6 +86,12 @@ def representation(evaluator: Evaluator, value: object) -> object:
     if isinstance(value, Record):
         return _record(evaluator, value)
     return Constant(f"<object of type {describe(value)}>")
+
+
+def _note(value: Constant) -> None:
+    """Note that the text of an object is read, which of many objects has their address in it."""
+    if type(value.value) not in {str, bool, int, float, type(None), type(...)}:
+        note_trouble(f"the text of {value.value!r}")
 
 
 def _record(evaluator: Evaluator, value: Record) -> object:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors of kernels in Python, and the places in the source that they speak of."""
 
-import dataclasses
 import linecache
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Optional
 from unicodedata import east_asian_width
+
+from cudacore.tile._dataclass import dataclass, replace
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -37,7 +37,7 @@ class Loc:
 
     def with_call_site(self, call_site: Optional["Loc"]) -> "Loc":
         """Return this place, reached through a call."""
-        return dataclasses.replace(self, call_site=call_site)
+        return replace(self, call_site=call_site)
 
     def __enter__(self) -> "Loc":  # noqa: PYI034 - typing has Self from 3.11 on
         return self

@@ -2,14 +2,15 @@
 """The variables of a function that is being evaluated, and the loops and contexts it is in."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from cudacore.tile._dataclass import dataclass, field
 from cudacore.tile._exception import Loc, TileSyntaxError, TileTypeError
 from cudacore.tile._value import Undefined
 
 if TYPE_CHECKING:
+    from cudacore.tile._globals import Globals
     from cudacore.tile._text import Operation
 
 
@@ -61,7 +62,7 @@ class Frame:
     filename: str
     names: set[str]
     declared: frozenset[str]
-    globals: Mapping[str, Any]
+    globals: "Globals"
     levels: tuple["Level", ...] = ()  # the functions around this one, outermost first
     call_site: Loc | None = None
     variables: dict[str, object] = field(default_factory=dict)

@@ -2,17 +2,17 @@
 """Functions of Python as kernels see them: the decorator, and where their source is."""
 
 import ast
-import contextlib
 import functools
 import inspect
 import linecache
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from types import CodeType, FunctionType
+from collections.abc import Callable
+from types import CodeType
 from typing import Any, TypeVar, overload
 
+from cudacore.tile._dataclass import dataclass
 from cudacore.tile._device_function import host_callers
 from cudacore.tile._exception import Loc, TileSyntaxError
+from cudacore.tile._globals import Globals
 from cudacore.tile._names import local_names, parameters
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -108,7 +108,7 @@ class Code:
     filename: str
     names: frozenset[str]
     declared: frozenset[str]
-    globals: Mapping[str, Any]
+    globals: Globals
     signature: inspect.Signature
 
 
@@ -171,18 +171,6 @@ def _lambda(code: CodeType, text: str) -> ast.Lambda | None:
     return found[0] if len(found) == 1 else None
 
 
-def globals_of(func: FunctionType) -> Mapping[str, Any]:
-    """Return what names outside a function stand for now: builtins, globals, captured variables."""
-    builtins_ = func.__globals__.get("__builtins__", {})
-    names = dict(builtins_ if isinstance(builtins_, dict) else vars(builtins_))
-    names.update(func.__globals__)
-    for name, cell in zip(func.__code__.co_freevars, func.__closure__ or (), strict=True):
-        names.pop(name, None)
-        with contextlib.suppress(ValueError):  # not assigned yet
-            names[name] = cell.cell_contents
-    return names
-
-
 def code_of(func: Any) -> Code:
     """Find the source of a function.
 
@@ -206,6 +194,6 @@ def code_of(func: Any) -> Code:
         filename,
         frozenset(names),
         frozenset(declared),
-        globals_of(func),
+        Globals(func),
         signature,
     )

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cudacore.tile._by_target import ByTarget
+from cudacore.tile._frozen import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,34 +49,48 @@ _CHECKS: dict[str, Callable[[int], None]] = {
 }
 
 
-@dataclass(frozen=True)
-class Hints:
+#: Each hint, with what it is if it isn't given.
+_DEFAULTS: dict[str, int | None] = {
+    "num_ctas": None,
+    "occupancy": None,
+    "opt_level": 3,
+    "num_worker_warps": None,
+}
+
+
+class Hints(Frozen):
     """The hints of a `kernel`, checked; None leaves the choice to the compiler."""
 
-    num_ctas: Hint = None
-    occupancy: Hint = None
-    opt_level: Hint = 3
-    num_worker_warps: Hint = None
+    FIELDS = tuple(_DEFAULTS)
 
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            given = getattr(self, field.name)
-            for value in given.values() if isinstance(given, ByTarget) else [given]:
-                if value is None:
-                    continue
-                if isinstance(value, bool) or not isinstance(value, int):
-                    raise TypeError(
-                        f"{field.name} must be an int, a ByTarget or None, not {value!r}"
-                    )
-                _CHECKS[field.name](value)
+    def __init__(self, **given: Any) -> None:
+        unknown = given.keys() - _DEFAULTS.keys()
+        if unknown:
+            raise TypeError(f"kernel() got an unexpected keyword argument {min(unknown)!r}")
+        hints = {**_DEFAULTS, **given}
+        for name, hint in hints.items():
+            _check(name, hint)
+        self.set_fields(**hints)
+
+    def given(self) -> dict[str, Any]:
+        """Return all hints by name, as `kernel` takes them."""
+        return {name: self.__dict__[name] for name in _DEFAULTS}
 
     def resolve(self, target: str) -> dict[str, int]:
         """Return the hints for an architecture, such as ``"sm_90"``, without those left open."""
         resolved = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for name, value in self.given().items():
             if isinstance(value, ByTarget):
-                value = value.resolve(target, field.default)
+                value = value.resolve(target, _DEFAULTS[name])  # noqa: PLW2901 - what it means
             if value is not None:
-                resolved[field.name] = value
+                resolved[name] = value
         return resolved
+
+
+def _check(name: str, given: Any) -> None:
+    for value in given.values() if isinstance(given, ByTarget) else [given]:
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise TypeError(f"{name} must be an int, a ByTarget or None, not {value!r}")
+        _CHECKS[name](value)

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
 import threading
 from functools import cached_property
 from types import FunctionType
@@ -85,7 +83,7 @@ class kernel:  # noqa: N801 - it is used as a decorator
         """Return a kernel, or a decorator that makes one."""
         if function is None:
             checked = Hints(**hints)
-            return lambda function: cls(function, **dataclasses.asdict(checked))
+            return lambda function: cls(function, **checked.given())
         return super().__new__(cls)
 
     def __init__(
@@ -101,7 +99,12 @@ class kernel:  # noqa: N801 - it is used as a decorator
         if not isinstance(function, FunctionType):
             raise TypeError("`kernel` decorator must be applied to a Python function")
         self.function = function
-        self.hints = Hints(num_ctas, occupancy, opt_level, num_worker_warps)
+        self.hints = Hints(
+            num_ctas=num_ctas,
+            occupancy=occupancy,
+            opt_level=opt_level,
+            num_worker_warps=num_worker_warps,
+        )
         self._variants: dict[tuple[object, ...], Compiled] = {}
         self.launches: _TileLaunches | None = None  # made by known_launches()
         self._lock = threading.RLock()
@@ -120,8 +123,7 @@ class kernel:  # noqa: N801 - it is used as a decorator
         """The names of the parameters, and what their annotations ask for."""
         from cudacore.tile._annotation import annotations_of  # noqa: PLC0415 - loaded when used
 
-        names = inspect.signature(self.function).parameters
-        return tuple(zip(names, annotations_of(self.function), strict=True))
+        return annotations_of(self.function)
 
     def known_launches(self) -> _TileLaunches:
         """Return the launches that need nothing compiled."""
@@ -158,9 +160,7 @@ class kernel:  # noqa: N801 - it is used as a decorator
         >>> twice.replace_hints(occupancy=2, num_worker_warps=8)
         <tile kernel twice>
         """
-        replaced = dataclasses.replace(self.hints, **hints)
-        fields = {field.name: getattr(replaced, field.name) for field in dataclasses.fields(Hints)}
-        return kernel(self.function, **fields)
+        return kernel(self.function, **Hints(**{**self.hints.given(), **hints}).given())
 
     def variant(self, constraints: Sequence[ParameterConstraint], architecture: int) -> Compiled:
         """Return what is compiled for constraints and an architecture, such as 90."""
@@ -204,8 +204,9 @@ class kernel:  # noqa: N801 - it is used as a decorator
         extern "C" __global__ void __launch_bounds__(...) twice(f32* v0, i32 v1, i32 v2) {
         ...
         """
+        from cudacore.tile._generate import generate  # noqa: PLC0415 - loaded when used
         from cudacore.tile._launch_argument import describe_all  # noqa: PLC0415 - loaded when used
-        from cudacore.tile._variant import current_architecture, generate  # noqa: PLC0415 - loaded when used
+        from cudacore.tile._variant import current_architecture  # noqa: PLC0415 - loaded when used
 
         target = current_architecture() if architecture is None else architecture
         return generate(self, describe_all(self, args), target).source

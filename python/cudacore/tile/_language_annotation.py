@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, get_origin
 
 from cudacore.tile._dtype import DType, int32, int64
+from cudacore.tile._frozen import Frozen
 
 T = TypeVar("T")
 
@@ -31,8 +31,7 @@ class ConstantAnnotation:
 Constant = Annotated[T, ConstantAnnotation()]
 
 
-@dataclass(frozen=True, kw_only=True)
-class ArrayAnnotation:
+class ArrayAnnotation(Frozen):
     """Says more about a parameter that is an array, within ``typing.Annotated``.
 
     Attributes
@@ -60,25 +59,35 @@ class ArrayAnnotation:
     >>> Rows = Annotated[ct.Array, ct.ArrayAnnotation(static_shape_dims=(-1,))]
     """
 
-    index_dtype: DType = int32
-    static_shape_dims: tuple[int, ...] = ()
-    static_stride_dims: tuple[int, ...] = ()
+    FIELDS = ("index_dtype", "static_shape_dims", "static_stride_dims")
 
-    def __post_init__(self) -> None:
-        """Check the fields."""
-        if self.index_dtype not in (int32, int64):
-            raise ValueError(f"`index_dtype` must be int32 or int64, got {self.index_dtype}")
-        for name in ("static_shape_dims", "static_stride_dims"):
-            axes = getattr(self, name)
+    index_dtype: DType
+    static_shape_dims: tuple[int, ...]
+    static_stride_dims: tuple[int, ...]
+
+    def __init__(
+        self,
+        *,
+        index_dtype: DType = int32,
+        static_shape_dims: tuple[int, ...] = (),
+        static_stride_dims: tuple[int, ...] = (),
+    ) -> None:
+        if index_dtype not in (int32, int64):
+            raise ValueError(f"`index_dtype` must be int32 or int64, got {index_dtype}")
+        named = (
+            ("static_shape_dims", static_shape_dims),
+            ("static_stride_dims", static_stride_dims),
+        )
+        for name, axes in named:
             if not isinstance(axes, tuple):
                 raise TypeError(f"`{name}` must be a tuple of integers, got {axes!r}")
             for i, axis in enumerate(axes):
                 if isinstance(axis, bool) or not isinstance(axis, int):
                     raise TypeError(f"Element #{i} of `{name}` must be int, got {axis}")
+        self.set_fields(index_dtype=index_dtype, **dict(named))
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScalarAnnotation:
+class ScalarAnnotation(Frozen):
     """Says the type of a parameter that is an integer, within ``typing.Annotated``.
 
     Attributes
@@ -98,16 +107,17 @@ class ScalarAnnotation:
     >>> Wide = Annotated[int, ct.ScalarAnnotation(dtype=ct.int64)]
     """
 
+    FIELDS = ("dtype",)
+
     dtype: DType
 
-    def __post_init__(self) -> None:
-        """Check the field."""
-        if self.dtype not in (int32, int64):
-            raise ValueError(f"`dtype` must be int32 or int64, got {self.dtype}")
+    def __init__(self, *, dtype: DType) -> None:
+        if dtype not in (int32, int64):
+            raise ValueError(f"`dtype` must be int32 or int64, got {dtype}")
+        self.set_fields(dtype=dtype)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ListAnnotation:
+class ListAnnotation(Frozen):
     """Says more about a parameter that is a list of arrays, within ``typing.Annotated``.
 
     Attributes
@@ -127,11 +137,11 @@ class ListAnnotation:
     >>> Weights = Annotated[list, ct.ListAnnotation(element=ct.IndexedWithInt64)]
     """
 
+    FIELDS = ("element",)
+
     element: Any
 
-    def __post_init__(self) -> None:
-        """Find the array's annotation."""
-        element = self.element
+    def __init__(self, *, element: Any) -> None:
         if get_origin(element) is Annotated:
             found = [each for each in element.__metadata__ if isinstance(each, ArrayAnnotation)]
             if len(found) != 1:
@@ -139,9 +149,10 @@ class ListAnnotation:
                 raise TypeError(
                     f"`element` must contain exactly one ArrayAnnotation; {element!r} has {what}"
                 )
-            object.__setattr__(self, "element", found[0])
+            element = found[0]
         elif not isinstance(element, ArrayAnnotation):
             raise TypeError(f"`element` must be an ArrayAnnotation, got {type(element).__name__}")
+        self.set_fields(element=element)
 
 
 IndexedWithInt64 = Annotated[T, ArrayAnnotation(index_dtype=int64)]

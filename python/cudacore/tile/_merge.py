@@ -2,9 +2,9 @@
 """Values of one variable that meet from several paths: their kinds, their parts, what becomes."""
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cudacore.tile._dataclass import dataclass
 from cudacore.tile._exception import Loc, TileError, TileValueError
 from cudacore.tile._names import RETURNED
 from cudacore.tile._parts import parts_of, rebuilt

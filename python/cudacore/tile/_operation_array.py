@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import replace
 from typing import NoReturn
 
 from cudacore.tile import _argument as argument
 from cudacore.tile import _dtype
 from cudacore.tile import _language_array as language
 from cudacore.tile._advice import function_instead
+from cudacore.tile._dataclass import replace
 from cudacore.tile._dtype import DType, MismatchError
 from cudacore.tile._mode import PaddingMode
 from cudacore.tile._operand import (

@@ -11,10 +11,10 @@ A parameter of the Python function becomes parameters of the device's kernel, in
 - `TupleParameter`, `RecordParameter`: those of their items, one after another.
 """
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cudacore.tile import _convert
+from cudacore.tile._dataclass import dataclass
 from cudacore.tile._text import Builder, Type
 from cudacore.tile._value import Array, Constant, List, Record, Tile
 

@@ -2,9 +2,9 @@
 """What values of a kernel are made of."""
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import replace
 from typing import Any
 
+from cudacore.tile._dataclass import replace
 from cudacore.tile._frame import Frozen
 from cudacore.tile._value import (
     Array,

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The typed operations that a kernel is taken apart into, and their text."""
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
+from cudacore.tile._dataclass import dataclass, field
 from cudacore.tile._exception import Loc, TileTypeError
 
 #: What readers of the text take.
@@ -236,7 +235,7 @@ def _attribute(key: str, value: object) -> str:
     if isinstance(value, (tuple, list)):
         return f"({', '.join(_attribute(key, item) for item in value)})"
     if isinstance(value, str):
-        return json.dumps(value) if key in _STRINGS else value
+        return _quoted(value) if key in _STRINGS else value
     if isinstance(value, bool) and key not in ("value", "identity"):
         return str(int(value))
     return number(value)
@@ -255,6 +254,15 @@ class KernelText(str):
         return found or Loc.unknown()
 
 
+def _quoted(text: str) -> str:
+    """Return a string of JSON."""
+    if text.isascii() and text.isprintable() and not {'"', "\\"} & set(text):
+        return f'"{text}"'
+    import json  # noqa: PLC0415 - takes long to import, and few strings need it
+
+    return json.dumps(text)
+
+
 class _Printer:
     def __init__(self, builder: Builder) -> None:
         self.builder = builder
@@ -268,12 +276,12 @@ class _Printer:
         for hint, number_ in self.builder.hints.items():
             self.line(1, f"hint {hint} = {number_}")
         self.region(1, self.builder.body)
-        files = [f"file {index} {json.dumps(path)}" for path, index in self.files.items()]
+        files = [f"file {index} {_quoted(path)}" for path, index in self.files.items()]
         sources = [
-            f"source {json.dumps(file)} {line} {json.dumps(code)}"
+            f"source {_quoted(file)} {line} {_quoted(code)}"
             for code, (file, line) in self.builder.sources.items()
         ]
-        head = ["tile 1", *files, *sources, f"kernel {json.dumps(name)} {{"]
+        head = ["tile 1", *files, *sources, f"kernel {_quoted(name)} {{"]
         made = KernelText("\n".join([*head, *self.lines, "}", ""]))
         made.places = (*[None] * len(head), *self.places)
         return made

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import cudacore
 from cudacore import cache
 from cudacore.tile._exception import TileError
+from cudacore.tile._generate import generate
 from cudacore.tile._launch_argument import describe_all
-from cudacore.tile._variant import generate
 from cudacore.utils import FileStreamProgramCache, StridedMemoryView
 
 if TYPE_CHECKING:

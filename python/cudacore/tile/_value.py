@@ -5,13 +5,15 @@ Besides these, plain tuples and dicts of them.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
+
+from cudacore.tile._dataclass import dataclass
 
 if TYPE_CHECKING:
     import ast
     from inspect import Signature
 
+    from cudacore.tile._globals import Globals
     from cudacore.tile._text import Value
 
 
@@ -189,7 +191,7 @@ class Function:
     signature: "Signature"
     defaults: Mapping[str, object]
     environment: tuple[Any, ...]  # the functions around it, outermost first
-    globals: Mapping[str, Any]
+    globals: "Globals"
     filename: str
 
     def __str__(self) -> str:

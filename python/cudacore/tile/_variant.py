@@ -3,62 +3,39 @@
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
-
 import cudacore
-from cudacore import LaunchConfig, Program, ProgramOptions, _tile
-from cudacore.tile._compile import compile_to_text
+from cudacore import LaunchConfig
 from cudacore.tile._compiler_timeout import compiled_in_time
-from cudacore.tile._entry import entry_name
-from cudacore.tile._exception import (
-    TileInternalError,
-    TileSyntaxError,
-    TileUnsupportedFeatureError,
-)
-from cudacore.tile._parameter import (
-    ArrayParameter,
-    ConstantParameter,
-    ListParameter,
-    RecordParameter,
-    ScalarParameter,
-    TupleParameter,
-)
-from cudacore.tile._source_function import place_of_error
-from cudacore.tile.compilation._constraint import (
-    ArrayConstraint,
-    DataclassConstraint,
-    ListConstraint,
-    ScalarConstraint,
-    TupleConstraint,
-)
+from cudacore.tile._stored_variant import find_variant, key_of_variant, store_variant
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Literal
 
-    from cudacore import Kernel, ObjectCode, Stream
+    from cudacore import Kernel, ObjectCode, ProgramOptions, Stream
     from cudacore._tile import Generated
     from cudacore.tile._kernel import kernel
-    from cudacore.tile._parameter import Parameter
+    from cudacore.tile._stored_variant import StoredVariant
     from cudacore.tile.compilation._constraint import ParameterConstraint
 
-_OLDEST = 75
 _USUAL_LEVEL = 3  # of ptxas, which need not be told
-_HINTS = {
-    "num_ctas": "ctas",
-    "occupancy": "occupancy",
-    "opt_level": "opt_level",
-    "num_worker_warps": "warps",
-}
 
 
-@dataclass
 class Compiled:
-    """A kernel that is compiled for one combination of arguments and one architecture."""
+    """A kernel that is compiled for one combination of arguments and one architecture.
 
-    kernel: Kernel
-    generated: Generated
+    Attributes
+    ----------
+    kernel
+        The kernel of the device.
+    generated
+        The CUDA C++, and how the kernel is launched.
+    """
+
+    def __init__(self, kernel: Kernel, generated: Generated | StoredVariant) -> None:
+        self.kernel = kernel
+        self.generated = generated
 
     def config(self, grid: tuple[int, int, int], is_dependent: bool) -> LaunchConfig | None:
         """Return how to launch it, perhaps before the kernel in front ends; None: empty grid."""
@@ -76,73 +53,24 @@ class Compiled:
 def compile_variant(
     of: kernel, constraints: Sequence[ParameterConstraint], architecture: int
 ) -> Compiled:
-    """Compile a kernel for constraints and an architecture."""
-    generated = generate(of, constraints, architecture)
-    code = compile_source(of, generated.source, architecture)
-    return Compiled(code.get_kernel(generated.entry), generated)
+    """Compile a kernel for constraints and an architecture.
 
-
-def generate(
-    of: kernel, constraints: Sequence[ParameterConstraint], architecture: int, symbol: str = ""
-) -> Generated:
-    """Evaluate the kernel's function, and print CUDA C++.
-
-    Raises
-    ------
-    TileError
-        The kernel can't be compiled.
+    What an earlier process has generated is taken from the program cache if nothing that it
+    depends on has changed.
     """
-    if architecture < _OLDEST:
-        raise TileUnsupportedFeatureError(
-            f"tile kernels need compute capability {_OLDEST // 10}.{_OLDEST % 10}, and this device "
-            f"has {architecture // 10}.{architecture % 10}"
-        )
-    hints = of.hints.resolve(f"sm_{architecture}")
-    parameters = [_parameter(constraint) for constraint in constraints]
-    text = compile_to_text(
-        of.function,
-        parameters,
-        {_HINTS[name]: hint for name, hint in hints.items()},
-        symbol or entry_name(of.__name__),
-    )
-    try:
-        return _tile.generate(text, arch=architecture)
-    except _tile.Error as error:
-        raise TileUnsupportedFeatureError(error.message, text.place(error.text_line)) from None
+    key = key_of_variant(of, constraints, architecture)
+    found: Generated | StoredVariant | None = None if key is None else find_variant(key)
+    if found is None:
+        from cudacore.tile._generate import generate  # noqa: PLC0415 - takes long to import
+        from cudacore.tile._reads import Reads  # noqa: PLC0415 - as that
 
-
-def _parameter(constraint: ParameterConstraint) -> Parameter:
-    """Return what the evaluator is told about an argument."""
-    if isinstance(constraint, ScalarConstraint):
-        return ScalarParameter(constraint.dtype)
-    if isinstance(constraint, ArrayConstraint):
-        return ArrayParameter(
-            constraint.dtype,
-            constraint.ndim,
-            constraint.index_dtype,
-            constraint.shape_constant,
-            constraint.stride_constant,
-            constraint.shape_divisible_by,
-            constraint.stride_divisible_by,
-            constraint.base_addr_divisible_by,
-        )
-    if isinstance(constraint, ListConstraint):
-        element = constraint.element
-        return ListParameter(
-            element.dtype,
-            element.ndim,
-            element.index_dtype,
-            element.shape_constant,
-            element.stride_constant,
-            element.base_addr_divisible_by,
-        )
-    if isinstance(constraint, TupleConstraint):
-        return TupleParameter(tuple(_parameter(item) for item in constraint.items))
-    if isinstance(constraint, DataclassConstraint):
-        names = [field.name for field in dataclasses.fields(constraint.cls)]
-        fields = zip(names, map(_parameter, constraint.fields), strict=True)
-        return RecordParameter(constraint.cls, dict(fields))
-    return ConstantParameter(constraint.value)
+        reads = Reads()
+        with reads.noted():
+            found = generate(of, constraints, architecture)
+        if key is not None and key == key_of_variant(of, constraints, architecture):
+            store_variant(key, found, reads)
+    code = compile_source(of, found.source, architecture)
+    return Compiled(code.get_kernel(found.entry), found)
 
 
 def compile_source(
@@ -152,10 +80,16 @@ def compile_source(
     format: Literal["ptx", "cubin"] | None = None,  # noqa: A002
 ) -> ObjectCode:
     """Compile generated CUDA C++ by NVRTC, or take it from the program cache."""
+    from cudacore import Program  # noqa: PLC0415 - loaded when used
+
     program = Program(source, "c++", options_of(of, architecture))
     try:
         return compiled_in_time(lambda: program.compile(format) if format else program.compile())
     except cudacore.CompileError as error:
+        # These are imported when something is wrong: each takes its time.
+        from cudacore.tile._exception import TileInternalError, TileSyntaxError  # noqa: PLC0415
+        from cudacore.tile._source_function import place_of_error  # noqa: PLC0415
+
         place = place_of_error(source, str(error))
         if place is not None:
             message = f"NVRTC refused CUDA C++ that {of.__name__} calls: {error}"
@@ -167,6 +101,8 @@ def compile_source(
 
 def options_of(of: kernel, architecture: int) -> ProgramOptions:
     """Return what the device compiler is told about a kernel."""
+    from cudacore import ProgramOptions, _tile  # noqa: PLC0415 - loaded when used
+
     target = f"sm_{architecture}"
     level = of.hints.resolve(target).get("opt_level", _USUAL_LEVEL)
     return ProgramOptions(

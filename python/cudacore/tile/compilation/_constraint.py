@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import struct
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cudacore.tile._dtype import DType, int32, int64, uint32
+from cudacore.tile._frozen import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,8 +22,7 @@ def is_constant(value: object) -> bool:
     return value is None or isinstance(value, (bool, int, float, str, enum.Enum, DType))
 
 
-@dataclass(frozen=True)
-class ScalarConstraint:
+class ScalarConstraint(Frozen):
     """A number.
 
     Parameters
@@ -45,14 +43,16 @@ class ScalarConstraint:
     ScalarConstraint(dtype=<DType 'float32'>)
     """
 
+    FIELDS = ("dtype",)
+
     dtype: DType
 
-    def __post_init__(self) -> None:
-        _require_dtype(self.dtype)
+    def __init__(self, dtype: DType) -> None:
+        _require_dtype(dtype)
+        self.set_fields(dtype=dtype)
 
 
-@dataclass(frozen=True, init=False)
-class ArrayConstraint:
+class ArrayConstraint(Frozen):
     """An array, and what holds for every array that the compiled kernel is launched with.
 
     Parameters
@@ -98,6 +98,12 @@ class ArrayConstraint:
     >>> rows.ndim
     2
     """
+
+    FIELDS = (
+        *("dtype", "ndim", "index_dtype", "stride_lower_bound_incl", "alias_groups"),
+        *("may_alias_internally", "stride_constant", "shape_constant", "stride_divisible_by"),
+        *("shape_divisible_by", "base_addr_divisible_by"),
+    )
 
     dtype: DType
     ndim: int
@@ -147,25 +153,22 @@ class ArrayConstraint:
         bounds = _each(stride_lower_bound_incl, ndim, "stride_lower_bound_incl", _optional_int)
         stride_factors = _each(stride_divisible_by, ndim, "stride_divisible_by", _factor)
         shape_factors = _each(shape_divisible_by, ndim, "shape_divisible_by", _factor)
-        values: dict[str, object] = {
-            "dtype": dtype,
-            "ndim": ndim,
-            "index_dtype": index_dtype,
-            "stride_lower_bound_incl": _bounds(strides, bounds),
-            "alias_groups": _groups(alias_groups),
-            "may_alias_internally": bool(may_alias_internally),
-            "stride_constant": strides,
-            "shape_constant": lengths,
-            "stride_divisible_by": _factors(strides, stride_factors, "stride_constant"),
-            "shape_divisible_by": _factors(lengths, shape_factors, "shape_constant"),
-            "base_addr_divisible_by": base_addr_divisible_by,
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        self.set_fields(
+            dtype=dtype,
+            ndim=ndim,
+            index_dtype=index_dtype,
+            stride_lower_bound_incl=_bounds(strides, bounds),
+            alias_groups=_groups(alias_groups),
+            may_alias_internally=bool(may_alias_internally),
+            stride_constant=strides,
+            shape_constant=lengths,
+            stride_divisible_by=_factors(strides, stride_factors, "stride_constant"),
+            shape_divisible_by=_factors(lengths, shape_factors, "shape_constant"),
+            base_addr_divisible_by=base_addr_divisible_by,
+        )
 
 
-@dataclass(frozen=True, init=False)
-class ListConstraint:
+class ListConstraint(Frozen):
     """A list of arrays.
 
     Parameters
@@ -198,6 +201,8 @@ class ListConstraint:
     1
     """
 
+    FIELDS = ("element", "alias_groups", "elements_may_alias")
+
     element: ArrayConstraint
     alias_groups: tuple[str, ...]
     elements_may_alias: bool
@@ -210,13 +215,14 @@ class ListConstraint:
                 "ListConstraint only supports an ArrayParameter as the `element` constraint, "
                 f"got '{element}'"
             )
-        object.__setattr__(self, "element", element)
-        object.__setattr__(self, "alias_groups", _groups(alias_groups))
-        object.__setattr__(self, "elements_may_alias", bool(elements_may_alias))
+        self.set_fields(
+            element=element,
+            alias_groups=_groups(alias_groups),
+            elements_may_alias=bool(elements_may_alias),
+        )
 
 
-@dataclass(frozen=True, init=False)
-class TupleConstraint:
+class TupleConstraint(Frozen):
     """A tuple.
 
     Parameters
@@ -232,14 +238,15 @@ class TupleConstraint:
     2
     """
 
+    FIELDS = ("items",)
+
     items: tuple[ParameterConstraint, ...]
 
     def __init__(self, items: Sequence[ParameterConstraintLike]) -> None:
-        object.__setattr__(self, "items", tuple(to_constraint(item) for item in items))
+        self.set_fields(items=tuple(to_constraint(item) for item in items))
 
 
-@dataclass(frozen=True, init=False)
-class DataclassConstraint:
+class DataclassConstraint(Frozen):
     """An instance of a frozen dataclass.
 
     Parameters
@@ -268,6 +275,8 @@ class DataclassConstraint:
     True
     """
 
+    FIELDS = ("cls", "fields")
+
     cls: type
     fields: tuple[ParameterConstraint, ...]
 
@@ -278,8 +287,7 @@ class DataclassConstraint:
                 "Number of fields in DataclassConstraint doesn't match the number of fields of "
                 f"dataclass '{cls.__qualname__}' ({len(fields)} vs {len(names)})"
             )
-        object.__setattr__(self, "cls", cls)
-        object.__setattr__(self, "fields", tuple(to_constraint(field) for field in fields))
+        self.set_fields(cls=cls, fields=tuple(to_constraint(field) for field in fields))
 
     @staticmethod
     def create(dataclass_type: type, /, **fields: ParameterConstraintLike) -> DataclassConstraint:
@@ -317,8 +325,7 @@ class DataclassConstraint:
         return DataclassConstraint(dataclass_type, [fields[name] for name in names])
 
 
-@dataclass(frozen=True, eq=False)
-class ConstantConstraint:
+class ConstantConstraint(Frozen):
     """A value that is compiled in, for a parameter annotated with ``ct.Constant``.
 
     Values of different types differ, so ``1``, ``1.0`` and ``True`` do; NaN equals itself.
@@ -340,11 +347,14 @@ class ConstantConstraint:
     False
     """
 
+    FIELDS = ("value",)
+
     value: Any
 
-    def __post_init__(self) -> None:
-        if not is_constant(self.value):
-            raise TypeError(f"Unexpected constant value type {type(self.value)}")
+    def __init__(self, value: Any) -> None:
+        if not is_constant(value):
+            raise TypeError(f"Unexpected constant value type {type(value)}")
+        self.set_fields(value=value)
 
     def _key(self) -> tuple[type, object]:
         value = self.value
@@ -390,15 +400,17 @@ def to_constraint(value: ParameterConstraintLike) -> ParameterConstraint:
         return ConstantConstraint(value)
     if isinstance(value, tuple):
         return TupleConstraint(value)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = [getattr(value, field.name) for field in dataclasses.fields(value)]
+    if not isinstance(value, type) and hasattr(type(value), "__dataclass_fields__"):
+        fields = [getattr(value, name) for name in _field_names(type(value), "the type")]
         return DataclassConstraint(type(value), fields)
     raise TypeError(f"Can't interpret {value!r} as a parameter constraint")
 
 
 def _field_names(cls: type, what: str) -> list[str]:
-    if not isinstance(cls, type) or not dataclasses.is_dataclass(cls):
+    if not isinstance(cls, type) or not hasattr(cls, "__dataclass_fields__"):
         raise TypeError(f"{what} must be a dataclass type")
+    import dataclasses  # noqa: PLC0415 - there is one, so it is loaded
+
     return [field.name for field in dataclasses.fields(cls)]
 
 

@@ -96,7 +96,8 @@ def _compile(
     architecture: int,
     output_format: Literal["cubin", "ptx", "cuda"],
 ) -> bytes:
-    from cudacore.tile._variant import compile_source, generate  # noqa: PLC0415 - a cycle
+    from cudacore.tile._generate import generate  # noqa: PLC0415 - a cycle
+    from cudacore.tile._variant import compile_source  # noqa: PLC0415 - a cycle
 
     named = [
         signature
