@@ -38,11 +38,20 @@ void free_after_capture(const std::shared_ptr<owner::StreamBox>& stream,
   });
 }
 
+/// A driver that fails to say so must not keep the memory.
+bool is_surely_captured(const owner::StreamBox& stream) noexcept {
+  try {
+    return owner::is_captured(stream);
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 CUresult free_after_work(const ReleaseCall& call, const Free& free) {
   const std::shared_ptr<owner::StreamBox> captured = call.shared_stream();
-  if (captured != nullptr && call.context() != nullptr && owner::is_captured(*captured)) {
+  if (captured != nullptr && call.context() != nullptr && is_surely_captured(*captured)) {
     free_after_capture(captured, call.context(), free);
     return CUDA_SUCCESS;
   }

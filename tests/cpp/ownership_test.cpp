@@ -190,15 +190,23 @@ class FailEverywhere : public ::testing::TestWithParam<CUresult> {
   }
 };
 
-TEST_P(FailEverywhere, NothingLeaks) {
+void fail_all(CUresult code) {
   for (const Operation& operation : operations()) {
     // Attributes are read now and cached: for them, CUDA_ERROR_INVALID_VALUE means "unknown to this
     // driver".
     FakeDriver::fresh();
     operation.run();
-    fail_everywhere(operation, GetParam(), false);
-    fail_everywhere(operation, GetParam(), true);
+    fail_everywhere(operation, code, false);
+    fail_everywhere(operation, code, true);
   }
+}
+
+TEST_P(FailEverywhere, NothingLeaks) { fail_all(GetParam()); }
+
+TEST_P(FailEverywhere, NothingLeaksWhereOthersMayCapture) {
+  owner::captures_possible = true;
+  fail_all(GetParam());
+  owner::captures_possible = false;
 }
 
 INSTANTIATE_TEST_SUITE_P(Codes, FailEverywhere,
