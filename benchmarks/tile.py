@@ -20,8 +20,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import specification
 import tile_kernels as ours
 import torch
+from columns import find_c_binary, run_c
 from cudacore import tile as ct
 from machine import describe_machine
 
@@ -249,7 +251,16 @@ def launch_cost() -> dict[str, float]:
         for _ in range(200):
             ct.launch(stream, (1,), nothing, arguments)
         batches.append((time.perf_counter() - start) / 200)
-    return {"cudacore": statistics.median(batches)}
+    return {"cudacore": statistics.median(batches)} | c_launch_cost()
+
+
+def c_launch_cost() -> dict[str, float]:
+    """Seconds that the same launch takes in C, if the program is built."""
+    binary = find_c_binary(None)
+    if binary is None:
+        return {}
+    row = specification.Row("launch_tile", "launch of a tile kernel", 256, 200)
+    return {"C": run_c([str(binary)], [row])[row.name]["median_ns"] / 1e9}
 
 
 FIRST = """
@@ -352,7 +363,8 @@ def main() -> int:
             torch.cuda.empty_cache()
     if any(fnmatch.fnmatch("launch", pattern) for pattern in options.rows):
         report["launch"] = launch_cost()
-        print(f"launch: {report['launch']['cudacore'] * 1e6:.2f} us", flush=True)
+        costs = (f"{who} {seconds * 1e6:.2f}" for who, seconds in report["launch"].items())
+        print(f"launch, us: {'  '.join(costs)}", flush=True)
         process_rows(report)
     if options.json:
         options.json.write_text(json.dumps(report, indent=2))

@@ -401,6 +401,13 @@ std::vector<Row> all_rows() {
   rows.push_back({"arrays_16", {256, 200}, [](Session& session) {
                     return launch_plain(session, Types(16, kFour[0]));
                   }});
+  // Three vectors, each with its length and stride, and a number, as a tile kernel takes them.
+  rows.push_back({"launch_tile", {256, 200}, [](Session& session) {
+                    Types types;
+                    for (int i = 0; i < 3; ++i) types.insert(types.end(), {"float*", "int", "int"});
+                    types.emplace_back("float");
+                    return launch_plain(session, types);
+                  }});
   rows.push_back({"launch_new_config", {256, 200}, launch_new_config});
   rows.push_back({"launch_library_kernel", {256, 200}, launch_library_kernel});
   rows.push_back({"launch_sync", {64, 200}, [](Session& session) {
