@@ -191,8 +191,12 @@ std::string first_of(int vector) {
 
 // Loads vectors that lie wholly inside or outside of the array.
 void print_guarded_vectors(Printer& printer, const Walk& walk, const Value& result,
-                           const std::string& read_only, int vector, const std::string& pad) {
+                           std::string read_only, int vector, const std::string& pad) {
   Writer& out = printer.out();
+  if (!read_only.empty() && printer.is_streamed(*result.source)) {
+    read_only = "_stream";
+    printer.need("stream.cuh");
+  }
   const std::string variable = Printer::name(result);
   const int count = result.layout.register_count();
   const std::string size = std::to_string(vector);

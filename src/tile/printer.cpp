@@ -54,7 +54,8 @@ Printer::Printer(Kernel& kernel, const Target& target, const Lowering& lowering,
       target_(target),
       lowering_(lowering),
       shared_bytes_(shared_bytes),
-      writer_(kernel.files) {
+      writer_(kernel.files),
+      streams_(kernel) {
   // What a loop gives is what it carried last.
   for_each_operation(kernel.body, [](Operation& operation) {
     if (!operation.is("for") && !operation.is("loop")) return;

@@ -132,5 +132,33 @@ TEST(TileGenerate, ChoosesBetweenWholeVectorsAndPadding) {
   EXPECT_NE(source.find("bf16::of(0xff80)"), std::string::npos) << source;
 }
 
+TEST(TileGenerate, LeavesTheCacheToWhatAllBlocksLoad) {
+  const auto kernel = [](const std::string& second) {
+    return generate(R"(tile 1
+kernel "scale" {
+  param %0 : ptr<f32> {align = 16}
+  param %1 : ptr<f32> {align = 16}
+  param %2 : ptr<f32> {align = 16}
+  param %n : i32 {div = 16}
+  hint warps = 1
+  %b = bid {axis = 0} : i32
+  %c = const {value = 128} : i32
+  %i = mul %b, %c : i32
+  %x = load %0, origin(%i), shape(%n), strides(1) : f32[128]
+  %w = load %1, origin()" +
+                        second + R"(), shape(%n), strides(1) : f32[128]
+  %y = mul %x, %w : f32[128]
+  store %2, %y, origin(%i), shape(%n), strides(1)
+  return
+}
+)",
+                    {})
+        .source;
+  };
+  EXPECT_NE(kernel("0").find("load_words_stream_if<4>"), std::string::npos) << kernel("0");
+  EXPECT_NE(kernel("0").find("load_words_const_if<4>"), std::string::npos) << kernel("0");
+  EXPECT_EQ(kernel("%i").find("stream"), std::string::npos) << kernel("%i");
+}
+
 }  // namespace
 }  // namespace cudacore::tile
