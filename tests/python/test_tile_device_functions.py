@@ -2,6 +2,7 @@
 """Functions of CUDA C++ that tile kernels call."""
 
 import inspect
+import io
 import re
 from typing import Any
 
@@ -9,6 +10,7 @@ import cudacore.tile as ct
 import numpy as np
 import pytest
 from cudacore import Device, Stream
+from cudacore.tile.compilation import CallingConvention, KernelSignature, export_kernel
 from tile_text import INT, array, body, text
 
 SOURCE = """
@@ -189,6 +191,20 @@ def test_errors_name_the_line_of_the_source(device: Device, stream: Stream) -> N
         launched(device, stream, misspelling, x)
     assert "        return expff(x);  // there is none\n" in str(caught.value)
     assert caught.value.loc.filename == __file__
+    assert caught.value.loc.line == misspelled.line + 2
+
+
+def test_several_signatures_share_a_source(device: Device, stream: Stream) -> None:
+    array = device.allocate(256, stream=stream).view(np.float32)
+    convention = CallingConvention.cutile_python_v1()
+    signatures = [
+        KernelSignature.from_kernel_args(mixed, (each,), convention) for each in (array, array[1:])
+    ]
+    file = io.BytesIO()
+    export_kernel(mixed, signatures, file, gpu_code="sm_90", output_format="ptx")
+    assert file.getvalue().count(b".entry") == 2
+    with pytest.raises(ct.TileSyntaxError, match="expff") as caught:
+        export_kernel(misspelling, signatures, file, gpu_code="sm_90", output_format="ptx")
     assert caught.value.loc.line == misspelled.line + 2
 
 
