@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import TYPE_CHECKING
 
 from cudacore import _tile
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from cudacore.tile.compilation._constraint import ParameterConstraint
 
 _OLDEST = 75
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<(cudacore/tile/[^>]+)>", re.MULTILINE)
 _HINTS = {
     "num_ctas": "ctas",
     "occupancy": "occupancy",
@@ -104,3 +106,16 @@ def _parameter(constraint: ParameterConstraint) -> Parameter:
         fields = zip(names, map(_parameter, constraint.fields), strict=True)
         return RecordParameter(constraint.cls, dict(fields))
     return ConstantParameter(constraint.value)
+
+
+def headers_of(source: str) -> dict[str, str]:
+    """Return the headers of this package that a source includes, and that they include."""
+    texts = _tile.headers()
+    found: dict[str, str] = {}
+    wanted = _INCLUDE.findall(source)
+    while wanted:
+        name = wanted.pop()
+        if name in texts and name not in found:
+            found[name] = texts[name]
+            wanted += _INCLUDE.findall(texts[name])
+    return dict(sorted(found.items()))

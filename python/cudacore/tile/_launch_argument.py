@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from cudacore.tile.compilation._constraint import (
     ParameterConstraint,
     ScalarConstraint,
     TupleConstraint,
+    field_names,
 )
 from cudacore.utils import StridedMemoryView
 
@@ -82,17 +82,14 @@ class Arguments:
                 f"Invalid {what}: Received a non-tuple argument for a parameter annotated as a "
                 "tuple"
             )
-        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        if hasattr(type(value), "__dataclass_fields__"):
             return DataclassConstraint(
                 type(value),
                 [
                     self._describe(
-                        f"field '{field.name}' of {what}",
-                        getattr(value, field.name),
-                        annotation,
-                        depth + 1,
+                        f"field '{name}' of {what}", getattr(value, name), annotation, depth + 1
                     )
-                    for field in dataclasses.fields(value)
+                    for name in field_names(type(value))
                 ],
             )
         annotation.require_one()

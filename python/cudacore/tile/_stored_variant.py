@@ -34,13 +34,15 @@ _FIELDS = ("source", "entry", "threads", "cluster", "shared_bytes", "headers")
 _MOST_VARIANTS = 8
 
 
-class StoredVariant:
-    """What another process has generated.
+class Variant:
+    """What a kernel has become, in this process or an earlier one.
 
     Attributes
     ----------
-    source, entry, threads, cluster, shared_bytes, headers
+    source, entry, threads, cluster, shared_bytes
         As of ``_tile.Generated``.
+    headers
+        The headers that the source includes, by name.
     """
 
     def __init__(self, fields: tuple[Any, ...]) -> None:
@@ -49,8 +51,13 @@ class StoredVariant:
         self.threads: int
         self.cluster: int
         self.shared_bytes: int
-        self.headers: tuple[str, ...]
+        self.headers: dict[str, str]
         self.__dict__.update(zip(_FIELDS, fields, strict=True))
+
+    @classmethod
+    def of(cls, generated: Generated, headers: dict[str, str]) -> Variant:
+        """Return what this process has generated."""
+        return cls((*(getattr(generated, name) for name in _FIELDS[:-1]), headers))
 
 
 def key_of_variant(
@@ -80,15 +87,15 @@ def key_of_variant(
         return None
 
 
-def find_variant(key: bytes) -> StoredVariant | None:
+def find_variant(key: bytes) -> Variant | None:
     """Return what was generated for a key, if all it depends on still means the same."""
     for reads, fields in _stored(key):
         if still_hold(reads):
-            return StoredVariant(fields)
+            return Variant(fields)
     return None
 
 
-def store_variant(key: bytes, generated: Generated, reads: Reads) -> None:
+def store_variant(key: bytes, variant: Variant, reads: Reads) -> None:
     """Store what was generated, unless other processes can't tell what it depends on.
 
     It is kept beside what was generated when something outside of the function was different, as
@@ -97,7 +104,7 @@ def store_variant(key: bytes, generated: Generated, reads: Reads) -> None:
     found = tuple(reads.found.items())
     if reads.trouble or not still_hold(found):
         return
-    fields = tuple(getattr(generated, name) for name in _FIELDS)
+    fields = tuple(getattr(variant, name) for name in _FIELDS)
     others = [each for each in _stored(key) if each[0] != found]
     _core.cache_store(key, encoded(((found, fields), *others[: _MOST_VARIANTS - 1])))
 

@@ -6,17 +6,15 @@ from __future__ import annotations
 import cudacore
 from cudacore import LaunchConfig
 from cudacore.tile._compiler_timeout import compiled_in_time
-from cudacore.tile._stored_variant import find_variant, key_of_variant, store_variant
+from cudacore.tile._stored_variant import Variant, find_variant, key_of_variant, store_variant
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Literal
 
     from cudacore import Kernel, ObjectCode, ProgramOptions, Stream
-    from cudacore._tile import Generated
     from cudacore.tile._kernel import kernel
-    from cudacore.tile._stored_variant import StoredVariant
     from cudacore.tile.compilation._constraint import ParameterConstraint
 
 _USUAL_LEVEL = 3  # of ptxas, which need not be told
@@ -33,7 +31,7 @@ class Compiled:
         The CUDA C++, and how the kernel is launched.
     """
 
-    def __init__(self, kernel: Kernel, generated: Generated | StoredVariant) -> None:
+    def __init__(self, kernel: Kernel, generated: Variant) -> None:
         self.kernel = kernel
         self.generated = generated
 
@@ -59,17 +57,18 @@ def compile_variant(
     depends on has changed.
     """
     key = key_of_variant(of, constraints, architecture)
-    found: Generated | StoredVariant | None = None if key is None else find_variant(key)
+    found = None if key is None else find_variant(key)
     if found is None:
-        from cudacore.tile._generate import generate  # noqa: PLC0415 - takes long to import
+        from cudacore.tile._generate import generate, headers_of  # noqa: PLC0415 - takes long
         from cudacore.tile._reads import Reads  # noqa: PLC0415 - as that
 
         reads = Reads()
         with reads.noted():
-            found = generate(of, constraints, architecture)
+            generated = generate(of, constraints, architecture)
+        found = Variant.of(generated, headers_of(generated.source))
         if key is not None and key == key_of_variant(of, constraints, architecture):
             store_variant(key, found, reads)
-    code = compile_source(of, found.source, architecture)
+    code = compile_source(of, found.source, architecture, found.headers)
     return Compiled(code.get_kernel(found.entry), found)
 
 
@@ -77,12 +76,13 @@ def compile_source(
     of: kernel,
     source: str,
     architecture: int,
+    headers: Mapping[str, str],
     format: Literal["ptx", "cubin"] | None = None,  # noqa: A002
 ) -> ObjectCode:
     """Compile generated CUDA C++ by NVRTC, or take it from the program cache."""
     from cudacore import Program  # noqa: PLC0415 - loaded when used
 
-    program = Program(source, "c++", options_of(of, architecture))
+    program = Program(source, "c++", options_of(of, architecture, headers))
     try:
         return compiled_in_time(lambda: program.compile(format) if format else program.compile())
     except cudacore.CompileError as error:
@@ -99,9 +99,11 @@ def compile_source(
         ) from error
 
 
-def options_of(of: kernel, architecture: int) -> ProgramOptions:
+def options_of(
+    of: kernel, architecture: int, headers: Mapping[str, str] | None = None
+) -> ProgramOptions:
     """Return what the device compiler is told about a kernel."""
-    from cudacore import ProgramOptions, _tile  # noqa: PLC0415 - loaded when used
+    from cudacore import ProgramOptions  # noqa: PLC0415 - loaded when used
 
     target = f"sm_{architecture}"
     level = of.hints.resolve(target).get("opt_level", _USUAL_LEVEL)
@@ -109,7 +111,7 @@ def options_of(of: kernel, architecture: int) -> ProgramOptions:
         name=f"{of.__name__}.cu",
         arch=target,
         lineinfo=True,
-        headers=_tile.headers(),
+        headers=headers,
         device_as_default_execution_space=True,
         ptxas_options=None if level == _USUAL_LEVEL else f"-O{level}",
     )

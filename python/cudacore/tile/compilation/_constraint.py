@@ -281,7 +281,7 @@ class DataclassConstraint(Frozen):
     fields: tuple[ParameterConstraint, ...]
 
     def __init__(self, cls: type, fields: Sequence[ParameterConstraintLike]) -> None:
-        names = _field_names(cls, "DataclassConstraint.cls")
+        names = field_names(cls, "DataclassConstraint.cls")
         if len(fields) != len(names):
             raise TypeError(
                 "Number of fields in DataclassConstraint doesn't match the number of fields of "
@@ -311,7 +311,7 @@ class DataclassConstraint(Frozen):
         >>> len(DataclassConstraint.create(Line, slope=number, offset=number).fields)
         2
         """
-        names = _field_names(dataclass_type, "`cls`")
+        names = field_names(dataclass_type, "`cls`")
         for name in names:
             if name not in fields:
                 raise TypeError(
@@ -401,12 +401,13 @@ def to_constraint(value: ParameterConstraintLike) -> ParameterConstraint:
     if isinstance(value, tuple):
         return TupleConstraint(value)
     if not isinstance(value, type) and hasattr(type(value), "__dataclass_fields__"):
-        fields = [getattr(value, name) for name in _field_names(type(value), "the type")]
+        fields = [getattr(value, name) for name in field_names(type(value))]
         return DataclassConstraint(type(value), fields)
     raise TypeError(f"Can't interpret {value!r} as a parameter constraint")
 
 
-def _field_names(cls: type, what: str) -> list[str]:
+def field_names(cls: type, what: str = "the type") -> list[str]:
+    """Return the names of the fields of a dataclass; `what` is what it is called in errors."""
     if not isinstance(cls, type) or not hasattr(cls, "__dataclass_fields__"):
         raise TypeError(f"{what} must be a dataclass type")
     import dataclasses  # noqa: PLC0415 - there is one, so it is loaded

@@ -96,7 +96,7 @@ def _compile(
     architecture: int,
     output_format: Literal["cubin", "ptx", "cuda"],
 ) -> bytes:
-    from cudacore.tile._generate import generate  # noqa: PLC0415 - a cycle
+    from cudacore.tile._generate import generate, headers_of  # noqa: PLC0415 - a cycle
     from cudacore.tile._variant import compile_source  # noqa: PLC0415 - a cycle
 
     named = [
@@ -117,4 +117,5 @@ def _compile(
     )
     if output_format == "cuda":
         return source.encode()
-    return bytes(compile_source(kernel, source, architecture, output_format).code)
+    headers = headers_of(source)
+    return bytes(compile_source(kernel, source, architecture, headers, output_format).code)
