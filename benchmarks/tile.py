@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times tile kernels beside Triton, PyTorch and a copy, in one run on one GPU, and prints a table.
 
-usage: tile.py [--rows PATTERN ...] [--json PATH]
+usage: tile.py [--rows PATTERN ...] [--worker-warps N ...] [--json PATH]
 
 Each time is the median of events around single launches, with the L2 cache flushed before each. All
-results are compared with PyTorch's. A row that fails says why, and the exit status is 1.
+results are compared with PyTorch's. A row that fails says why, and the exit status is 1. With
+--worker-warps, our kernels run with so many warps a block, too.
 """
 
 from __future__ import annotations
@@ -54,8 +55,22 @@ class Row:
     kernels: list[Any] = field(default_factory=list)
 
 
-def launch(grid: tuple[int, ...], kernel: ct.kernel, *arguments: object) -> Callable[[], None]:
-    return lambda: ct.launch(torch.cuda.current_stream(), grid, kernel, arguments)
+@dataclass
+class Launch:
+    grid: tuple[int, ...]
+    kernel: ct.kernel
+    arguments: tuple[object, ...]
+
+    def __call__(self) -> None:
+        ct.launch(torch.cuda.current_stream(), self.grid, self.kernel, self.arguments)
+
+    def with_warps(self, warps: int) -> Launch:
+        kernel = self.kernel.replace_hints(num_worker_warps=warps)
+        return Launch(self.grid, kernel, self.arguments)
+
+
+def launch(grid: tuple[int, ...], kernel: ct.kernel, *arguments: object) -> Launch:
+    return Launch(grid, kernel, arguments)
 
 
 def random(*shape: int, dtype: torch.dtype = BF16) -> torch.Tensor:
@@ -328,6 +343,7 @@ def all_rows() -> list[Callable[[], list[Row]]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", nargs="*", default=["*"])
+    parser.add_argument("--worker-warps", nargs="*", type=int, choices=[4, 8], default=[])
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     for key, value in describe_machine().items():
@@ -340,6 +356,10 @@ def main() -> int:
             if not any(fnmatch.fnmatch(row.name, pattern) for pattern in options.rows):
                 continue
             cells, facts = {}, ""
+            ours_run = row.run["cudacore"]
+            if isinstance(ours_run, Launch):
+                for warps in options.worker_warps:
+                    row.run[f"{warps} warps"] = ours_run.with_warps(warps)
             for who, run in row.run.items():
                 try:
                     seconds = median_time(run, flush)
