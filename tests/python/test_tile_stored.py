@@ -5,6 +5,7 @@ import importlib
 import linecache
 import subprocess
 import sys
+import threading
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 from cached_programs import folder
 from cudacore import Device, Stream, cache
-from cudacore.tile import _generate
+from cudacore.tile import _early_load, _generate
 from harness import environment, run_cleanly
 
 np = pytest.importorskip("numpy")
@@ -383,6 +384,23 @@ def test_without_the_cache(program: Program) -> None:
     cache.enable()
     assert program.outcome(**FILES) == (RESULT, True)
     assert program.outcome(**FILES) == (RESULT, False)
+
+
+def test_nvrtc_is_loaded_early(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    loads = []
+
+    def load() -> None:
+        loads.append(threading.current_thread().name)
+        raise RuntimeError("no NVRTC")
+
+    monkeypatch.setattr(_early_load._core, "nvrtc_library", load)
+    for text, count in ((FILES, 1), (FILES, 1), (edited("settings", "TURNS = 3", "TURNS = 4"), 1)):
+        program.outcome(**text)
+        assert loads == ["loader of NVRTC"] * count
+    text = SIMPLE.format(around="", value="ct.static_eval(int(os.environ.get('STORED', 2)))")
+    for _ in range(2):  # what is evaluated each time
+        assert program.outcome(stored_kernels=text) == (2, True)
+        assert len(loads) == 2
 
 
 LAUNCH = """

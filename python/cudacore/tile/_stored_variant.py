@@ -95,6 +95,11 @@ def find_variant(key: bytes) -> Variant | None:
     return None
 
 
+def is_known(key: bytes) -> bool:
+    """Return whether a process has generated something for a key before."""
+    return _core.cache_find(key) is not None
+
+
 def store_variant(key: bytes, variant: Variant, reads: Reads) -> None:
     """Store what was generated, unless other processes can't tell what it depends on.
 
@@ -103,6 +108,8 @@ def store_variant(key: bytes, variant: Variant, reads: Reads) -> None:
     """
     found = tuple(reads.found.items())
     if reads.trouble or not still_hold(found):
+        if not is_known(key):
+            _core.cache_store(key, encoded(()))
         return
     fields = tuple(getattr(variant, name) for name in _FIELDS)
     others = [each for each in _stored(key) if each[0] != found]

@@ -3,10 +3,18 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import cudacore
 from cudacore import LaunchConfig
 from cudacore.tile._compiler_timeout import compiled_in_time
-from cudacore.tile._stored_variant import Variant, find_variant, key_of_variant, store_variant
+from cudacore.tile._stored_variant import (
+    Variant,
+    find_variant,
+    is_known,
+    key_of_variant,
+    store_variant,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,17 +67,29 @@ def compile_variant(
     key = key_of_variant(of, constraints, architecture)
     found = None if key is None else find_variant(key)
     if found is None:
-        from cudacore.tile._generate import generate, headers_of  # noqa: PLC0415 - takes long
-        from cudacore.tile._reads import Reads  # noqa: PLC0415 - as that
-
-        reads = Reads()
-        with reads.noted():
-            generated = generate(of, constraints, architecture)
-        found = Variant.of(generated, headers_of(generated.source))
-        if key is not None and key == key_of_variant(of, constraints, architecture):
-            store_variant(key, found, reads)
+        found = _generate(of, constraints, architecture, key)
     code = compile_source(of, found.source, architecture, found.headers)
     return Compiled(code.get_kernel(found.entry), found)
+
+
+def _generate(
+    of: kernel, constraints: Sequence[ParameterConstraint], architecture: int, key: bytes | None
+) -> Variant:
+    """Evaluate the kernel's function, and keep what it becomes for later processes."""
+    from cudacore.tile._early_load import nvrtc_loaded_beside  # noqa: PLC0415 - rarely needed
+    from cudacore.tile._reads import Reads  # noqa: PLC0415 - loaded with the stored variants
+
+    reads = Reads()
+    # What is stored beside may have become the same CUDA C++, which needs no compiler.
+    is_new = key is not None and not is_known(key)
+    with reads.noted(), nvrtc_loaded_beside() if is_new else nullcontext():
+        from cudacore.tile._generate import generate, headers_of  # noqa: PLC0415 - takes long
+
+        generated = generate(of, constraints, architecture)
+    made = Variant.of(generated, headers_of(generated.source))
+    if key is not None and key == key_of_variant(of, constraints, architecture):
+        store_variant(key, made, reads)
+    return made
 
 
 def compile_source(
