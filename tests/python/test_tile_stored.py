@@ -339,6 +339,44 @@ def test_functions_that_are_no_file(program: Program, around: str, value: str) -
         program.outcome(stored_settings=settings, stored_kernels=text)
 
 
+@pytest.mark.parametrize(
+    "captured",
+    ["Odd()", "Odd", "Wild", "[Wild]", "{1: Odd()}", "object()", "np.zeros(3)", "{1, 2}", "loop"],
+)
+def test_odd_objects(program: Program, captured: str) -> None:
+    around = f"""
+import numpy as np
+
+class Odd:
+    def __getattribute__(self, name):
+        raise ValueError(name)
+
+class Meta(type):
+    def __getattribute__(self, name):
+        raise ValueError(name)
+
+class Wild(metaclass=Meta):
+    pass
+
+loop = []
+loop.append(loop)
+
+def make(captured):
+    @ct.kernel
+    def compute(y, size: ct.Constant[int]):
+        if size < 0:
+            captured
+        ct.store(y, ct.bid(0), ct.full((size,), 2, ct.float32))
+    return compute
+
+def later():
+    return make({captured})
+"""
+    text = SIMPLE.format(around=around, value="1") + "\ncompute = later()\n"
+    for _ in range(2):
+        assert program.outcome(stored_kernels=text)[0] == 2
+
+
 def test_recursive_closures(program: Program) -> None:
     around = """
 def make():

@@ -89,8 +89,10 @@ class Fingerprints:
         self._open.clear()
         try:
             return encoded(self.parts(thing))
-        except RecursionError:
-            raise UnsafeError("it nests too deep") from None
+        except UnsafeError:
+            raise
+        except Exception as error:  # noqa: BLE001 - from attributes of any object
+            raise UnsafeError(f"{type(error).__name__}: {error}") from None
 
     def parts(self, thing: Any) -> object:
         """Return the same as a tuple of plain values."""

@@ -122,7 +122,10 @@ def _read(place: Place) -> object:
     if module is None:
         raise UnsafeError(f"the module {name} is not loaded")
     if kind == _ATTRIBUTE:
-        return getattr(module, key, _ABSENT)
+        try:
+            return getattr(module, key, _ABSENT)
+        except Exception as error:  # noqa: BLE001 - from a module's own __getattr__
+            raise UnsafeError(str(error)) from None
     names = vars(module)
     if key in names:
         return names[key]

@@ -127,7 +127,7 @@ def _stored(key: bytes) -> tuple[Any, ...]:
 def _plain(fingerprints: Fingerprints, constraint: Any) -> object:
     """Return a constraint as a tuple of plain values."""
     if not isinstance(constraint, Frozen):
-        return fingerprints.parts(constraint)
+        return fingerprints.of(constraint)
     return type(constraint).__name__, *(
         tuple(_plain(fingerprints, item) for item in field)
         if type(field) is tuple
@@ -152,7 +152,7 @@ def _package() -> tuple[object, ...] | None:
             return None
         if not any(name.startswith("_tile.") for name, *_ in files):
             return None
-        _identity = (cudacore.__version__, sys.version, sys.flags.optimize, files)
+        _identity = (cudacore.__version__, sys.version, sys.flags.optimize, __file__, files)
     return _identity
 
 
