@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reads any bytes as a fat binary, or as one entry of it.
-#include "simulator/api/fat_binary.hpp"
+#include "simulator/api/code/fat_binary.hpp"
 
 #include <cstddef>
 #include <cstdint>

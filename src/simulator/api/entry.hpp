@@ -8,8 +8,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "simulator/api/logs.hpp"
 #include "simulator/api/objects.hpp"
+#include "simulator/api/system/logs.hpp"
 
 namespace cudacore::simulator {
 

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "simulator/api/cuda_api.hpp"
-#include "simulator/api/stream.hpp"
+#include "simulator/api/stream/stream.hpp"
 
 namespace {
 

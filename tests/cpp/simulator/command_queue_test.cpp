@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "simulator/api/command_queue.hpp"
+#include "simulator/api/stream/command_queue.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "driver_test_support.hpp"
-#include "simulator/api/configuration.hpp"
-#include "simulator/api/identity.hpp"
+#include "simulator/api/context/identity.hpp"
+#include "simulator/api/system/configuration.hpp"
 #include "simulator/engine/workers.hpp"
 
 namespace cudacore::simulator {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "driver_test_support.hpp"
-#include "simulator/api/logs.hpp"
 #include "simulator/api/proc_address.hpp"
+#include "simulator/api/system/logs.hpp"
 
 namespace cudacore::simulator {
 namespace {

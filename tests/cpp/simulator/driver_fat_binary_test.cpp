@@ -12,7 +12,7 @@
 
 #include "driver_test_support.hpp"
 #include "fat_binary_support.hpp"
-#include "simulator/api/fat_binary.hpp"
+#include "simulator/api/code/fat_binary.hpp"
 
 namespace cudacore::simulator {
 namespace {

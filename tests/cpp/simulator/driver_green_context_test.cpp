@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "driver_test_support.hpp"
-#include "simulator/api/device_resources.hpp"
+#include "simulator/api/context/device_resources.hpp"
 
 namespace cudacore::simulator {
 namespace {

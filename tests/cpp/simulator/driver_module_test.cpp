@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "driver_test_support.hpp"
-#include "simulator/api/configuration.hpp"
+#include "simulator/api/system/configuration.hpp"
 
 namespace cudacore::simulator {
 namespace {

@@ -3,8 +3,8 @@
 // Events that processes share, through the driver's functions. The tests of the Python extension
 // have several processes; here, one opens what it exports.
 #include "driver_test_support.hpp"
-#include "simulator/api/event.hpp"
-#include "simulator/api/stream.hpp"
+#include "simulator/api/stream/event.hpp"
+#include "simulator/api/stream/stream.hpp"
 
 namespace cudacore::simulator {
 namespace {

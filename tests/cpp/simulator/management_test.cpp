@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The management library: which devices there are, and how it responds to invalid calls.
-#include "simulator/api/management.hpp"
+#include "simulator/api/system/management.hpp"
 
 #include <array>
 
