@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times tile kernels beside Triton, PyTorch and a copy, in one run on one GPU, and prints a table.
 
-usage: tile.py [--rows PATTERN ...] [--worker-warps N ...] [--json PATH]
+usage: tile.py [--rows PATTERN ...] [--hint NAME=N ...] [--json PATH]
 
 Each time is the median of events around single launches, with the L2 cache flushed before each. All
-results are compared with PyTorch's. A row that fails says why, and the exit status is 1. With
---worker-warps, our kernels run with so many warps a block, too.
+results are compared with PyTorch's. A row that fails says why, and the exit status is 1. For each
+--hint, such as num_worker_warps=8 or occupancy=2, our kernels run with it as well.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ class Launch:
     def __call__(self) -> None:
         ct.launch(torch.cuda.current_stream(), self.grid, self.kernel, self.arguments)
 
-    def with_warps(self, warps: int) -> Launch:
-        kernel = self.kernel.replace_hints(num_worker_warps=warps)
-        return Launch(self.grid, kernel, self.arguments)
+    def with_hint(self, hint: str) -> Launch:
+        name, value = hint.split("=")
+        return Launch(self.grid, self.kernel.replace_hints(**{name: int(value)}), self.arguments)
 
 
 def launch(grid: tuple[int, ...], kernel: ct.kernel, *arguments: object) -> Launch:
@@ -346,7 +346,7 @@ def all_rows() -> list[Callable[[], list[Row]]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", nargs="*", default=["*"])
-    parser.add_argument("--worker-warps", nargs="*", type=int, choices=[4, 8], default=[])
+    parser.add_argument("--hint", nargs="*", metavar="NAME=N", default=[])
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     for key, value in describe_machine().items():
@@ -361,8 +361,8 @@ def main() -> int:
             cells, facts = {}, ""
             ours_run = row.run["cudacore"]
             if isinstance(ours_run, Launch):
-                for warps in options.worker_warps:
-                    row.run[f"{warps} warps"] = ours_run.with_warps(warps)
+                for hint in options.hint:
+                    row.run[hint] = ours_run.with_hint(hint)
             for who, run in row.run.items():
                 try:
                     seconds = median_time(run, flush)
