@@ -5654,7 +5654,7 @@ def cache_find(key: bytes) -> bytes | None:
     """
 
 def cache_store(key: bytes, content: bytes) -> bool:
-    """Stores bytes in the program cache, among the compiled programs.
+    """Stores bytes, one at least, in the program cache, among the compiled programs.
 
     Returns
     -------

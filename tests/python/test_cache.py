@@ -167,6 +167,24 @@ def test_switched_off() -> None:
         Linker(program.compile("ptx"), options={"arch": ARCH}).link(cache=1)  # type: ignore[arg-type]
 
 
+def test_content_that_is_no_program(folder: Path) -> None:
+    find, store = cudacore._core.cache_find, cudacore._core.cache_store
+    assert find(b"key") is None
+    assert store(b"key", b"content\0")
+    assert (find(b"key"), find(b"Key")) == (b"content\0", None)
+    cache.disable()
+    assert find(b"key") is None
+    assert not store(b"key", b"other")
+    cache.enable()
+    [entry] = (path for path in folder.rglob("*") if len(path.name) > 60)
+    entry.write_bytes(entry.read_bytes()[:-1])
+    assert find(b"key") is None
+    assert not entry.exists()
+    for wrong in ("key", None):
+        with pytest.raises(TypeError):
+            find(wrong)  # type: ignore[arg-type]
+
+
 def test_clearing() -> None:
     compile_ptx(SOURCE)
     assert cache.usage().size > 0

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Signatures of tile kernels: constraints, calling conventions, and the names made of them."""
 
+import copy
 import dataclasses
 import enum
 import math
+import pickle
 
 import cudacore.tile as ct
 import pytest
@@ -262,3 +264,17 @@ class TestNames:
         except ValueError:
             return
         assert demangle_kernel_name(mangle_kernel_name(function, signature))[0] == function
+
+
+def test_constraints_are_values():
+    one, same, other = (ScalarConstraint(dtype) for dtype in (ct.int32, ct.int32, ct.int64))
+    assert one == same != other
+    assert len({one, same, other}) == 2
+    assert repr(one) == "ScalarConstraint(dtype=<DType 'int32'>)"
+    group = TupleConstraint([one, 3])
+    for made in (pickle.loads(pickle.dumps(group)), copy.deepcopy(group)):
+        assert made == group
+    for change in (lambda: setattr(one, "dtype", ct.int64), lambda: delattr(one, "dtype")):
+        with pytest.raises(AttributeError, match="field 'dtype'"):
+            change()
+    assert ConstantConstraint(1) != ConstantConstraint(1.0) != ConstantConstraint(value=True)
