@@ -47,6 +47,12 @@ std::string converted(Element from, Element to, const std::string& value) {
   return "to<" + spelled(to) + ">(" + value + ")";
 }
 
+// Whether numbers of a type of floats are rounded in another.
+bool loses(Element from, Element to) {
+  if (from == Element::f32 && to == Element::tf32) return true;
+  return bits(to) < bits(from) || (from != to && bits(from) == 16 && bits(to) == 16);
+}
+
 std::string integer(const Operation& operation, Element element,
                     const std::vector<std::string>& operands) {
   const std::string type = spelled(element);
@@ -151,8 +157,7 @@ Expression expression(const Operation& operation, const std::vector<std::string>
   std::string header = small8 && (is8(from) || is8(to)) ? "float8.cuh" : "";
   if (operation.is("cast")) {
     const std::string mode = operation.word("rm", "rn");
-    const bool narrows = bits(to) < bits(from) || (from == Element::f32 && to == Element::tf32);
-    if (mode != "rn" && is_float(from) && is_float(to) && narrows) {
+    if (mode != "rn" && is_float(from) && is_float(to) && loses(from, to)) {
       return {"to_" + mode + "<" + spelled(to) + ">(" + operands[0] + ")", "rounding.cuh"};
     }
     return {converted(from, to, operands[0]), header};

@@ -205,3 +205,27 @@ def k(x):
     assert functions == sorted(functions)
     assert "line 11" in text
     assert "line 10" not in text
+
+
+@pytest.mark.parametrize(("mode", "factor"), [("RN", 1), ("RA", 1 + 2**-10), ("RZ", 1)], ids=str)
+def test_halves_as_tfloat32(mode: str, factor: float) -> None:
+    conversion = f"astype(ct.tfloat32, rounding_mode=ct.RoundingMode.{mode})"
+    source = f"@ct.kernel\ndef k(x):\n    y = ct.load(x, 0, 4).{conversion}\n"
+    x = np.array([1 + 2**-11, -1 - 2**-11, 1 + 2**-12, np.inf], np.float32)
+    launch(define(source + "    ct.store(x, 0, y.astype(ct.float32))\n"), x)
+    assert x.tolist() == [factor, -factor, 1, np.inf]
+
+
+def test_bfloat16_is_rounded_to_float16() -> None:
+    source = """@ct.kernel
+def k(x, zero, away):
+    y = ct.load(x, 0, 8).astype(ct.bfloat16)
+    ct.store(zero, 0, y.astype(ct.float16, rounding_mode=ct.RoundingMode.RZ))
+    ct.store(away, 0, y.astype(ct.float16, rounding_mode=ct.RoundingMode.RA))
+"""
+    tiny = 2.0**-24  # the least float16
+    x = np.array([65536, -65536, 65280, tiny / 2, -tiny / 2, 1.5 * tiny, np.inf, -0.0], np.float32)
+    zero, away = np.zeros(8, np.float16), np.zeros(8, np.float16)
+    launch(define(source), x, zero, away)
+    assert zero.tolist() == [65504, -65504, 65280, 0, 0, tiny, np.inf, 0]
+    assert away.tolist() == [np.inf, -np.inf, 65280, tiny, -tiny, 2 * tiny, np.inf, 0]

@@ -136,6 +136,13 @@ struct Rounder<f16> {
     if constexpr (rounding == Rounding::rz) asm("cvt.rz.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
     if constexpr (rounding == Rounding::rm) asm("cvt.rm.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
     if constexpr (rounding == Rounding::rp) asm("cvt.rp.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
+    if constexpr (rounding == Rounding::ra) {
+      asm("cvt.rz.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
+      // Infinity counts as 65536 here, which would be the next number.
+      const bool is_largest = (y.bits & 0x7FFF) == 0x7BFF;
+      const f32 next = is_largest ? 65536.0f : fabsf(f16::of(u16(y.bits + 1)));
+      if (fabsf(x) >= 0.5f * (fabsf(y) + next) && fabsf(x) < __int_as_float(0x7F800000)) y = f16::of(u16(y.bits + 1));
+    }
     return y;
   }
 };
