@@ -174,13 +174,18 @@ void assign_layouts(Kernel& kernel, const Target& target, const Lowering& loweri
     return source == nullptr || !has_shape_access(*source) || is_coalesced(*source, layout);
   };
   std::vector<Operation*> memory;
+  std::vector<Value*> fixed;
   for_each_operation(kernel.body, [&](Operation& operation) {
     if (touches_tile(operation)) memory.push_back(&operation);
     if (const auto wanted = lowering.layouts(operation, target))
       for (std::size_t i = 0; i < operation.results.size(); ++i)
-        if (i < wanted->results.size() && !wanted->results[i].empty())
-          graph.assign(operation.results[i], wanted->results[i], accept);
+        if (i < wanted->results.size() && !wanted->results[i].empty()) {
+          operation.results[i]->layout = wanted->results[i];
+          fixed.push_back(operation.results[i]);
+        }
   });
+  // All have theirs before one spreads, which would give another mma a layout that is not its own.
+  for (Value* const value : fixed) graph.spread(value, accept);
   std::stable_sort(memory.begin(), memory.end(), [](const Operation* a, const Operation* b) {
     return accessed_type(*a).size() > accessed_type(*b).size();
   });

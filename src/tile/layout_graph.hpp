@@ -18,6 +18,9 @@ class LayoutGraph {
   void assign(Value* value, const Layout& layout,
               const std::function<bool(const Value&, const Layout&)>& accept);
 
+  /// Gives those that follow from a value that has a layout, and have none, theirs.
+  void spread(Value* value, const std::function<bool(const Value&, const Layout&)>& accept);
+
  private:
   struct Edge {
     Value* to = nullptr;

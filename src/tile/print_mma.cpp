@@ -95,7 +95,7 @@ class MmaPrinter {
     Writer& out = printer_.out();
     out.open(replica.empty() ? "" : "if (" + replica + ")");
     out.line(std::string("using ") + types[i] + " = " + stage.operand_type(multiplied(i)) + ";");
-    out.line("const unsigned to = matrix::shared_address(" +
+    out.line("const unsigned stage = matrix::shared_address(" +
              Printer::shared(Element::u8, stage.offset) + ");");
     out.line("const int first = " +
              Printer::thread_part(operand.layout.lanes, operand.layout.warps) + ";");
@@ -103,8 +103,8 @@ class MmaPrinter {
     out.line("const int at = first + " + places(operand.layout) + "::part(r);");
     const std::string row = "at / " + number(columns) + " % " + number(rows);
     const std::string column = "at % " + number(columns);
-    const std::string base = stage.batch == 1 ? "to"
-                                              : "to + at / " + number(rows * columns) + " * " +
+    const std::string base = stage.batch == 1 ? "stage"
+                                              : "stage + at / " + number(rows * columns) + " * " +
                                                     number(stage.matrix_bytes());
     out.line(std::string("matrix::put(") + types[i] + "{" + base + "}, " +
              (i == 0 ? row + ", " + column : column + ", " + row) + ", " +
