@@ -207,15 +207,6 @@ def k(x):
     assert "line 10" not in text
 
 
-@pytest.mark.parametrize(("mode", "factor"), [("RN", 1), ("RA", 1 + 2**-10), ("RZ", 1)], ids=str)
-def test_halves_as_tfloat32(mode: str, factor: float) -> None:
-    conversion = f"astype(ct.tfloat32, rounding_mode=ct.RoundingMode.{mode})"
-    source = f"@ct.kernel\ndef k(x):\n    y = ct.load(x, 0, 4).{conversion}\n"
-    x = np.array([1 + 2**-11, -1 - 2**-11, 1 + 2**-12, np.inf], np.float32)
-    launch(define(source + "    ct.store(x, 0, y.astype(ct.float32))\n"), x)
-    assert x.tolist() == [factor, -factor, 1, np.inf]
-
-
 def test_bfloat16_is_rounded_to_float16() -> None:
     source = """@ct.kernel
 def k(x, zero, away):
@@ -229,3 +220,31 @@ def k(x, zero, away):
     launch(define(source), x, zero, away)
     assert zero.tolist() == [65504, -65504, 65280, 0, 0, tiny, np.inf, 0]
     assert away.tolist() == [np.inf, -np.inf, 65280, tiny, -tiny, 2 * tiny, np.inf, 0]
+
+
+def test_products_of_several_kinds() -> None:
+    source = """@ct.kernel
+def k(x, y, z, result):
+    zeros = ct.zeros((4, 16), ct.float32)
+    first = ct.mma(ct.load(x, (0, 0), (4, 2)), ct.load(y, (0, 0), (2, 16)), zeros)
+    again = ct.load(z, (0, 0), (2, 16))
+    ct.store(result, (0, 0), ct.mma(ct.load(x, (0, 0), (4, 2)).astype(ct.float32), again, first))
+"""
+    x, y = np.arange(8).reshape(4, 2), np.arange(32).reshape(2, 16)
+    result = np.zeros((4, 16), np.float32)
+    launch(
+        define(source), x.astype(np.float16), y.astype(np.float16), -y.astype(np.float32), result
+    )
+    assert not result.any()
+
+
+def test_remainders_in_products() -> None:
+    source = """@ct.kernel
+def k(x, result):
+    y = (ct.load(x, (0, 0), (16, 16)) % 16).astype(ct.float16)
+    ct.store(result, (0, 0), ct.mma(y, y, ct.zeros((16, 16), ct.float32)))
+"""
+    x = np.arange(256).reshape(16, 16)
+    result = np.zeros((16, 16), np.float32)
+    launch(define(source), x, result)
+    np.testing.assert_array_equal(result, (x % 16) @ (x % 16))
