@@ -22,7 +22,7 @@ def run_on_host(program: Program, arrays: list[Any], numbers: tuple[int, int]) -
 
 
 @settings(
-    max_examples=60,
+    max_examples=40,
     derandomize=True,
     deadline=None,
     database=None,
