@@ -10,6 +10,7 @@
 #include "bindings/array_argument.hpp"
 #include "bindings/conversions.hpp"
 #include "bindings/dlpack_import.hpp"
+#include "bindings/foreign_view.hpp"
 #include "bindings/python_int.hpp"
 #include "bindings/recorder.hpp"
 #include "bindings/strided_view.hpp"
@@ -233,7 +234,11 @@ bool TileArguments::read_others() {
   try {
     for (Other& other : others_) {
       other.array = std::make_unique<ForeignArray>();
-      if (!read_foreign_array(other.object, nullptr, Sharing::borrow, *other.array)) return false;
+      // In the order in which StridedMemoryView looks for protocols, by which kernels are compiled.
+      const bool is_read = read_exchange_api(other.object, Sharing::borrow, *other.array) ||
+                           read_dlpack(other.object, nullptr, *other.array) ||
+                           read_cuda_interface(other.object, nullptr, *other.array);
+      if (!is_read) return false;
     }
     return true;
   } catch (const ForeignArrayError&) {
@@ -254,6 +259,7 @@ bool TileArguments::add_device(dlpack::Device device) noexcept {
 bool TileArguments::add_array(const TileParameter& parameter, const Tensor& tensor) {
   const unsigned bits = unsigned{tensor.type.bits} * tensor.type.lanes;
   if (!add_device(tensor.device) || bits == 0 || bits % 8 != 0) return false;
+  if (tensor.type.code == dlpack::TypeCode::opaque_handle) return false;  // of more than one type
   if (tensor.dimensions < 0 || tensor.dimensions > most_dimensions) return false;
   const auto rank = static_cast<std::size_t>(tensor.dimensions);
   const auto address = static_cast<std::int64_t>(address_of(tensor.data) + tensor.byte_offset);

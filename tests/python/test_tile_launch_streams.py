@@ -113,11 +113,6 @@ class TestGraphs:
     def test_graphs_keep_arrays(self, device: Device, stream: Stream) -> None:
         fill = make_fill()
 
-        @ct.kernel
-        def fill_all(arrays, value):  # type: ignore[no-untyped-def]
-            for i in range(len(arrays)):
-                ct.store(arrays[i], 0, ct.full((8,), value, ct.float32))
-
         def pair_of(pair, value):  # type: ignore[no-untyped-def]
             ct.store(pair[0], 0, ct.full((8,), value, ct.float32))
 

@@ -107,9 +107,10 @@ def _launch_anew(
     if config is None:
         return
     launches = kernel.known_launches()
-    launches.add(queue, args, is_dependent, config, compiled.kernel)
-    if launches.launch(queue, extents, args, is_dependent):
-        return
+    if not arguments.has_records:
+        launches.add(queue, args, is_dependent, config, compiled.kernel)
+        if launches.launch(queue, extents, args, is_dependent):
+            return
     passed = list[Any](arguments.passed)
     tables = [(place, _copy_table(numbers, queue)) for place, numbers in arguments.tables]
     for place, table in tables:

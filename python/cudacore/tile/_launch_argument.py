@@ -48,6 +48,8 @@ class Arguments:
         All arrays, also those of tuples, dataclasses and lists.
     device
         The device that the arrays are on; None if they are on none.
+    has_records
+        Whether dataclasses are among them, which other launches can't be compared by.
     """
 
     def __init__(self, *, infer_ones: bool = False) -> None:
@@ -57,6 +59,7 @@ class Arguments:
         self.tables: list[tuple[int, list[int]]] = []
         self.arrays: list[object] = []
         self.device: int | None = None
+        self.has_records = False
 
     def add(self, value: object, annotation: Annotation) -> None:
         """Add the argument for the next parameter."""
@@ -83,6 +86,7 @@ class Arguments:
                 "tuple"
             )
         if hasattr(type(value), "__dataclass_fields__"):
+            self.has_records = True
             return DataclassConstraint(
                 type(value),
                 [
@@ -279,16 +283,21 @@ def _constant(what: str, value: Any) -> ConstantConstraint:
 
 
 def strides_of(view: StridedMemoryView) -> tuple[int, ...]:
-    """Return the strides of a view in elements, also if it is contiguous."""
-    if view.strides is not None:
-        return view.strides
-    if len(view.shape) == 1:
-        return (1,)
-    strides, step = [], 1
+    """Return the strides of a view in elements.
+
+    Those of elements in C order are such that they say no more than that.
+    """
+    in_order, step = [], 1
     for length in reversed(view.shape):
-        strides.append(step)
+        in_order.append(step)
         step *= length
-    return tuple(reversed(strides))
+    in_order.reverse()
+    given = view.strides
+    if given is None or step == 0:
+        return tuple(in_order)
+    axes = zip(view.shape, given, in_order, strict=True)
+    is_in_order = all(length == 1 or stride == wanted for length, stride, wanted in axes)
+    return tuple(in_order) if is_in_order else given
 
 
 def _describe_array(

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Launches of tile kernels that are like earlier ones, with arrays of any library."""
+
+import gc
+from typing import Any
+
+import cudacore
+import cudacore.tile as ct
+import numpy as np
+import pytest
+from cudacore import Device, Stream
+from foreign_arrays import CPU, CUDA_MANAGED, DEVICE_ARRAYS, CudaArray, ExchangeArray
+from tile_launches import again, floats, make_fill, make_nothing
+
+
+@pytest.fixture(autouse=True)
+def current(device: Device) -> None:
+    device.set_current()
+
+
+@pytest.fixture
+def block(device: Device, stream: Stream) -> cudacore.Buffer:
+    buffer = device.allocate(4096, stream=stream)
+    buffer.fill(0, stream=stream)
+    return buffer
+
+
+class TestArraysOfOthers:
+    @pytest.mark.parametrize("kind", DEVICE_ARRAYS)
+    def test_each_protocol(self, block: Any, stream: Stream, kind: Any) -> None:
+        fill = make_fill()
+        ct.launch(stream, (1,), fill, (kind(block.handle, (8,)), 1.0, 8))
+        assert again(fill, stream, (kind(block.handle + 64, (8,)), 2.0, 8))
+        numbers = floats(block, stream)
+        assert (numbers[:8] == 1).all()
+        assert (numbers[16:24] == 2).all()
+
+    def test_types_of_one_form(self, block: Any, stream: Stream) -> None:
+        """Arrays of another class are looked at once more: its dtypes may mean something else."""
+        nothing = make_nothing()
+        ct.launch(stream, (1,), nothing, (ExchangeArray(block.handle, (16,)), 0))
+        assert not again(nothing, stream, (block.view(np.float32)[:16], 0))
+
+    def test_types_are_told_by_more_than_their_address(self, block: Any, stream: Stream) -> None:
+        nothing = make_nothing()
+        for i in range(40):
+            kind = type("Same", (ExchangeArray,), {})
+            array = kind(block.handle, (16,))
+            assert not again(nothing, stream, (array, 0)), i
+            ct.launch(stream, (1,), nothing, (array, 0))
+            del kind, array
+            gc.collect(0)
+
+    def test_strides_of_axes_of_one_element(self, block: Any, stream: Stream) -> None:
+        @ct.kernel
+        def fill(y):  # type: ignore[no-untyped-def]
+            ct.store(y, (0, 0), ct.full((2, 8), 1.0, ct.float32))
+
+        for kind in (CudaArray, ExchangeArray):
+            block.fill(0, stream=stream)
+            for rows, stride in ((1, 1), (2, 8)):
+                array = kind(block.handle, (rows, 8), strides=(stride, 1))
+                ct.launch(stream, (1,), fill, (array,))
+            assert floats(block, stream).sum() == 16
+
+    def test_buffers_are_bytes(self, block: Any, stream: Stream) -> None:
+        fill = make_fill()
+        for value in (1, 2):
+            ct.launch(stream, (1,), fill, (block, value, 4))
+            assert bytes(floats(block, stream)[:1].tobytes()) == bytes([value] * 4)
+        assert again(fill, stream, (block, 3, 4))
+
+    def test_managed_and_pinned_memory(self, block: Any, stream: Stream) -> None:
+        nothing = make_nothing()
+        array = ExchangeArray(block.handle, (16,), device=(CUDA_MANAGED, 0))
+        ct.launch(stream, (1,), nothing, (array, 0))
+        assert again(nothing, stream, (array, 0))
+
+    def test_host_memory(self, block: Any, stream: Stream) -> None:
+        fill = make_fill()
+        ct.launch(stream, (1,), fill, (ExchangeArray(block.handle, (16,)), 1.0, 8))
+        there = ExchangeArray(block.handle, (16,), device=(CPU, 0))
+        with pytest.raises(ValueError, match="#0.*not on a CUDA device"):
+            ct.launch(stream, (1,), fill, (there, 1.0, 8))
+
+    @pytest.mark.parametrize("lie", [{"bits": 4}, {"dimensions": -1}])
+    def test_wrong_arrays(self, block: Any, stream: Stream, lie: Any) -> None:
+        fill = make_fill()
+        ct.launch(stream, (1,), fill, (ExchangeArray(block.handle, (16,)), 1.0, 8))
+        with pytest.raises(TypeError, match="argument #0"):
+            ct.launch(stream, (1,), fill, (ExchangeArray(block.handle, (16,), **lie), 1.0, 8))
+
+    def test_unknown_elements(self, block: Any, stream: Stream) -> None:
+        fill = make_fill()
+        array = ExchangeArray(block.handle, (16,), np.complex64)
+        with pytest.raises(TypeError, match="#0: Unsupported array dtype complex64"):
+            ct.launch(stream, (1,), fill, (array, 1.0, 8))
+
+    def test_lazily_negated(self, block: Any, stream: Stream) -> None:
+        class Negated(ExchangeArray):
+            is_negated = False
+
+            def is_neg(self) -> bool:
+                return self.is_negated
+
+        fill = make_fill()
+        array = Negated(block.handle, (8,), strides=(2,))
+        for _ in range(2):
+            ct.launch(stream, (1,), fill, (array, 1.0, 8))
+        assert again(fill, stream, (array, 1.0, 8))
+        array.is_negated = True
+        assert not again(fill, stream, (array, 1.0, 8))
+        with pytest.raises(TypeError, match="argument #0"):
+            ct.launch(stream, (1,), fill, (array, 1.0, 8))
+
+    def test_python_that_closes_another_argument(self, device: Device, stream: Stream) -> None:
+        @ct.kernel
+        def both(x, y):  # type: ignore[no-untyped-def]
+            pass
+
+        class Closing(CudaArray):
+            victim: Any = None
+
+            @property
+            def __cuda_array_interface__(self) -> Any:
+                if self.victim is not None:
+                    self.victim.close()
+                return super().__cuda_array_interface__
+
+        kept = device.allocate(64, stream=stream)
+        victim = device.allocate(64, stream=stream)
+        closing = Closing(kept.handle, (16,))
+        args = (victim.view(np.float32), closing)
+        ct.launch(stream, (1,), both, args)
+        assert again(both, stream, args)
+        closing.victim = victim
+        with pytest.raises((TypeError, ValueError), match="closed|not supported"):
+            ct.launch(stream, (1,), both, args)
+
+    def test_interrupts_are_passed_on(self, block: Any, stream: Stream) -> None:
+        class Interrupted(CudaArray):
+            @property
+            def __cuda_array_interface__(self) -> Any:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            again(make_nothing(), stream, (Interrupted(block.handle, (16,)), 0))
+
+    def test_closed_memory(self, device: Device, stream: Stream) -> None:
+        fill = make_fill()
+        buffer = device.allocate(64, stream=stream)
+        view = buffer.view(np.float32)
+        ct.launch(stream, (1,), fill, (view, 1.0, 8))
+        buffer.close()
+        assert not again(fill, stream, (view, 1.0, 8))
+        with pytest.raises((TypeError, ValueError), match="closed|not supported"):
+            ct.launch(stream, (1,), fill, (view, 1.0, 8))
