@@ -289,16 +289,17 @@ start = time.perf_counter()
 from cudacore import tile as ct
 imported = time.perf_counter()
 import tile_kernels as ours
+defined = time.perf_counter()
 arguments = {arguments}
 stream = torch.cuda.current_stream()
 begin = time.perf_counter()
 ct.launch(stream, (1,), ours.{kernel}, arguments)
-print(imported - start, time.perf_counter() - begin)
+print(imported - start, defined - imported, time.perf_counter() - begin)
 """
 
 
 def first_launch(kernel: str, arguments: str, dtype: str, cache: str) -> list[float]:
-    """Seconds of the import and of the first launch in a new process, by a cache's folder."""
+    """Seconds of the import, the module of kernels and the first launch in a new process."""
     import os
 
     script = FIRST.format(
@@ -323,10 +324,10 @@ def process_rows(report: dict[str, Any]) -> None:
             first_launch(kernel, arguments, dtype, cache)
         with tempfile.TemporaryDirectory() as cache:
             for name in ("compiled", "from the cache"):
-                imported, first = first_launch(kernel, arguments, dtype, cache)
+                imported, defined, first = first_launch(kernel, arguments, dtype, cache)
                 print(
                     f"{kernel}, first launch of a process, {name}: {first * 1e3:.1f} ms "
-                    f"(import {imported * 1e3:.1f} ms)",
+                    f"(import {imported * 1e3:.1f} ms, definitions {defined * 1e3:.1f} ms)",
                     flush=True,
                 )
                 report[f"{kernel} {name}"] = first

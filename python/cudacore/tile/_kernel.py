@@ -98,6 +98,9 @@ class kernel:  # noqa: N801 - it is used as a decorator
     ) -> None:
         if not isinstance(function, FunctionType):
             raise TypeError("`kernel` decorator must be applied to a Python function")
+        # Loaded here, so that the first launch takes less: most kernels are launched.
+        from cudacore.tile import _launch  # noqa: F401, PLC0415 - it imports this module
+
         self.function = function
         self.hints = Hints(
             num_ctas=num_ctas,
