@@ -248,3 +248,9 @@ def k(x, result):
     result = np.zeros((16, 16), np.float32)
     launch(define(source), x, result)
     np.testing.assert_array_equal(result, (x % 16) @ (x % 16))
+
+
+def test_slices_in_messages() -> None:
+    kernel = define("@ct.kernel\ndef k(x, n):\n    y = ct.load(x, 0, 8)[n:5]\n")
+    with pytest.raises(ct.TileTypeError, match=r"this one has Tile\[int32,\(\)\]:Tile\[int32"):
+        launch(kernel, np.zeros(8), 2)

@@ -34,8 +34,8 @@ class Host:
         return self.block
 
     @staticmethod
-    def kernel(function: Any) -> Any:
-        return function
+    def kernel(**_: Any) -> Any:
+        return lambda function: function
 
     @staticmethod
     def arange(count: int, dtype: Any) -> Any:
@@ -98,6 +98,7 @@ class Host:
 class Program:
     """A kernel; its arrays are ``a`` and ``b``, ``memory``, and one for each result."""
 
+    warps: int = 4
     inputs: list[tuple[str, tuple[int, ...]]] = field(default_factory=list)
     results: list[tuple[str, tuple[int, ...]]] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
@@ -105,7 +106,8 @@ class Program:
     @property
     def source(self) -> str:
         names = ["x0", "x1", "line", "memory", *(f"result{i}" for i in range(len(self.results)))]
-        head = f"@ct.kernel\ndef k({', '.join(names)}, n, m):\n"
+        decorator = f"@ct.kernel(num_worker_warps={self.warps})"
+        head = f"{decorator}\ndef k({', '.join(names)}, n, m):\n"
         return head + "\n".join(self.lines) + "\n"
 
 
@@ -349,6 +351,7 @@ class _Author:
 
     def write(self) -> Program:
         """Write a whole kernel."""
+        self.program.warps = self.one_of(4, 8)
         for number in range(2):
             shape, dtype = self.shape(), self.one_of("int32", *INTEGERS, *FLOATS)
             whole = (BLOCKS * shape[0] - self.one_of(0, 1), *shape[1:])

@@ -21,6 +21,7 @@ from cudacore.tile._value import (
     Range,
     RawArrayMemory,
     Record,
+    Slice,
     Tile,
     TiledView,
 )
@@ -65,7 +66,7 @@ def _describe_constant(constant: Constant) -> str:
     return str(value)
 
 
-def describe(value: object) -> str:  # noqa: C901, PLR0911
+def describe(value: object) -> str:  # noqa: C901, PLR0911, PLR0912
     """Name the type of what a name holds, as messages show it.
 
     Parameters
@@ -98,6 +99,10 @@ def describe(value: object) -> str:  # noqa: C901, PLR0911
         return f"List[{value.dtype.name}, {value.ndim}D arrays]"
     if isinstance(value, RawArrayMemory):
         return f"RawArrayMemory[{value.dtype.name}]"
+    if isinstance(value, Slice):
+        parts = (value.start, value.stop, value.step)
+        shown = ["" if part == Constant(None) else describe(part) for part in parts]
+        return ":".join(shown if shown[2] else shown[:2])
     if isinstance(value, IndexSlice):
         return f"IndexSlice[start={describe(value.start)}, length={value.length}]"
     if isinstance(value, Range):
