@@ -15,10 +15,15 @@
 #include <cudacore/error.hpp>
 #include <cudacore/event.hpp>
 #include <cudacore/external_memory.hpp>
+#include <cudacore/external_semaphore.hpp>
 #include <cudacore/fatbin.hpp>
 #include <cudacore/graph.hpp>
 #include <cudacore/graph_builder.hpp>
+#include <cudacore/graph_condition.hpp>
+#include <cudacore/graph_definition.hpp>
 #include <cudacore/graph_memory_resource.hpp>
+#include <cudacore/graph_node.hpp>
+#include <cudacore/graph_work.hpp>
 #include <cudacore/graphics_resource.hpp>
 #include <cudacore/host_registration.hpp>
 #include <cudacore/kernel.hpp>

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <cudacore/graph.hpp>
+#include <cudacore/graph_definition.hpp>
 
 namespace cudacore {
 

@@ -3,6 +3,7 @@
 
 #include "bindings/collector.hpp"
 #include "cudacore/external_memory.hpp"
+#include "cudacore/external_semaphore.hpp"
 
 // Semaphores of other APIs, which streams signal and wait for.
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cudacore/error.hpp"
-#include "cudacore/graph.hpp"
+#include "cudacore/graph_definition.hpp"
 #include "error/describe.hpp"
 #include "launch/attribute_box.hpp"
 #include "launch/packed_arguments.hpp"

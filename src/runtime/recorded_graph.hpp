@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "cudacore/graph.hpp"
+#include "cudacore/graph_definition.hpp"
 #include "driver/driver_api.hpp"
 #include "driver/not_copied.hpp"
 

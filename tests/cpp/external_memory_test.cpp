@@ -14,6 +14,7 @@
 
 #include "cudacore/device.hpp"
 #include "cudacore/error.hpp"
+#include "cudacore/external_semaphore.hpp"
 #include "cudacore/multicast.hpp"
 #include "fake_driver.hpp"
 #include "messages.hpp"
