@@ -8,6 +8,7 @@
 #include "bindings/foreign_array.hpp"
 #include "bindings/foreign_stream.hpp"
 #include "bindings/python_int.hpp"
+#include "bindings/type_cache.hpp"
 #include "owner/owned_handles.hpp"
 
 namespace cudacore::bindings {
@@ -26,6 +27,35 @@ std::optional<CUstream> plain_handle(PyObject* answer) {
   }
   if (numbers[0] != 0 || numbers[1] < 0) return std::nullopt;
   return reinterpret_cast<CUstream>(static_cast<std::uintptr_t>(numbers[1]));  // NOLINT
+}
+
+/// Whether objects of a type have an attribute, written in C, with what __cuda_stream__ returns.
+struct StreamType {
+  PyTypeObject* type = nullptr;
+  bool is_torch = false;
+};
+
+constinit TypeCache<StreamType> stream_types;
+
+PyObject* handle_name() {
+  static PyObject* const name = interned("cuda_stream");
+  return name;
+}
+
+bool is_torch_stream(PyTypeObject* type) {
+  return stream_types
+      .find(type,
+            [type] {
+              static PyObject* const name = interned("__module__");
+              const py::object module = optional_attribute(reinterpret_cast<PyObject*>(type), name);
+              const PyObject* attribute = _PyType_Lookup(type, handle_name());
+              const bool is_torch = module && PyUnicode_Check(module.ptr()) != 0 &&
+                                    module.cast<std::string>() == "torch.cuda.streams" &&
+                                    attribute != nullptr &&
+                                    Py_TYPE(attribute) == &PyGetSetDescr_Type;
+              return StreamType{type, is_torch};
+            })
+      .is_torch;
 }
 
 /// What __cuda_stream__ of an object returns.
@@ -183,6 +213,10 @@ Stream to_stream(py::handle object) {
 }
 
 CUstream foreign_stream(py::handle object) {
+  if (is_torch_stream(Py_TYPE(object.ptr()))) {  // which would run Python code for the same
+    const py::object handle = checked(PyObject_GetAttr(object.ptr(), handle_name()));
+    return reinterpret_cast<CUstream>(to_address(handle, "the attribute cuda_stream"));
+  }
   const py::object answer = ask_for_stream(object);
   if (const std::optional<CUstream> handle = plain_handle(answer.ptr())) return *handle;
   if (!py::isinstance<py::tuple>(answer) || py::len(answer) != 2) {

@@ -203,7 +203,7 @@ TileArguments::Found TileArguments::borrow(const TileParameter& parameter, PyObj
     return Found::wrong;
   }
   if (may_be_negated(tensor) && find_other(object) == nullptr) [[unlikely]] {
-    others_.push_back({object, nullptr});
+    others_.push_back({.object = object, .is_borrowed = true});
     return Found::others;
   }
   return add_array(parameter, tensor) ? Found::all : Found::wrong;
@@ -213,7 +213,7 @@ TileArguments::Found TileArguments::read_other(const TileParameter& parameter, P
   const Other* other = find_other(object);
   if (other == nullptr) {
     if (!has_array_type(object)) return Found::wrong;
-    others_.push_back({object, nullptr});
+    others_.push_back({.object = object});
     return Found::others;
   }
   if (other->array == nullptr) return Found::others;
@@ -233,6 +233,10 @@ TileArguments::Other* TileArguments::find_other(PyObject* object) noexcept {
 bool TileArguments::read_others() {
   try {
     for (Other& other : others_) {
+      if (other.is_borrowed) {
+        refuse_lazy(other.object);
+        continue;
+      }
       other.array = std::make_unique<ForeignArray>();
       // In the order in which StridedMemoryView looks for protocols, by which kernels are compiled.
       const bool is_read = read_exchange_api(other.object, Sharing::borrow, *other.array) ||

@@ -63,8 +63,9 @@ class TileArguments : driver::NotCopied {
   enum class Found : std::uint8_t { all, others, wrong };
   /// An array whose reading may run Python code.
   struct Other {
-    PyObject* object;
-    std::unique_ptr<ForeignArray> array;
+    PyObject* object = nullptr;
+    bool is_borrowed = false;  ///< only whether it is lazily negated is to be asked
+    std::unique_ptr<ForeignArray> array{};
   };
 
   [[nodiscard]] Found read_all(std::span<const TileParameter> parameters, PyObject* tuple);
