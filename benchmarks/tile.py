@@ -81,10 +81,12 @@ def axpy_row() -> Row:
     n = 1 << 26
     x, start = random(n, dtype=torch.float32), random(n, dtype=torch.float32)
     y, other = start.clone(), torch.empty_like(x)
+    source = random(n * 3 // 2, dtype=torch.float32)  # as many bytes as axpy moves
+    target = torch.empty_like(source)
     run = {
         "cudacore": launch((n // 1024,), ours.axpy, x, y, 0.0, 1024),
         "PyTorch": lambda: torch.add(start, x, alpha=0.0, out=other),
-        "copy": lambda: other.copy_(x),
+        "copy": lambda: target.copy_(source),
     }
     if triton:
         run["Triton"] = lambda: tile_triton.axpy[(n // 1024,)](x, other, 0.0, n, SIZE=1024)

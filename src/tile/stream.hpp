@@ -10,11 +10,14 @@ namespace cudacore::tile {
 /// Tells what each block loads for itself from what all blocks load.
 class Streams {
  public:
-  explicit Streams(Kernel& kernel);
+  explicit Streams(const Kernel& kernel);
 
   /// Whether blocks load other elements each, while there are loads that give all blocks the same:
   /// these should keep the first level of the cache.
   [[nodiscard]] bool has(const Operation& load) const { return shares_loads_ && varies(load); }
+
+  /// Whether some load gives all blocks the same elements, such as the weights of rows.
+  [[nodiscard]] bool shares_loads() const { return shares_loads_; }
 
  private:
   [[nodiscard]] bool varies(const Operation& load) const;

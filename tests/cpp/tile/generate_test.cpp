@@ -102,8 +102,8 @@ TEST(TileGenerate, PlacesNoBarrierBetweenWhatEachThreadTouchesAlone) {
   EXPECT_EQ(generate(scaled, {}).source.find("__syncthreads"), std::string::npos);
 }
 
-// A kernel that loads a row of bf16 and stores it, or its sum.
-std::string row(int columns, bool sums) {
+// A kernel that loads a row of bf16 and stores it, or its sum, and perhaps what all blocks load.
+std::string row(int columns, bool sums, bool has_weights = false) {
   const std::string size = std::to_string(columns);
   const std::string tile = "bf16[" + size + "]";
   std::string text = R"(tile 1
@@ -111,8 +111,14 @@ kernel "row" {
   param %0 : ptr<bf16> {align = 16}
   param %1 : ptr<bf16> {align = 16}
   param %2 : i32 {div = 16}
-  %3 = load %0, origin(0), shape(%2), strides(1) {pad = neg_inf} : )" +
+  %5 = bid {axis = 0} : i32
+  %7 = const {value = 64} : i32
+  %8 = mul %5, %7 : i32
+  %3 = load %0, origin(%8), shape(%2), strides(1) {pad = neg_inf} : )" +
                      tile + "\n";
+  if (has_weights)
+    text += "  %6 = load %1, origin(0), shape(%2), strides(1) {pad = zero} : " + tile +
+            "\n  store %1, %6, origin(%8), shape(%2), strides(1)\n";
   if (sums)
     text += "  %4 = reduce %3 {axis = 0, identity = (0.0e0)} : bf16 (%a : bf16, %b : bf16) {\n" +
             std::string("    %c = add %a, %b : bf16\n    yield %c\n  }\n") +
@@ -127,6 +133,7 @@ TEST(TileGenerate, ChoosesThreadsForTheBytesThatMove) {
   EXPECT_EQ(generate(row(4096, true), {}).threads, 128);
   EXPECT_EQ(generate(row(16384, true), {}).threads, 512);
   EXPECT_EQ(generate(row(65536, true), {}).threads, 512);
+  EXPECT_EQ(generate(row(4096, true, true), {}).threads, 256);
 }
 
 TEST(TileGenerate, ChoosesBetweenWholeVectorsAndPadding) {
