@@ -372,6 +372,8 @@ def attend(operator, args, kwargs) -> tuple[object, ...]:
     key, value = (x.repeat_interleave(groups, dim=1) for x in (key, value))
     scale = given.get("scale") or query.shape[-1] ** -0.5
     weights = query @ key.transpose(-1, -2) * scale
+    if given.get("attn_bias") is not None:
+        weights = weights + given["attn_bias"].float()
     if given.get("is_causal"):
         weights = weights.masked_fill(torch.ones(weights.shape[-2:]).triu(1).bool(), -torch.inf)
     result = (torch.softmax(weights, -1) @ value).to(given["query"].dtype)
