@@ -348,6 +348,11 @@ class TestKernels:
         with pytest.raises(ValueError, match="Invalid GPU architecture name: hopper"):
             ct.ByTarget(hopper=1)
 
+    def test_equal_hints_have_one_hash(self) -> None:
+        one, other = (ct.ByTarget(default=1, sm_90=2), ct.ByTarget(sm_90=2.0, default=1.0))
+        assert one == other
+        assert hash(one) == hash(other)
+
     def test_what_is_no_function(self):
         with pytest.raises(TypeError, match="must be applied to a Python function"):
             ct.kernel(print)

@@ -44,6 +44,24 @@ class TestStreams:
         assert again(fill, Other(), (y, 1.0, 8))
         assert again(fill, int(stream.handle), (y, 1.0, 8))
 
+    def test_a_launch_does_not_wait_for_what_another_thread_compiles(
+        self, block: Any, stream: Stream
+    ) -> None:
+        fill = make_fill()
+        ct.launch(stream, (1,), fill, (block.view(np.float32)[:16], 1.0, 8))
+        other = ExchangeArray(block.handle, (16,))
+        assert not again(fill, stream, (other, 2.0, 8))
+        assert len(fill._variants) == 1
+        with fill._lock:  # as while something is compiled
+            thread = threading.Thread(
+                target=ct.launch, args=(stream, (1,), fill, (other, 2.0, 8)), daemon=True
+            )
+            thread.start()
+            thread.join(60)
+            assert not thread.is_alive()
+        assert len(fill._variants) == 1
+        assert floats(block, stream)[0] == 2
+
     @pytest.mark.multi_gpu
     def test_default_stream_of_the_device_of_the_arrays(self, stream: Stream) -> None:
         class Default:

@@ -87,4 +87,4 @@ class ByTarget(Generic[T]):
         return self._default == other._default and self._by_target == other._by_target
 
     def __hash__(self) -> int:
-        return hash((repr(self._default), *sorted(self._by_target)))
+        return hash(frozenset(self._by_target))

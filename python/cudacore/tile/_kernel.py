@@ -130,14 +130,18 @@ class kernel:  # noqa: N801 - it is used as a decorator
 
     def known_launches(self) -> _TileLaunches:
         """Return the launches that need nothing compiled."""
+        # The lock is held while a variant is compiled, for which launches of others don't wait.
+        if self.launches is not None:
+            return self.launches
         from cudacore import _core  # noqa: PLC0415 - loaded when used
         from cudacore.tile._annotation import what_differs  # noqa: PLC0415 - loaded when used
 
+        made = _core._TileLaunches.create(  # noqa: SLF001
+            bytes(what_differs(wanted) for _, wanted in self.parameters)
+        )
         with self._lock:
             if self.launches is None:
-                self.launches = _core._TileLaunches.create(  # noqa: SLF001
-                    bytes(what_differs(wanted) for _, wanted in self.parameters)
-                )
+                self.launches = made
             return self.launches
 
     def replace_hints(self, **hints: Any) -> kernel:
@@ -207,11 +211,12 @@ class kernel:  # noqa: N801 - it is used as a decorator
         extern "C" __global__ void __launch_bounds__(...) twice(f32* v0, i32 v1, i32 v2) {
         ...
         """
+        from cudacore import Device  # noqa: PLC0415 - loaded when used
         from cudacore.tile._generate import generate  # noqa: PLC0415 - loaded when used
         from cudacore.tile._launch_argument import describe_all  # noqa: PLC0415 - loaded when used
-        from cudacore.tile._variant import current_architecture  # noqa: PLC0415 - loaded when used
+        from cudacore.tile._variant import architecture_of  # noqa: PLC0415 - loaded when used
 
-        target = current_architecture() if architecture is None else architecture
+        target = architecture_of(Device()) if architecture is None else architecture
         return generate(self, describe_all(self, args), target).source
 
     def __call__(self, *_: object, **__: object) -> NoReturn:

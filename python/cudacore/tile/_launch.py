@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cudacore import Stream
+    from cudacore._core import _TileLaunches
 
 _MOST_BLOCKS = 2**24 - 1
 _MOST_AXES = 3
@@ -87,26 +88,31 @@ def launch(
         if not isinstance(kernel_args, (tuple, list)):
             kind = type(kernel_args).__name__
             raise TypeError(f"kernel_args must be a tuple of the arguments, not {kind}")
-        _launch_anew(stream, grid, kernel, tuple(kernel_args), bool(programmatic_dependent_launch))
+        is_dependent = bool(programmatic_dependent_launch)
+        _launch_anew(stream, grid, kernel, launches, tuple(kernel_args), is_dependent)
 
 
-def _launch_anew(
-    stream: Any, grid: Sequence[int], kernel: Kernel, args: tuple[Any, ...], is_dependent: bool
+def _launch_anew(  # noqa: PLR0917 - those of launch(), and the launches that are known
+    stream: Any,
+    grid: Sequence[int],
+    kernel: Kernel,
+    launches: _TileLaunches,
+    args: tuple[Any, ...],
+    is_dependent: bool,
 ) -> None:
     """Launch what is like no launch before, or can't be compared with one, or is wrong."""
     extents = _check_grid(grid)
     arguments = arguments_of(kernel, args)
-    queue = _to_stream(stream, arguments.device)
+    queue = to_stream(stream, arguments.device)
     if arguments.device not in (None, queue.device.device_id):
         raise ValueError(
             f"The arrays are on device {arguments.device}, and the stream is on device "
             f"{queue.device.device_id}"
         )
-    compiled = kernel.variant(arguments.constraints, architecture_of(queue))
+    compiled = kernel.variant(arguments.constraints, architecture_of(queue.device))
     config = compiled.config(extents, is_dependent)
     if config is None:
         return
-    launches = kernel.known_launches()
     if not arguments.has_records:
         launches.add(queue, args, is_dependent, config, compiled.kernel)
         if launches.launch(queue, extents, args, is_dependent):
@@ -140,7 +146,8 @@ def _check_grid(grid: Sequence[int]) -> tuple[int, int, int]:
     return extents[0], extents[1], extents[2]
 
 
-def _to_stream(stream: Any, device: int | None) -> Stream:
+def to_stream(stream: Any, device: int | None) -> Stream:
+    """Return the stream that a launch with arrays on a device goes to."""
     if stream is None:
         raise TypeError("Stream is required, got None")
     if isinstance(stream, bool):

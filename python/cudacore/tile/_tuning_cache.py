@@ -14,6 +14,7 @@ from cudacore import cache
 from cudacore.tile._exception import TileError
 from cudacore.tile._generate import generate
 from cudacore.tile._launch_argument import describe_all
+from cudacore.tile._variant import architecture_of
 from cudacore.utils import FileStreamProgramCache, StridedMemoryView
 
 if TYPE_CHECKING:
@@ -47,14 +48,13 @@ def _open() -> FileStreamProgramCache | None:
 
 def device_facts(device: Device) -> list[object]:
     """Return what tells devices and their software apart, as far as times depend on it."""
-    capability = device.compute_capability
     return [
         _SCHEMA,
         cudacore.__version__,
         cudacore.system.get_driver_version(),
         cudacore.system.get_nvrtc_version(),
         device.name,
-        10 * capability[0] + capability[1],
+        architecture_of(device),
     ]
 
 

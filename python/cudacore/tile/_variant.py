@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Literal
 
-    from cudacore import Kernel, ObjectCode, ProgramOptions, Stream
+    from cudacore import Device, Kernel, ObjectCode, ProgramOptions
     from cudacore.tile._kernel import kernel
     from cudacore.tile.compilation._constraint import ParameterConstraint
 
@@ -137,13 +137,7 @@ def options_of(
     )
 
 
-def architecture_of(stream: Stream) -> int:
-    """Return the compute capability of a stream's device, such as 90."""
-    major, minor = stream.device.compute_capability
-    return 10 * major + minor
-
-
-def current_architecture() -> int:
-    """Return the compute capability of the current device, such as 90."""
-    major, minor = cudacore.Device().compute_capability
+def architecture_of(device: Device) -> int:
+    """Return the compute capability of a device, such as 90."""
+    major, minor = device.compute_capability
     return 10 * major + minor

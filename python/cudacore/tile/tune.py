@@ -17,13 +17,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import cudacore
-from cudacore import Device, NotSupportedError, Stream, benchmark
+from cudacore import NotSupportedError, benchmark
 from cudacore.tile import _exception, _tuning_cache
 from cudacore.tile._kernel import kernel as Kernel  # noqa: N812 - a parameter has its name
-from cudacore.tile._launch import launch
+from cudacore.tile._launch import launch, to_stream
+from cudacore.tile._launch_argument import arguments_of
+from cudacore.tile._variant import architecture_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 __all__ = ["Measurement", "TuningResult", "clear_cache", "exhaustive_search"]
 
@@ -147,7 +149,7 @@ class TuningResult(Generic[T]):
 
 
 def exhaustive_search(  # noqa: PLR0917 - the signature is cuTile's
-    search_space: Sequence[T],
+    search_space: Iterable[T],
     stream: Any,
     grid_fn: Callable[[T], tuple[int, ...]],
     kernel: Kernel | Callable[[T], Kernel],
@@ -165,7 +167,7 @@ def exhaustive_search(  # noqa: PLR0917 - the signature is cuTile's
 
     Parameters
     ----------
-    search_space : sequence
+    search_space : iterable
         The configurations, of any type.
     stream : Stream or anything with ``__cuda_stream__``
         The stream to launch on.
@@ -191,6 +193,9 @@ def exhaustive_search(  # noqa: PLR0917 - the signature is cuTile's
     ValueError
         There is no configuration, or none could be launched; the message tells why the first
         could not.
+    TypeError
+        No configuration could be launched because an argument or a result of the functions has a
+        wrong type for each.
     NotSupportedError
         A time limit is given.
 
@@ -219,11 +224,12 @@ def exhaustive_search(  # noqa: PLR0917 - the signature is cuTile's
     """
     if single_run_timeout_sec is not None:
         raise NotSupportedError("launches of a search have no time limit")
-    if not len(search_space):
+    configs = list(search_space)
+    if not configs:
         raise ValueError("Search space is empty.")
     failures: list[tuple[int, BaseException]] = []
     runs: dict[int, _Run] = {}
-    for place, config in enumerate(search_space):
+    for place, config in enumerate(configs):
         try:
             chosen = kernel if isinstance(kernel, Kernel) else kernel(config)
             if hints_fn is not None:
@@ -232,9 +238,9 @@ def exhaustive_search(  # noqa: PLR0917 - the signature is cuTile's
         except Exception as error:  # noqa: BLE001, PERF203 - the search goes on without it
             failures.append((place, error))
     key = _key(stream, runs, failures) if cache else None
-    result = None if key is None else _kept(search_space, _tuning_cache.read(key))
+    result = None if key is None else _kept(configs, _tuning_cache.read(key))
     if result is None:
-        result, kept = _search(search_space, stream, runs, failures)
+        result, kept = _search(configs, stream, runs, failures)
         if key is not None:
             _tuning_cache.write(key, kept)
     if not quiet:
@@ -269,17 +275,16 @@ class _Run:
 def _key(
     stream: Any, runs: dict[int, _Run], failures: Sequence[tuple[int, BaseException]]
 ) -> str | None:
-    device = stream.device if isinstance(stream, Stream) else Device()
-    facts = _tuning_cache.device_facts(device)
-    major, minor = device.compute_capability
+    facts: list[object] = []
     for place, run in runs.items():
         try:
+            device = to_stream(stream, arguments_of(run.kernel, run.arguments).device).device
             of_run = _tuning_cache.run_facts(
-                run.config, run.grid, run.kernel, run.arguments, 10 * major + minor
+                run.config, run.grid, run.kernel, run.arguments, architecture_of(device)
             )
         except Exception:  # noqa: BLE001 - the launch will raise it, too
             return None
-        facts.append([place, *of_run])
+        facts.append([place, *_tuning_cache.device_facts(device), *of_run])
     facts.extend([place, type(error).__name__, str(error)] for place, error in failures)
     return _tuning_cache.key_of(facts)
 
@@ -301,6 +306,8 @@ def _search(
     failures.sort(key=lambda failure: failure[0])
     if not measured:
         place, first = failures[0]
+        if all(_is_of_caller(error) for _, error in failures):
+            raise first
         raise ValueError(
             f"No valid config found in search space.\nConfig: {search_space[place]}\n"
             f"{type(first).__name__}: {first}"
@@ -324,6 +331,11 @@ def _search(
         "failures": [[place, type(error).__name__, str(error)] for place, error in failures],
     }
     return result, kept
+
+
+def _is_of_caller(error: BaseException) -> bool:
+    """Return whether an error is of the call rather than of a configuration."""
+    return isinstance(error, TypeError) and not isinstance(error, _exception.TileError)
 
 
 def _kept(search_space: Sequence[T], kept: dict[str, Any] | None) -> TuningResult[T] | None:
