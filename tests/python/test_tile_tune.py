@@ -78,6 +78,25 @@ def test_nothing_to_search(search):
         search([64], single_run_timeout_sec=1.0)
 
 
+@pytest.mark.parametrize("space", [{64, 128}, iter([64, 128]), {64: 1, 128: 2}.keys()])
+def test_any_iterable_is_a_search_space(search, space):
+    assert {one.config for one in search(space).successes} == {64, 128}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"grid_fn": lambda size: size}, "grid must be a tuple"),
+        ({"hints_fn": lambda size: {"warps": size}}, "warps"),
+        ({"args_fn": lambda size: (size,)}, "Kernel expects"),
+        ({"kernel": lambda _: 3}, "kernel must be a tile kernel"),
+    ],
+)
+def test_mistakes_of_the_call_are_raised_as_they_are(search, changes, message):
+    with pytest.raises(TypeError, match=message):
+        search([64, 128], **changes)
+
+
 @pytest.fixture
 def kept_search(search, tmp_path):
     before = cudacore.cache.info()
@@ -233,3 +252,30 @@ def test_long_tables_are_cut():
     assert "    ... 9 more not shown" in text
     assert "x" * 57 + "..." in text
     assert text.endswith("Use .successes and .failures for full results.")
+
+
+@pytest.mark.multi_gpu
+def test_what_is_found_is_kept_for_the_device_of_the_stream(kept_search, monkeypatch):
+    other = cudacore.Device(1)
+    stream = other.create_stream()
+    view = other.allocate(4096, stream=stream).view(np.int32)
+    asked = []
+    facts = tune._tuning_cache.device_facts
+    monkeypatch.setattr(
+        tune._tuning_cache, "device_facts", lambda device: asked.append(device) or facts(device)
+    )
+
+    class Foreign:
+        def __cuda_stream__(self):
+            return 0, int(stream.handle)
+
+    cudacore.Device(0).set_current()
+    exhaustive_search(
+        [64],
+        Foreign(),
+        lambda size: (ct.cdiv(1024, size),),
+        count,
+        lambda size: (view, size),
+        quiet=True,
+    )
+    assert {device.device_id for device in asked} == {1}
