@@ -51,6 +51,11 @@ TileAccess tile_access(const Operation& operation) {
   return access;
 }
 
+bool is_wide(const Operand& operand) {
+  return operand.value != nullptr ? bits(operand.value->type.element) == 64
+                                  : operand.literal != static_cast<std::int32_t>(operand.literal);
+}
+
 Root pointer_root(const Value* pointer) {
   Root root{pointer, false};
   while (true) {

@@ -22,6 +22,9 @@ struct TileAccess {
 /// The tile that an operation on memory reads or writes.
 [[nodiscard]] const Type& accessed_type(const Operation& operation);
 
+/// Whether an origin or extent has, or needs, 64 bits.
+[[nodiscard]] bool is_wide(const Operand& operand);
+
 /// The memory that a pointer points into.
 struct Root {
   const Value* parameter = nullptr;

@@ -101,9 +101,7 @@ class Walk {
       axis.extent = i < shape.size() ? printer_.scalar(shape[i]) : "0";
       axis.stride = printer_.scalar(strides[i]);
       axis.size = type_.is_tile() ? type_.shape[i] : 1;
-      const bool wide = (origin[i].value != nullptr && bits(origin[i].value->type.element) == 64) ||
-                        (i < shape.size() && shape[i].value != nullptr &&
-                         bits(shape[i].value->type.element) == 64);
+      const bool wide = is_wide(origin[i]) || (i < shape.size() && is_wide(shape[i]));
       axis.index_type = wide ? "i64" : "i32";
       const bool literal =
           origin[i].value == nullptr && i < shape.size() && shape[i].value == nullptr;

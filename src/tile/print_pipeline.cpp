@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tile/access.hpp"
 #include "tile/print_matrix.hpp"
 #include "tile/stage.hpp"
 
@@ -19,11 +20,6 @@ struct Axis {
   bool present = false;
   bool wide = false;  ///< of 64 bits
 };
-
-bool is_wide(const Operand& operand) {
-  return operand.value != nullptr ? bits(operand.value->type.element) == 64
-                                  : operand.literal != static_cast<std::int32_t>(operand.literal);
-}
 
 class FetchPrinter {
  public:

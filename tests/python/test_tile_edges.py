@@ -254,3 +254,16 @@ def test_slices_in_messages() -> None:
     kernel = define("@ct.kernel\ndef k(x, n):\n    y = ct.load(x, 0, 8)[n:5]\n")
     with pytest.raises(ct.TileTypeError, match=r"this one has Tile\[int32,\(\)\]:Tile\[int32"):
         launch(kernel, np.zeros(8), 2)
+
+
+def test_far_constant_indices() -> None:
+    source = """@ct.kernel
+def k(x, result):
+    zero = ct.PaddingMode.ZERO
+    ct.store(result, 0, ct.load(x, 2**25, 128, padding_mode=zero))
+    ct.store(result, 2**25, ct.full(128, 7, ct.float32))
+    ct.store(result, 1, ct.load(x, -(2**25), 128, padding_mode=zero))
+"""
+    x, result = np.ones(256, np.float32), np.ones(256, np.float32)
+    launch(define(source), x, result)
+    assert not result.any()

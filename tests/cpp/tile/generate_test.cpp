@@ -170,5 +170,22 @@ kernel "scale" {
   EXPECT_EQ(kernel("%i").find("stream"), std::string::npos) << kernel("%i");
 }
 
+TEST(TileGenerate, KeepsFarOrigins) {
+  const std::string source = generate(R"(tile 1
+kernel "far" {
+  param %0 : ptr<f32> {align = 16}
+  param %n : i32
+  hint warps = 1
+  %1 = load %0, origin(-4294967296), shape(%n), strides(1) : f32[128]
+  store %0, %1, origin(4294967296), shape(%n), strides(1)
+  return
+}
+)",
+                                      {})
+                                 .source;
+  EXPECT_NE(source.find("const i64 v1_0 = -4294967296 + i32("), std::string::npos) << source;
+  EXPECT_NE(source.find("const i64 store_0_0 = 4294967296 + i32("), std::string::npos) << source;
+}
+
 }  // namespace
 }  // namespace cudacore::tile
