@@ -119,7 +119,7 @@ PyObject* launch_tiles(PyObject* self, PyObject* const* args, Py_ssize_t count) 
     const bool is_builder = !is_own && get_if<GraphBuilder>(queue) != nullptr;
     const std::optional<Dim3> grid = to_plain_grid(args[1]);
     const py::object tuple = to_plain_tuple(args[2]);
-    if (!grid || !tuple) Py_RETURN_FALSE;
+    if (!grid || !tuple || PyBool_Check(args[3]) == 0) Py_RETURN_FALSE;
     // Before the arguments are read, since it may run Python code.
     std::optional<CUstream> handle;
     if (!is_own && !is_builder) {

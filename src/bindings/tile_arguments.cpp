@@ -212,15 +212,13 @@ TileArguments::Found TileArguments::borrow(const TileParameter& parameter, PyObj
 TileArguments::Found TileArguments::read_other(const TileParameter& parameter, PyObject* object) {
   const Other* other = find_other(object);
   if (other == nullptr) {
-    if (!has_array_type(object)) return Found::wrong;
+    if (get_if<Buffer>(object) != nullptr || !has_array_type(object)) return Found::wrong;
     others_.push_back({.object = object});
     return Found::others;
   }
   if (other->array == nullptr) return Found::others;
   const ForeignArray& array = *other->array;
   if (array.api != nullptr && can_borrow(*array.api)) return borrow(parameter, object, *array.api);
-  const Buffer* buffer = get_if<Buffer>(object);
-  if (buffer != nullptr && (buffer->is_closed() || buffer->box()->is_stale())) return Found::wrong;
   return add_array(parameter, array.tensor) ? Found::all : Found::wrong;
 }
 
@@ -263,10 +261,11 @@ bool TileArguments::add_device(dlpack::Device device) noexcept {
 bool TileArguments::add_array(const TileParameter& parameter, const Tensor& tensor) {
   const unsigned bits = unsigned{tensor.type.bits} * tensor.type.lanes;
   if (!add_device(tensor.device) || bits == 0 || bits % 8 != 0) return false;
+  const auto address = static_cast<std::int64_t>(address_of(tensor.data) + tensor.byte_offset);
+  if (address % (bits / 8) != 0) return false;
   if (tensor.type.code == dlpack::TypeCode::opaque_handle) return false;  // of more than one type
   if (tensor.dimensions < 0 || tensor.dimensions > most_dimensions) return false;
   const auto rank = static_cast<std::size_t>(tensor.dimensions);
-  const auto address = static_cast<std::int64_t>(address_of(tensor.data) + tensor.byte_offset);
   const std::span<std::int64_t> values = add_values(1 + 2 * rank);
   values[0] = address;
   const std::span<std::int64_t> extents = values.subspan(1, rank);

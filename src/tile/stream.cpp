@@ -7,7 +7,7 @@ namespace cudacore::tile {
 
 Streams::Streams(const Kernel& kernel) {
   // The visits change nothing.
-  Region& body = const_cast<Region&>(kernel.body);
+  auto& body = const_cast<Region&>(kernel.body);
   for_each_operation(body, [&](Operation& operation) {
     bool varies = operation.is("bid");
     for_each_operand(operation, [&](const Operand& operand) {

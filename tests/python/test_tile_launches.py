@@ -85,6 +85,8 @@ class TestWhatIsAlike:
         ct.launch(stream, (1,), nothing, args)
         assert not again(nothing, stream, args, dependent=True)
         ct.launch(stream, (1,), nothing, args, programmatic_dependent_launch=True)
+        assert not again(nothing, stream, args, dependent=1)  # type: ignore[arg-type]
+        ct.launch(stream, (1,), nothing, args, programmatic_dependent_launch=1)  # type: ignore[arg-type]
         assert again(nothing, stream, args, dependent=True)
         assert len(nothing._variants) == 1
 

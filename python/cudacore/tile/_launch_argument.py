@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import enum
+import math
 from typing import TYPE_CHECKING, Any
 
+from cudacore import Buffer
 from cudacore.tile import _dtype
 from cudacore.tile._annotation import Annotation, AnyLength, Leaf
 from cudacore.tile._dtype import DType, from_foreign
@@ -31,6 +33,7 @@ _ALIGNMENT = 16
 _MOST_DIMENSIONS = 64
 
 _CUDA_DEVICE = 2  # of DLPack
+_LARGEST_FLOAT = float.fromhex("0x1.fffffep127")  # as float32
 
 
 class Arguments:
@@ -137,6 +140,8 @@ class Arguments:
             dtype = _dtype.bool_
         elif isinstance(value, float):
             dtype = _dtype.float32
+            if _LARGEST_FLOAT < abs(value) < math.inf:
+                raise OverflowError(f"Invalid {what}: {value} doesn't fit {dtype}")
         else:
             dtype = _dtype.int32 if annotation.scalar is None else annotation.scalar.dtype
             least, most = dtype.limits
@@ -156,6 +161,11 @@ class Arguments:
             raise TypeError(
                 f"Invalid {what}: Objects of type '{type(value).__name__}' are only accepted for "
                 "parameters annotated as Constant."
+            )
+        if isinstance(value, Buffer):
+            raise TypeError(
+                f"Invalid {what}: A Buffer has no data type; pass a view of it, such as "
+                "buffer.view(np.float32)"
             )
         try:
             view = StridedMemoryView.from_any_interface(value, -1)
@@ -318,10 +328,15 @@ def _describe_array(
                 )
             if number < 0:
                 raise ValueError(f"Invalid {what}: Negative strides are currently not supported")
+    size = max(dtype.bitwidth // 8, 1)
+    if view.ptr % size:
+        raise ValueError(
+            f"Invalid {what}: The address {view.ptr:#x} is not a multiple of the {size} bytes that "
+            f"an element of {dtype} takes"
+        )
     ndim = len(shape)
     static_shape = _axes(what, annotation, "static_shape_dims", ndim)
     static_strides = _axes(what, annotation, "static_stride_dims", ndim)
-    size = max(dtype.bitwidth // 8, 1)
     # Static strides that are asked for replace those that are found.
     constants = [
         stride if axis in static_strides or (not static_strides and stride == 1) else None
