@@ -109,7 +109,9 @@ class Array:
     def slice(self, axis: int, start: SupportsIndex, stop: SupportsIndex) -> Array:
         """Give a part of the array along an axis, without copying.
 
-        ``0 <= start <= stop <= shape[axis]`` must hold.
+        ``0 <= start <= stop <= shape[axis]`` must hold. Only constants are checked: a slice that
+        reaches out of the array is undefined behavior. Where neighbors may be missing, as in a
+        stencil, use ``ct.gather``.
 
         Parameters
         ----------
@@ -118,7 +120,7 @@ class Array:
         start : int
             The first element along it.
         stop : int
-            The one after the last.
+            One past the last element.
 
         Returns
         -------
@@ -152,7 +154,7 @@ class Array:
         tile_shape : int or tuple of int
             Constants, powers of two, one for each axis.
         padding_mode : PaddingMode
-            What elements outside of the array are. Default: anything.
+            The value of elements beyond the array's end. Default: unspecified.
         traversal_steps : int or tuple of int, optional
             How far apart tiles begin along each axis, in elements: constants. Default:
             ``tile_shape``, so that tiles neither overlap nor leave gaps.
@@ -295,10 +297,10 @@ class TiledView:
         index : int or tuple of int
             Which tile, one index for each axis.
         check_bounds : bool
-            Whether the tile may reach out of the array. If False, that is undefined. Default:
-            True.
+            Whether the tile may reach out of the array. If False, reaching out is undefined
+            behavior. Default: True.
         latency : int, optional
-            A hint from 1 to 10 how long the access takes.
+            A hint, 1 to 10: how long the access is expected to take.
         allow_tma : bool, optional
             A hint whether the tensor memory accelerator may be used.
 
@@ -341,7 +343,7 @@ class TiledView:
             Whether the tile may reach out of the array: that part is left out. If False, that
             is undefined. Default: True.
         latency : int, optional
-            A hint from 1 to 10 how long the access takes.
+            A hint, 1 to 10: how long the access is expected to take.
         allow_tma : bool, optional
             A hint whether the tensor memory accelerator may be used.
 

@@ -151,6 +151,8 @@ def load(
 ) -> Tile:
     """Load a tile of an array that is cut into tiles of one shape.
 
+    Indices count tiles, from 0; -1 is not the last tile but one before the array.
+
     Parameters
     ----------
     array : Array
@@ -165,12 +167,12 @@ def load(
         Which axis of the array each axis of the tile lies along: "C" is the array's own
         order (default), "F" the reverse.
     padding_mode : PaddingMode
-        What elements outside of the array are. Default: anything.
+        The value of elements beyond the array's end. Default: unspecified.
     check_bounds : bool
-        Whether the tile may reach out of the array. If False, that is undefined. Default:
-        True.
+        Whether the tile may reach out of the array. If False, reaching out is undefined
+        behavior. Default: True.
     latency : int, optional
-        A hint from 1 to 10 how long the access takes.
+        A hint, 1 to 10: how long the load is expected to take.
     allow_tma : bool, optional
         A hint whether the tensor memory accelerator may be used.
     memory_order : MemoryOrder
@@ -214,7 +216,7 @@ def store(
 ) -> None:
     """Store a tile into an array that is cut into tiles of its shape.
 
-    Elements outside of the array are left out.
+    Elements outside of the array are left out. Indices count tiles, as those of `load` do.
 
     Parameters
     ----------
@@ -229,10 +231,10 @@ def store(
         Which axis of the array each axis of the tile lies along: "C" is the array's own
         order (default), "F" the reverse.
     check_bounds : bool
-        Whether the tile may reach out of the array. If False, that is undefined. Default:
-        True.
+        Whether the tile may reach out of the array. If False, reaching out is undefined
+        behavior. Default: True.
     latency : int, optional
-        A hint from 1 to 10 how long the access takes.
+        A hint, 1 to 10: how long the store is expected to take.
     allow_tma : bool, optional
         A hint whether the tensor memory accelerator may be used.
     memory_order : MemoryOrder
@@ -275,9 +277,9 @@ def load_advanced_indexing(
         One for each axis of the array: one of them a tile of integers of one axis, which
         are indices of elements; each other one a :class:`Slice`.
     padding_mode : PaddingMode
-        What elements outside of the array are. Default: anything.
+        The value of elements beyond the array's end. Default: unspecified.
     latency : int, optional
-        A hint from 1 to 10 how long the access takes.
+        A hint, 1 to 10: how long the load is expected to take.
     allow_tma : bool, optional
         A hint whether the tensor memory accelerator may be used.
 
@@ -324,7 +326,7 @@ def store_advanced_indexing(
     tile : Tile
         What to store, as long along each axis as the index there.
     latency : int, optional
-        A hint from 1 to 10 how long the access takes.
+        A hint, 1 to 10: how long the store is expected to take.
     allow_tma : bool, optional
         A hint whether the tensor memory accelerator may be used.
 
@@ -355,6 +357,8 @@ def gather(
 ) -> Tile:
     """Load elements from anywhere in an array.
 
+    Indices count elements. A negative one is out of the array, not counted from its end.
+
     Parameters
     ----------
     array : Array
@@ -367,10 +371,10 @@ def gather(
     padding_value : Tile or scalar
         What stands where the mask is False or the index is out of the array. Default: 0.
     check_bounds : bool
-        Whether indices may be out of the array, negative ones among them. If False, that is
-        undefined. Default: True.
+        Whether indices may be out of the array, negative ones among them. If False, an index
+        out of the array is undefined behavior. Default: True.
     latency : int, optional
-        A hint from 1 to 10 how long the access takes.
+        A hint, 1 to 10: how long the load is expected to take.
 
     Returns
     -------
@@ -406,7 +410,8 @@ def scatter(
 ) -> None:
     """Store elements anywhere in an array.
 
-    Elements out of the array are left out. Of values for one element, one is stored.
+    Indices count elements; a negative one is out of the array. Elements out of the array are left
+    out. Of values for one element, one is stored.
 
     Parameters
     ----------
@@ -420,10 +425,10 @@ def scatter(
     mask : Tile, optional
         Booleans that broadcast to the common shape; where False, memory is not touched.
     check_bounds : bool
-        Whether indices may be out of the array, negative ones among them. If False, that is
-        undefined. Default: True.
+        Whether indices may be out of the array, negative ones among them. If False, an index
+        out of the array is undefined behavior. Default: True.
     latency : int, optional
-        A hint from 1 to 10 how long the access takes.
+        A hint, 1 to 10: how long the store is expected to take.
 
     Raises
     ------

@@ -64,7 +64,7 @@ class RawArrayMemory:
         padding_value : Tile or scalar
             What stands where the mask is False. Default: 0.
         latency : int, optional
-            A hint from 1 to 10 how long the access takes.
+            A hint, 1 to 10: how long the access is expected to take.
 
         Returns
         -------
@@ -105,7 +105,7 @@ class RawArrayMemory:
             Booleans that broadcast to the shape of the offsets; where False, memory is not
             touched.
         latency : int, optional
-            A hint from 1 to 10 how long the access takes.
+            A hint, 1 to 10: how long the access is expected to take.
 
         Raises
         ------

@@ -27,6 +27,9 @@ def sum(
 ) -> Tile:
     """Add elements along axes.
 
+    Unlike NumPy's, the result has the dtype of the tile, also for small integers, and wraps:
+    write ``ct.sum(a.astype(ct.int32))`` to compute in 32 bits.
+
     Parameters
     ----------
     x : Tile
@@ -69,6 +72,9 @@ def prod(
     flush_to_zero: bool = False,
 ) -> Tile:
     """Multiply elements along axes.
+
+    Unlike NumPy's, the result has the dtype of the tile, also for small integers, and wraps:
+    write ``ct.prod(a.astype(ct.int32))`` to compute in 32 bits.
 
     Parameters
     ----------
@@ -317,6 +323,9 @@ def cumsum(
 ) -> Tile:
     """Give the sums of all elements up to each one.
 
+    Unlike NumPy's, the result has the dtype of the tile, also for small integers, and wraps:
+    write ``ct.cumsum(a.astype(ct.int32))`` to compute in 32 bits.
+
     Parameters
     ----------
     x : Tile
@@ -359,6 +368,9 @@ def cumprod(
     flush_to_zero: bool = False,
 ) -> Tile:
     """Give the products of all elements up to each one.
+
+    Unlike NumPy's, the result has the dtype of the tile, also for small integers, and wraps:
+    write ``ct.cumprod(a.astype(ct.int32))`` to compute in 32 bits.
 
     Parameters
     ----------

@@ -37,14 +37,16 @@ def launch(
         The stream, also of another library, or its handle. A default stream of another library, or
         0, is that of the device that the arrays are on. Work that other libraries have queued on
         other streams is not waited for.
-    grid : tuple of int
-        How many blocks there are along up to three axes, each at most 2**24 - 1.
+    grid : tuple or list of int
+        How many blocks there are along up to three axes, each at most 2**24 - 1. If one is 0,
+        nothing runs.
     kernel : kernel
         What each block evaluates.
-    kernel_args : tuple
+    kernel_args : tuple or list
         Its arguments, one for each parameter: arrays of any library on one device, ints, floats,
-        bools, lists of arrays, and plain tuples and frozen dataclasses of these. Arguments for
-        parameters annotated with ``Constant`` are compiled in.
+        bools, lists of arrays, and plain tuples and frozen dataclasses of these. Convert scalars
+        of NumPy by ``int()`` or ``float()``. Arguments for parameters annotated with
+        ``Constant`` are compiled in.
     programmatic_dependent_launch : bool
         Whether the kernel may start before the one in front of it on the stream has ended, once
         that one calls ``grid_dependency_control_launch_dependents()``. The kernel must call
