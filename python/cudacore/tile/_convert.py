@@ -71,10 +71,12 @@ def value(thing: Any) -> object:
         return found
     kind = type(thing)
     prefix = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
-    message = f"Cannot create constant from value of type {prefix}{kind.__qualname__}."
+    message = f"Cannot create constant from value of type {prefix}{kind.__qualname__}"
     if prefix == "cudacore.tile._kernel.":
-        message += " A kernel is launched; what kernels call is a plain function."
-    raise TileTypeError(message + function_instead(getattr(thing, "__name__", "")))
+        advice = ". A kernel is launched; what kernels call is a plain function."
+    else:
+        advice = function_instead(getattr(thing, "__name__", "")) or "."
+    raise TileTypeError(message + advice)
 
 
 def _method(method: types.MethodType) -> BoundMethod:

@@ -5,7 +5,9 @@ import enum
 import types
 from typing import NoReturn
 
+from cudacore import tile
 from cudacore.tile import _convert
+from cudacore.tile._advice import function_instead, name_instead
 from cudacore.tile._evaluate import Evaluator
 from cudacore.tile._exception import TileTypeError
 from cudacore.tile._operand import describe
@@ -55,12 +57,17 @@ def _of_constant(evaluator: Evaluator, constant: Constant, name: str) -> object:
     try:
         found = getattr(thing, name)
     except AttributeError:
-        evaluator.error(TileTypeError, f"{what} has no attribute '{name}'")
+        advice = _advice(name) if thing is tile else ""
+        evaluator.error(TileTypeError, f"{what} has no attribute '{name}'{advice}")
     if isinstance(thing, types.ModuleType):
         note_attribute(thing, name, found)
     elif isinstance(thing, enum.EnumMeta) and not isinstance(found, thing):
         note_trouble(f"{thing.__name__}.{name} of an enumeration")
     return _convert.value(found)
+
+
+def _advice(name: str) -> str:
+    return function_instead(name) or name_instead(name, tile.__all__)
 
 
 def _of_record(evaluator: Evaluator, record: Record, name: str) -> object:

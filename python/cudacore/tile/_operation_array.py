@@ -9,7 +9,7 @@ from typing import NoReturn
 from cudacore.tile import _argument as argument
 from cudacore.tile import _dtype
 from cudacore.tile import _language_array as language
-from cudacore.tile._advice import function_instead
+from cudacore.tile._advice import function_instead, name_instead
 from cudacore.tile._dataclass import replace
 from cudacore.tile._dtype import DType, MismatchError
 from cudacore.tile._mode import PaddingMode
@@ -73,54 +73,53 @@ def _constants(extents: tuple[int, ...]) -> tuple[Constant, ...]:
     return tuple(map(Constant, extents))
 
 
-def _property(value: object, name: str) -> object:
-    """Give an attribute that is no method, or None."""
+def _properties(value: object) -> dict[str, object]:
+    """Give the attributes that are no methods."""
     if isinstance(value, Array):
-        found: dict[str, object] = {
+        return {
             "dtype": Constant(value.dtype),
             "shape": value.shape,
             "strides": value.strides,
             "ndim": Constant(value.ndim),
         }
-    elif isinstance(value, TiledView):
-        found = {
+    if isinstance(value, TiledView):
+        return {
             "dtype": Constant(value.array.dtype),
             "tile_shape": _constants(value.tile_shape),
             "traversal_steps": _constants(value.traversal_steps),
         }
-    elif isinstance(value, RawArrayMemory):
-        found = {"dtype": Constant(value.dtype)}
-    elif is_number(value):
+    if isinstance(value, RawArrayMemory):
+        return {"dtype": Constant(value.dtype)}
+    if is_number(value):
         assert isinstance(value, (Tile, Constant))  # noqa: S101
         shape = shape_of(value)
-        found = {
+        return {
             "dtype": Constant(data_type(value)),
             "shape": _constants(shape),
             "ndim": Constant(len(shape)),
         }
-    elif isinstance(value, Constant) and isinstance(value.value, DType):
-        found = {
+    if isinstance(value, Constant) and isinstance(value.value, DType):
+        return {
             "name": Constant(value.value.name),
             "bitwidth": Constant(value.value.bitwidth),
         }
-    else:
-        found = {}
-    return found.get(name)
+    return {}
 
 
 @implements(getattr)
 def attribute(scope: Scope, value: object, name: object) -> object:  # noqa: ARG001
     """Give an attribute of a value of the language."""
     text = argument.string(name)
-    found = _property(value, text)
-    if found is not None:
-        return found
+    properties = _properties(value)
+    if text in properties:
+        return properties[text]
     kind = Tile if is_number(value) else type(value)
     owner, methods = _METHODS.get(kind, (None, ()))
     if owner is None or text not in methods:
+        names = (*properties, *methods)
         raise MismatchError(
             f"No such attribute '{text}' for object of type {describe(lift(value))}"
-            + (function_instead(text) if kind is Tile else "")
+            + ((kind is Tile and function_instead(text)) or name_instead(text, names))
         )
     return BoundMethod(value, getattr(owner, text))
 
