@@ -42,7 +42,12 @@ def _range(evaluator: Evaluator, *args: object) -> object:
     stop = bounds[0] if len(bounds) == 1 else bounds[1]
     step = bounds[2] if len(bounds) == 3 else Constant(1)  # noqa: PLR2004
     if isinstance(step, Constant) and step.value <= 0:
-        evaluator.error(TileTypeError, f"Step must be positive, got {step.value}")
+        advice = ""
+        if step.value < 0 and isinstance(start, Constant) and isinstance(stop, Constant):
+            turns = len(range(start.value, stop.value, step.value))
+            factor = "" if step.value == -1 else f"{-step.value} * "
+            advice = f"; write `for i in range({turns})` and {start.value} - {factor}i"
+        evaluator.error(TileTypeError, f"Step must be positive, got {step.value}{advice}")
     return Range(start, stop, step, _range_dtype(bounds))
 
 

@@ -14,7 +14,7 @@ from cudacore.tile import (
     _convert,
     _operations,  # noqa: F401 - registers what functions mean
 )
-from cudacore.tile._advice import function_instead
+from cudacore.tile._advice import function_instead, name_instead
 from cudacore.tile._evaluate import Evaluator
 from cudacore.tile._evaluate_builtin import BUILTINS
 from cudacore.tile._evaluate_function import inline
@@ -41,6 +41,7 @@ from cudacore.tile._signature import signature_of
 from cudacore.tile._source_function import device_function
 from cudacore.tile._value import BoundMethod, Constant, Function, Record
 
+_ITERATORS = frozenset({enumerate, filter, map, reversed, zip})
 _MOST_CALLS = 250  # within each other
 
 
@@ -160,6 +161,13 @@ def bind(
     kwargs: Mapping[str, object],
 ) -> inspect.BoundArguments:
     """Give arguments to parameters."""
+    known = signature.parameters
+    if not any(each.kind is each.VAR_KEYWORD for each in known.values()):
+        # Told first: with a misspelled name, the parameter that was meant is missing, too.
+        for given in kwargs:
+            if given not in known:
+                message = f"{name}(): got an unexpected keyword argument '{given}'"
+                evaluator.error(TileTypeError, message + name_instead(given, known))
     try:
         return signature.bind(*args, **kwargs)
     except TypeError as error:
@@ -218,7 +226,19 @@ def _construct(
         return _construct_record(evaluator, type_, args, kwargs)
     if issubclass(type_, enum.Enum):
         return _construct_enum(evaluator, type_, args, kwargs)
-    message = f'Creating instances of type "{type_.__name__}" is not supported in device code'
+    name = type_.__name__
+    if type_ is type:
+        evaluator.error(
+            UnsupportedCallError,
+            "type() is not supported in device code; x.dtype, x.shape and isinstance() are",
+        )
+    if type_ in _ITERATORS:
+        evaluator.error(
+            UnsupportedCallError,
+            f"{name}() is not supported in device code; to unroll a loop over it write "
+            f"ct.static_iter({name}(...))",
+        )
+    message = f'Creating instances of type "{name}" is not supported in device code'
     raise UnsupportedCallError(message, evaluator.scope.loc)
 
 

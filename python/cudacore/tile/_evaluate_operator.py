@@ -136,7 +136,8 @@ def _identity(evaluator: Evaluator, function: Any, left: object, right: object) 
         evaluator.error(
             TileTypeError,
             f"Operator '{sign}' expects one of the operands to be None, "
-            f"got {describe(left)} and {describe(right)}",
+            f"got {describe(left)} and {describe(right)}; "
+            f"write {'==' if function is operator.is_ else '!='}",
         )
     return Constant(all(nothing) == (function is operator.is_))
 

@@ -21,6 +21,8 @@ from cudacore.tile._operand import astype, describe
 from cudacore.tile._text import Type, Value
 from cudacore.tile._value import Constant, Range, Tile
 
+_LONGEST = 60  # characters of an expression in a message
+
 
 @evaluates(ast.Expr)
 def expression(evaluator: Evaluator, node: ast.Expr) -> None:
@@ -120,6 +122,14 @@ def while_(evaluator: Evaluator, node: ast.While) -> None:
     _go_on_returning(evaluator, node)
 
 
+def _unrolled_over(node: ast.expr) -> str:
+    """Return what to write in place of the iterable of a loop to unroll it."""
+    if isinstance(node, (ast.List, ast.Set)):
+        node = ast.Tuple(node.elts, ast.Load())
+    text = ast.unparse(node)
+    return f"ct.static_iter({text if len(text) <= _LONGEST else '...'})"
+
+
 @evaluates(ast.For)
 def for_(evaluator: Evaluator, node: ast.For) -> None:
     """Evaluate a for loop: over a range, or unrolled."""
@@ -130,11 +140,14 @@ def for_(evaluator: Evaluator, node: ast.For) -> None:
     if iterable is not None:
         _unrolled(evaluator, node, iterable)
         return
+    if isinstance(node.iter, (ast.List, ast.Set)):
+        message = f"A loop is over a range; to unroll it write {_unrolled_over(node.iter)}"
+        raise TileSyntaxError(message, evaluator.place(node.iter))
     over = evaluator.expression(node.iter)
     if not isinstance(over, Range):
         raise TileTypeError(
             f"Expected a range object, but given value has type {describe(over)}; "
-            "to unroll the loop write ct.static_iter(...)",
+            f"to unroll the loop write {_unrolled_over(node.iter)}",
             evaluator.place(node.iter),
         )
     bounds = [_bound(evaluator, each, over.dtype) for each in (over.start, over.stop, over.step)]

@@ -198,9 +198,9 @@ def arithmetic(  # noqa: PLR0917
             f"Binary arithmetic op `{name}` does not support bool, please cast bool to int"
         )
     if name == "cdiv" and not dtype.is_integer:
-        raise MismatchError(f"cdiv() is of integers only, but got {dtype}")
+        raise MismatchError(f"cdiv() is for integers only, but got {dtype}")
     if name == "atan2" and not dtype.is_float:
-        raise MismatchError(f"atan2() is of floats only, but got {dtype}; cast with astype()")
+        raise MismatchError(f"atan2() is for floats only, but got {dtype}; cast with astype()")
     left, right = spread(scope, left, dtype, shape), spread(scope, right, dtype, shape)
     folded = fold(_FOLDED[name], left, right, dtype)
     if folded is not None:
@@ -295,7 +295,8 @@ def bitwise(scope: Scope, name: str, x: object, y: object) -> Operand:
         )
     if is_loose(left) == is_loose(right) and types[0] != types[1]:
         raise MismatchError(
-            f"Bitwise operands must have same data type, got: {types[0]} and {types[1]}"
+            f"Bitwise operands must have same data type, got: {types[0]} and {types[1]}; "
+            "cast one with astype()"
         )
     dtype, shape = meet(left, right)
     left, right = spread(scope, left, dtype, shape), spread(scope, right, dtype, shape)

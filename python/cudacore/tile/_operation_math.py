@@ -201,7 +201,7 @@ def isnan(scope: Scope, x: object) -> Operand:
         return Constant(math.isnan(value.value))
     dtype = data_type(value)
     if not dtype.is_float:
-        raise MismatchError(f"isnan() is of floats only; unexpected input type {describe(value)}")
+        raise MismatchError(f"isnan() is for floats only; unexpected input type {describe(value)}")
     if isinstance(value, Constant):
         return strict(math.isnan(value.value), _dtype.bool_)
     if dtype.is_restricted:

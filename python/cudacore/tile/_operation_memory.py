@@ -187,7 +187,10 @@ def check_padding(mode: PaddingMode, array: Array) -> None:
     """Check that a data type has what elements out of the array are to be."""
     special = mode not in (PaddingMode.UNDETERMINED, PaddingMode.ZERO)
     if special and not array.dtype.is_float:  # type: ignore[attr-defined]
-        raise MismatchError(f"Padding mode {mode.name} is of floats only, but got {array.dtype}")
+        raise MismatchError(
+            f"Padding mode {mode.name} is for floats only, but got {array.dtype}; "
+            "choose elements with ct.where() after the load"
+        )
 
 
 def load_tile(  # noqa: PLR0917

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 from cudacore.tile import _argument as argument
 from cudacore.tile import _dtype
 from cudacore.tile import _language_shape as language
@@ -55,7 +57,9 @@ def arange(scope: Scope, size: object, *, dtype: object, start: object, step: ob
     """Make a tile of equally spaced numbers."""
     count, target = argument.integer(size), argument.dtype(dtype)
     if not is_power_of_two(count):
-        raise MismatchError(f"Result tile shape must be power of 2, got {count}")
+        above = 1 << max(count, 1).bit_length()
+        advice = f"; the next ones are {above >> 1} and {above}" if count > 0 else ""
+        raise MismatchError(f"Result tile shape must be power of 2, got {count}{advice}")
     result: Operand = iota(scope, count, target if target.is_integer else _dtype.int32)
     result = astype(scope, result, target)
     first, distance = scalar(start), scalar(step)
@@ -274,7 +278,13 @@ def transpose(scope: Scope, x: object, axis0: object, axis1: object) -> Operand:
 @implements(TileClass.item)
 def item(scope: Scope, self: object) -> Operand:
     """Give the only element."""
-    return reshape(scope, tile(self), ())
+    value = tile(self)
+    if math.prod(shape_of(value)) != 1:
+        raise MismatchError(
+            f"Cannot reshape {shape_of(value)} to (); item() needs a tile of one element, and "
+            "ct.extract(x, index, shape=()) gives one of many"
+        )
+    return reshape(scope, value, ())
 
 
 def _block_index(
@@ -355,7 +365,10 @@ def subscript(scope: Scope, x: Operand, index: object) -> Operand:
         if kind == "rest" and argument.plain(key) is not Ellipsis:
             raise MismatchError(
                 "Directly indexing a tile is not supported; use `extract()` or `item()` instead. "
-                f"A subscript may have None, `:` and `...`, but this one has {describe(lift(key))}"
+                "A subscript may have None, `:` and `...`, but this one has "
+                f"{describe(lift(key))}; "
+                "ct.extract(x, 3, shape=()) gives one element, and ct.extract(x, 0, shape=64) is "
+                "what x[0:64] would be"
             )
     if kinds.count("rest") > 1:
         raise MismatchError("Only one ellipsis is allowed")
