@@ -389,8 +389,12 @@ def test_assert_statement() -> None:
     def unknown(n):
         assert n > 3, "too small"
 
+    def formatted(n, size):
+        assert n > 3, f"not {size:03}"
+
     with pytest.raises(ct.TileStaticAssertionError, match="Static assertion failed: too small"):
         text(known, constant(1))
+    assert '{message = "not 008"}' in body(formatted, INT, constant(8))[-1]
     assert body(unknown, INT)[-1].startswith("assert ")
     assert '{message = "too small"}' in body(unknown, INT)[-1]
 

@@ -212,19 +212,28 @@ def joined(evaluator: Evaluator, node: ast.JoinedStr) -> object:
     from cudacore.tile._evaluate_string import formatted, joined_string  # noqa: PLC0415
 
     pieces: list[object] = []
+    before = ""
     for part in node.values:
         if isinstance(part, ast.Constant):
-            pieces.append(Constant(str(part.value)))
+            before = str(part.value)
+            pieces.append(Constant(before))
         elif isinstance(part, ast.FormattedValue):
-            pieces.append(formatted(evaluator, *_formatted_value(evaluator, part)))
+            pieces.append(formatted(evaluator, *_formatted_value(evaluator, part, before)))
+            before = ""
         else:
             evaluator.error(TileSyntaxError, "f-string: unsupported component")
     return joined_string(pieces)
 
 
-def _formatted_value(evaluator: Evaluator, part: ast.FormattedValue) -> tuple[object, str | None]:
+def _formatted_value(
+    evaluator: Evaluator, part: ast.FormattedValue, before: str
+) -> tuple[object, str | None]:
     place = evaluator.place(part)
     if part.conversion != -1:
+        if part.conversion == ord("r") and before.endswith("="):
+            held = ast.unparse(part.value)
+            message = f"f-string: '=' is not supported; write {held} = {{{held}}}"
+            raise TileSyntaxError(message, place)
         raise TileSyntaxError("f-string: !r, !s, !a conversions are not supported", place)
     spec: Any = part.format_spec
     text = None

@@ -169,7 +169,7 @@ class LoopBuilder:
                 with place or self.loc:
                     same = kind(value) == kind(variable.body)
                 if not same:
-                    message = mismatch(variable.name, value, place, variable.body, variable.place)
+                    message = mismatch(variable.name, variable.body, variable.place, value, place)
                     raise TileTypeError(message, place or self.loc)
             for index, end in enumerate(self.loop.continues):
                 parts = leaves(end.variables[variable.name])

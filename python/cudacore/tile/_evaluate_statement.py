@@ -14,13 +14,18 @@ from cudacore.tile._evaluate_function import leave_with, return_value
 from cudacore.tile._evaluate_loop import LoopBuilder, jump, leave_contexts
 from cudacore.tile._evaluate_operator import binary, item, set_item
 from cudacore.tile._evaluate_static import items, iterated
+from cudacore.tile._evaluate_string import is_known, shown
 from cudacore.tile._exception import TileStaticAssertionError, TileSyntaxError, TileTypeError
 from cudacore.tile._frame import Kind, Loop, LoopKind
 from cudacore.tile._names import RETURNING, loop_names, returns
 from cudacore.tile._operand import astype, describe
 from cudacore.tile._text import Type, Value
-from cudacore.tile._value import Constant, Range, Tile
+from cudacore.tile._value import Constant, FormattedString, Range, Tile
 
+_MESSAGE = (
+    "The message of an assert must be a constant string; print() what only the device knows in an "
+    "if in front of it"
+)
 _LONGEST = 60  # characters of an expression in a message
 
 
@@ -251,13 +256,14 @@ def assert_(evaluator: Evaluator, node: ast.Assert) -> None:
     """Evaluate an assert statement: while compiling, or on the device."""
     condition = evaluator.expression(node.test)
     message = Constant("") if node.msg is None else evaluator.expression(node.msg)
+    if isinstance(message, FormattedString) and is_known(message):
+        message = Constant(shown(message))
     if isinstance(condition, Constant):
         if not condition.value:
-            text = message.value if isinstance(message, Constant) else ""
-            evaluator.error(TileStaticAssertionError, str(text))
+            evaluator.error(TileStaticAssertionError, shown(message))
         return
     if not isinstance(message, Constant) or not isinstance(message.value, str):
-        evaluator.error(TileTypeError, "The message of an assert must be a constant string")
+        evaluator.error(TileTypeError, _MESSAGE)
     if not isinstance(condition, Tile):
         evaluator.error(
             TileTypeError, f"Expected a bool, but given value has type {describe(condition)}"

@@ -19,6 +19,32 @@ def is_string(value: object) -> bool:
     return known or isinstance(value, FormattedString)
 
 
+def is_known(value: FormattedString) -> bool:
+    """Return whether all that a string shows is known while compiling."""
+    held = [piece[0] for piece in value.pieces if not isinstance(piece, str)]
+    return all(isinstance(each, Constant) for each in held)
+
+
+def shown(value: object) -> str:
+    """Return a string for a message; of what only the device knows, it has the type."""
+    if isinstance(value, Constant):
+        return str(value.value)
+    pieces = value.pieces if isinstance(value, FormattedString) else ((value, None),)
+    return "".join(map(_piece, pieces))
+
+
+def _piece(piece: str | tuple[object, str | None]) -> str:
+    if isinstance(piece, str):
+        return piece
+    held, spec = piece
+    if not isinstance(held, Constant):
+        return f"<{describe(held)}>"
+    try:
+        return format(held.value, spec or "")
+    except ValueError:
+        return str(held.value)
+
+
 def joined_string(parts: Sequence[object]) -> object:
     """Return strings one after another."""
     pieces: list[str | tuple[object, str | None]] = []

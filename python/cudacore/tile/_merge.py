@@ -198,4 +198,25 @@ def mismatch(
         f"{describe(each)} (line {where.line})" if where else describe(each)
         for each, where in ((value, place), (other, other_place))
     )
-    return f"Type of {what} depends on path taken: {' vs. '.join(shown)}"
+    return f"Type of {what} depends on path taken: {' vs. '.join(shown)}{_advice(value, other)}"
+
+
+def _advice(one: object, other: object) -> str:
+    """Say how numbers and tiles get one type, or nothing."""
+    if not all(isinstance(each, Tile) or is_number(each) for each in (one, other)):
+        return ""
+    dtypes, shapes = zip(*(_type_of(each) for each in (one, other)), strict=True)
+    if shapes[0] == shapes[1]:
+        floats = [dtype for dtype in dtypes if dtype.is_float]
+        plain = len(floats) == 1 and not shapes[0]
+        return "; write 0.0 for a float" if plain else "; convert one with astype()"
+    if () not in shapes:
+        return ""
+    place = 1 if shapes[0] == () else 0
+    return f"; start with ct.zeros({shapes[place]}, ct.{dtypes[place].name})"
+
+
+def _type_of(thing: Any) -> tuple[Any, tuple[int, ...]]:
+    if isinstance(thing, Tile):
+        return thing.dtype, tuple(thing.shape)
+    return default_dtype(thing), ()
