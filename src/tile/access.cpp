@@ -2,7 +2,9 @@
 #include "tile/access.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <string_view>
 
 #include "tile/divisors.hpp"
 
@@ -120,6 +122,16 @@ void join_region(Region& region, const Operation* loop) {
 
 }  // namespace
 
-void join_pointers(Kernel& kernel) { join_region(kernel.body, nullptr); }
+void join_pointers(Kernel& kernel) {
+  std::map<std::string_view, Value*> first;
+  for (Value* const parameter : kernel.parameters)
+    for (const std::string& group : parameter->alias_groups) {
+      Value* const other = first.emplace(group, parameter).first->second;
+      join(parameter, {other, 0});
+      // A list's table has the group of the arrays that it points to.
+      const_cast<Value*>(pointer_root(parameter).parameter)->joins_pointee = true;
+    }
+  join_region(kernel.body, nullptr);
+}
 
 }  // namespace cudacore::tile

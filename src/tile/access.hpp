@@ -33,7 +33,8 @@ struct Root {
 };
 [[nodiscard]] Root pointer_root(const Value* pointer);
 
-/// Gives pointers that loops and branches may make equal one root.
+/// Gives one root to pointers that loops and branches may make equal, or that have a group in
+/// common.
 void join_pointers(Kernel& kernel);
 
 }  // namespace cudacore::tile

@@ -33,6 +33,8 @@ struct Value {
   /// Of a pointer that control flow may make equal to another: see join_pointers().
   Value* joined = nullptr;
   bool joins_pointee = false;  ///< others joined it whose memory pointers in memory point to
+  /// Of a parameter: it, or a pointer in its memory, may show the memory of others with the name.
+  std::vector<std::string> alias_groups;
 };
 
 /// What stands in place of an operand: a value, or an integer literal.

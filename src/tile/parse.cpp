@@ -111,6 +111,18 @@ class Parser {
     return value;
   }
 
+  static std::vector<std::string> names_of(const Tokens& tokens, const Attribute& attribute) {
+    const auto* const list = std::get_if<AttributeList>(&attribute.value);
+    if (list == nullptr) tokens.fail("groups of pointers are a list of names");
+    std::vector<std::string> names;
+    for (const Attribute& each : *list) {
+      const auto* const name = std::get_if<std::string>(&each.value);
+      if (name == nullptr) tokens.fail("the name of a group of pointers is a string");
+      names.push_back(*name);
+    }
+    return names;
+  }
+
   void read_parameter(Tokens& tokens) {
     std::string name = tokens.value();
     tokens.expect(":");
@@ -123,6 +135,8 @@ class Parser {
         if (const auto* const number = std::get_if<std::int64_t>(&found->second.value))
           value->divisor = *number;
     if (value->divisor < 1) tokens.fail("what divides a parameter is positive");
+    if (const auto found = attributes.find("alias"); found != attributes.end())
+      value->alias_groups = names_of(tokens, found->second);
     kernel_->parameters.push_back(value);
   }
 

@@ -12,7 +12,9 @@ from cudacore.tile.compilation import (
     ArrayConstraint,
     CallingConvention,
     KernelSignature,
+    ListConstraint,
     ScalarConstraint,
+    TupleConstraint,
     export_kernel,
 )
 from tile_programs import define, launch
@@ -267,3 +269,48 @@ def k(x, result):
     x, result = np.ones(256, np.float32), np.ones(256, np.float32)
     launch(define(source), x, result)
     assert not result.any()
+
+
+SHIFT = """@ct.kernel
+def k(x, y, z):
+    ct.store(y, 0, ct.load(x, 0, 128))
+    ct.store(z, 0, ct.load(x, 0, 128))
+"""
+
+
+@pytest.mark.parametrize("kind", ["arrays", "tuples", "lists"])
+def test_arrays_that_overlap_are_loaded_again(kind: str) -> None:
+    def source(*groups: str) -> str:
+        array, alone = (
+            ArrayConstraint(
+                ct.float32,
+                1,
+                index_dtype=ct.int32,
+                stride_lower_bound_incl=0,
+                alias_groups=names,
+                may_alias_internally=False,
+                stride_constant=[1],
+            )
+            for names in (groups, ())
+        )
+        parameter: Any = {
+            "arrays": array,
+            "tuples": TupleConstraint([array]),
+            "lists": ListConstraint(array, alias_groups=(), elements_may_alias=False),
+        }[kind]
+        text = (
+            SHIFT if kind == "arrays" else SHIFT.replace("(x,", "(x[0],").replace("(y,", "(y[0],")
+        )
+        signature = KernelSignature(
+            [parameter, parameter, alone], CallingConvention.cutile_python_v2()
+        )
+        kernel = define(text.replace("k(x[0]", "k(x"))
+        file = io.BytesIO()
+        export_kernel(kernel, [signature], file, gpu_code="sm_80", output_format="cuda")
+        return file.getvalue().decode()
+
+    apart, overlapping = source(), source("two words")
+    assert "load_const" in apart
+    assert "__syncthreads" not in apart
+    assert "load_const" not in overlapping
+    assert "__syncthreads" in overlapping

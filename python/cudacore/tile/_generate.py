@@ -88,6 +88,7 @@ def _parameter(constraint: ParameterConstraint) -> Parameter:
             constraint.shape_divisible_by,
             constraint.stride_divisible_by,
             constraint.base_addr_divisible_by,
+            constraint.alias_groups,
         )
     if isinstance(constraint, ListConstraint):
         element = constraint.element
@@ -98,6 +99,7 @@ def _parameter(constraint: ParameterConstraint) -> Parameter:
             element.shape_constant,
             element.stride_constant,
             element.base_addr_divisible_by,
+            element.alias_groups,
         )
     if isinstance(constraint, TupleConstraint):
         return TupleParameter(tuple(_parameter(item) for item in constraint.items))

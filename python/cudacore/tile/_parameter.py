@@ -54,6 +54,8 @@ class ArrayParameter:
         What divides each. Empty: nothing is known.
     alignment
         What divides the address, in bytes.
+    alias_groups
+        Names; arrays that have one in common may overlap.
     """
 
     dtype: "DType"
@@ -64,11 +66,15 @@ class ArrayParameter:
     shape_divisors: tuple[int, ...] = ()
     stride_divisors: tuple[int, ...] = ()
     alignment: int = 1
+    alias_groups: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class ListParameter:
-    """A list of arrays; see `List` for how it stands in memory."""
+    """A list of arrays; see `List` for how it stands in memory.
+
+    Its `alias_groups` are those of its arrays.
+    """
 
     dtype: "DType"
     ndim: int
@@ -76,6 +82,7 @@ class ListParameter:
     shape: tuple[int | None, ...] = ()
     strides: tuple[int | None, ...] = ()
     alignment: int = 1
+    alias_groups: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -128,13 +135,15 @@ def parameter_value(builder: Builder, parameter: Parameter) -> object:
     return _array(builder, parameter)
 
 
-def _alignment(alignment: int) -> dict[str, int]:
-    return {"align": alignment} if alignment > 1 else {}
+def _address(alignment: int, alias_groups: tuple[str, ...]) -> dict[str, object]:
+    aligned: dict[str, object] = {"align": alignment} if alignment > 1 else {}
+    return {**aligned, "alias": alias_groups} if alias_groups else aligned
 
 
 def _array(builder: Builder, parameter: ArrayParameter) -> Array:
     element = parameter.dtype.element
-    pointer = builder.parameter(Type(element, is_pointer=True), _alignment(parameter.alignment))
+    attributes = _address(parameter.alignment, parameter.alias_groups)
+    pointer = builder.parameter(Type(element, is_pointer=True), attributes)
     extents = [
         _extents(builder, parameter, known, divisors)
         for known, divisors in (
@@ -168,7 +177,8 @@ def _extents(
 def _list(builder: Builder, parameter: ListParameter) -> List:
     from cudacore.tile._dtype import int32  # noqa: PLC0415 - used here alone
 
-    table = builder.parameter(Type("i64", is_pointer=True), {"align": 8})
+    attributes = _address(8, parameter.alias_groups)
+    table = builder.parameter(Type("i64", is_pointer=True), attributes)
     length = builder.parameter(Type("i32"))
     return List(
         table,

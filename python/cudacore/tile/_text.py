@@ -13,7 +13,7 @@ _MOST_DIMENSIONS = 16
 _MOST_ELEMENTS = 2**30
 
 #: The attributes that are strings; those of all others are words.
-_STRINGS = frozenset({"format", "message", "name"})
+_STRINGS = frozenset({"alias", "format", "message", "name"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <string>
 
+#include "tile/error.hpp"
+
 namespace cudacore::tile {
 namespace {
 
@@ -185,6 +187,37 @@ kernel "far" {
                                  .source;
   EXPECT_NE(source.find("const i64 v1_0 = -4294967296 + i32("), std::string::npos) << source;
   EXPECT_NE(source.find("const i64 store_0_0 = 4294967296 + i32("), std::string::npos) << source;
+}
+
+TEST(TileGenerate, LoadsAgainWhatOverlaps) {
+  const auto kernel = [](const std::string& groups) {
+    return generate(R"(tile 1
+kernel "shift" {
+  param %0 : ptr<f32> {align = 16)" +
+                        groups + R"(}
+  param %1 : ptr<f32> {align = 16)" +
+                        groups + R"(}
+  param %z : ptr<f32> {align = 16}
+  hint warps = 1
+  %2 = load %0, origin(0), shape(256), strides(1) : f32[128]
+  store %1, %2, origin(0), shape(256), strides(1)
+  %3 = load %0, origin(0), shape(256), strides(1) : f32[128]
+  store %z, %3, origin(0), shape(256), strides(1)
+  return
+}
+)",
+                    {})
+        .source;
+  };
+  const auto has = [](const std::string& source, const char* what) {
+    return source.find(what) != std::string::npos;
+  };
+  EXPECT_TRUE(has(kernel(""), "_const<"));
+  EXPECT_FALSE(has(kernel(""), "__syncthreads"));
+  EXPECT_TRUE(has(kernel(", alias = (\"other\")"), "__syncthreads"));
+  EXPECT_FALSE(has(kernel(", alias = (\"other\")"), "_const<"));
+  EXPECT_THROW(static_cast<void>(kernel(", alias = 1")), Error);
+  EXPECT_THROW(static_cast<void>(kernel(", alias = (1)")), Error);
 }
 
 }  // namespace
