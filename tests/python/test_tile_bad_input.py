@@ -288,6 +288,18 @@ def test_exceptions_in_helpers(make, refuse):
     assert "ct.static_eval(fails(0))" in message
 
 
+def test_missing_arguments_are_named(make, refuse):
+    @ct.kernel
+    def with_defaults(x, first=1, *, last=2):
+        pass
+
+    message = refuse(TypeError, copy, make(16), make(16))
+    assert message == "Kernel expects 3 arguments but 2 were given: size is missing"
+    message = refuse(TypeError, with_defaults, make(16))
+    assert message.startswith("Kernel expects 3 arguments but 1 was given: first, last are missing")
+    assert message.endswith(" (defaults of kernels are not used)")
+
+
 @pytest.mark.parametrize(
     ("statement", "advice"),
     [

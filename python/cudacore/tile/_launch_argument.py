@@ -242,11 +242,23 @@ def arguments_of(of: kernel, values: Sequence[object], *, infer_ones: bool = Fal
         were = "was" if len(values) == 1 else "were"
         raise TypeError(
             f"Kernel expects {len(parameters)} argument{plural} but {len(values)} {were} given"
+            + _what_lacks(of, len(values))
         )
     arguments = Arguments(infer_ones=infer_ones)
     for (_, annotation), value in zip(parameters, values, strict=True):
         arguments.add(value, annotation)
     return arguments
+
+
+def _what_lacks(of: kernel, given: int) -> str:
+    """Name the parameters of a kernel that get no argument."""
+    names = [name for name, _ in of.parameters[given:]]
+    if not names:
+        return ""
+    function = of.function
+    defaults = function.__defaults__ or function.__kwdefaults__
+    advice = " (defaults of kernels are not used)" if defaults else ""
+    return f": {', '.join(names)} {'is' if len(names) == 1 else 'are'} missing{advice}"
 
 
 def _for_items(what: str, value: tuple[object, ...], annotation: Annotation) -> list[Annotation]:
