@@ -137,6 +137,7 @@ def count_by_two(x, size: ct.Constant[int]):
         {"space": [64]},
         {"grid_fn": lambda size: (size // 64,)},
         {"hints_fn": lambda size: {"occupancy": 16 + 0 * size}},
+        {"hints_fn": lambda size: {"opt_level": 0 * size}},
         {"kernel": count_by_two},
         {"cache": False},
     ],

@@ -61,7 +61,7 @@ def compile_to_text(
     parameters
         What is known about each of its arguments.
     hints
-        Of the text: ``warps``, ``occupancy``, ``ctas``, ``opt_level``, ``worker_warps``.
+        Of the text: ``warps`` and ``occupancy``.
     name
         The name of the device's kernel; by default that of the function.
 
@@ -78,14 +78,7 @@ def compile_to_text(
     if len(wanted) == len(code.signature.parameters) != len(parameters):
         raise TypeError(f"{code.name}() takes {len(wanted)} arguments, got {len(parameters)}")
     evaluator = Evaluator(call)
-    frame = Frame(
-        Kind.KERNEL,
-        code.name,
-        code.filename,
-        set(code.names),
-        code.declared,
-        code.globals,
-    )
+    frame = Frame.of_code(Kind.KERNEL, code)
     evaluator.builder.hints.update(hints or {})
     with _deep_calls(), evaluator.within(frame):
         place = evaluator.scope.loc = evaluator.place(code.node)

@@ -310,15 +310,7 @@ def _call_user(
         error.loc = error.loc.with_call_site(evaluator.scope.loc)
         raise
     bound = bind(evaluator, code.name, code.signature, args, kwargs)
-    frame = Frame(
-        Kind.HELPER,
-        code.name,
-        code.filename,
-        set(code.names),
-        code.declared,
-        code.globals,
-        call_site=evaluator.scope.loc,
-    )
+    frame = Frame.of_code(Kind.HELPER, code, evaluator.scope.loc)
     defaults = {
         name: parameter.default
         for name, parameter in code.signature.parameters.items()

@@ -90,15 +90,7 @@ def _run_to_yield(evaluator: Evaluator, manager: ContextManager) -> object:
     bound = bind(evaluator, code.name, code.signature, manager.args, manager.kwargs)
     bound.apply_defaults()
     owner = evaluator.frame
-    frame = Frame(
-        Kind.GENERATOR,
-        code.name,
-        code.filename,
-        set(code.names),
-        code.declared,
-        code.globals,
-        call_site=evaluator.scope.loc,
-    )
+    frame = Frame.of_code(Kind.GENERATOR, code, evaluator.scope.loc)
     from cudacore.tile import _convert  # noqa: PLC0415 - used here alone
 
     given = {

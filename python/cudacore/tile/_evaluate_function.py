@@ -9,7 +9,7 @@ from cudacore.tile._dataclass import replace
 from cudacore.tile._evaluate import Evaluator
 from cudacore.tile._evaluate_flow import branch, truth
 from cudacore.tile._evaluate_loop import LoopBuilder
-from cudacore.tile._frame import Frame, Frozen, LoopKind
+from cudacore.tile._frame import Frame, LoopKind, ReturnedFrame
 from cudacore.tile._names import (
     RETURNED,
     RETURNING,
@@ -156,6 +156,6 @@ def _frozen_function(function: Function, frame: Frame, within: frozenset[int]) -
         for name in sorted(names)
         if id(frame.variables[name]) not in within
     }
-    level = Frozen(kept, frozenset(frame.names))
+    level = ReturnedFrame(kept, frozenset(frame.names))
     levels = tuple(level if each is frame else each for each in function.environment)
     return replace(function, environment=levels)

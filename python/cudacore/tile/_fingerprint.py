@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
-_PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), type(...)})
+#: Types whose values hold no other objects.
+PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), type(...)})
 #: What objects consist of, by their type.
 _PARTS: dict[type, Callable[[Any], Iterable[object]]] = {
     tuple: lambda thing: thing,
@@ -97,7 +98,7 @@ class Fingerprints:
     def parts(self, thing: Any) -> object:
         """Return the same as a tuple of plain values."""
         kind = type(thing)
-        if kind in _PLAIN:
+        if kind in PLAIN:
             return "plain", thing
         if id(thing) in self._open:
             return "again", len(self._open) - self._open.index(id(thing))

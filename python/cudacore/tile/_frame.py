@@ -10,6 +10,7 @@ from cudacore.tile._exception import Loc, TileSyntaxError, TileTypeError
 from cudacore.tile._value import Undefined
 
 if TYPE_CHECKING:
+    from cudacore.tile._function import Code
     from cudacore.tile._globals import Globals
     from cudacore.tile._text import Operation
 
@@ -70,6 +71,13 @@ class Frame:
     loops: list[Loop] = field(default_factory=list)
     contexts: list[Callable[[], None]] = field(default_factory=list)  # what leaves each
 
+    @classmethod
+    def of_code(cls, kind: Kind, code: "Code", call_site: Loc | None = None) -> "Frame":
+        """Return the frame of a function that is no closure."""
+        names = set(code.names)
+        declared, seen = code.declared, code.globals
+        return cls(kind, code.name, code.filename, names, declared, seen, call_site=call_site)
+
     def load(self, name: str, loc: Loc) -> object:
         """Return what a variable of this function holds."""
         if name not in self.variables:
@@ -97,7 +105,7 @@ class Frame:
 
 
 @dataclass(frozen=True, eq=False)
-class Frozen:
+class ReturnedFrame:
     """The variables of a function that has returned, as far as a closure uses them."""
 
     variables: Mapping[str, object]
@@ -111,7 +119,7 @@ class Frozen:
 
 
 #: A function around a nested one: still running, or returned.
-Level = Frame | Frozen
+Level = Frame | ReturnedFrame
 
 
 def checked(value: object, loc: Loc) -> object:

@@ -37,12 +37,8 @@ if TYPE_CHECKING:
 
 _OLDEST = 75
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<(cudacore/tile/[^>]+)>", re.MULTILINE)
-_HINTS = {
-    "num_ctas": "ctas",
-    "occupancy": "occupancy",
-    "opt_level": "opt_level",
-    "num_worker_warps": "warps",
-}
+#: What the text of a kernel calls the hints that its code depends on.
+_HINTS = {"occupancy": "occupancy", "num_worker_warps": "warps"}
 
 
 def generate(
@@ -65,7 +61,7 @@ def generate(
     text = compile_to_text(
         of.function,
         parameters,
-        {_HINTS[name]: hint for name, hint in hints.items()},
+        {_HINTS[name]: hint for name, hint in hints.items() if name in _HINTS},
         symbol or entry_name(of.__name__),
     )
     try:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from cudacore.tile._dataclass import replace
-from cudacore.tile._frame import Frozen
+from cudacore.tile._frame import ReturnedFrame
 from cudacore.tile._value import (
     Array,
     BoundMethod,
@@ -57,7 +57,7 @@ def _function(thing: Function) -> Parts:
     fixed: list[Hashable] = ["closure", id(thing.node), tuple(thing.defaults)]
     values = list(thing.defaults.values())
     for level in thing.environment:
-        if isinstance(level, Frozen):
+        if isinstance(level, ReturnedFrame):
             fixed.append(tuple(level.variables))
             values += level.variables.values()
         else:
@@ -69,8 +69,8 @@ def _rebuilt_function(thing: Function, values: Sequence[Any]) -> Function:
     left = iter(values)
     defaults = {name: next(left) for name in thing.defaults}
     levels = tuple(
-        Frozen({name: next(left) for name in level.variables}, level.names)
-        if isinstance(level, Frozen)
+        ReturnedFrame({name: next(left) for name in level.variables}, level.names)
+        if isinstance(level, ReturnedFrame)
         else level
         for level in thing.environment
     )

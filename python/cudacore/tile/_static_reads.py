@@ -11,11 +11,10 @@ from typing import Any
 
 from cudacore.tile._convert import Symbol
 from cudacore.tile._dtype import DType
-from cudacore.tile._fingerprint import is_same
+from cudacore.tile._fingerprint import PLAIN, is_same
 from cudacore.tile._frame import Frame
 from cudacore.tile._reads import note_attribute, note_trouble
 
-_PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), type(...)})
 _TRANSPARENT = (
     *(ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Tuple, ast.List),
     *(ast.Subscript, ast.Slice, ast.Starred),
@@ -108,7 +107,7 @@ def _is_harmless(held: Any) -> bool:
     if type(held) is tuple:
         return all(map(_is_harmless, held))
     derived = held is _DERIVED or isinstance(held, (Symbol, DType, enum.Enum))
-    return derived or type(held) in _PLAIN
+    return derived or type(held) in PLAIN
 
 
 def _is_pure(function: Any) -> bool:

@@ -162,12 +162,12 @@ def _files() -> Iterator[tuple[str, int, int]]:
     for folder in (here, os.path.join(here, "compilation")):  # noqa: PTH118
         yield from _facts(folder, ".py")
     library = os.path.dirname(_core.__file__)  # noqa: PTH120
-    yield from (each for each in _facts(library, "") if each[0].startswith("_tile."))
+    yield from _facts(library, prefix="_tile.")
 
 
-def _facts(folder: str, ending: str) -> Iterator[tuple[str, int, int]]:
+def _facts(folder: str, ending: str = "", *, prefix: str = "") -> Iterator[tuple[str, int, int]]:
     with os.scandir(folder) as found:
         for each in found:
-            if each.name.endswith(ending) and (ending or each.name.startswith("_tile.")):
+            if each.name.startswith(prefix) and each.name.endswith(ending):
                 facts = each.stat()
                 yield each.name, facts.st_size, facts.st_mtime_ns

@@ -70,7 +70,8 @@ def run_facts(
         code: object = [made.source, made.threads, made.cluster, made.shared_bytes]
     except TileError as error:
         code = str(error)
-    return [repr(config), repr(grid), code, [_argument(each) for each in arguments]]
+    hints = of.hints.resolve(f"sm_{architecture}")  # that of the assembler is not in the code
+    return [repr(config), repr(grid), code, hints, [_argument(each) for each in arguments]]
 
 
 def _argument(value: object) -> object:
