@@ -33,7 +33,8 @@ def atomic_cas(
     array : Array
         The array, of integers or floats of 32 or 64 bits.
     indices : tuple, tile or scalar
-        Integers, one for each axis of the array, of shapes that broadcast to a common one.
+        Indices of elements: integers, one for each axis of the array, of shapes that
+        broadcast to a common one.
         A single one does for an array of one axis.
     expected : Tile or scalar
         What elements are compared with.
@@ -85,7 +86,8 @@ def atomic_xchg(
     array : Array
         The array, of integers or floats of 32 or 64 bits.
     indices : tuple, tile or scalar
-        Integers, one for each axis of the array, of shapes that broadcast to a common one.
+        Indices of elements: integers, one for each axis of the array, of shapes that
+        broadcast to a common one.
         A single one does for an array of one axis.
     update : Tile or scalar
         The operand; it broadcasts to the common shape.
@@ -134,7 +136,8 @@ def atomic_add(
     array : Array
         The array, of integers of 32 or 64 bits or of any float type with arithmetic.
     indices : tuple, tile or scalar
-        Integers, one for each axis of the array, of shapes that broadcast to a common one.
+        Indices of elements: integers, one for each axis of the array, of shapes that
+        broadcast to a common one.
         A single one does for an array of one axis.
     update : Tile or scalar
         The operand; it broadcasts to the common shape.
@@ -183,7 +186,8 @@ def atomic_max(
     array : Array
         The array, of integers of 32 or 64 bits.
     indices : tuple, tile or scalar
-        Integers, one for each axis of the array, of shapes that broadcast to a common one.
+        Indices of elements: integers, one for each axis of the array, of shapes that
+        broadcast to a common one.
         A single one does for an array of one axis.
     update : Tile or scalar
         The operand; it broadcasts to the common shape.
@@ -232,7 +236,8 @@ def atomic_min(
     array : Array
         The array, of integers of 32 or 64 bits.
     indices : tuple, tile or scalar
-        Integers, one for each axis of the array, of shapes that broadcast to a common one.
+        Indices of elements: integers, one for each axis of the array, of shapes that
+        broadcast to a common one.
         A single one does for an array of one axis.
     update : Tile or scalar
         The operand; it broadcasts to the common shape.
@@ -281,7 +286,8 @@ def atomic_and(
     array : Array
         The array, of integers of 32 or 64 bits.
     indices : tuple, tile or scalar
-        Integers, one for each axis of the array, of shapes that broadcast to a common one.
+        Indices of elements: integers, one for each axis of the array, of shapes that
+        broadcast to a common one.
         A single one does for an array of one axis.
     update : Tile or scalar
         The operand; it broadcasts to the common shape. Its dtype must be that of the array.
@@ -330,7 +336,8 @@ def atomic_or(
     array : Array
         The array, of integers of 32 or 64 bits.
     indices : tuple, tile or scalar
-        Integers, one for each axis of the array, of shapes that broadcast to a common one.
+        Indices of elements: integers, one for each axis of the array, of shapes that
+        broadcast to a common one.
         A single one does for an array of one axis.
     update : Tile or scalar
         The operand; it broadcasts to the common shape. Its dtype must be that of the array.
@@ -379,7 +386,8 @@ def atomic_xor(
     array : Array
         The array, of integers of 32 or 64 bits.
     indices : tuple, tile or scalar
-        Integers, one for each axis of the array, of shapes that broadcast to a common one.
+        Indices of elements: integers, one for each axis of the array, of shapes that
+        broadcast to a common one.
         A single one does for an array of one axis.
     update : Tile or scalar
         The operand; it broadcasts to the common shape. Its dtype must be that of the array.
