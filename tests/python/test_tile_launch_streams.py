@@ -15,19 +15,14 @@ import pytest
 from cudacore import Device, Stream
 from foreign_arrays import ExchangeArray
 from recorded_kernels import Calls
-from tile_launches import again, floats, make_fill, make_nothing
-
-
-@pytest.fixture(autouse=True)
-def current(device: Device) -> None:
-    device.set_current()
-
-
-@pytest.fixture
-def block(device: Device, stream: Stream) -> cudacore.Buffer:
-    buffer = device.allocate(4096, stream=stream)
-    buffer.fill(0, stream=stream)
-    return buffer
+from tile_launches import (  # noqa: F401 - fixtures are found by their names
+    again,
+    block_fixture,
+    current_fixture,
+    floats,
+    make_fill,
+    make_nothing,
+)
 
 
 class TestStreams:

@@ -5,26 +5,20 @@ import dataclasses
 import enum
 from typing import Annotated, Any
 
-import cudacore
 import cudacore.tile as ct
 import numpy as np
 import pytest
-from cudacore import Device, Stream
+from cudacore import Stream
 from cudacore.tile._launch_argument import describe_all
 from foreign_arrays import ExchangeArray
-from tile_launches import again, floats, make_fill, make_nothing
-
-
-@pytest.fixture(autouse=True)
-def current(device: Device) -> None:
-    device.set_current()
-
-
-@pytest.fixture
-def block(device: Device, stream: Stream) -> cudacore.Buffer:
-    buffer = device.allocate(4096, stream=stream)
-    buffer.fill(0, stream=stream)
-    return buffer
+from tile_launches import (  # noqa: F401 - fixtures are found by their names
+    again,
+    block_fixture,
+    current_fixture,
+    floats,
+    make_fill,
+    make_nothing,
+)
 
 
 class TestWhatIsAlike:

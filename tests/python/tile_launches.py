@@ -1,14 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels for tests of launches that are like earlier ones, and how the tests make them."""
+"""Kernels and memory for tests of launches that are like earlier ones."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import cudacore
 import cudacore.tile as ct
 import numpy as np
+import pytest
+from cudacore import Device, Stream
 
 Tile = Any
+
+
+@pytest.fixture(name="current", autouse=True)
+def current_fixture(device: Device) -> None:
+    device.set_current()
+
+
+@pytest.fixture(name="block")
+def block_fixture(device: Device, stream: Stream) -> cudacore.Buffer:
+    buffer = device.allocate(4096, stream=stream)
+    buffer.fill(0, stream=stream)
+    return buffer
 
 
 def floats(buffer: Any, stream: Any) -> Any:

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import enum
 import math
 from typing import TYPE_CHECKING, Any
 
 from cudacore import Buffer
 from cudacore.tile import _dtype
 from cudacore.tile._annotation import Annotation, AnyLength, Leaf
-from cudacore.tile._dtype import DType, from_foreign
+from cudacore.tile._dtype import from_foreign
 from cudacore.tile.compilation._constraint import (
     ArrayConstraint,
     ConstantConstraint,
@@ -20,6 +19,7 @@ from cudacore.tile.compilation._constraint import (
     ScalarConstraint,
     TupleConstraint,
     field_names,
+    is_constant,
 )
 from cudacore.utils import StridedMemoryView
 
@@ -157,7 +157,7 @@ class Arguments:
         return ScalarConstraint(dtype)
 
     def _view(self, what: str, value: object) -> StridedMemoryView:
-        if _is_constant(value):
+        if is_constant(value):
             raise TypeError(
                 f"Invalid {what}: Objects of type '{type(value).__name__}' are only accepted for "
                 "parameters annotated as Constant."
@@ -196,7 +196,7 @@ class Arguments:
         wanted = annotation.list.element if annotation.list else annotation.array
         views = []
         for index, item in enumerate(value):
-            if _is_constant(item) or isinstance(item, (list, tuple)):
+            if is_constant(item) or isinstance(item, (list, tuple)):
                 raise TypeError(
                     f"Invalid {what}: Expected list items to be arrays, got "
                     f"'{type(item).__name__}' at #{index}"
@@ -286,14 +286,10 @@ def _is_recorded(value: object) -> bool:
     return hasattr(type(value), "_fix")
 
 
-def _is_constant(value: object) -> bool:
-    return value is None or isinstance(value, (bool, int, float, str, enum.Enum, DType))
-
-
 def _constant(what: str, value: Any) -> ConstantConstraint:
     if _is_recorded(value):
         value = value._fix()  # noqa: SLF001
-    if not _is_constant(value):
+    if not is_constant(value):
         dtype = from_foreign(value)
         if dtype is None:
             raise TypeError(
