@@ -146,8 +146,7 @@ std::vector<Phase> effects(const Operation& operation, const Lowering& lowering)
     if (order == "acquire" || order == "acq_rel") phases.push_back({{}, true});
     return phases;
   }
-  if (operation.is("store") || operation.is("store_at") || operation.is("atomic") ||
-      operation.is("atomic_cas")) {
+  if (writes_memory(operation)) {
     std::vector<Phase> phases;
     const std::string order = operation.word("mem", "weak");
     if (order == "release" || order == "acq_rel") phases.push_back({{}, true});

@@ -22,6 +22,11 @@ bool is_pure(const Operation& operation) {
   return is_elementwise(operation) ? !operation.is("call") : names.contains(operation.name);
 }
 
+bool writes_memory(const Operation& operation) {
+  return operation.is("store") || operation.is("store_at") || operation.is("atomic") ||
+         operation.is("atomic_cas");
+}
+
 bool is_terminator(const Operation& operation) {
   return operation.is("yield") || operation.is("continue") || operation.is("break") ||
          operation.is("return");

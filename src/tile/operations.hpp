@@ -11,6 +11,8 @@ namespace cudacore::tile {
 [[nodiscard]] bool is_elementwise(const Operation& operation);
 /// Whether an operation does nothing but give its results.
 [[nodiscard]] bool is_pure(const Operation& operation);
+/// Whether an operation writes to what its first operand points to.
+[[nodiscard]] bool writes_memory(const Operation& operation);
 [[nodiscard]] bool is_terminator(const Operation& operation);
 
 /// The bits of a tile's row-major index that axis `axis` has: from .first, .second of them.

@@ -56,9 +56,7 @@ class LoopPipeliner {
     const Root root = pointer_root(load.operand(0));
     bool written = false;
     for_each_operation(region, [&](const Operation& other) {
-      if (!other.is("store") && !other.is("store_at") && !other.is("atomic") &&
-          !other.is("atomic_cas"))
-        return;
+      if (!writes_memory(other)) return;
       const Root target = pointer_root(other.operand(0));
       // Pointers that were read from memory may point anywhere.
       if (target == root || root.pointee || target.pointee) written = true;

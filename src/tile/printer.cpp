@@ -96,10 +96,7 @@ void Printer::count_uses() {
   std::map<const Value*, const Region*> homes;
   count_uses(kernel_.body, homes);
   for_each_operation(kernel_.body, [&](Operation& operation) {
-    if (operation.is("store") || operation.is("store_at") || operation.is("atomic") ||
-        operation.is("atomic_cas")) {
-      written_.insert(pointer_root(operation.operand(0)));
-    }
+    if (writes_memory(operation)) written_.insert(pointer_root(operation.operand(0)));
   });
   // A value that others only rename is used as often as they are.
   std::vector<Operation*> all;
