@@ -239,7 +239,6 @@ class LoopPipeliner {
     arrive->operands = loop.operands;
     arrive->operands.push_back({body.arguments[0], 0});
     arrive->operands.push_back({memory, 0});
-    set(*arrive, "ring", number);
     staged.insert(staged.begin(), std::move(arrive));
     body.operations.insert(body.operations.begin(), std::make_move_iterator(staged.begin()),
                            std::make_move_iterator(staged.end()));
@@ -345,10 +344,6 @@ void size_rings(Kernel& kernel, std::int64_t limit, std::int64_t other, std::int
     if (slots < 2) slots = std::clamp<std::int64_t>((limit - other) / slot, 1, 3);
     set(operation, "slots", slots);
     operation.result()->shared_bytes = slots * slot;
-    const std::int64_t ring = operation.integer("ring");
-    for_each_operation(kernel.body, [&](Operation& arrive) {
-      if (arrive.is("arrive") && arrive.integer("ring") == ring) set(arrive, "slots", slots);
-    });
   });
 }
 

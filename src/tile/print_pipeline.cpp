@@ -8,8 +8,8 @@ namespace {
 
 std::string number(std::int64_t n) { return std::to_string(n); }
 
-std::string ring_name(const Operation& operation) {
-  return "ring_" + number(operation.integer("ring"));
+std::string ring_name(const Operation& pipeline) {
+  return "ring_" + number(pipeline.integer("ring"));
 }
 
 // One axis of a fetch: expressions of its origin, its extent in the array, its stride.
@@ -160,8 +160,8 @@ void print_arrive(Printer& printer, const Operation& arrive) {
   const Operation& pipeline = *arrive.operand(4)->source;
   if (pipeline.integer("crossing") != 0) return;  // the product waits and fetches
   if (pipeline.integer("again") != 0) print_thread_again(printer);
-  const std::string ring = ring_name(arrive);
-  const std::int64_t slots = arrive.integer("slots");
+  const std::string ring = ring_name(pipeline);
+  const std::int64_t slots = pipeline.integer("slots");
   const std::string variable = printer.scalar(arrive.operands[3]);
   Writer& out = printer.out();
   if (slots == 1) {
