@@ -119,8 +119,7 @@ int choose_warps(const Kernel& kernel, const Lowering& lowering) {
   std::int64_t heaviest = 1;  // bytes of a tile
   std::int64_t moved = 0;     // bytes of a tile that is loaded or stored as a whole
   bool exchanges = false;
-  // The visit changes nothing.
-  for_each_operation(const_cast<Region&>(kernel.body), [&](const Operation& operation) {
+  for_each_operation(kernel.body, [&](const Operation& operation) {
     exchanges = exchanges || operation.is("reduce") || operation.is("permute");
     if (touches_tile(operation) && has_shape_access(operation)) {
       const Type& type = accessed_type(operation);

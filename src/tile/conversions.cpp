@@ -210,15 +210,7 @@ class Inserter {
   std::vector<std::map<std::pair<Value*, std::string>, Value*>> known_;
 };
 
-void count_uses(Region& region, std::map<const Value*, int>& uses) {
-  for_each_operation(region, [&](Operation& operation) {
-    for_each_operand(operation, [&](Operand& operand) {
-      if (operand.value != nullptr) ++uses[operand.value];
-    });
-  });
-}
-
-bool remove_unused(Region& region, std::map<const Value*, int>& uses) {
+bool remove_unused(Region& region, Uses& uses) {
   bool removed = false;
   for (std::size_t i = region.operations.size(); i-- > 0;) {
     Operation& operation = *region.operations[i];
@@ -229,7 +221,7 @@ bool remove_unused(Region& region, std::map<const Value*, int>& uses) {
     const bool load = operation.is("load") || operation.is("load_at");
     if (used || (!is_pure(operation) && !(load && operation.word("mem", "weak") == "weak")))
       continue;
-    for_each_operand(operation, [&](Operand& operand) {
+    for_each_operand(operation, [&](const Operand& operand) {
       if (operand.value != nullptr) --uses[operand.value];
     });
     region.operations.erase(region.operations.begin() + static_cast<std::ptrdiff_t>(i));
@@ -245,8 +237,7 @@ void insert_conversions(Kernel& kernel, const Target& target, const Lowering& lo
 }
 
 void remove_unused(Kernel& kernel) {
-  std::map<const Value*, int> uses;
-  count_uses(kernel.body, uses);
+  Uses uses = count_uses(kernel);
   while (remove_unused(kernel.body, uses)) {
   }
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -121,6 +122,13 @@ void for_each_operand(Operation& operation, const Visit& visit) {
     for (Operand& operand : members) visit(operand);
 }
 
+template <class Visit>
+void for_each_operand(const Operation& operation, const Visit& visit) {
+  for (const Operand& operand : operation.operands) visit(operand);
+  for (const auto& [key, members] : operation.groups)
+    for (const Operand& operand : members) visit(operand);
+}
+
 /// Calls visit(Operation&) for all operations of a region and of those within, outer ones first.
 template <class Visit>
 void for_each_operation(Region& region, const Visit& visit) {
@@ -128,6 +136,14 @@ void for_each_operation(Region& region, const Visit& visit) {
     visit(*operation);
     for (const std::unique_ptr<Region>& inner : operation->regions)
       for_each_operation(*inner, visit);
+  }
+}
+template <class Visit>
+void for_each_operation(const Region& region, const Visit& visit) {
+  for (const std::unique_ptr<Operation>& operation : region.operations) {
+    visit(std::as_const(*operation));
+    for (const std::unique_ptr<Region>& inner : operation->regions)
+      for_each_operation(std::as_const(*inner), visit);
   }
 }
 

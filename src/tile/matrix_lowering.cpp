@@ -118,9 +118,7 @@ MatrixProduct MatrixLowering::product(const Operation& mma, int warps) const {
 
 int MatrixLowering::warps(const Kernel& kernel) const {
   int wanted = 0;
-  // The visit changes nothing.
-  auto& body = const_cast<Region&>(kernel.body);
-  for_each_operation(body, [&](const Operation& operation) {
+  for_each_operation(kernel.body, [&](const Operation& operation) {
     if (!operation.is("mma")) return;
     const Type& type = operation.result()->type;
     int warps = 1;
@@ -135,7 +133,7 @@ int MatrixLowering::warps(const Kernel& kernel) const {
     wanted = std::max(wanted, warps);
   });
   if (wanted == 0) return 0;
-  for_each_operation(body, [&](const Operation& operation) {
+  for_each_operation(kernel.body, [&](const Operation& operation) {
     for (const Value* const result : operation.results)
       while (wanted < 8 &&
              result->type.size() * bytes(result->type.element) > std::int64_t{32} * 512 * wanted)

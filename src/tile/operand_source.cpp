@@ -53,16 +53,6 @@ bool can_fetch(const Operation& load) {
 
 }  // namespace
 
-Uses count_uses(Kernel& kernel) {
-  Uses uses;
-  for_each_operation(kernel.body, [&](Operation& operation) {
-    for_each_operand(operation, [&](Operand& operand) {
-      if (operand.value != nullptr) ++uses[operand.value];
-    });
-  });
-  return uses;
-}
-
 std::optional<OperandSource> operand_source(const Operation& mma, std::size_t operand,
                                             const Uses& uses) {
   std::vector<const Operation*> chain;

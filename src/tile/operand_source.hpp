@@ -2,17 +2,13 @@
 #pragma once
 
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "tile/kernel.hpp"
+#include "tile/operations.hpp"
 #include "tile/stage.hpp"
 
 namespace cudacore::tile {
-
-/// How often each value is used.
-using Uses = std::unordered_map<const Value*, int>;
-[[nodiscard]] Uses count_uses(Kernel& kernel);
 
 /// An operand of mma that a load gives, through operations that cp.async and ldmatrix stand in for:
 /// permute, reshape, and the cast from f32 to tf32.

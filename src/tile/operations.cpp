@@ -96,4 +96,14 @@ std::size_t axis_of(const Operation& operation) {
   return static_cast<std::size_t>(operation.integer("axis"));
 }
 
+Uses count_uses(const Kernel& kernel) {
+  Uses uses;
+  for_each_operation(kernel.body, [&](const Operation& operation) {
+    for_each_operand(operation, [&](const Operand& operand) {
+      if (operand.value != nullptr) ++uses[operand.value];
+    });
+  });
+  return uses;
+}
+
 }  // namespace cudacore::tile

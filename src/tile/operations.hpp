@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string_view>
+#include <unordered_map>
 
 #include "tile/kernel.hpp"
 
@@ -31,5 +32,9 @@ namespace cudacore::tile {
 [[nodiscard]] bool commutes(const Operation& operation);
 /// The axis that attribute `axis` names.
 [[nodiscard]] std::size_t axis_of(const Operation& operation);
+
+/// How often each value is used.
+using Uses = std::unordered_map<const Value*, int>;
+[[nodiscard]] Uses count_uses(const Kernel& kernel);
 
 }  // namespace cudacore::tile

@@ -8,8 +8,7 @@ namespace cudacore::tile {
 void check_registers(const Kernel& kernel, const Target& target) {
   // A thread has up to 255 registers, a multiprocessor 64 Ki.
   const std::int64_t most = std::min<std::int64_t>(255, 65536 / (std::int64_t{32} * target.warps));
-  // The visit changes nothing.
-  for_each_operation(const_cast<Region&>(kernel.body), [&](const Operation& operation) {
+  for_each_operation(kernel.body, [&](const Operation& operation) {
     if (operation.is("const") || operation.is("iota") || operation.is("broadcast")) return;
     for (const Value* const result : operation.results) {
       if (!result->type.is_tile() || result->shared) continue;
