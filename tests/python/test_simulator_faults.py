@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -255,6 +256,48 @@ print(say(stream.sync)[2])
     )
     result = run(script, env=UNASKED)
     assert re.search(r"at PTX line \d+ writes 4 bytes at 0x8", result.stdout), result.stdout
+
+
+def test_inlined_code_names_its_call_too() -> None:
+    source = """__device__ __forceinline__ void set(int* p) { *p = 1; }
+__device__ __forceinline__ void set_twice(int* p) {
+  set(p);
+}
+__global__ void k(int* p) {
+  set_twice(p);
+}
+"""
+    script = PRELUDE + f"build({source!r}, 'k')[1, 1, stream](8)\nprint(say(stream.sync)[2])\n"
+    result = run(script, env=UNASKED)
+    assert re.search(
+        r"PTX line \d+ \(\S*bad\.cu:1, inlined at \S*bad\.cu:6\) writes 4 bytes at 0x8",
+        result.stdout,
+    ), result.stdout
+
+
+def test_tile_kernels_name_the_line_of_python(tmp_path: Path) -> None:
+    module = tmp_path / "bad_tiles.py"
+    module.write_text(
+        """import cudacore.tile as ct
+
+
+@ct.kernel
+def copy(x, y):
+    values = ct.load(x, 7, shape=128, check_bounds=False)
+    ct.store(y, 0, values)
+"""
+    )
+    script = f"""{PRELUDE}
+sys.path.insert(0, {str(tmp_path)!r})
+import numpy as np, bad_tiles
+from cudacore import tile
+x = buffer.view(np.float32)
+tile.launch(stream, (1,), bad_tiles.copy, (x, x))
+print(say(stream.sync)[2])
+"""
+    result = run(script, env=UNASKED)
+    place = rf"\(.*tile/\w+\.cuh:\d+, inlined at {re.escape(str(module))}:6\) reads"
+    assert re.search(place, result.stdout), result.stdout + result.stderr
 
 
 def test_the_ptx_line_is_the_line() -> None:

@@ -145,7 +145,7 @@ void Decoder::begin() {
   out_.effects.reserve(count + 1);
   out_.places.reserve(count + 1);
   first_of_.reserve(count + 1);
-  out_.places.push_back({source_.position.line, 0, 0});
+  out_.places.push_back({.ptx_line = source_.position.line});
   copy_parameters();
 }
 
@@ -157,8 +157,9 @@ void Decoder::decode_instructions() {
     first_of_.push_back(static_cast<std::uint32_t>(out_.code.size()));
     where_ = static_cast<std::uint32_t>(out_.places.size());
     const ptx::Location& location = module_.locations[instruction_->location];
-    out_.places.push_back({instruction_->position.line,
-                           location.line == 0 ? 0 : files + location.file, location.line});
+    out_.places.push_back(
+        {instruction_->position.line, location.line == 0 ? 0 : files + location.file, location.line,
+         location.call_line == 0 ? 0 : files + location.call_file, location.call_line});
     const bool guarded = instruction_->guard != ptx::Instruction::no_guard;
     guard_ = guarded ? rows_.of(instruction_->guard) : true_mask;
     guard_flip_ = guarded && instruction_->guard_negated ? all_lanes : 0;

@@ -39,8 +39,14 @@ std::string describe_place(const Function& function, const Instruction& instruct
   if (instruction.where >= function.places.size()) return text;
   const Place& place = function.places[instruction.where];
   text += " at PTX line " + std::to_string(place.ptx_line);
-  if (place.line != 0 && function.image != nullptr && place.file < function.image->files().size()) {
-    text += " (" + function.image->files()[place.file] + ":" + std::to_string(place.line) + ")";
+  const auto name = [&function](std::uint32_t file, std::uint32_t line) {
+    const bool is_known =
+        line != 0 && function.image != nullptr && file < function.image->files().size();
+    return is_known ? function.image->files()[file] + ":" + std::to_string(line) : std::string();
+  };
+  if (const std::string source = name(place.file, place.line); !source.empty()) {
+    const std::string call = name(place.call_file, place.call_line);
+    text += " (" + source + (call.empty() ? "" : ", inlined at " + call) + ")";
   }
   if (!function.is_entry) text += " of " + demangle(function.name);
   return text;

@@ -50,6 +50,8 @@ struct Place {
   std::uint32_t ptx_line = 0;
   std::uint32_t file = 0;  ///< of Image::files
   std::uint32_t line = 0;  ///< in that file; 0 if unknown
+  std::uint32_t call_file = 0;
+  std::uint32_t call_line = 0;  ///< of the call that was inlined; 0 if none was
 };
 
 struct ParameterLayout {

@@ -220,15 +220,33 @@ void BodyParser::parse_location() {
       if (lexer_.accept('+')) static_cast<void>(lexer_.expect_integer("an offset", largest_32));
     } else if (lexer_.at_name("inlined_at")) {
       lexer_.next();
-      for (const char* const what : {"a file's number", "a line", "a column"}) {
-        static_cast<void>(lexer_.expect_integer(what, largest_32));
-      }
+      parse_inlined_at(location);
     } else {
       lexer_.fail_expected("'function_name' or 'inlined_at'");
     }
   }
   location_ = static_cast<std::uint32_t>(module_.locations.size());
   module_.locations.push_back(location);
+}
+
+void BodyParser::parse_inlined_at(Location& location) {
+  const auto number = [this](const char* what) {
+    return static_cast<std::uint32_t>(lexer_.expect_integer(what, largest_32));
+  };
+  location.call_file = number("a file's number");
+  location.call_line = number("a line");
+  const std::uint32_t column = number("a column");
+  // The call may have been inlined as well; its own position stands further up then.
+  for (std::size_t i = module_.locations.size(); i-- > first_location_;) {
+    const Location& call = module_.locations[i];
+    if (call.file != location.call_file || call.line != location.call_line || call.column != column)
+      continue;
+    if (call.call_line != 0) {
+      location.call_file = call.call_file;
+      location.call_line = call.call_line;
+    }
+    return;
+  }
 }
 
 void BodyParser::parse_label(std::string_view name, Position position) {

@@ -23,7 +23,8 @@ class BodyParser {
         module_(module),
         function_(function),
         labels_(function),
-        operands_(lexer, symbols, module, function, runs, elements) {}
+        operands_(lexer, symbols, module, function, runs, elements),
+        first_location_(module.locations.size()) {}
 
   /// From '{' to '}'. The function's parameters are declared in an enclosing scope.
   void parse();
@@ -38,6 +39,7 @@ class BodyParser {
   void parse_linked_variables(Directive linkage);
   void parse_body_variables(Space space, Linkage linkage);
   void parse_location();
+  void parse_inlined_at(Location& location);
   void parse_guarded();
   void parse_instruction(Instruction& instruction);
   void parse_label(std::string_view name, Position position);
@@ -55,6 +57,7 @@ class BodyParser {
   LabelUses labels_;
   OperandParser operands_;
   std::uint32_t location_ = 0;
+  std::size_t first_location_ = 0;  ///< of this function
 };
 
 /// Fails if the name is already declared.

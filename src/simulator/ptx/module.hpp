@@ -207,6 +207,9 @@ struct Location {
   std::uint32_t file = 0;
   std::uint32_t line = 0;
   std::uint32_t column = 0;
+  /// Where the function itself, rather than one that was inlined, calls what has this position.
+  std::uint32_t call_file = 0;
+  std::uint32_t call_line = 0;  ///< 0 if nothing was inlined
 };
 
 struct Alias {

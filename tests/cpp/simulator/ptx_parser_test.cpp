@@ -235,12 +235,20 @@ TEST(PtxParser, ReadsSourceLocations) {
   const auto module = parse_body(
       "mov.b32 %r1, 0;\n.loc 1 12 5\nmov.b32 %r1, 1;\n"
       ".loc\t2 3 4, function_name $L__info_string0, inlined_at 1 12 5\nmov.b32 %r1, 2;\n"
+      ".loc 3 9 1, function_name $L__info_string1, inlined_at 2 3 4\nmov.b32 %r1, 3;\n"
       ".loc 1 7 1, function_name $L__info_string0+16, inlined_at 1 1 1\nret;");
   const auto& instructions = entry_of(*module).instructions;
   EXPECT_EQ(instructions[0].location, 0U);
   EXPECT_EQ(module->locations.at(instructions[1].location).line, 12U);
   EXPECT_EQ(module->locations.at(instructions[2].location).file, 2U);
-  EXPECT_EQ(module->locations.at(instructions[3].location).line, 7U);
+  EXPECT_EQ(module->locations.at(instructions[4].location).line, 7U);
+  EXPECT_EQ(module->locations.at(instructions[1].location).call_line, 0U);
+  // Inlined into what was inlined: the outermost call counts.
+  for (const std::size_t inlined : {2U, 3U}) {
+    EXPECT_EQ(module->locations.at(instructions[inlined].location).call_file, 1U);
+    EXPECT_EQ(module->locations.at(instructions[inlined].location).call_line, 12U);
+  }
+  EXPECT_EQ(module->locations.at(instructions[4].location).call_line, 1U);
 }
 
 }  // namespace
