@@ -2,6 +2,7 @@
 #include "tile/matrix_lowering.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <unordered_set>
 #include <utility>
 
@@ -288,6 +289,10 @@ bool MatrixLowering::print(Printer& printer, const Operation& operation) const {
     return true;
   }
   return print_pipeline(printer, operation);
+}
+
+std::unique_ptr<Lowering> make_lowering(int capability) {
+  return std::make_unique<MatrixLowering>(capability);
 }
 
 }  // namespace cudacore::tile

@@ -6,9 +6,7 @@
 namespace cudacore::tile {
 
 Streams::Streams(const Kernel& kernel) {
-  // The visits change nothing.
-  auto& body = const_cast<Region&>(kernel.body);
-  for_each_operation(body, [&](Operation& operation) {
+  for_each_operation(kernel.body, [&](const Operation& operation) {
     bool varies = operation.is("bid");
     for_each_operand(operation, [&](const Operand& operand) {
       varies = varies || varying_.contains(operand.value);
@@ -18,7 +16,7 @@ Streams::Streams(const Kernel& kernel) {
     for (const std::unique_ptr<Region>& region : operation.regions)
       varying_.insert(region->arguments.begin(), region->arguments.end());
   });
-  for_each_operation(body, [&](const Operation& operation) {
+  for_each_operation(kernel.body, [&](const Operation& operation) {
     shares_loads_ = shares_loads_ || (operation.is("load") && operation.result()->type.is_tile() &&
                                       !varies(operation));
   });

@@ -8,6 +8,7 @@
 #include "tile/assign_layouts.hpp"
 #include "tile/divisors.hpp"
 #include "tile/exchange.hpp"
+#include "tile/matrix_lowering.hpp"
 #include "tile/parse.hpp"
 
 namespace cudacore::tile {
@@ -77,8 +78,8 @@ kernel "k" {
   return
 })");
   find_divisors(*kernel);
-  assign_layouts(*kernel, {}, Lowering{});
-  insert_conversions(*kernel, {}, Lowering{});
+  assign_layouts(*kernel, {}, MatrixLowering(80));
+  insert_conversions(*kernel, {}, MatrixLowering(80));
   const Operation& convert = *kernel->body.operations[2];
   ASSERT_TRUE(convert.is("convert"));
   const Layout& from = convert.operand(0)->layout;
@@ -112,7 +113,7 @@ TEST(TileLayout, LoadsVectorsWhereAlignmentAllows) {
               "store %p, %x, origin(0, 0), shape(%n, %n), strides(%s, 1)\nreturn\n}\n");
     find_divisors(*kernel);
     Target target;
-    assign_layouts(*kernel, target, Lowering{});
+    assign_layouts(*kernel, target, MatrixLowering(80));
     int bits = 0;
     const Layout& layout = kernel->body.operations[0]->result()->layout;
     while (layout.registers[static_cast<std::size_t>(bits)] == bits) ++bits;
