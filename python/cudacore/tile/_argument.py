@@ -153,9 +153,9 @@ def integers(value: object, *, single: bool = False) -> Shape:
         lifted = lift(item)
         if isinstance(lifted, Tile) and lifted.dtype.is_integer and not lifted.shape:  # type: ignore[attr-defined]
             raise ArgumentError(
-                f"Expected a constant integer tuple, but element #{i} is not constant: "
-                "only a literal, a global or a parameter annotated as Constant[int] is known "
-                "while compiling",
+                "Expected a constant integer tuple, but given value is not constant: its element "
+                f"#{i} is not constant; only a literal, a global or a parameter annotated as "
+                "Constant[int] is known while compiling",
                 value,
             )
         if not is_number(lifted) or not data_type(lifted).is_integer:  # type: ignore[arg-type]
@@ -226,6 +226,9 @@ def order(value: object, rank: int) -> tuple[int, ...]:
     axes = integers(value)
     if len(axes) != rank:
         raise ArgumentError(f"Expected tuple of length {rank}, got {len(axes)}", value)
+    for each in axes:
+        if not -rank <= each < rank:
+            raise ArgumentError(f"Axis {each} is out of range for rank {rank}", value)
     result = tuple(axis(each, rank) for each in axes)
     for each in result:
         if result.count(each) > 1:
