@@ -88,9 +88,7 @@ ExportedArray exported(const StridedView& view) {
   return array;
 }
 
-dlpack::Tensor borrowed_tensor(const StridedView& view) {
-  if (!view.element.dlpack) require_dlpack_type(exported(view));
-  require_open(view);
+dlpack::Tensor tensor_of(const StridedView& view) noexcept {
   const StridedLayout& layout = view.layout;
   return {.data = layout.count() == 0 ? nullptr : reinterpret_cast<void*>(view.address),  // NOLINT
           .device = view.device,
@@ -99,6 +97,12 @@ dlpack::Tensor borrowed_tensor(const StridedView& view) {
           .shape = const_cast<std::int64_t*>(layout.shape().data()),
           .strides = const_cast<std::int64_t*>(layout.strides().data()),
           .byte_offset = 0};
+}
+
+dlpack::Tensor borrowed_tensor(const StridedView& view) {
+  if (!view.element.dlpack) require_dlpack_type(exported(view));
+  require_open(view);
+  return tensor_of(view);
 }
 
 std::vector<std::int64_t> to_lengths(py::handle object, const std::string& what) {

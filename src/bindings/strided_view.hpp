@@ -57,7 +57,10 @@ void require_open(const StridedView& view);
                                       StridedLayout layout, const char* what);
 
 [[nodiscard]] ExportedArray exported(const StridedView& view);
-/// What shows the view as long as its object lives.
+/// What shows a view whose elements DLPack has a type for, as long as its object lives.
+[[nodiscard]] dlpack::Tensor tensor_of(const StridedView& view) noexcept;
+/// The same for any view.
+/// @throws if DLPack has no type for the elements, or the memory is not open any more
 [[nodiscard]] dlpack::Tensor borrowed_tensor(const StridedView& view);
 
 /// The ints of a shape, of strides or of axes: an int, or a sequence of ints.

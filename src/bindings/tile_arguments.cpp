@@ -48,18 +48,6 @@ bool may_be_negated(const Tensor& tensor) noexcept {
   return true;
 }
 
-/// What shows an own view, as its interface would.
-Tensor tensor_of(const StridedView& view) noexcept {
-  const StridedLayout& layout = view.layout;
-  return {.data = layout.count() == 0 ? nullptr : reinterpret_cast<void*>(view.address),  // NOLINT
-          .device = view.device,
-          .dimensions = static_cast<std::int32_t>(layout.rank()),
-          .type = *view.element.dlpack,
-          .shape = const_cast<std::int64_t*>(layout.shape().data()),
-          .strides = const_cast<std::int64_t*>(layout.strides().data()),
-          .byte_offset = 0};
-}
-
 /// Whether its memory is there, and its elements have a type that tells them from others.
 bool is_plain(const StridedView& view) noexcept {
   if (!view.is_typed || !view.element.dlpack) return false;
