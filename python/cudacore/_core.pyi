@@ -529,7 +529,9 @@ class ExternalMemory:
         Raises
         ------
         ValueError
-            `fd` is not an open file, or `size` is 0.
+            `fd` is not an open file, or `size` is 0 or negative.
+        OverflowError
+            A number is too large.
         CUDAError
             The driver can't import it.
         NotSupportedError
@@ -568,7 +570,9 @@ class ExternalMemory:
         IndexError
             The part reaches past the end.
         ValueError
-            This memory is closed, or the part is empty.
+            This memory is closed, the part is empty, or a number is negative.
+        OverflowError
+            A number is too large.
         """
     def close(self) -> None:
         """Ends the import, once no buffer uses it (cuDestroyExternalMemory)."""
@@ -605,6 +609,8 @@ class ExternalSemaphore:
         ------
         ValueError
             `fd` is not an open file.
+        OverflowError
+            `fd` is too large.
         CUDAError
             The driver can't import it.
         NotSupportedError
@@ -677,7 +683,9 @@ class GraphicsResource:
         Raises
         ------
         ValueError
-            An unknown flag, or no name of OpenGL's.
+            An unknown flag.
+        OverflowError
+            A name that OpenGL can't have: it has 32 bits.
         CUDAError
             No OpenGL context is current in this thread, it is on another device, or it has no such
             buffer.
@@ -709,7 +717,7 @@ class GraphicsResource:
 
         Raises
         ------
-        ValueError, CUDAError, NotSupportedError
+        ValueError, OverflowError, CUDAError, NotSupportedError
             As for `from_gl_buffer`; a CUDAError also for a format that CUDA doesn't know.
         """
     @property

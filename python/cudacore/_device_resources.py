@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cudacore._integers import is_int
 from cudacore._options import read_options
 from cudacore._public import public
 from cudacore.typing import WorkqueueSharingScopeType
@@ -92,7 +93,7 @@ class WorkqueueResourceOptions:
         limit = self.concurrency_limit
         if limit is None:
             return
-        if not _is_int(limit):
+        if not is_int(limit):
             text = f"concurrency_limit must be an int or None, not {type(limit).__name__}"
             raise TypeError(text)
         if limit < 1:
@@ -119,10 +120,6 @@ class ContextOptions:
     resources: DeviceResourcesType | None = None
 
 
-def _is_int(value: object) -> bool:
-    return hasattr(type(value), "__index__") and not isinstance(value, bool)
-
-
 def _is_sequence(value: object) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
 
@@ -142,7 +139,7 @@ def _one_for_each(options: SMResourceOptions, field: str, groups: int) -> list[A
 def _check_number(value: object, field: str) -> None:
     if value is None:
         return
-    if not _is_int(value):
+    if not is_int(value):
         text = f"SMResourceOptions.{field} must be an int, None, or a sequence of them"
         raise TypeError(f"{text}, not {type(value).__name__}")
     if value < 0:  # type: ignore[operator]

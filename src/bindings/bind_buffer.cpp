@@ -362,7 +362,7 @@ void bind_buffer(py::module_& module) {
                    if (!mr.is_none() && !owner.is_none()) {
                      throw py::value_error("Buffer.from_handle: give mr or owner, not both");
                    }
-                   const std::size_t bytes = to_byte_count(size, "Buffer.from_handle");
+                   const std::size_t bytes = to_size(size, "Buffer.from_handle: size");
                    const std::optional<Stream> chosen = to_optional_stream(stream);
                    return make_instance(
                        type, Buffer::from_handle(

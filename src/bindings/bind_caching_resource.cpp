@@ -7,7 +7,7 @@ namespace {
 
 std::size_t to_max_size(py::handle object) {
   if (object.is_none()) return 0;
-  const std::size_t size = to_byte_count(object, "CachingMemoryResource: max_size");
+  const std::size_t size = to_size(object, "CachingMemoryResource: max_size");
   if (size == 0) {
     throw py::value_error("CachingMemoryResource: max_size must be positive, or None for no limit");
   }
@@ -46,7 +46,9 @@ void bind_caching_resource(py::module_& module, const py::metaclass& metaclass) 
       .property("is_closed", quick, read<&CachingMemoryResource::is_closed>)
       .def("trim", py::arg("min_bytes_to_keep") = 0,
            [](CachingMemoryResource& self, py::handle keep) {
-             return [&self, kept = to_byte_count(keep, "MemoryResource.trim")] { self.trim(kept); };
+             return [&self, kept = to_size(keep, "MemoryResource.trim: min_bytes_to_keep")] {
+               self.trim(kept);
+             };
            });
 }
 

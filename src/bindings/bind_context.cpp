@@ -67,7 +67,7 @@ void bind_context_limits(py::module_& module) {
     type.property(name,
                   [limit = limit](const ContextLimits& self) { return self.context.limit(limit); });
     type.setter(name, [name = name, limit = limit](const ContextLimits& self, py::handle value) {
-      const std::size_t number = to_byte_count(value, name);
+      const std::size_t number = to_size(value, std::string("ContextLimits.") + name);
       return [context = self.context, limit, number] { context.set_limit(limit, number); };
     });
   }

@@ -183,14 +183,7 @@ std::shared_ptr<MemoryResource> to_open_memory_resource(py::handle object) {
 std::size_t granularity_of(const PyDevice& self, py::handle num_devices,
                            const std::string& granularity) {
   constexpr const char* what = "Device.get_multicast_granularity";
-  if (!is_index(num_devices)) {
-    refuse_type(std::string(what) + ": num_devices", "an int", num_devices);
-  }
-  const long long devices = to_index(num_devices).value;
-  if (devices < 1 || devices > std::numeric_limits<int>::max()) {
-    throw py::value_error(std::string(what) + ": num_devices is " + std::to_string(devices) +
-                          ", but at least one device takes part");
-  }
+  const int devices = to_int<int>(num_devices, std::string(what) + ": num_devices", {.least = 1});
   if (granularity != "recommended" && granularity != "minimum") {
     throw py::value_error(std::string(what) +
                           ": granularity must be 'recommended' or 'minimum', not '" + granularity +

@@ -17,13 +17,10 @@ py::object read_options(const char* function, py::handle options) {
   return py::module_::import("cudacore._device_resources").attr(function)(options);
 }
 
-unsigned to_count(py::handle object, const char* what = "a number of multiprocessors") {
-  const Index count = to_index(object);
-  if (!count.lies_in(0, std::numeric_limits<unsigned>::max())) {
-    throw py::value_error(std::string(what) + " must lie in 0 .. 2**32 - 1, not " +
-                          shown(count.number));
-  }
-  return static_cast<unsigned>(count.value);
+/// A driver's `unsigned`, which is a number of something.
+unsigned to_count(py::handle object, const char* what) {
+  constexpr long long most = std::numeric_limits<unsigned>::max();
+  return static_cast<unsigned>(to_int<long long>(object, what, {0, most}));
 }
 
 py::tuple split(const SMResource& self, py::handle options, bool dry_run) {
@@ -32,9 +29,12 @@ py::tuple split(const SMResource& self, py::handle options, bool dry_run) {
   for (const py::handle item : read_options("split_groups", options)) {
     const auto fields = py::reinterpret_borrow<py::tuple>(item);
     SMGroup& group = groups.emplace_back();
-    if (!fields[0].is_none()) group.count = to_count(fields[0]);
-    if (!fields[1].is_none()) group.coscheduled = to_count(fields[1]);
-    if (!fields[2].is_none()) group.preferred_coscheduled = to_count(fields[2]);
+    if (!fields[0].is_none()) group.count = to_count(fields[0], "SMResourceOptions.count");
+    if (!fields[1].is_none())
+      group.coscheduled = to_count(fields[1], "SMResourceOptions.coscheduled_sm_count");
+    if (!fields[2].is_none())
+      group.preferred_coscheduled =
+          to_count(fields[2], "SMResourceOptions.preferred_coscheduled_sm_count");
     group.backfill = fields[3].ptr() == Py_True;
   }
   const SMResource::Split made = without_gil([&] { return whole.split(groups, dry_run); });
@@ -48,8 +48,8 @@ void configure(const WorkqueueResource& self, py::handle options) {
   const py::tuple given = read_options("workqueue_settings", options);
   std::optional<WorkqueueSharingScope> scope;
   std::optional<unsigned> limit;
-  if (!given[0].is_none()) scope = static_cast<WorkqueueSharingScope>(to_count(given[0]));
-  if (!given[1].is_none()) limit = to_count(given[1], "concurrency_limit");
+  if (!given[0].is_none()) scope = static_cast<WorkqueueSharingScope>(given[0].cast<int>());
+  if (!given[1].is_none()) limit = to_count(given[1], "WorkqueueResourceOptions.concurrency_limit");
   queue.configure(scope, limit);
 }
 

@@ -12,44 +12,23 @@ namespace {
 constexpr char how_memory_is_made[] = "ExternalMemory.from_fd()";
 constexpr char how_semaphore_is_made[] = "ExternalSemaphore.from_fd()";
 
-/// An int that is not negative.
-std::size_t to_extent(py::handle object, const char* what) {
-  if (!is_index(object)) refuse_type(what, "an int", object);
-  const Index index = to_index(object);
-  if (index.fits && index.value < 0) throw py::value_error(std::string(what) + " is negative");
-  if (!index.fits) {
-    throw py::value_error(std::string(what) + " must lie in 0 .. 2**63 - 1, not " +
-                          shown(index.number));
-  }
-  return static_cast<std::size_t>(index.value);
-}
-
-int to_file(py::handle object, const char* what) {
-  if (!is_index(object)) refuse_type(what, "an int", object);
-  const Index index = to_index(object);
-  if (!index.lies_in(0, std::numeric_limits<int>::max())) {
-    throw py::value_error(std::string(what) + " " + shown(index.number) + " is not an open file");
-  }
-  return static_cast<int>(index.value);
-}
-
 bool is_set(py::handle object, const char* what) {
   if (PyBool_Check(object.ptr()) == 0) refuse_type(what, "a bool", object);
   return object.ptr() == Py_True;
 }
 
 auto memory_from_fd(py::handle fd, py::handle size, py::handle dedicated) {
-  const int file = to_file(fd, "ExternalMemory.from_fd: fd");
-  const std::size_t bytes = to_extent(size, "ExternalMemory.from_fd: size");
+  const int file = to_int<int>(fd, "ExternalMemory.from_fd: fd", {.least = 0});
+  const std::size_t bytes = to_size(size, "ExternalMemory.from_fd: size");
   const bool is_dedicated = is_set(dedicated, "ExternalMemory.from_fd: dedicated");
   return [=] { return ExternalMemory::from_fd(file, bytes, is_dedicated); };
 }
 
 auto map_external_buffer(const ObjectOf<ExternalMemory>& self, py::handle offset, py::handle size) {
-  const std::size_t first = to_extent(offset, "ExternalMemory.map_buffer: offset");
+  const std::size_t first = to_size(offset, "ExternalMemory.map_buffer: offset");
   const std::optional<std::size_t> given = size.is_none()
                                                ? std::optional<std::size_t>()
-                                               : to_extent(size, "ExternalMemory.map_buffer: size");
+                                               : to_size(size, "ExternalMemory.map_buffer: size");
   return [memory = ExternalMemory(self.value()), first, given] {
     const std::size_t all = memory.size();
     return memory.map_buffer(first, given.value_or(all - std::min(first, all)));
@@ -57,7 +36,7 @@ auto map_external_buffer(const ObjectOf<ExternalMemory>& self, py::handle offset
 }
 
 auto semaphore_from_fd(py::handle fd, py::handle timeline) {
-  const int file = to_file(fd, "ExternalSemaphore.from_fd: fd");
+  const int file = to_int<int>(fd, "ExternalSemaphore.from_fd: fd", {.least = 0});
   const bool is_timeline = is_set(timeline, "ExternalSemaphore.from_fd: timeline");
   return [=] { return ExternalSemaphore::from_fd(file, is_timeline); };
 }
@@ -69,11 +48,10 @@ auto on_stream(const ObjectOf<Stream>& self, py::handle semaphore, py::handle va
   const auto* chosen = get_if<ExternalSemaphore>(semaphore.ptr());
   if (chosen == nullptr) refuse_type(what + ": semaphore", "an ExternalSemaphore", semaphore);
   const ExternalSemaphore kept = *chosen;
-  if (!value.is_none() && !is_index(value)) refuse_type(what + ": value", "an int", value);
   if (value.is_none() && kept.is_timeline()) {
     throw py::value_error(what + ": give the value that the timeline counts to");
   }
-  const std::uint64_t count = value.is_none() ? 0 : to_address(value, (what + ": value").c_str());
+  const std::uint64_t count = value.is_none() ? 0 : to_int<std::uint64_t>(value, what + ": value");
   return [stream = Stream(self.value()), kept, count] { (kept.*function)(stream, count); };
 }
 

@@ -57,13 +57,8 @@ py::object begin(const BuilderObject& self, py::handle mode) {
 }
 
 std::size_t to_branch_count(py::handle object, const char* what) {
-  if (!is_index(object)) refuse_type(what, "an int", object);
-  const Index count = to_index(object);
-  if (!count.lies_in(1, std::numeric_limits<int>::max())) {
-    throw py::value_error(std::string(what) + " must lie in 1 .. 2**31 - 1, not " +
-                          shown(count.number));
-  }
-  return static_cast<std::size_t>(count.value);
+  constexpr long long most = std::numeric_limits<int>::max();
+  return static_cast<std::size_t>(to_int<long long>(object, what, {1, most}));
 }
 
 py::object split(const BuilderObject& self, py::handle count) {
@@ -144,13 +139,7 @@ void leave(const BuilderObject& self, const py::args& raised) {
 
 std::optional<unsigned> to_condition_value(py::handle value) {
   if (value.is_none()) return std::nullopt;
-  if (!is_index(value)) refuse_type("create_condition: default_value", "an int", value);
-  const Index chosen = to_index(value);
-  if (!chosen.lies_in(0, std::numeric_limits<unsigned>::max())) {
-    throw std::overflow_error("create_condition: default_value must lie in 0 .. 2**32 - 1, not " +
-                              shown(chosen.number));
-  }
-  return static_cast<unsigned>(chosen.value);
+  return to_int<unsigned>(value, "create_condition: default_value");
 }
 
 GraphCondition to_condition(py::handle object) {

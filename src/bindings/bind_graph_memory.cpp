@@ -13,7 +13,7 @@ void add_mark(Class& type, const char* name, GraphMemoryAttribute attribute) {
   type.property(name,
                 [attribute](const GraphMemoryAttributes& self) { return self.get(attribute); });
   type.setter(name, [attribute, name](const GraphMemoryAttributes& self, py::handle value) {
-    if (to_address(value, name) != 0) {
+    if (to_int<std::uint64_t>(value, std::string("GraphMemoryResourceAttributes.") + name) != 0) {
       // As cuda.core has it.
       PyErr_Format(PyExc_AttributeError, "Attribute '%s' may only be set to zero (got %S).", name,
                    value.ptr());

@@ -18,17 +18,6 @@ PyObject* refuse_new_graphics(PyTypeObject* /*type*/, PyObject* /*args*/, PyObje
   });
 }
 
-/// A GLuint, or an index.
-unsigned to_unsigned(py::handle object, const char* what) {
-  if (!is_index(object)) refuse_type(what, "an int", object);
-  const Index index = to_index(object);
-  if (!index.lies_in(0, std::numeric_limits<unsigned>::max())) {
-    throw py::value_error(std::string(what) + " " + shown(index.number) +
-                          " is not from 0 to 2**32 - 1");
-  }
-  return static_cast<unsigned>(index.value);
-}
-
 struct NamedUse {
   const char* name;
   bool GraphicsUse::*flag;  ///< null for none
@@ -74,7 +63,7 @@ GraphicsUse to_use(py::handle flags, const std::string& what) {
 PyGraphics from_gl_buffer(py::handle /*type*/, py::handle gl_buffer, py::handle flags,
                           py::handle stream) {
   const std::string what = "GraphicsResource.from_gl_buffer: ";
-  const unsigned name = to_unsigned(gl_buffer, (what + "gl_buffer").c_str());
+  const unsigned name = to_int<unsigned>(gl_buffer, what + "gl_buffer");
   const GraphicsUse use = to_use(flags, what + "flags");
   std::optional<Stream> maps_on = to_optional_stream(stream);
   GraphicsResource made = without_gil([&] { return GraphicsResource::from_gl_buffer(name, use); });
@@ -84,8 +73,8 @@ PyGraphics from_gl_buffer(py::handle /*type*/, py::handle gl_buffer, py::handle 
 PyGraphics from_gl_image(py::handle /*type*/, py::handle image, py::handle target,
                          py::handle flags) {
   const std::string what = "GraphicsResource.from_gl_image: ";
-  const unsigned name = to_unsigned(image, (what + "image").c_str());
-  const unsigned kind = to_unsigned(target, (what + "target").c_str());
+  const unsigned name = to_int<unsigned>(image, what + "image");
+  const unsigned kind = to_int<unsigned>(target, what + "target");
   const GraphicsUse use = to_use(flags, what + "flags");
   return {without_gil([&] { return GraphicsResource::from_gl_image(name, kind, use); })};
 }
@@ -184,8 +173,8 @@ void bind_graphics(py::module_& module) {
            no_stream,
            [](const ObjectOf<PyGraphics>& self, py::handle layer, py::handle level,
               py::handle stream) {
-             const unsigned place = to_unsigned(layer, "GraphicsResource.map_array: layer");
-             const unsigned size = to_unsigned(level, "GraphicsResource.map_array: level");
+             const unsigned place = to_int<unsigned>(layer, "GraphicsResource.map_array: layer");
+             const unsigned size = to_int<unsigned>(level, "GraphicsResource.map_array: level");
              return map_as(self, stream, [=](const GraphicsResource& resource, const Stream& on) {
                return resource.map_array(place, size, on);
              });

@@ -76,8 +76,9 @@ void bind_attributes(py::module_& module) {
     if (!field.settable) continue;
     type.setter(field.name, in_parts, [&field](const KernelAttributes& self, py::handle value) {
       const bool is_flag = field.is_bool && PyBool_Check(value.ptr()) != 0;
-      const int number = is_flag ? static_cast<int>(value.ptr() == Py_True)
-                                 : to_int(value, "KernelAttributes", field.name);
+      const int number = is_flag
+                             ? static_cast<int>(value.ptr() == Py_True)
+                             : to_int<int>(value, std::string("KernelAttributes.") + field.name);
       without_gil([self, &field, number] {
         self.kernel.set_attribute(field.attribute, number, self.target());
       });
@@ -133,8 +134,9 @@ py::object potential_block_size(const KernelOccupancy& self, py::handle needed, 
       const AcquireGil acquire;
       if (raised) return 0;
       try {
-        return run_python(
-            [&] { return to_byte_count(needed(block_size), "the function for shared memory"); });
+        return run_python([&] {
+          return to_size(needed(block_size), "the size of shared memory for a block size");
+        });
       } catch (py::error_already_set& error) {
         raised = std::move(error);
       } catch (...) {
@@ -147,7 +149,8 @@ py::object potential_block_size(const KernelOccupancy& self, py::handle needed, 
         [&ask, self, limit] { return self.kernel.max_potential_block_size(ask, limit); });
     if (raised) throw std::move(*raised);
   } else {
-    const std::size_t bytes = to_byte_count(needed, "KernelOccupancy.max_potential_block_size");
+    const std::size_t bytes =
+        to_size(needed, "KernelOccupancy.max_potential_block_size: dynamic_shared_memory_needed");
     result = without_gil(
         [self, bytes, limit] { return self.kernel.max_potential_block_size(bytes, limit); });
   }

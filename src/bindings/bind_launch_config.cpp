@@ -37,7 +37,7 @@ unsigned to_extent(py::handle value, const char* field, std::size_t axis) {
   constexpr long long largest = std::numeric_limits<unsigned>::max();
   if (PyLong_CheckExact(value.ptr()) != 0) {
     int overflow = 0;
-    const long long extent = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+    const long long extent = as_long_long(value.ptr(), overflow);
     if (overflow == 0 && extent >= 1 && extent <= largest) return static_cast<unsigned>(extent);
   }
   const auto name = [&]() { return in_config(field) + "." + axes[axis]; };
@@ -51,12 +51,9 @@ unsigned to_extent(py::handle value, const char* field, std::size_t axis) {
     refuse_type(name(), "an int", value,
                 PyFloat_Check(value.ptr()) != 0 ? "; pass int(...) of it" : "");
   }
-  const Index extent = to_index(is_whole ? py::int_(py::reinterpret_borrow<py::object>(value))
-                                         : py::reinterpret_borrow<py::object>(value));
-  if (!extent.lies_in(1, largest)) {
-    throw py::value_error(name() + " must lie in 1 .. 2**32 - 1, not " + shown(extent.number));
-  }
-  return static_cast<unsigned>(extent.value);
+  const py::object number = is_whole ? py::int_(py::reinterpret_borrow<py::object>(value))
+                                     : py::reinterpret_borrow<py::object>(value);
+  return static_cast<unsigned>(to_int<long long>(number, name(), {1, largest}));
 }
 
 [[noreturn]] void refuse_size(const char* field, std::size_t size) {
@@ -100,13 +97,8 @@ void set_value(bool& flag, py::handle value, const char* field) {
 }
 
 std::size_t to_shared_memory(py::handle value) {
-  if (!is_index(value)) refuse_type(in_config("shmem_size"), "an int", value);
-  const Index size = to_index(value);
-  if (!size.lies_in(0, std::numeric_limits<unsigned>::max())) {
-    throw py::value_error(in_config("shmem_size") + " must lie in 0 .. 2**32 - 1 bytes, not " +
-                          shown(value));
-  }
-  return static_cast<std::size_t>(size.value);
+  constexpr long long most = std::numeric_limits<unsigned>::max();
+  return static_cast<std::size_t>(to_int<long long>(value, in_config("shmem_size"), {0, most}));
 }
 
 void set_value(std::size_t& bytes, py::handle value, const char* /*field*/) {
@@ -114,18 +106,7 @@ void set_value(std::size_t& bytes, py::handle value, const char* /*field*/) {
 }
 
 void set_value(std::optional<int>& number, py::handle value, const char* field) {
-  if (value.is_none()) {
-    number.reset();
-    return;
-  }
-  if (PyBool_Check(value.ptr()) != 0 || PyLong_Check(value.ptr()) == 0) {
-    refuse_type(in_config(field), "an int or None", value);
-  }
-  const Index given = to_index(value);
-  if (!given.lies_in(std::numeric_limits<int>::min(), std::numeric_limits<int>::max())) {
-    throw py::value_error(in_config(field) + " does not fit an int");
-  }
-  number = static_cast<int>(given.value);
+  number = value.is_none() ? std::nullopt : std::optional(to_int<int>(value, in_config(field)));
 }
 
 template <typename E>

@@ -29,10 +29,8 @@ int to_numa_node(py::handle object) {
     raise_as_both(PyExc_TypeError, PyExc_ValueError,
                   "Host: numa_id must be an int or None, not " + type_name(object));
   }
-  const Index index = to_index(object);
   // Linux has 1024 nodes at most. What is made for one is kept.
-  if (index.lies_in(0, 1023)) return static_cast<int>(index.value);
-  throw py::value_error("Host: numa_id must lie in 0 .. 1023, not " + shown(index.number));
+  return to_int<int>(object, "Host: numa_id", {0, 1023});
 }
 
 /// Host(numa_id=None, *, is_numa_current=False)

@@ -72,7 +72,7 @@ void refuse_uninitialized(const char* function, py::handle resource) {
 }
 
 Request::Request(const char* function, py::handle bytes, py::handle given_stream)
-    : size(to_byte_count(bytes, function)), stream(given_stream) {}
+    : size(to_size(bytes, std::string(function) + ": size")), stream(given_stream) {}
 
 const Stream* stream_at_hand(py::handle given) {
   PyObject* object = given.is_none() ? entered_stream() : given.ptr();

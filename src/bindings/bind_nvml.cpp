@@ -9,11 +9,9 @@ using system::NvmlValue;
 
 NvmlValue nvml_argument(py::handle value) {
   if (PyUnicode_Check(value.ptr()) != 0) return {value.cast<std::string>()};
-  const auto number = checked(PyNumber_Index(value.ptr()));
-  const int is_negative = PyObject_RichCompareBool(number.ptr(), py::int_(0).ptr(), Py_LT);
-  if (is_negative < 0) throw py::error_already_set();
-  if (is_negative != 0) return {static_cast<std::int64_t>(number.cast<long long>())};
-  return {static_cast<std::uint64_t>(number.cast<unsigned long long>())};
+  const Index number = to_index(value);
+  if (number.fits && number.value < 0) return {static_cast<std::int64_t>(number.value)};
+  return {to_int<std::uint64_t>(number.number, "an argument of NVML")};
 }
 
 py::object nvml_answer(const NvmlValue& value) {

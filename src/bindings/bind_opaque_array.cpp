@@ -176,7 +176,7 @@ void bind_mipmapped_array(py::module_& module) {
       .def("get_level", py::arg("level"),
            [](const MipmappedArray& self, py::handle level) {
              return [array = MipmappedArray(self),
-                     chosen = to_int(level, "MipmappedArray.get_level", "level")] {
+                     chosen = to_int<int>(level, "MipmappedArray.get_level: level")] {
                return array.get_level(chosen);
              };
            })

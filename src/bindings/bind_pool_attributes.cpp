@@ -20,7 +20,8 @@ template <typename Class>
 void add_setting(Class& type, const char* name, PoolAttribute attribute) {
   type.property(name, [attribute](const PoolAttributes& self) { return self.get(attribute); });
   type.setter(name, [attribute, name](const PoolAttributes& self, py::handle value) {
-    return [pool = self.pool, attribute, number = to_address(value, name)] {
+    return [pool = self.pool, attribute,
+            number = to_int<std::uint64_t>(value, std::string("MemoryPoolAttributes.") + name)] {
       pool->set_attribute(attribute, number);
     };
   });

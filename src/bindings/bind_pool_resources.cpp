@@ -97,7 +97,9 @@ void bind_pool_base(py::module_& module, const py::metaclass& metaclass) {
       .property("is_closed", quick, read<&PoolMemoryResource::is_closed>)
       .def("trim", py::arg("min_bytes_to_keep") = 0,
            [](const PoolMemoryResource& self, py::handle keep) {
-             return [&self, kept = to_byte_count(keep, "MemoryResource.trim")] { self.trim(kept); };
+             return [&self, kept = to_size(keep, "MemoryResource.trim: min_bytes_to_keep")] {
+               self.trim(kept);
+             };
            });
 }
 

@@ -28,12 +28,7 @@ MemSyncDomainMap to_mem_sync_domain_map(py::handle object, const char* what) {
   const auto domain = [&](std::size_t i) {
     const py::object item = pair[i];
     if (!is_index(item)) refuse_type(what, "a pair of ints", item);
-    const Index number = to_index(item);
-    if (!number.lies_in(0, most_domains)) {
-      throw py::value_error(std::string(what) + " must have domains in 0 .. 255, not " +
-                            shown(number.number));
-    }
-    return static_cast<std::uint8_t>(number.value);
+    return static_cast<std::uint8_t>(to_int<int>(item, what, {0, most_domains}));
   };
   const std::uint8_t normal = domain(0);
   return {.normal = normal, .remote = domain(1)};
@@ -68,7 +63,7 @@ void bind_stream_attributes(py::module_& module) {
       .property("priority", read<&StreamAttributes::priority>)
       .setter("priority",
               [](const StreamAttributes& self, py::handle value) {
-                return [self, priority = to_int(value, "StreamAttributes", "priority")] {
+                return [self, priority = to_int<int>(value, "StreamAttributes.priority")] {
                   self.set_priority(priority);
                 };
               })

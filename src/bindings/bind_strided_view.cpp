@@ -45,7 +45,7 @@ StridedView from_buffer(py::handle /*type*/, const py::object& buffer, py::handl
     throw py::value_error("StridedMemoryView.from_buffer: itemsize or dtype must be given");
   }
   const std::size_t size =
-      itemsize.is_none() ? 0 : to_byte_count(itemsize, "StridedMemoryView.from_buffer: itemsize");
+      itemsize.is_none() ? 0 : to_size(itemsize, "StridedMemoryView.from_buffer: itemsize");
   ElementType element = dtype.is_none()
                             ? opaque_elements(size)
                             : to_element_type(dtype, "StridedMemoryView.from_buffer: dtype");

@@ -128,23 +128,14 @@ StridedView to_strided_view(py::handle object, const char* what) {
 constexpr char im2col_name[] = "TensorMapDescriptor.from_im2col";
 constexpr char wide_name[] = "TensorMapDescriptor.from_im2col_wide";
 
-std::int64_t to_one(py::handle object, const char* name) {
-  const Index index = is_index(object) ? to_index(object) : Index{};
-  if (!index.number) refuse_type(name, "an int", object);
-  if (!index.fits) {
-    throw std::overflow_error(std::string(name) + " is " + shown(index.number) +
-                              ", which does not fit 64 bits");
-  }
-  return index.value;
-}
-
 TensorMapObject make_im2col(py::handle object, py::handle lower, py::handle upper,
                             py::handle channels, py::handle columns,
                             const TensorMapFields& fields) {
   const StridedView view = to_strided_view(object, im2col_name);
-  const TensorMapPixels pixels{
-      to_lengths(lower, "pixel_box_lower_corner"), to_lengths(upper, "pixel_box_upper_corner"),
-      to_one(channels, "channels_per_pixel"), to_one(columns, "pixels_per_column")};
+  const TensorMapPixels pixels{to_lengths(lower, "pixel_box_lower_corner"),
+                               to_lengths(upper, "pixel_box_upper_corner"),
+                               to_int<std::int64_t>(channels, "channels_per_pixel"),
+                               to_int<std::int64_t>(columns, "pixels_per_column")};
   const Request request = request_of(view, options_by("im2col_options", fields), im2col_name);
   return made_by(view, request, [&] {
     return TensorMapDescriptor::im2col(request.tensor, pixels, request.options);
@@ -155,10 +146,10 @@ TensorMapObject make_im2col_wide(py::handle object, py::handle lower, py::handle
                                  py::handle channels, py::handle columns, py::handle mode,
                                  const TensorMapFields& fields) {
   const StridedView view = to_strided_view(object, wide_name);
-  const TensorMapPixels pixels{{to_one(lower, "pixel_box_lower_corner_width")},
-                               {to_one(upper, "pixel_box_upper_corner_width")},
-                               to_one(channels, "channels_per_pixel"),
-                               to_one(columns, "pixels_per_column")};
+  const TensorMapPixels pixels{{to_int<std::int64_t>(lower, "pixel_box_lower_corner_width")},
+                               {to_int<std::int64_t>(upper, "pixel_box_upper_corner_width")},
+                               to_int<std::int64_t>(channels, "channels_per_pixel"),
+                               to_int<std::int64_t>(columns, "pixels_per_column")};
   const auto chosen =
       static_cast<TensorMapIm2ColWideMode>(python_part().attr("wide_mode")(mode).cast<int>());
   const Request request = request_of(view, options_by("wide_options", fields), wide_name);

@@ -4,7 +4,7 @@
 #include "bindings/borrowed_buffers.hpp"
 #include "bindings/conversions.hpp"
 #include "bindings/foreign_stream.hpp"
-#include "bindings/python_int.hpp"
+#include "bindings/integers.hpp"
 #include "bindings/queue_launch.hpp"
 #include "bindings/tile_launches.hpp"
 #include "bindings/traced_launches.hpp"

@@ -9,7 +9,7 @@ namespace {
 auto modify_allocation(VirtualMemoryResource& self, py::handle buffer, py::handle new_size,
                        py::handle config) {
   constexpr const char* function = "VirtualMemoryResource.modify_allocation";
-  const std::size_t size = to_byte_count(new_size, function);
+  const std::size_t size = to_size(new_size, std::string(function) + ": new_size");
   std::optional<VirtualMemoryResourceOptions> options;
   if (!config.is_none()) options = to_options<VirtualMemoryResourceOptions>(config);
   const auto* given = get_if<Buffer>(buffer.ptr());

@@ -7,7 +7,6 @@
 #include "bindings/entered_streams.hpp"
 #include "bindings/foreign_array.hpp"
 #include "bindings/foreign_stream.hpp"
-#include "bindings/python_int.hpp"
 #include "bindings/type_cache.hpp"
 #include "owner/owned_handles.hpp"
 
@@ -264,52 +263,7 @@ unsigned long long to_address(py::handle object, const char* what) {
     if (!raised.matches(PyExc_TypeError)) throw raised;
     refuse_type(what, "an int", object);
   }
-  const unsigned long long value = PyLong_AsUnsignedLongLong(number.ptr());
-  if (PyErr_Occurred() != nullptr) {
-    PyErr_Clear();
-    throw std::overflow_error(std::string(what) + " must lie in 0 .. 2**64 - 1, not " +
-                              shown(number));
-  }
-  return value;
-}
-
-bool is_index(py::handle object) noexcept {
-  return PyBool_Check(object.ptr()) == 0 && PyIndex_Check(object.ptr()) != 0;
-}
-
-Index to_index(py::handle object) {
-  py::object number = checked(PyNumber_Index(object.ptr()));
-  int overflow = 0;
-  const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
-  return {std::move(number), value, overflow == 0};
-}
-
-int to_int(py::handle object, const char* owner, const char* field) {
-  const auto what = [&] { return std::string(owner) + "." + field; };
-  if (!is_index(object)) refuse_type(what(), "an int", object);
-  const Index index = to_index(object);
-  if (!index.lies_in(std::numeric_limits<int>::min(), std::numeric_limits<int>::max())) {
-    throw std::overflow_error(what() + " must fit 32 bits, not be " + shown(index.number));
-  }
-  return static_cast<int>(index.value);
-}
-
-std::size_t to_byte_count(py::handle object, const char* what) {
-  if (!is_index(object)) refuse_type(std::string(what) + ": size", "an int", object);
-  const Py_ssize_t size = PyNumber_AsSsize_t(object.ptr(), PyExc_OverflowError);
-  if (size == -1 && PyErr_Occurred() != nullptr) {
-    if (PyErr_ExceptionMatches(PyExc_OverflowError) != 0) {
-      PyErr_Clear();
-      throw std::overflow_error(std::string(what) + ": size is " + shown(object) +
-                                ", which is more bytes than any memory has (2**63 - 1)");
-    }
-    throw py::error_already_set();
-  }
-  if (size < 0) {
-    throw py::value_error(std::string(what) + ": size must not be negative, but is " +
-                          std::to_string(size));
-  }
-  return static_cast<std::size_t>(size);
+  return to_int<unsigned long long>(number, what);
 }
 
 }  // namespace cudacore::bindings

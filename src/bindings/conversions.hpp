@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "bindings/collector.hpp"
+#include "bindings/integers.hpp"
 
 // Arguments that may have several forms, and how messages show them.
 
@@ -51,27 +52,6 @@ Py_hash_t hash_of(const Buffer& buffer) noexcept;
 [[nodiscard]] std::shared_ptr<MemoryResource> to_memory_resource(py::handle object);
 /// An int, or anything whose int() is an address or a handle (cuda.bindings objects).
 [[nodiscard]] unsigned long long to_address(py::handle object, const char* what);
-
-/// Whether an object is an int or stands for one; a bool does not.
-[[nodiscard]] bool is_index(py::handle object) noexcept;
-/// The int that such an object stands for.
-struct Index {
-  py::object number;
-  long long value = 0;
-  bool fits = false;  ///< whether `value` holds it
-
-  [[nodiscard]] bool lies_in(long long least, long long most) const noexcept {
-    return fits && value >= least && value <= most;
-  }
-};
-[[nodiscard]] Index to_index(py::handle object);
-
-/// An int of 32 bits, or an object that stands for one; a bool does not. Messages call it
-/// `owner.field`.
-/// @throw TypeError, OverflowError
-[[nodiscard]] int to_int(py::handle object, const char* owner, const char* field);
-/// A number of bytes: an int that is not negative. `what` begins the message.
-[[nodiscard]] std::size_t to_byte_count(py::handle object, const char* what);
 
 /// An attribute; None if the object does not have it. What reading it raises is passed on.
 [[nodiscard]] py::object attribute_or_none(py::handle object, const char* name);

@@ -24,8 +24,8 @@ struct OptionSpec {
   const char* flag = "";      ///< of the compiler or linker; empty if there is none
   const char* doc;
   const char* aliases = "";  ///< what else a misspelled name may have meant, separated by spaces
-  long long minimum = 0;     ///< of an int
-  long long maximum = std::numeric_limits<int>::max();
+  int minimum = 0;           ///< of an int
+  int maximum = std::numeric_limits<int>::max();
   const char* when_true = nullptr;  ///< the value that True stands for; null if True is refused
   bool is_path = false;             ///< whether an os.PathLike is taken too, encoded as files are
 };
@@ -109,11 +109,6 @@ inline std::string to_text(py::handle object, const OptionPlace& place) {
   return text;
 }
 
-inline Index to_number(py::handle object, const OptionPlace& place) {
-  if (!is_index(object)) refuse_type(place.name, place.expected, object);
-  return to_index(object);
-}
-
 inline bool is_list(py::handle object) {
   return PyUnicode_Check(object.ptr()) == 0 && PyBytes_Check(object.ptr()) == 0 &&
          PyByteArray_Check(object.ptr()) == 0 && !is_mapping(object) &&
@@ -156,26 +151,13 @@ inline void read_option(py::handle object, const OptionPlace& place, bool& value
 }
 
 inline void read_option(py::handle object, const OptionPlace& place, int& value) {
-  const auto [least, most] = std::pair(place.spec.minimum, place.spec.maximum);
-  const Index index = to_number(object, place);
-  if (!index.lies_in(least, most)) {
-    const std::string range =
-        most != std::numeric_limits<int>::max()
-            ? "between " + std::to_string(least) + " and " + std::to_string(most)
-        : least == 0 ? "an int of 32 bits that is not negative"
-                     : "an int of 32 bits";
-    throw py::value_error(place.name + " must be " + range + ", not " + shown(index.number));
-  }
-  value = static_cast<int>(index.value);
+  if (!is_index(object)) refuse_type(place.name, place.expected, object);
+  value = to_int<int>(object, place.name, {place.spec.minimum, place.spec.maximum});
 }
 
 inline void read_option(py::handle object, const OptionPlace& place, std::size_t& value) {
-  const py::object number = to_number(object, place).number;
-  value = PyLong_AsSize_t(number.ptr());
-  if (PyErr_Occurred() == nullptr) return;
-  PyErr_Clear();
-  throw py::value_error(place.name + " must be an int of 64 bits that is not negative, not " +
-                        shown(number));
+  if (!is_index(object)) refuse_type(place.name, place.expected, object);
+  value = to_size(object, place.name);
 }
 
 inline void read_option(py::handle object, const OptionPlace& place, double& value) {

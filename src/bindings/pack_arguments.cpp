@@ -8,7 +8,7 @@
 #include "bindings/argument.hpp"
 #include "bindings/array_argument.hpp"
 #include "bindings/conversions.hpp"
-#include "bindings/python_int.hpp"
+#include "bindings/integers.hpp"
 #include "bindings/texture_argument.hpp"
 
 namespace cudacore::bindings {

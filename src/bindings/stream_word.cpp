@@ -8,21 +8,10 @@
 namespace cudacore::bindings {
 namespace {
 
-/// A number of bytes.
-std::size_t to_bytes_of_word(py::handle object, const std::string& what) {
-  if (!is_index(object)) refuse_type(what, "an int", object);
-  const Index index = to_index(object);
-  if (index.fits && index.value >= 0) return static_cast<std::size_t>(index.value);
-  if (index.fits) {
-    throw py::value_error(what + " must not be negative, but is " + shown(index.number));
-  }
-  throw std::overflow_error(what + " must fit 63 bits, not be " + shown(index.number));
-}
-
 /// Where a word is: in a Buffer, or at an address.
 StreamWord to_word(py::handle word, py::handle offset, py::handle size, const std::string& what) {
-  const std::size_t from = to_bytes_of_word(offset, what + ": offset");
-  const std::size_t bytes = to_bytes_of_word(size, what + ": size");
+  const std::size_t from = to_size(offset, what + ": offset");
+  const std::size_t bytes = to_size(size, what + ": size");
   if (const auto* buffer = get_if<Buffer>(word.ptr())) return StreamWord::in(*buffer, from, bytes);
   const bool is_address = is_index(word) || !attribute_or_none(word, "__int__").is_none();
   if (!is_address) refuse_type(what + ": word", "a Buffer or an address", word);
@@ -49,15 +38,10 @@ bool to_bool(py::handle object, const char* what) {
   return object.ptr() == Py_True;
 }
 
-std::uint64_t to_word_value(py::handle value, const std::string& what) {
-  if (!is_index(value)) refuse_type(what + ": value", "an int", value);
-  return to_address(value, (what + ": value").c_str());
-}
-
 auto write(const ObjectOf<Stream>& self, py::handle word, py::handle value, py::handle size,
            py::handle offset) {
   const std::string what = "Stream.write_value";
-  const std::uint64_t number = to_word_value(value, what);
+  const std::uint64_t number = to_int<std::uint64_t>(value, what + ": value");
   const StreamWord chosen = to_word(word, offset, size, what);
   require_recorded(self.value());
   return [stream = Stream(self.value()), chosen, number] { write_value(stream, chosen, number); };
@@ -66,7 +50,7 @@ auto write(const ObjectOf<Stream>& self, py::handle word, py::handle value, py::
 auto wait_for(const ObjectOf<Stream>& self, py::handle word, py::handle value, py::handle condition,
               py::handle size, py::handle offset, py::handle flush) {
   const std::string what = "Stream.wait_value";
-  const std::uint64_t number = to_word_value(value, what);
+  const std::uint64_t number = to_int<std::uint64_t>(value, what + ": value");
   const WaitCondition until = to_condition(condition);
   const bool flushes = to_bool(flush, "Stream.wait_value: flush");
   const StreamWord chosen = to_word(word, offset, size, what);

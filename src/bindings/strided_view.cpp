@@ -108,12 +108,7 @@ dlpack::Tensor borrowed_tensor(const StridedView& view) {
 std::vector<std::int64_t> to_lengths(py::handle object, const std::string& what) {
   const auto to_length = [&](py::handle item) {
     if (!is_index(item)) refuse_type(what, "an int or a tuple of ints", item);
-    const Index index = to_index(item);
-    if (!index.fits) {
-      throw std::overflow_error(what + " has " + shown(index.number) +
-                                ", which does not fit 64 bits");
-    }
-    return static_cast<std::int64_t>(index.value);
+    return to_int<std::int64_t>(item, what);
   };
   if (is_index(object)) return {to_length(object)};
   const bool is_sequence = PyTuple_Check(object.ptr()) != 0 || PyList_Check(object.ptr()) != 0;

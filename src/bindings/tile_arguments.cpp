@@ -11,7 +11,7 @@
 #include "bindings/conversions.hpp"
 #include "bindings/dlpack_import.hpp"
 #include "bindings/foreign_view.hpp"
-#include "bindings/python_int.hpp"
+#include "bindings/integers.hpp"
 #include "bindings/recorder.hpp"
 #include "bindings/strided_view.hpp"
 

@@ -280,7 +280,7 @@ def test_trim(pool: CachingMemoryResource, stream: Stream) -> None:
     kept.close()
     pool.trim()
     assert pool.snapshot() == []
-    with pytest.raises(ValueError, match="must not be negative"):
+    with pytest.raises(ValueError, match=r"trim: min_bytes_to_keep must lie in 0 .. 2\*\*63 - 1"):
         pool.trim(-1)
 
 
@@ -380,9 +380,9 @@ def test_drawing(pool: CachingMemoryResource, stream: Stream) -> None:
         ((), {}, TypeError, "upstream"),
         ((None,), {}, TypeError, "expected a MemoryResource, not NoneType"),
         (("pool",), {"max_size": 0}, ValueError, "max_size must be positive"),
-        (("pool",), {"max_size": -1}, ValueError, "must not be negative"),
+        (("pool",), {"max_size": -1}, ValueError, "max_size must lie in 0 .."),
         (("pool",), {"max_size": "1"}, TypeError, "max_size"),
-        (("pool",), {"max_size": 1 << 64}, OverflowError, "more bytes than any memory has"),
+        (("pool",), {"max_size": 1 << 64}, OverflowError, "max_size must lie in 0 .."),
         (("pool", 1), {}, TypeError, "CachingMemoryResource"),
     ],
 )

@@ -22,12 +22,12 @@ def file() -> Iterator[int]:
         (lambda _: ExternalMemory.from_fd("0", 1), TypeError),
         (lambda _: ExternalMemory.from_fd(True, 1), TypeError),
         (lambda _: ExternalMemory.from_fd(-1, 1), ValueError),
-        (lambda _: ExternalMemory.from_fd(2**40, 1), ValueError),
+        (lambda _: ExternalMemory.from_fd(2**40, 1), OverflowError),
         (lambda _: ExternalMemory.from_fd(2**31 - 1, 1), ValueError),
         (lambda fd: ExternalMemory.from_fd(fd, 0), ValueError),
         (lambda fd: ExternalMemory.from_fd(fd, -1), ValueError),
         (lambda fd: ExternalMemory.from_fd(fd, 1.5), TypeError),
-        (lambda fd: ExternalMemory.from_fd(2**64 + fd, 1), ValueError),
+        (lambda fd: ExternalMemory.from_fd(2**64 + fd, 1), OverflowError),
         (lambda fd: ExternalMemory.from_fd(fd, 1, dedicated=1), TypeError),
         (lambda _: ExternalSemaphore.from_fd(None), TypeError),
         (lambda _: ExternalSemaphore.from_fd(-1), ValueError),
@@ -46,10 +46,12 @@ def test_wrong_arguments(
 
 def test_numbers_that_are_too_large(file: int) -> None:
     with pytest.raises(
-        ValueError, match=r"size must lie in 0 .. 2\*\*63 - 1, not 92233720368547758"
+        OverflowError, match=r"size must lie in 0 .. 2\*\*63 - 1, not 92233720368547758"
     ):
         ExternalMemory.from_fd(file, 2**63)
-    with pytest.raises(ValueError, match=r"fd 18446744073709551619 is not an open file"):
+    with pytest.raises(
+        OverflowError, match=r"fd must lie in 0 .. 2\*\*31 - 1, not 18446744073709551619"
+    ):
         ExternalMemory.from_fd(2**64 + 3, 1)
 
 

@@ -109,13 +109,13 @@ USES = [
 class TestWrong:
     @pytest.mark.parametrize(("arguments", "error", "match"), [
         ({"size": 2}, ValueError, "4 or 8 bytes, not 2"),
-        ({"size": -4}, ValueError, "negative"),
+        ({"size": -4}, ValueError, "size must lie in 0 .."),
         ({"size": "4"}, TypeError, "size must be an int"),
         ({"offset": 2}, ValueError, "aligned"),
         ({"offset": 4, "size": 8}, ValueError, "aligned"),
         ({"offset": 16}, IndexError, "reaches past the end of a buffer of 16 bytes"),
         ({"offset": 2**63 - 4}, IndexError, "reaches past the end"),
-        ({"offset": -4}, ValueError, "negative"),
+        ({"offset": -4}, ValueError, "offset must lie in 0 .."),
         ({"value": -1}, OverflowError, "0 .. 2"),
         ({"value": 2**32}, OverflowError, "4294967296 does not fit a word of 4 bytes"),
         ({"value": 2**64, "size": 8}, OverflowError, "0 .. 2"),

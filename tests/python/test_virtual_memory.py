@@ -370,7 +370,7 @@ def test_the_host_has_memory_too(device: Device, kernels: dict[str, Kernel]) -> 
         ),
         ({"allocation_type": None}, TypeError, "'pinned' or 'managed'"),
         ({"self_access": "w"}, ValueError, "'r', 'rw' or None"),
-        ({"addr_hint": -1}, ValueError, "not negative"),
+        ({"addr_hint": -1}, ValueError, "addr_hint must lie in 0 .."),
         ({"color": "red"}, TypeError, "no field 'color'"),
     ],
 )
@@ -425,7 +425,9 @@ class TestWrongCalls:
             resource.deallocate(buffer.handle, 16)
 
     def test_sizes(self, resource: VirtualMemoryResource) -> None:
-        with pytest.raises(ValueError, match="negative"):
+        with pytest.raises(
+            ValueError, match=r"allocate: size must lie in 0 .. 2\*\*63 - 1, not -1"
+        ):
             resource.allocate(-1)
         with pytest.raises(OutOfMemoryError):
             resource.allocate(1 << 45)

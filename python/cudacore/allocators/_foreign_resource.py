@@ -41,12 +41,9 @@ class ForeignMemoryResource(MemoryResource):
                 f"MemoryResource.allocate: size must be an int, not {type(size).__name__}"
             )
         size = size.__index__()
-        if size < 0:
-            raise ValueError(f"MemoryResource.allocate: size must not be negative, but is {size}")
-        if size >= 1 << 63:
-            raise OverflowError(
-                f"MemoryResource.allocate: size is {size}, which is more bytes than any memory has"
-            )
+        if not 0 <= size < 1 << 63:
+            kind = ValueError if size < 0 else OverflowError
+            raise kind(f"MemoryResource.allocate: size must lie in 0 .. 2**63 - 1, not {size}")
         ordered_on = self._stream(_core.current_stream() if stream is None else stream)
         if size == 0:
             return Buffer.from_handle(0, 0, self, stream=ordered_on)
