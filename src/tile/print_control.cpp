@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
+#include <limits>
+#include <optional>
 
 #include "tile/printer.hpp"
 
@@ -74,21 +77,56 @@ std::vector<Value*> carried(const Operation& loop) {
   return {arguments.begin() + (loop.is("for") ? 1 : 0), arguments.end()};
 }
 
+std::optional<std::int64_t> known(const Operand& operand) {
+  if (operand.value == nullptr) return operand.literal;
+  const Operation* const source = operand.value->source;
+  if (source == nullptr || !source->is("const")) return std::nullopt;
+  return source->integer("value");
+}
+
+// Whether the loop's variable may not reach its end without an overflow.
+bool may_overflow(const Operation& loop) {
+  const std::optional<std::int64_t> end = known(loop.operands[1]);
+  const std::optional<std::int64_t> step = known(loop.operands[2]);
+  if (step == 1) return false;
+  if (!end || !step) return true;
+  const Element element = loop.region(0).arguments[0]->type.element;
+  const int magnitude = bits(element) - (is_signed(element) ? 1 : 0);
+  const std::int64_t greatest = magnitude >= 63 ? std::numeric_limits<std::int64_t>::max()
+                                                : (std::int64_t{1} << magnitude) - 1;
+  return *end > greatest - *step + 1;
+}
+
+void print_for(Printer& printer, const Operation& loop) {
+  const Value& index = *loop.region(0).arguments[0];
+  const std::string type(name(index.type.element));
+  const std::string variable = Printer::name(index);
+  const std::string end = printer.scalar(loop.operands[1]);
+  const std::string step = printer.scalar(loop.operands[2]);
+  const std::string begin = type + " " + variable + " = " + printer.scalar(loop.operands[0]) + ";";
+  const std::string next = variable + " += " + step;
+  Writer& out = printer.out();
+  if (!may_overflow(loop))
+    return out.open("for (" + begin + " " + variable + " < " + end + "; " + next + ")");
+  // The variable is compared before it grows, which takes no more instructions a turn, and lets the
+  // compiler unroll the loop. Nothing reads what it is after the last turn.
+  const std::string last = printer.fresh(variable + "_last");
+  const std::string more = printer.fresh(variable + "_more");
+  out.line(begin);
+  out.line("const " + type + " " + last + " = last_turn<" + type + ">(" + end + ", " + step + ");");
+  out.open("for (bool " + more + " = " + variable + " < " + end + "; " + more + "; " + more +
+           " = " + variable + " < " + last + ", " + next + ")");
+}
+
 void print_loop(Printer& printer, const Operation& operation) {
   const std::vector<Value*> values = carried(operation);
   for (const Value* const value : values)
     if (!value->shared) printer.declare(*value);
   assign(printer, operation.group("iter"), values);
-  if (operation.is("for")) {
-    const Value& index = *operation.region(0).arguments[0];
-    const std::string variable = Printer::name(index);
-    const auto bound = [&](std::size_t i) { return printer.scalar(operation.operands[i]); };
-    printer.out().open("for (" + std::string(name(index.type.element)) + " " + variable + " = " +
-                       bound(0) + "; " + variable + " < " + bound(1) + "; " + variable +
-                       " += " + bound(2) + ")");
-  } else {
+  if (operation.is("for"))
+    print_for(printer, operation);
+  else
     printer.out().open("for (;;)");
-  }
   printer.inner(operation, operation.region(0));
   printer.out().close();
 }

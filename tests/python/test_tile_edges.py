@@ -258,6 +258,57 @@ def test_slices_in_messages() -> None:
         launch(kernel, np.zeros(8), 2)
 
 
+LOOP = """@ct.kernel
+def k(result, start: {kind}, stop: {kind}, step: {kind}):
+    turn = ct.int32(0)
+    for i in range(start, stop, step):
+        if i == 7:
+            continue
+        ct.scatter(result, turn, i)
+        turn += 1
+"""
+LEAST, GREATEST = -(2**31), 2**31 - 1
+
+
+@pytest.mark.parametrize("kind", ["ct.Constant[int]", "ct.ScalarInt64", "int"])
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        (GREATEST - 7, GREATEST, 3),
+        (GREATEST - 1, GREATEST, 1),
+        (LEAST, GREATEST, GREATEST),
+        (LEAST, LEAST + 1, GREATEST),
+        (LEAST, LEAST, 5),
+        (GREATEST, LEAST, GREATEST),
+        (-8, 9, 5),
+        (0, 5, 100),
+    ],
+)
+def test_ranges_up_to_the_greatest_integers(numbers: tuple[int, int, int], kind: str) -> None:
+    result = np.full(5, -1, np.int64)
+    launch(define(LOOP.format(kind=kind)), result, *numbers)
+    wanted = [i for i in range(*numbers) if i != 7]
+    assert result.tolist() == wanted + [-1] * (5 - len(wanted))
+
+
+def test_ranges_up_to_the_greatest_wide_integer() -> None:
+    start, stop = 2**63 - 8, 2**63 - 1
+    result = np.full(4, -1, np.int64)
+    launch(define(LOOP.format(kind="ct.ScalarInt64")), result, start, stop, 3)
+    assert result.tolist() == [start, start + 3, start + 6, -1]
+
+
+def test_plain_ranges_count_plainly(device: Device) -> None:
+    """Where no overflow can be, nothing is done about it."""
+    kernel = define(LOOP.format(kind="ct.Constant[int]").replace("stop: ct.Constant[int]", "stop"))
+    view = device.allocate(64).view(np.int32)
+    assert "last_turn" not in kernel.cuda_source((view, 0, 100, 1))
+    assert "last_turn" in kernel.cuda_source((view, 0, 100, 3))
+    kernel = define(LOOP.format(kind="ct.Constant[int]"))
+    assert "last_turn" not in kernel.cuda_source((view, 0, GREATEST - 2, 3))
+    assert "last_turn" in kernel.cuda_source((view, 0, GREATEST - 1, 3))
+
+
 def test_far_constant_indices() -> None:
     source = """@ct.kernel
 def k(x, result):

@@ -159,6 +159,13 @@ __device__ __forceinline__ f32 mod(bf16 a, bf16 b) { return small_mod(a, b); }
 __device__ __forceinline__ f32 floordiv(f16 a, f16 b) { return floorf(f32(a) / f32(b)); }
 __device__ __forceinline__ f32 floordiv(bf16 a, bf16 b) { return floorf(f32(a) / f32(b)); }
 
+// From what number on there is no next one below `end`: the least of all if that holds for each.
+template <class T>
+__device__ __forceinline__ T last_turn(T end, T step) {
+  constexpr T least = T(-1) < T(0) ? T(u64(1) << (8 * sizeof(T) - 1)) : T(0);
+  return end < T(least + step) ? least : T(end - step);
+}
+
 template <class T>
 __device__ __forceinline__ T power(T base, T exponent) {
   if (exponent < 0) return base == 1 ? T(1) : base == T(-1) ? (exponent % 2 != 0 ? T(-1) : T(1)) : T(0);
