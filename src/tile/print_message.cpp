@@ -163,18 +163,22 @@ void print_assert(Printer& printer, const Operation& operation) {
   const Operand& condition = operation.operands[0];
   std::string message = operation.word("message", "");
   std::string text = "Assertion failed" + (message.empty() ? "" : ": " + message) + "\n";
-  const std::string fails = "{ printf(" + quoted(escaped_percent(text)) + "); __trap(); }";
-  if (condition.value == nullptr || !condition.value->type.is_tile()) {
-    printer.out().line("if (!" + printer.scalar(condition) + ") " + fails);
-    return;
-  }
-  const std::string count = std::to_string(condition.value->layout.register_count());
-  const std::string all = printer.fresh("all");
-  const std::string element = printer.element(condition, "r");
   Writer& out = printer.out();
-  out.line("bool " + all + " = true;");
-  out.line("TILE_EACH(r, " + count + ") " + all + " = " + all + " && " + element + ";");
-  out.line("if (!" + all + ") " + fails);
+  if (condition.value == nullptr || !condition.value->type.is_tile()) {
+    out.open("if (!" + printer.scalar(condition) + ")");
+  } else {
+    const std::string count = std::to_string(condition.value->layout.register_count());
+    const std::string all = printer.fresh("all");
+    const std::string element = printer.element(condition, "r");
+    out.line("bool " + all + " = true;");
+    out.line("TILE_EACH(r, " + count + ") " + all + " = " + all + " && " + element + ";");
+    out.open("if (__syncthreads_or(!" + all + "))");
+  }
+  // One thread prints for all, and none ends the kernel before that.
+  out.line("if (tid == 0) printf(" + quoted(escaped_percent(text)) + ");");
+  out.line("__syncthreads();");
+  out.line("__trap();");
+  out.close();
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 """Kernels at the edges: extreme numbers, unlucky names."""
 
 import io
+from pathlib import Path
 from typing import Any
 
 import cudacore.tile as ct
@@ -17,6 +18,7 @@ from cudacore.tile.compilation import (
     TupleConstraint,
     export_kernel,
 )
+from harness import run
 from tile_programs import define, launch
 
 pytestmark = pytest.mark.usefixtures("device")
@@ -162,6 +164,44 @@ def test_prints_of_blocks_stay_whole(capfd: Any) -> None:
     lines = capfd.readouterr().out.splitlines()
     rows = np.arange(256).reshape(32, 8).tolist()
     assert sorted(lines) == sorted(f"block {i}: {row}" for i, row in enumerate(rows))
+
+
+ASSERTION = """
+import sys
+sys.path.append(sys.argv[1])
+import numpy as np
+from tile_programs import define, launch
+launch(define(sys.argv[2]), np.arange(1024))
+"""
+
+
+@pytest.mark.parametrize(
+    "condition", ["x >= 1024", "x != 700", "x < 0", "ct.sum(x) < 0", "ct.bid(0) > 0"]
+)
+def test_failed_assertions_print_once(condition: str) -> None:
+    kernel = f"""@ct.kernel
+def k(array):
+    x = ct.load(array, 0, 1024)
+    ct.assert_({condition}, "100% wrong")
+"""
+    ended = run(ASSERTION, str(Path(__file__).parent), kernel)
+    assert ended.stdout == "Assertion failed: 100% wrong\n"
+    assert "LaunchError" in ended.stderr
+
+
+def test_assertions_that_hold_print_nothing(capfd: Any) -> None:
+    source = """@ct.kernel
+def k(array):
+    x = ct.load(array, 0, 1024)
+    for i in range(3):
+        ct.assert_(x >= i, "wrong")
+        assert ct.max(x) > ct.min(x) + i
+    ct.store(array, 0, x + 1)
+"""
+    x = np.arange(3, 1027)
+    launch(define(source), x)
+    assert x.tolist() == list(range(4, 1028))
+    assert capfd.readouterr().out == ""
 
 
 def test_several_signatures_in_one_file() -> None:

@@ -79,7 +79,7 @@ def assert_(cond: TileOrScalar, /, message: str | None = None) -> None:
     cond : Tile or scalar
         Booleans, all of which must be True.
     message : str, optional
-        A constant; it is printed.
+        A constant; it is printed, once for each block whose condition does not hold.
 
     Raises
     ------
