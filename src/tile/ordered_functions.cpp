@@ -34,8 +34,6 @@ Register of_bytes(int size) {
 
 std::string unsigned_type(int size) { return "u" + std::to_string(8 * size); }
 
-constexpr const char* head = "__device__ __forceinline__ ";
-
 }  // namespace
 
 std::string load_function(Printer& printer, const Operation& operation, Element element) {
@@ -43,13 +41,12 @@ std::string load_function(Printer& printer, const Operation& operation, Element 
   const std::string scope = scope_of(operation);
   const std::string type(name(element));
   const Register reg = of_bytes(bytes(element));
-  std::string function = "load_" + order + "_" + scope;
-  printer.define_function(
-      function + type, head + type + " " + function + "(const " + type + "* from) {\n  " +
-                           reg.type + " bits;\n  asm volatile(\"ld." + order + "." + scope + "." +
-                           reg.suffix + " %0, [%1];\" : \"=" + reg.constraint +
-                           "\"(bits) : \"l\"(from) : \"memory\");\n  return bits_as<" + type +
-                           ">(" + unsigned_type(bytes(element)) + "(bits));\n}");
+  std::string function = "load_" + order + "_" + scope + "_" + type;
+  printer.define_lambda(function, "[](const " + type + "* from) -> " + type + " {\n  " + reg.type +
+                                      " bits;\n  asm volatile(\"ld." + order + "." + scope + "." +
+                                      reg.suffix + " %0, [%1];\" : \"=" + reg.constraint +
+                                      "\"(bits) : \"l\"(from) : \"memory\");\n  return bits_as<" +
+                                      type + ">(" + unsigned_type(bytes(element)) + "(bits));\n}");
   return function;
 }
 
@@ -58,13 +55,12 @@ std::string store_function(Printer& printer, const Operation& operation, Element
   const std::string scope = scope_of(operation);
   const std::string type(name(element));
   const Register reg = of_bytes(bytes(element));
-  std::string function = "store_" + order + "_" + scope;
-  printer.define_function(
-      function + type, head + std::string("void ") + function + "(" + type + "* to, " + type +
-                           " value) {\n  asm volatile(\"st." + order + "." + scope + "." +
-                           reg.suffix + " [%0], %1;\" : : \"l\"(to), \"" + reg.constraint + "\"(" +
-                           reg.type + "(bits_as<" + unsigned_type(bytes(element)) +
-                           ">(value))) : \"memory\");\n}");
+  std::string function = "store_" + order + "_" + scope + "_" + type;
+  printer.define_lambda(
+      function, "[](" + type + "* to, " + type + " value) {\n  asm volatile(\"st." + order + "." +
+                    scope + "." + reg.suffix + " [%0], %1;\" : : \"l\"(to), \"" + reg.constraint +
+                    "\"(" + reg.type + "(bits_as<" + unsigned_type(bytes(element)) +
+                    ">(value))) : \"memory\");\n}");
   return function;
 }
 
@@ -154,14 +150,15 @@ std::string atomic_function(Printer& printer, const Operation& operation, Elemen
   const std::string type(name(element));
   const int size = bytes(element);
   const bool has_result = !operation.results.empty();
-  std::string function = (has_result ? "atomic_" : "reduce_") + op + "_" + order + "_" + scope;
+  std::string function =
+      (has_result ? "atomic_" : "reduce_") + op + "_" + order + "_" + scope + "_" + type;
   const std::string kind = swaps ? (size == 4   ? "b32"
                                     : size == 8 ? "b64"
                                     : size == 2 ? "b16"
                                                 : "")
                                  : instruction_type(op, element, printer.target().capability);
-  std::string text = head + type + " " + function + "(" + type + "* at, " +
-                     (swaps ? type + " expected, " : "") + type + " value) {\n";
+  std::string text = "[](" + type + "* at, " + (swaps ? type + " expected, " : "") + type +
+                     " value) -> " + type + " {\n";
   const std::string dotted = "." + order + "." + scope + ".";
   const std::string instruction = op == "xchg" ? "exch" : op;
   if (!kind.empty()) {
@@ -193,7 +190,7 @@ std::string atomic_function(Printer& printer, const Operation& operation, Elemen
         size, type, dotted,
         swaps ? "bits_as<RAW>(old) == bits_as<RAW>(expected) ? value : old" : changed(op, element));
   }
-  printer.define_function(function + type, text);
+  printer.define_lambda(function, text);
   return function;
 }
 

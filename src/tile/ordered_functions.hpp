@@ -8,7 +8,7 @@
 
 namespace cudacore::tile {
 
-/// The name of a function, defined before the kernel, that reads or writes an element in the order
+/// The name of a lambda, defined before the kernel, that reads or writes an element in the order
 /// and scope of the operation's attributes.
 [[nodiscard]] std::string load_function(Printer& printer, const Operation& operation,
                                         Element element);

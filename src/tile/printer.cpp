@@ -394,6 +394,13 @@ std::string begin_once(const std::string& name) {
   return "#ifndef TILE_HAS_" + name + "\n#define TILE_HAS_" + name + "\n";
 }
 
+// All of a macro's text has the line on which its name stands, as that of a function would not.
+std::string macro(const std::string& name, const std::string& lambda) {
+  std::string text = "#define " + name + " ";
+  for (const char letter : lambda) text += letter == '\n' ? " \\\n" : std::string(1, letter);
+  return text + '\n';
+}
+
 std::string digest(std::string_view text) {
   std::uint64_t sum = 0xCBF29CE484222325;  // FNV-1a
   for (const char letter : text) sum = (sum ^ static_cast<unsigned char>(letter)) * 0x100000001B3;
@@ -416,8 +423,7 @@ std::string Printer::kernel() {
             quoted_path(kernel_.name + ".cu") + '\n';
   for (const std::string& header : headers_) text += "#include <cudacore/tile/" + header + ">\n";
   text += "\nusing namespace cudacore_tile;\n\n";
-  for (const auto& [name, function] : functions_)
-    text += begin_once(name) + function + "\n#endif\n";
+  for (const auto& [name, lambda] : lambdas_) text += macro(name, lambda);
   text += head;
   if (shared_bytes_ > 0)
     text += "  extern __shared__ __align__(128) unsigned char shared_memory[];\n";

@@ -43,10 +43,9 @@ class Printer {
   void need(const std::string& header) { headers_.insert(header); }
   [[nodiscard]] const std::set<std::string>& headers() const { return headers_; }
 
-  /// Has the text define a function before the kernel.
-  void define_function(const std::string& name, const std::string& text) {
-    functions_[name] = text;
-  }
+  /// Has the text give a lambda a name before the kernel. What it does has the line where the name
+  /// stands.
+  void define_lambda(const std::string& name, const std::string& text) { lambdas_[name] = text; }
 
   void region(const Region& region);
   /// Prints a region of a loop or an if; terminators within see whose it is.
@@ -109,7 +108,7 @@ class Printer {
   std::set<std::string> waiting_names_;
   int fresh_ = 0;
   int held_words_ = 0;
-  std::map<std::string, std::string> functions_;
+  std::map<std::string, std::string> lambdas_;
   std::vector<const Operation*> owners_;
 };
 

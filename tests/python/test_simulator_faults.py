@@ -300,6 +300,40 @@ print(say(stream.sync)[2])
     assert re.search(place, result.stdout), result.stdout + result.stderr
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ct.atomic_add(x, 2**20, 1.0, check_bounds=False)",
+        "ct.atomic_xchg(x, places, 1.0, check_bounds=False)",
+        "ct.atomic_max(y, places, 1, check_bounds=False)",
+        "ct.atomic_cas(y, places, 1, 2, check_bounds=False)",
+    ],
+)
+def test_atomics_of_tile_kernels_name_the_line_of_python(tmp_path: Path, statement: str) -> None:
+    module = tmp_path / "bad_atomics.py"
+    module.write_text(
+        f"""import cudacore.tile as ct
+
+
+@ct.kernel
+def change(x, y):
+    places = 2**20 + ct.arange(64, dtype=ct.int32)
+    {statement}
+"""
+    )
+    script = f"""{PRELUDE}
+sys.path.insert(0, {str(tmp_path)!r})
+import numpy as np, bad_atomics
+from cudacore import tile
+x = buffer.view(np.float32)
+tile.launch(stream, (1,), bad_atomics.change, (x, buffer.view(np.int32)))
+print(say(stream.sync)[2])
+"""
+    result = run(script, env=UNASKED)
+    place = rf"PTX line \d+ \({re.escape(str(module))}:7\)"
+    assert re.search(place, result.stdout), result.stdout + result.stderr
+
+
 def test_the_ptx_line_is_the_line() -> None:
     script = (
         PRELUDE

@@ -46,7 +46,7 @@ std::string describe_place(const Function& function, const Instruction& instruct
   };
   if (const std::string source = name(place.file, place.line); !source.empty()) {
     const std::string call = name(place.call_file, place.call_line);
-    text += " (" + source + (call.empty() ? "" : ", inlined at " + call) + ")";
+    text += " (" + source + (call.empty() || call == source ? "" : ", inlined at " + call) + ")";
   }
   if (!function.is_entry) text += " of " + demangle(function.name);
   return text;
