@@ -2,6 +2,7 @@
 """Kernels at the edges: extreme numbers, unlucky names."""
 
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -292,9 +293,20 @@ def k(x, result):
     np.testing.assert_array_equal(result, (x % 16) @ (x % 16))
 
 
-def test_slices_in_messages() -> None:
-    kernel = define("@ct.kernel\ndef k(x, n):\n    y = ct.load(x, 0, 8)[n:5]\n")
-    with pytest.raises(ct.TileTypeError, match=r"this one has Tile\[int32,\(\)\]:Tile\[int32"):
+@pytest.mark.parametrize(
+    ("subscript", "shown"),
+    [
+        ("3:5", "3:5"),
+        ("-1:", "-1:"),
+        (":, None, ::2", "::2"),
+        ("2 + 1", "3"),
+        ("n:5", "Tile[int32,()]:5"),
+        ("ct.load(x, 0, 2)", "Tile[float64,(2)]"),
+    ],
+)
+def test_subscripts_in_messages(subscript: str, shown: str) -> None:
+    kernel = define(f"@ct.kernel\ndef k(x, n):\n    y = ct.load(x, 0, 8)[{subscript}]\n")
+    with pytest.raises(ct.TileTypeError, match=re.escape(f" but this one has {shown}; ")):
         launch(kernel, np.zeros(8), 2)
 
 

@@ -101,7 +101,7 @@ def describe(value: object) -> str:  # noqa: C901, PLR0911, PLR0912
         return f"RawArrayMemory[{value.dtype.name}]"
     if isinstance(value, Slice):
         parts = (value.start, value.stop, value.step)
-        shown = ["" if part == Constant(None) else describe(part) for part in parts]
+        shown = ["" if part == Constant(None) else describe_index(part) for part in parts]
         return ":".join(shown if shown[2] else shown[:2])
     if isinstance(value, IndexSlice):
         return f"IndexSlice[start={describe(value.start)}, length={value.length}]"
@@ -110,6 +110,12 @@ def describe(value: object) -> str:  # noqa: C901, PLR0911, PLR0912
     if isinstance(value, FormattedString):
         return "FormattedString"
     return str(value)
+
+
+def describe_index(value: object) -> str:
+    """Show what stands in a subscript: a number that is known as it is, other things by type."""
+    is_known = isinstance(value, Constant) and isinstance(value.value, (bool, int, float))
+    return str(value.value) if is_known else describe(value)  # type: ignore[attr-defined]
 
 
 def lift(value: object) -> object:

@@ -17,6 +17,7 @@ from cudacore.tile._operand import (
     broadcast,
     data_type,
     describe,
+    describe_index,
     emit,
     filled,
     is_number,
@@ -366,7 +367,7 @@ def subscript(scope: Scope, x: Operand, index: object) -> Operand:
             raise MismatchError(
                 "Directly indexing a tile is not supported; use `extract()` or `item()` instead. "
                 "A subscript may have None, `:` and `...`, but this one has "
-                f"{describe(lift(key))}; "
+                f"{describe_index(lift(key))}; "
                 "ct.extract(x, 3, shape=()) gives one element, and ct.extract(x, 0, shape=64) is "
                 "what x[0:64] would be"
             )
