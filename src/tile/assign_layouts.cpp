@@ -9,7 +9,7 @@
 #include "tile/access.hpp"
 #include "tile/layout_graph.hpp"
 #include "tile/operations.hpp"
-#include "tile/stream.hpp"
+#include "tile/streaming_loads.hpp"
 
 namespace cudacore::tile {
 namespace {
@@ -134,7 +134,7 @@ int choose_warps(const Kernel& kernel, const Lowering& lowering) {
   // Two vectors a thread are enough to keep memory busy. Where threads wait for one another, four:
   // what an exchange costs is then shared by more elements, and more blocks fill the waits. What
   // all blocks load takes registers too, which leaves room for half as many blocks of that size.
-  const std::int64_t vectors = exchanges && !Streams(kernel).shares_loads() ? 4 : 2;
+  const std::int64_t vectors = exchanges && !StreamingLoads(kernel).shares_loads() ? 4 : 2;
   const auto suffices = [&](int warps) {
     const std::int64_t threads = std::int64_t{32} * warps;
     if (moved == 0) return largest <= threads * 8;

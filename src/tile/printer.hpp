@@ -11,7 +11,7 @@
 #include "tile/access.hpp"
 #include "tile/kernel.hpp"
 #include "tile/lowering.hpp"
-#include "tile/stream.hpp"
+#include "tile/streaming_loads.hpp"
 #include "tile/writer.hpp"
 
 namespace cudacore::tile {
@@ -77,7 +77,7 @@ class Printer {
   [[nodiscard]] bool is_written(const Value* pointer) const;
   [[nodiscard]] int uses(const Value& value) const;
   /// Whether blocks load other elements each, while there are some that all blocks load.
-  [[nodiscard]] bool is_streamed(const Operation& load) const { return streams_.has(load); }
+  [[nodiscard]] bool is_streamed(const Operation& load) const { return streaming_loads_.has(load); }
   /// Whether a thread may have so many more registers taken by what is loaded before its use.
   [[nodiscard]] bool may_hold(int words);
   /// Has a value be printed as an expression of the register's number, for which \x01 stands.
@@ -97,7 +97,7 @@ class Printer {
   const Lowering& lowering_;
   std::int64_t shared_bytes_;
   Writer writer_;
-  Streams streams_;
+  StreamingLoads streaming_loads_;
   std::set<std::string> headers_ = {"base.cuh"};
   std::map<const Value*, int> uses_;
   std::set<Root> written_;

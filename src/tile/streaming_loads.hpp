@@ -8,9 +8,9 @@
 namespace cudacore::tile {
 
 /// Tells what each block loads for itself from what all blocks load.
-class Streams {
+class StreamingLoads {
  public:
-  explicit Streams(const Kernel& kernel);
+  explicit StreamingLoads(const Kernel& kernel);
 
   /// Whether blocks load other elements each, while there are loads that give all blocks the same:
   /// these should keep the first level of the cache.

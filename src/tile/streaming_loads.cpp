@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tile/stream.hpp"
+#include "tile/streaming_loads.hpp"
 
 #include <algorithm>
 
 namespace cudacore::tile {
 
-Streams::Streams(const Kernel& kernel) {
+StreamingLoads::StreamingLoads(const Kernel& kernel) {
   for_each_operation(kernel.body, [&](const Operation& operation) {
     bool varies = operation.is("bid");
     for_each_operand(operation, [&](const Operand& operand) {
@@ -22,7 +22,7 @@ Streams::Streams(const Kernel& kernel) {
   });
 }
 
-bool Streams::varies(const Operation& load) const {
+bool StreamingLoads::varies(const Operation& load) const {
   const std::vector<Operand>& origin = load.group("origin");
   return std::any_of(origin.begin(), origin.end(),
                      [&](const Operand& operand) { return varying_.contains(operand.value); });
