@@ -82,13 +82,20 @@ int device_of(const driver::DriverApi& api, CUcontext context) {
   return device;
 }
 
-const std::shared_ptr<ContextBox>& find_or_add(const driver::DriverApi& api, CUcontext context,
-                                               unsigned long long id,
-                                               const std::shared_ptr<void>& green = nullptr) {
+/// A box, and its place in the registry, which never moves, and ends with a green context of ours.
+struct KnownBox {
+  std::shared_ptr<ContextBox> box;
+  const std::shared_ptr<ContextBox>* place = nullptr;
+};
+
+KnownBox find_or_add(const driver::DriverApi& api, CUcontext context, unsigned long long id,
+                     const std::shared_ptr<void>& green = nullptr) {
   Registry& known = registry();
   {
     const std::scoped_lock lock(known.mutex);
-    if (const auto found = known.boxes.find(id); found != known.boxes.end()) return found->second;
+    if (const auto found = known.boxes.find(id); found != known.boxes.end()) {
+      return {found->second, &found->second};
+    }
   }
   auto box = std::make_shared<ContextBox>();
   box->context = context;
@@ -98,16 +105,16 @@ const std::shared_ptr<ContextBox>& find_or_add(const driver::DriverApi& api, CUc
   box->device = device_of(api, context);
   require_known_device(box->device);
   box->limits = read_limits(api, box->device);
-  const std::shared_ptr<ContextBox>* added = nullptr;
+  KnownBox added;
   {
     const std::scoped_lock lock(known.mutex);
     known.unforgotten.reserve(known.unforgotten.size() + 1);
     const auto [entry, is_new] = known.boxes.try_emplace(id, std::move(box));
-    added = &entry->second;
-    if (is_new) known.unforgotten.push_back(*added);
+    added = {entry->second, &entry->second};
+    if (is_new) known.unforgotten.push_back(added.box);
   }
-  share_loss(**added);
-  return *added;  // the registry's nodes never move
+  share_loss(*added.box);
+  return added;
 }
 
 /// Forgets the contexts that no longer have their id; `id_of` returns 0 for those that have ended.
@@ -167,15 +174,15 @@ void throw_if_ended(const driver::DriverApi& api, ContextBox& context) {
   throw_if_lost(context);
 }
 
-const std::shared_ptr<ContextBox>& context_box(CUcontext context) {
+std::shared_ptr<ContextBox> context_box(CUcontext context) {
   const driver::DriverApi& api = driver::api();
-  return find_or_add(api, context, context_id(api, context));
+  return find_or_add(api, context, context_id(api, context)).box;
 }
 
-const std::shared_ptr<ContextBox>& green_context_box(CUcontext context,
-                                                     const std::shared_ptr<void>& green) {
+std::shared_ptr<ContextBox> green_context_box(CUcontext context,
+                                              const std::shared_ptr<void>& green) {
   const driver::DriverApi& api = driver::api();
-  return find_or_add(api, context, context_id(api, context), green);
+  return find_or_add(api, context, context_id(api, context), green).box;
 }
 
 std::shared_ptr<ContextBox> with_green_share(std::shared_ptr<ContextBox> context) noexcept {
@@ -194,8 +201,8 @@ void forget_green(ContextBox& context) noexcept {
   }
   Registry& known = registry();
   const std::scoped_lock lock(known.mutex);
-  // Other objects hold references to the box, so it stays in the map.
   std::erase_if(known.unforgotten, [&](const auto& box) { return box.get() == &context; });
+  known.boxes.erase(context.id);
 }
 
 std::vector<std::shared_ptr<ContextBox>> known_contexts() {
@@ -209,9 +216,11 @@ const std::shared_ptr<ContextBox>& primary_context(int device) {
   require_known_device(device);
   auto& known = registry().primaries[static_cast<std::size_t>(device)];
   if (const auto* box = known.load(std::memory_order_acquire)) return *box;
-  const std::shared_ptr<ContextBox>& box = context_box(retain_primary(api, device));
-  known.store(&box, std::memory_order_release);  // the registry's nodes never move
-  return box;
+  const CUcontext context = retain_primary(api, device);
+  const std::shared_ptr<ContextBox>* box =
+      find_or_add(api, context, context_id(api, context)).place;
+  known.store(box, std::memory_order_release);
+  return *box;
 }
 
 const std::shared_ptr<ContextBox>& current_context() {
@@ -223,11 +232,12 @@ const std::shared_ptr<ContextBox>& current_context() {
     check(api.cuCtxSetCurrent(primary->context), "cuCtxSetCurrent");
     return primary;
   }
-  // The number, not the address, distinguishes a context from a later one at the same address.
+  // The number, not the address, distinguishes a context from a later one at the same address, and
+  // says whether the last box is still there: that of an ended green context is not.
   const unsigned long long id = context_id(api, context);
-  thread_local const std::shared_ptr<ContextBox>* last = nullptr;
-  if (last == nullptr || (*last)->id != id) last = &find_or_add(api, context, id);
-  return *last;
+  thread_local std::pair<unsigned long long, const std::shared_ptr<ContextBox>*> last{};
+  if (last.second == nullptr || last.first != id) last = {id, find_or_add(api, context, id).place};
+  return *last.second;
 }
 
 void forget_contexts(const char* function) {

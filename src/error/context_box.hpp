@@ -8,7 +8,8 @@
 #include "error/launch_history.hpp"
 
 // The contexts that this process has seen, what was launched in each, and whether an error has
-// ended it. A context's box lives forever: everything made in the context holds a share.
+// ended it. A context's box lives forever, so that references to it are never wrong; that of a
+// green context of ours as long as that does, or as anybody shares it.
 
 namespace cudacore::error {
 
@@ -52,13 +53,13 @@ struct ContextBox {
 /// thread.
 [[nodiscard]] const std::shared_ptr<ContextBox>& primary_context(int device);
 /// The box of the calling thread's current context. If there is none, makes device 0's primary
-/// context current.
+/// context current. The reference serves while the context is current.
 [[nodiscard]] const std::shared_ptr<ContextBox>& current_context();
 /// The box of a context that was made elsewhere; always the same box for the same context.
-[[nodiscard]] const std::shared_ptr<ContextBox>& context_box(CUcontext context);
+[[nodiscard]] std::shared_ptr<ContextBox> context_box(CUcontext context);
 /// The box of a green context that was just made, which `green` destroys.
-[[nodiscard]] const std::shared_ptr<ContextBox>& green_context_box(
-    CUcontext context, const std::shared_ptr<void>& green);
+[[nodiscard]] std::shared_ptr<ContextBox> green_context_box(CUcontext context,
+                                                            const std::shared_ptr<void>& green);
 /// The same box; if it is that of a green context of ours, a pointer that keeps that alive.
 [[nodiscard]] std::shared_ptr<ContextBox> with_green_share(
     std::shared_ptr<ContextBox> context) noexcept;

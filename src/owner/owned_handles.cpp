@@ -143,11 +143,13 @@ GreenBox::~GreenBox() {
   if (green == nullptr) return;
   end_outside_callbacks([ended = green, known = std::move(context)] {
     const driver::DriverApi* api = driver::api_for_cleanup();
-    if (api == nullptr || (known != nullptr && !error::is_alive(*api, *known))) return;
+    if (api == nullptr) return;
     const EndScope scope(*api);
     if (known != nullptr) {
-      destroy_idle_events(*api, known->idle_events);
+      const bool is_alive = error::is_alive(*api, *known);
+      if (is_alive) destroy_idle_events(*api, known->idle_events);
       error::forget_green(*known);
+      if (!is_alive) return;
     }
     const CUresult result = api->cuGreenCtxDestroy(ended);
     if (result != CUDA_SUCCESS) error::report_unraisable(result, "cuGreenCtxDestroy");

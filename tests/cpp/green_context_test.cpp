@@ -49,6 +49,31 @@ TEST_F(GreenContexts, LiveAsLongAsWhatIsMadeInThem) {
   EXPECT_EQ(fake.misuses(), 0);
 }
 
+TEST_F(GreenContexts, LeaveNothingBehind) {
+  std::vector<std::weak_ptr<error::ContextBox>> boxes;
+  for (const bool is_current : {false, true, false}) {
+    Context context = make();
+    boxes.push_back(error::context_box(context.handle()));
+    const Event event = Stream(context, StreamOptions{}).record();
+    if (is_current) {
+      context.set_current();
+      EXPECT_EQ(Context::current(), context);
+      Device(0).context().set_current();
+    }
+  }
+  EXPECT_EQ(fake.live("green context"), 0);
+  for (const auto& box : boxes) EXPECT_TRUE(box.expired());
+  EXPECT_EQ(Context::current(), Device(0).context());
+}
+
+TEST_F(GreenContexts, LeaveNothingBehindIfTheirDeviceIsReset) {
+  std::optional<Context> context(make());
+  const std::weak_ptr<error::ContextBox> box = error::context_box(context->handle());
+  reset();
+  context.reset();
+  EXPECT_TRUE(box.expired());
+}
+
 TEST_F(GreenContexts, OlderDriversHaveNoWorkQueues) {
   fake.fail_function("cuDeviceGetDevResource", CUDA_ERROR_INVALID_RESOURCE_TYPE);
   const DeviceResources resources(Device(0));

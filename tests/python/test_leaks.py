@@ -121,6 +121,19 @@ def test_nothing_grows_where_each_cycle_is_slow(device: Device, what: str) -> No
     check(PRELUDE + EXTRA + f"def cycle():\n    {use}\nmeasure(cycle, {count}, sync=50)")
 
 
+@pytest.mark.simulator_only(reason="a driver keeps memory of its own for green contexts")
+def test_green_contexts_leave_nothing(device: Device) -> None:
+    script = """
+groups, _ = device.resources.sm.split({"count": 8})
+def cycle():
+    context = device.create_context({"resources": groups})
+    context.create_stream().record()
+    context.close()
+measure(cycle, 2000, sync=50)
+"""
+    check(PRELUDE + script)
+
+
 def test_device_memory_comes_back(device: Device) -> None:
     script = (
         PRELUDE
