@@ -12,15 +12,10 @@ namespace {
 constexpr char how_memory_is_made[] = "ExternalMemory.from_fd()";
 constexpr char how_semaphore_is_made[] = "ExternalSemaphore.from_fd()";
 
-bool is_set(py::handle object, const char* what) {
-  if (PyBool_Check(object.ptr()) == 0) refuse_type(what, "a bool", object);
-  return object.ptr() == Py_True;
-}
-
 auto memory_from_fd(py::handle fd, py::handle size, py::handle dedicated) {
   const int file = to_int<int>(fd, "ExternalMemory.from_fd: fd", {.least = 0});
   const std::size_t bytes = to_size(size, "ExternalMemory.from_fd: size");
-  const bool is_dedicated = is_set(dedicated, "ExternalMemory.from_fd: dedicated");
+  const bool is_dedicated = to_bool(dedicated, "ExternalMemory.from_fd: dedicated");
   return [=] { return ExternalMemory::from_fd(file, bytes, is_dedicated); };
 }
 
@@ -37,7 +32,7 @@ auto map_external_buffer(const ObjectOf<ExternalMemory>& self, py::handle offset
 
 auto semaphore_from_fd(py::handle fd, py::handle timeline) {
   const int file = to_int<int>(fd, "ExternalSemaphore.from_fd: fd", {.least = 0});
-  const bool is_timeline = is_set(timeline, "ExternalSemaphore.from_fd: timeline");
+  const bool is_timeline = to_bool(timeline, "ExternalSemaphore.from_fd: timeline");
   return [=] { return ExternalSemaphore::from_fd(file, is_timeline); };
 }
 

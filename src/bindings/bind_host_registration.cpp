@@ -56,10 +56,7 @@ HostMemory shown_by_array(const py::object& array) {
 }
 
 bool to_flag(py::handle object, const char* name) {
-  if (PyBool_Check(object.ptr()) == 0) {
-    refuse_type(std::string("register_host: ") + name, "a bool", object);
-  }
-  return object.ptr() == Py_True;
+  return to_bool(object, std::string("register_host: ") + name);
 }
 
 auto register_array(const py::object& array, py::handle portable, py::handle mapped,

@@ -92,8 +92,7 @@ void set_value(std::optional<Dim3>& extents, py::handle value, const char* field
 }
 
 void set_value(bool& flag, py::handle value, const char* field) {
-  if (PyBool_Check(value.ptr()) == 0) refuse_type(in_config(field), "a bool", value);
-  flag = value.ptr() == Py_True;
+  flag = to_bool(value, in_config(field));
 }
 
 std::size_t to_shared_memory(py::handle value) {

@@ -176,8 +176,9 @@ void bind_class(py::module_& module) {
   type.property("read_mostly",
                 [](const Buffer& self) { return ManagedBuffer(self).read_mostly(); });
   type.setter("read_mostly", [](const BufferObject& self, py::handle on) {
-    if (PyBool_Check(on.ptr()) == 0) refuse_type("ManagedBuffer.read_mostly", "a bool", on);
-    return [buffer = managed(self), is_on = on.ptr() == Py_True] { buffer.set_read_mostly(is_on); };
+    return [buffer = managed(self), is_on = to_bool(on, "ManagedBuffer.read_mostly")] {
+      buffer.set_read_mostly(is_on);
+    };
   });
   type.property("preferred_location", in_parts, [](const BufferObject& self) {
     return place(self, &ManagedBuffer::preferred_location);

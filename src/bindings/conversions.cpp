@@ -117,6 +117,11 @@ Py_hash_t hash_of(const Buffer& buffer) noexcept {
   return static_cast<Py_hash_t>(mixed);
 }
 
+bool to_bool(py::handle object, const std::string& what) {
+  if (PyBool_Check(object.ptr()) == 0) refuse_type(what, "a bool", object);
+  return object.ptr() == Py_True;
+}
+
 py::object attribute_or_none(py::handle object, const char* name) {
   auto value = py::reinterpret_steal<py::object>(PyObject_GetAttrString(object.ptr(), name));
   if (value) return value;

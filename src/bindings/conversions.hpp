@@ -53,6 +53,10 @@ Py_hash_t hash_of(const Buffer& buffer) noexcept;
 /// An int, or anything whose int() is an address or a handle (cuda.bindings objects).
 [[nodiscard]] unsigned long long to_address(py::handle object, const char* what);
 
+/// True or False, and nothing else that is true or false. `what` begins the message.
+/// @throw TypeError
+[[nodiscard]] bool to_bool(py::handle object, const std::string& what);
+
 /// An attribute; None if the object does not have it. What reading it raises is passed on.
 [[nodiscard]] py::object attribute_or_none(py::handle object, const char* name);
 /// Whether an object has items by key: a dict, or anything with keys().

@@ -33,11 +33,6 @@ WaitCondition to_condition(py::handle condition) {
                         shown(condition));
 }
 
-bool to_bool(py::handle object, const char* what) {
-  if (PyBool_Check(object.ptr()) == 0) refuse_type(what, "a bool", object);
-  return object.ptr() == Py_True;
-}
-
 auto write(const ObjectOf<Stream>& self, py::handle word, py::handle value, py::handle size,
            py::handle offset) {
   const std::string what = "Stream.write_value";
