@@ -47,6 +47,14 @@ void keep_in_capture(const driver::DriverApi& api, const owner::StreamBox& strea
   owner::keep_in_capture(api, stream, std::move(kept));
 }
 
+/// Whether an object is a kernel of cudacore.tile, which is not loaded for the question.
+bool is_tile_kernel(py::handle object) {
+  const auto tile =
+      py::reinterpret_steal<py::object>(PyImport_GetModule(py::str("cudacore.tile").ptr()));
+  if (!tile && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  return tile && py::isinstance(object, tile.attr("kernel"));
+}
+
 /// Says what is wrong with a call of launch().
 [[noreturn]] void refuse_launch(PyObject* const* args, Py_ssize_t count) {
   const std::string shape = "launch(stream, config, kernel, *kernel_args)";
@@ -69,6 +77,11 @@ void keep_in_capture(const driver::DriverApi& api, const owner::StreamBox& strea
   if (count < 3) {
     throw py::type_error(shape + " takes at least 3 arguments, but " + std::to_string(count) +
                          (count == 1 ? " was given" : " were given"));
+  }
+  if (is_tile_kernel(args[2])) {
+    throw py::type_error(
+        "launch: kernel must be a Kernel, not a kernel of cudacore.tile: use "
+        "cudacore.tile.launch(stream, grid, kernel, kernel_args)");
   }
   refuse_type("launch: kernel", "a Kernel", args[2]);
 }

@@ -244,6 +244,14 @@ class TestGrids:
             ct.launch(stream, grid, fill, (1, 1, 1))
 
 
+def test_launches_of_other_kernels_say_how(stream: Stream) -> None:
+    config = cudacore.LaunchConfig(grid=1, block=1)
+    with pytest.raises(TypeError, match=r"use cudacore.tile.launch\(stream, grid, kernel, kernel_"):
+        cudacore.launch(stream, config, fill, 1, 1, 1)
+    with pytest.raises(TypeError, match="launch it on a GraphBuilder, by cudacore.tile.launch"):
+        cudacore.graph.GraphDefinition().launch(config, fill)
+
+
 class TestDependentLaunches:
     def test_the_kernel_before_may_go_on(self, arrays, stream):
         @ct.kernel

@@ -8,6 +8,7 @@ of. A Buffer is replaced by its address and by what keeps its memory, whoever cl
 from __future__ import annotations
 
 import ctypes
+import sys
 from operator import index
 from typing import NamedTuple, cast
 
@@ -148,8 +149,11 @@ def launch(
         kernel = before.kernel if kernel is None else kernel
         args = before.args if args is None else tuple(args)
     if not isinstance(kernel, Kernel):
-        msg = f"kernel must be a Kernel, not {type(kernel).__name__}"
-        raise TypeError(msg)
+        tile = sys.modules.get("cudacore.tile")
+        kind = type(kernel).__name__
+        if tile is not None and isinstance(kernel, tile.kernel):
+            kind = "a kernel of cudacore.tile: launch it on a GraphBuilder, by cudacore.tile.launch"
+        raise TypeError(f"kernel must be a Kernel, not {kind}")
     work = _GraphWork.kernel(config, kernel, args)  # type: ignore[arg-type]
     work.describe(Launch(config, kernel, args))
     return work
