@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     )
     from cudacore.system._device import (
         Device,
-        get_p2p_status,
-        get_topology_common_ancestor,
     )
     from cudacore.system._events import (
         DeviceEvents,
@@ -92,6 +90,10 @@ if TYPE_CHECKING:
     from cudacore.system._temperature import (
         Temperature,
         ThermalSettings,
+    )
+    from cudacore.system._topology import (
+        get_p2p_status,
+        get_topology_common_ancestor,
     )
 
 __all__ = [
@@ -231,8 +233,8 @@ _LATER = {
     "UnknownError": "_exceptions",
     "Utilization": "_readings",
     "VgpuEccNotSupportedError": "_exceptions",
-    "get_p2p_status": "_device",
-    "get_topology_common_ancestor": "_device",
+    "get_p2p_status": "_topology",
+    "get_topology_common_ancestor": "_topology",
     "register_events": "_events",
     "typing": "typing",
 }

@@ -18,7 +18,6 @@ from cudacore.system._nvml import (
     ask,
     code_of,
     is_enabled,
-    member_of,
     members_of,
     number,
     places_of,
@@ -49,8 +48,6 @@ from cudacore.system.typing import (
     CoolerTarget,
     DeviceArch,
     EventType,
-    GpuP2PCapsIndex,
-    GpuP2PStatus,
     GpuTopologyLevel,
 )
 
@@ -74,17 +71,7 @@ _ADDRESSING_MODES = {1: AddressingMode.HMM, 2: AddressingMode.ATS}
 _SCOPES = {AffinityScope.NODE: 0, AffinityScope.SOCKET: 1}
 _SIGNALS = {1: CoolerControl.TOGGLE, 2: CoolerControl.VARIABLE}
 _TARGETS = {member: 1 << bit for bit, member in enumerate(CoolerTarget)}
-_LEVELS = {member: 10 * rank for rank, member in enumerate(GpuTopologyLevel)}
-_CAPABILITIES = {
-    GpuP2PCapsIndex.READ: 0,
-    GpuP2PCapsIndex.WRITE: 1,
-    GpuP2PCapsIndex.NVLINK: 2,
-    GpuP2PCapsIndex.ATOMICS: 3,
-    GpuP2PCapsIndex.PCI: 4,
-    GpuP2PCapsIndex.PROP: 4,
-    GpuP2PCapsIndex.UNKNOWN: 5,
-}
-_P2P_STATUSES = {member: code for code, member in enumerate(GpuP2PStatus)}
+LEVELS = {member: 10 * rank for rank, member in enumerate(GpuTopologyLevel)}
 _STATES = 16
 _STATE_BYTES = 64
 _NOT_TOLD = 2**64 - 1
@@ -575,7 +562,7 @@ class Device:
         ------
         Device
         """
-        code = code_of(_LEVELS, level, "Device.get_topology_nearest_gpus: level")
+        code = code_of(LEVELS, level, "Device.get_topology_nearest_gpus: level")
         for handle in ask("nvmlDeviceGetTopologyNearestGpus", self.handle, code):
             yield self.from_handle(handle)
 
@@ -682,51 +669,3 @@ class Device:
 def system_device(uuid: str) -> Device:
     """Return the device with a uuid of CUDA's, for `cudacore.Device.to_system_device`."""
     return Device(uuid=uuid)
-
-
-def _handles(one: Device, other: Device, what: str) -> tuple[int, int]:
-    for device in (one, other):
-        if not isinstance(device, Device):
-            raise TypeError(
-                f"{what} takes two cudacore.system.Device, not a {type(device).__name__}"
-            )
-    return one.handle, other.handle
-
-
-@public("cudacore.system")
-def get_topology_common_ancestor(device1: Device, device2: Device) -> GpuTopologyLevel:
-    """Return what two devices have in common (nvmlDeviceGetTopologyCommonAncestor).
-
-    Parameters
-    ----------
-    device1, device2 : Device
-        The devices.
-
-    Returns
-    -------
-    GpuTopologyLevel
-    """
-    handles = _handles(device1, device2, "get_topology_common_ancestor")
-    code = number("nvmlDeviceGetTopologyCommonAncestor", *handles)
-    return member_of(_LEVELS, code, GpuTopologyLevel.SYSTEM)
-
-
-@public("cudacore.system")
-def get_p2p_status(device1: Device, device2: Device, index: GpuP2PCapsIndex | str) -> GpuP2PStatus:
-    """Return whether one device can do something with another's memory (nvmlDeviceGetP2PStatus).
-
-    Parameters
-    ----------
-    device1, device2 : Device
-        The devices.
-    index : GpuP2PCapsIndex or str
-        What to do.
-
-    Returns
-    -------
-    GpuP2PStatus
-    """
-    handles = _handles(device1, device2, "get_p2p_status")
-    capability = code_of(_CAPABILITIES, index, "get_p2p_status: index")
-    code = number("nvmlDeviceGetP2PStatus", *handles, capability)
-    return member_of(_P2P_STATUSES, code, GpuP2PStatus.UNKNOWN)
