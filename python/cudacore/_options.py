@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import fields
 
 TYPE_CHECKING = False
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     Options = TypeVar("Options")
 
 
-def from_fields(kind: type[Options], given: Mapping[Any, Any]) -> Options:
+def _from_fields(kind: type[Options], given: dict[Any, Any]) -> Options:
     """Make options of a mapping of their fields."""
     known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     for name in given:
@@ -29,13 +28,16 @@ def from_fields(kind: type[Options], given: Mapping[Any, Any]) -> Options:
     return kind(**given)
 
 
-def read_options(kind: type[Options], given: Any, what: str) -> Options:
-    """Return options that are given as an object, a mapping of its fields, or None."""
-    if given is None:
+def read_options(
+    kind: type[Options], given: Any, what: str, *, is_required: bool = False
+) -> Options:
+    """Return options that are given as an object, a mapping of its fields, or perhaps None."""
+    if given is None and not is_required:
         return kind()
     if isinstance(given, kind):
         return given
-    if isinstance(given, Mapping):
-        return from_fields(kind, given)
-    text = f"{what}: options must be {kind.__name__}, a mapping of its fields, or None"
+    if hasattr(given, "keys"):
+        return _from_fields(kind, dict(given))
+    forms = " or a mapping of its fields" if is_required else ", a mapping of its fields, or None"
+    text = f"{what}: options must be {kind.__name__}{forms}"
     raise TypeError(f"{text}, not {type(given).__name__}")

@@ -8,6 +8,7 @@ import operator
 from dataclasses import dataclass
 
 from cudacore._core import TensorMapDescriptor
+from cudacore._options import read_options
 from cudacore._public import public
 
 TYPE_CHECKING = False
@@ -235,14 +236,9 @@ def tiled_options(
         return TensorMapDescriptorOptions(box_dim, **given)
     if box_dim is not None or given:
         raise TypeError("Specify either options or the individual tensor map arguments, not both")
-    if isinstance(options, TensorMapDescriptorOptions):
-        return options
-    if not hasattr(options, "keys"):
-        raise TypeError(
-            "options must be a TensorMapDescriptorOptions or a mapping of its fields, "
-            f"not {type(options)}"
-        )
-    return TensorMapDescriptorOptions(**dict(options))
+    return read_options(
+        TensorMapDescriptorOptions, options, "StridedMemoryView.as_tensor_map", is_required=True
+    )
 
 
 def im2col_options(*fields: Any) -> TensorMapDescriptorOptions:

@@ -94,9 +94,9 @@ class TestOptions:
     def test_options_are_the_class_or_a_mapping(self, device: Device) -> None:
         made = device.create_opaque_array({"shape": (4,), "format": "uint8", "num_channels": 1})
         assert made.shape == (4,)
-        with pytest.raises(TypeError, match="as an object of type OpaqueArrayOptions"):
+        with pytest.raises(TypeError, match="options must be OpaqueArrayOptions or a mapping"):
             device.create_opaque_array("nope")  # type: ignore[arg-type]
-        with pytest.raises(TypeError, match="as an object of type MipmappedArrayOptions"):
+        with pytest.raises(TypeError, match="options must be MipmappedArrayOptions or a mapping"):
             device.create_mipmapped_array(None)  # type: ignore[arg-type]
 
     @pytest.mark.parametrize("flag", [False, True])

@@ -211,7 +211,7 @@ class TestOptions:
 
     def test_of_another_type_are_refused(self, device: Device) -> None:
         resource = ResourceDescriptor.from_opaque_array(array_of(device))
-        with pytest.raises(TypeError, match="as an object of type TextureObjectOptions"):
+        with pytest.raises(TypeError, match="options must be TextureObjectOptions, a mapping"):
             device.create_texture_object(resource=resource, options="no")  # type: ignore[arg-type]
         made = device.create_texture_object(resource=resource, options={"filter_mode": "linear"})
         assert made.options.filter_mode is FilterModeType.LINEAR

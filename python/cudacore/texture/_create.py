@@ -3,33 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from cudacore._core import MipmappedArray, OpaqueArray, SurfaceObject, TextureObject
-from cudacore._options import from_fields
+from cudacore._options import read_options
 from cudacore.texture._array_options import MipmappedArrayOptions, OpaqueArrayOptions
 from cudacore.texture._formats import index_of, to_format
 from cudacore.texture._resource import ResourceDescriptor
 from cudacore.texture._texture_options import TextureObjectOptions, values_of
 
 if TYPE_CHECKING:
-    from typing import TypeVar
-
     from cudacore._core import Device
-
-    Options = TypeVar("Options")
-
-
-def _to_options(kind: type[Options], given: Any, what: str) -> Options:
-    if isinstance(given, kind):
-        return given
-    if isinstance(given, Mapping):
-        return from_fields(kind, given)
-    raise TypeError(
-        f"The {what} must be provided as an object of type {kind.__name__} or as a mapping of its "
-        f"fields, not {type(given).__name__}"
-    )
 
 
 def _require_resource(given: object) -> None:
@@ -46,7 +30,9 @@ def _require_resource(given: object) -> None:
 
 def create_opaque_array(device: Device, options: Any) -> OpaqueArray:
     """Make an array of a device."""
-    chosen = _to_options(OpaqueArrayOptions, options, "opaque array options")
+    chosen = read_options(
+        OpaqueArrayOptions, options, "Device.create_opaque_array", is_required=True
+    )
     return OpaqueArray._create(  # noqa: SLF001
         device,
         chosen.shape,
@@ -58,7 +44,9 @@ def create_opaque_array(device: Device, options: Any) -> OpaqueArray:
 
 def create_mipmapped_array(device: Device, options: Any) -> MipmappedArray:
     """Make a mipmapped array of a device."""
-    chosen = _to_options(MipmappedArrayOptions, options, "mipmapped array options")
+    chosen = read_options(
+        MipmappedArrayOptions, options, "Device.create_mipmapped_array", is_required=True
+    )
     return MipmappedArray._create(  # noqa: SLF001
         device,
         chosen.shape,
@@ -72,9 +60,7 @@ def create_mipmapped_array(device: Device, options: Any) -> MipmappedArray:
 def create_texture_object(device: Device, resource: Any, options: Any) -> TextureObject:
     """Make a texture of a device."""
     _require_resource(resource)
-    if options is None:
-        options = TextureObjectOptions()
-    chosen = _to_options(TextureObjectOptions, options, "texture object options")
+    chosen = read_options(TextureObjectOptions, options, "Device.create_texture_object")
     values = values_of(chosen)
     return TextureObject._create(device, resource, chosen, values)  # noqa: SLF001
 
