@@ -33,7 +33,8 @@ class MipmappedArray {
   void close();
   [[nodiscard]] bool is_closed() const noexcept { return box_ == nullptr; }
 
-  /// The CUmipmappedArray; null after close().
+  /// The CUmipmappedArray; null after close(). Once it was read, the last share waits as that of an
+  /// OpaqueArray does.
   [[nodiscard]] CUmipmappedArray handle() const noexcept;
   [[nodiscard]] Context context() const;
   [[nodiscard]] Device device() const;

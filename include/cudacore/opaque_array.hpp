@@ -60,7 +60,8 @@ class OpaqueArray {
   void close();
   [[nodiscard]] bool is_closed() const noexcept { return box_ == nullptr; }
 
-  /// The CUarray; null after close().
+  /// The CUarray; null after close(). Nobody knows what uses it once it was read, on which stream:
+  /// the last share then waits for all work of the context.
   [[nodiscard]] CUarray handle() const noexcept;
   [[nodiscard]] Context context() const;
   [[nodiscard]] Device device() const;

@@ -26,7 +26,8 @@ class SurfaceObject {
   void close();
   [[nodiscard]] bool is_closed() const noexcept { return box_ == nullptr; }
 
-  /// The CUsurfObject; 0 after close().
+  /// The CUsurfObject; 0 after close(). Once it was read, the last share waits as that of an
+  /// OpaqueArray does.
   [[nodiscard]] CUsurfObject handle() const noexcept;
   [[nodiscard]] Context context() const;
   [[nodiscard]] Device device() const;

@@ -83,7 +83,8 @@ class TextureObject {
   void close();
   [[nodiscard]] bool is_closed() const noexcept { return box_ == nullptr; }
 
-  /// The CUtexObject; 0 after close().
+  /// The CUtexObject; 0 after close(). Once it was read, the last share waits as that of an
+  /// OpaqueArray does.
   [[nodiscard]] CUtexObject handle() const noexcept;
   [[nodiscard]] Context context() const;
   [[nodiscard]] Device device() const;

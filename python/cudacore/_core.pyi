@@ -6019,7 +6019,11 @@ class OpaqueArray:
         """Makes one; the Python part has checked the options."""
     @property
     def handle(self) -> int:
-        """int: The CUarray; 0 once it is closed."""
+        """int: The CUarray; 0 once it is closed.
+
+        Nobody knows what uses it once it was read: closing then waits for all work of the context.
+        Launches take the object itself, and closing waits for them alone.
+        """
     @property
     def is_closed(self) -> bool:
         """bool: Whether closed."""
@@ -6164,7 +6168,11 @@ class MipmappedArray:
         """
     @property
     def handle(self) -> int:
-        """int: The CUmipmappedArray; 0 once it is closed."""
+        """int: The CUmipmappedArray; 0 once it is closed.
+
+        Nobody knows what uses it once it was read: closing then waits for all work of the context.
+        Launches take the object itself, and closing waits for them alone.
+        """
     @property
     def is_closed(self) -> bool:
         """bool: Whether closed."""
@@ -6226,7 +6234,11 @@ class TextureObject:
         """Makes one; the Python part has checked the options."""
     @property
     def handle(self) -> int:
-        """int: The CUtexObject, the cudaTextureObject_t of kernels; 0 once it is closed."""
+        """int: The CUtexObject, the cudaTextureObject_t of kernels; 0 once it is closed.
+
+        Nobody knows what uses it once it was read: closing then waits for all work of the context.
+        Launches take the object itself, and closing waits for them alone.
+        """
     @property
     def is_closed(self) -> bool:
         """bool: Whether closed."""
@@ -6274,7 +6286,11 @@ class SurfaceObject:
         """Makes one; the Python part has checked the resource."""
     @property
     def handle(self) -> int:
-        """int: The CUsurfObject, the cudaSurfaceObject_t of kernels; 0 once it is closed."""
+        """int: The CUsurfObject, the cudaSurfaceObject_t of kernels; 0 once it is closed.
+
+        Nobody knows what uses it once it was read: closing then waits for all work of the context.
+        Launches take the object itself, and closing waits for them alone.
+        """
     @property
     def is_closed(self) -> bool:
         """bool: Whether closed."""
