@@ -11,6 +11,7 @@
 #include <cudacore/context.hpp>
 #include <cudacore/copy_options.hpp>
 #include <cudacore/device.hpp>
+#include <cudacore/device_memory_resource.hpp>
 #include <cudacore/device_resources.hpp>
 #include <cudacore/error.hpp>
 #include <cudacore/event.hpp>
@@ -29,14 +30,18 @@
 #include <cudacore/kernel.hpp>
 #include <cudacore/launch.hpp>
 #include <cudacore/launch_attributes.hpp>
+#include <cudacore/legacy_pinned_memory_resource.hpp>
 #include <cudacore/linker.hpp>
 #include <cudacore/managed_buffer.hpp>
+#include <cudacore/managed_memory_resource.hpp>
 #include <cudacore/memory_location.hpp>
 #include <cudacore/memory_resource.hpp>
 #include <cudacore/mipmapped_array.hpp>
 #include <cudacore/multicast.hpp>
 #include <cudacore/object_code.hpp>
 #include <cudacore/opaque_array.hpp>
+#include <cudacore/pinned_memory_resource.hpp>
+#include <cudacore/pool_memory_resource.hpp>
 #include <cudacore/program.hpp>
 #include <cudacore/signature.hpp>
 #include <cudacore/stream.hpp>
@@ -44,6 +49,7 @@
 #include <cudacore/stream_value.hpp>
 #include <cudacore/strided_memory.hpp>
 #include <cudacore/surface_object.hpp>
+#include <cudacore/synchronous_memory_resource.hpp>
 #include <cudacore/system.hpp>
 #include <cudacore/tensor_map.hpp>
 #include <cudacore/texture_object.hpp>

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include <cudacore/device.hpp>
 #include <cudacore/memory_resource.hpp>
 
 namespace cudacore {

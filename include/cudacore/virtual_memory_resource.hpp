@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <cudacore/device.hpp>
 #include <cudacore/memory_resource.hpp>
 
 // Memory whose addresses and bytes are managed apart from each other, so that a buffer can grow and

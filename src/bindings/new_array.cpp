@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include "cudacore/device.hpp"
 #include "cudacore/memory_resource.hpp"
 #include "owner/owned_handles.hpp"
 

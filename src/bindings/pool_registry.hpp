@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include <cudacore/memory_resource.hpp>
+#include <cudacore/pool_memory_resource.hpp>
 
 // The pools of this process that processes share, by what they are called in all of them. It keeps
 // none of them alive. Any thread may call any function.

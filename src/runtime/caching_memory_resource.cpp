@@ -4,6 +4,7 @@
 #include <exception>
 #include <stdexcept>
 
+#include "cudacore/device.hpp"
 #include "driver/blocking.hpp"
 #include "driver/process.hpp"
 #include "error/describe.hpp"

@@ -6,7 +6,8 @@
 #include <mutex>
 #include <stdexcept>
 
-#include "cudacore/memory_resource.hpp"
+#include "cudacore/device_memory_resource.hpp"
+#include "cudacore/synchronous_memory_resource.hpp"
 #include "driver/leaked.hpp"
 #include "error/describe.hpp"
 #include "runtime/context_call.hpp"

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "cudacore/device.hpp"
 #include "owner/external_boxes.hpp"
 #include "runtime/free_after_work.hpp"
 #include "runtime/imported_file.hpp"

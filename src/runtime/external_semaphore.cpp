@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "cudacore/device.hpp"
 #include "cudacore/error.hpp"
 #include "error/describe.hpp"
 #include "owner/external_boxes.hpp"

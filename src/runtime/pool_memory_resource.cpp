@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cudacore/pool_memory_resource.hpp"
+
 #include <utility>
 
-#include "cudacore/memory_resource.hpp"
+#include "cudacore/device.hpp"
 #include "error/unraisable.hpp"
 #include "owner/callback.hpp"
 #include "owner/captures.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "cudacore/device_memory_resource.hpp"
 #include "cudacore/error.hpp"
-#include "cudacore/memory_resource.hpp"
 #include "error/describe.hpp"
 #include "runtime/context_call.hpp"
 

@@ -6,8 +6,9 @@
 
 #include <unistd.h>
 
+#include "cudacore/device.hpp"
 #include "cudacore/error.hpp"
-#include "cudacore/memory_resource.hpp"
+#include "cudacore/pool_memory_resource.hpp"
 #include "runtime/pool_shares.hpp"
 #include "runtime/release_call.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "cudacore/error.hpp"
-#include "cudacore/memory_resource.hpp"
+#include "cudacore/pool_memory_resource.hpp"
 #include "owner/captures.hpp"
 #include "runtime/context_call.hpp"
 

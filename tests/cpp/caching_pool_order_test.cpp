@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "cudacore/caching_memory_resource.hpp"
+#include "cudacore/device_memory_resource.hpp"
 #include "cudacore/error.hpp"
 #include "log_reports.hpp"
 #include "owner/owned_handles.hpp"

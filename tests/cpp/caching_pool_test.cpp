@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "cudacore/caching_memory_resource.hpp"
+#include "cudacore/device_memory_resource.hpp"
 #include "cudacore/error.hpp"
 #include "error/context_box.hpp"
 #include "fake_driver.hpp"

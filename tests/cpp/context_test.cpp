@@ -7,7 +7,6 @@
 
 #include "context_test_support.hpp"
 #include "cudacore/device.hpp"
-#include "cudacore/memory_resource.hpp"
 #include "error/context_box.hpp"
 
 namespace cudacore {

@@ -8,10 +8,15 @@
 #include <vector>
 
 #include "cudacore/device.hpp"
+#include "cudacore/device_memory_resource.hpp"
 #include "cudacore/device_resources.hpp"
 #include "cudacore/error.hpp"
 #include "cudacore/launch.hpp"
+#include "cudacore/legacy_pinned_memory_resource.hpp"
+#include "cudacore/managed_memory_resource.hpp"
 #include "cudacore/memory_resource.hpp"
+#include "cudacore/pinned_memory_resource.hpp"
+#include "cudacore/pool_memory_resource.hpp"
 #include "cudacore/stream_attributes.hpp"
 #include "cudacore/system.hpp"
 #include "error/unraisable.hpp"

@@ -14,7 +14,6 @@
 
 #include "cudacore/device.hpp"
 #include "cudacore/error.hpp"
-#include "cudacore/memory_resource.hpp"
 #include "cudacore/system.hpp"
 #include "error/unraisable.hpp"
 #include "fake_driver.hpp"

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cudacore/caching_memory_resource.hpp"
+#include "cudacore/device_memory_resource.hpp"
 #include "cudacore/error.hpp"
 #include "driver/process.hpp"
 #include "fake_driver.hpp"

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "cudacore/error.hpp"
-#include "cudacore/memory_resource.hpp"
 #include "cudacore/surface_object.hpp"
+#include "cudacore/synchronous_memory_resource.hpp"
 #include "cudacore/system.hpp"
 #include "cudacore/texture_object.hpp"
 #include "fake_driver.hpp"

@@ -12,7 +12,6 @@
 #include "context_test_support.hpp"
 #include "cudacore/device.hpp"
 #include "cudacore/error.hpp"
-#include "cudacore/memory_resource.hpp"
 #include "cudacore/system.hpp"
 #include "messages.hpp"
 

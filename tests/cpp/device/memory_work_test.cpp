@@ -14,8 +14,9 @@
 #include "cudacore/error.hpp"
 #include "cudacore/graph_builder.hpp"
 #include "cudacore/host_registration.hpp"
+#include "cudacore/legacy_pinned_memory_resource.hpp"
 #include "cudacore/managed_buffer.hpp"
-#include "cudacore/memory_resource.hpp"
+#include "cudacore/managed_memory_resource.hpp"
 #include "cudacore/stream_value.hpp"
 #include "cudacore/strided_memory.hpp"
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "runtime/free_after_work.hpp"
+
 #include <exception>
 #include <utility>
 
-#include "cudacore/memory_resource.hpp"
 #include "error/unraisable.hpp"
 #include "error/wait.hpp"
 #include "owner/callback.hpp"
 #include "owner/captures.hpp"
-#include "runtime/captured_work.hpp"
-#include "runtime/free_after_work.hpp"
 
 namespace cudacore {
 namespace {
@@ -66,50 +65,6 @@ CUresult free_after_work(const ReleaseCall& call, const Free& free) {
   return is_heard && call.context() != nullptr
              ? error::wait_on_thread(call.context(), wait_and_free)
              : wait_and_free(call.api());
-}
-
-Buffer LegacyPinnedMemoryResource::allocate(std::size_t size, const std::optional<Stream>& stream) {
-  auto box = new_buffer(shared_from_this(), stream);
-  refuse_if_captured("a LegacyPinnedMemoryResource", stream);
-  const ContextCall call(error::current_context());
-  if (size == 0) return Buffer(std::move(box));
-  void* pointer = nullptr;
-  call.check(call.api().cuMemAllocHost(&pointer, size), "cuMemAllocHost",
-             [&] { return "page-locked host memory, " + error::format_bytes(size); });
-  box->pointer = reinterpret_cast<std::uintptr_t>(pointer);
-  box->size = size;
-  return Buffer(std::move(box));
-}
-
-void LegacyPinnedMemoryResource::deallocate(CUdeviceptr pointer, std::size_t size,
-                                            const std::optional<Stream>& stream) {
-  if (pointer == 0) return;
-  const ReleaseCall call(stream, -1);
-  void* memory = reinterpret_cast<void*>(static_cast<std::uintptr_t>(pointer));
-  const auto free = [memory](const driver::DriverApi& api) { return api.cuMemFreeHost(memory); };
-  call.check(free_after_work(call, free), "cuMemFreeHost", pointer, size);
-}
-
-Buffer SynchronousMemoryResource::allocate(std::size_t size, const std::optional<Stream>& stream) {
-  auto box = new_buffer(shared_from_this(), stream);
-  refuse_if_captured("a SynchronousMemoryResource", stream);
-  const ContextCall call(error::primary_context(device_.id()));
-  if (size == 0) return Buffer(std::move(box));
-  CUdeviceptr pointer = 0;
-  call.check(call.api().cuMemAlloc(&pointer, size), "cuMemAlloc", [&] {
-    return error::describe_device(device_.id()) + ", " + error::format_bytes(size);
-  });
-  box->pointer = pointer;
-  box->size = size;
-  return Buffer(std::move(box));
-}
-
-void SynchronousMemoryResource::deallocate(CUdeviceptr pointer, std::size_t size,
-                                           const std::optional<Stream>& stream) {
-  if (pointer == 0) return;
-  const ReleaseCall call(stream, device_.id());
-  const auto free = [pointer](const driver::DriverApi& api) { return api.cuMemFree(pointer); };
-  call.check(free_after_work(call, free), "cuMemFree", pointer, size);
 }
 
 }  // namespace cudacore
