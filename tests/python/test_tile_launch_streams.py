@@ -23,6 +23,7 @@ from tile_launches import (  # noqa: F401 - fixtures are found by their names
     make_fill,
     make_nothing,
 )
+from tile_programs import define
 
 
 class TestStreams:
@@ -47,7 +48,8 @@ class TestStreams:
         other = ExchangeArray(block.handle, (16,))
         assert not again(fill, stream, (other, 2.0, 8))
         assert len(fill._variants) == 1
-        with fill._lock:  # as while something is compiled
+        [compiling] = fill._compiling.values()
+        with fill._lock, compiling:
             thread = threading.Thread(
                 target=ct.launch, args=(stream, (1,), fill, (other, 2.0, 8)), daemon=True
             )
@@ -261,6 +263,72 @@ class TestTables:
         for thread in threads:
             thread.join()
         assert not failures
+
+    def test_threads_compile_variants_at_once(self, device: Device) -> None:
+        """Each waits, while it compiles, for the other to do so."""
+        both = threading.Barrier(2)
+        evaluated: list[int] = []
+        results: list[float] = []
+
+        def meet(number: int) -> int:
+            evaluated.append(number)
+            both.wait(60)
+            return 8
+
+        fill = define(
+            """@ct.kernel
+def k(y, number: ct.Constant[int]):
+    ct.store(y, 0, ct.full(ct.static_eval(meet(number)), number, ct.float32))
+""",
+            meet=meet,
+        )
+
+        def work(number: int) -> None:
+            device.set_current()
+            stream = device.create_stream()
+            buffer = device.allocate(256, stream=stream)
+            for _ in range(2):
+                ct.launch(stream, (1,), fill, (buffer.view(np.float32), number))
+            results.append(floats(buffer, stream)[0])
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in (1, 2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(results) == [1, 2]
+        assert sorted(evaluated) == [1, 2]
+
+    def test_threads_compile_a_variant_once(self, device: Device) -> None:
+        evaluated: list[int] = []
+
+        def note() -> int:
+            evaluated.append(1)
+            return 8
+
+        fill = define(
+            """@ct.kernel
+def k(y):
+    ct.store(y, 0, ct.full(ct.static_eval(note()), 1, ct.float32))
+""",
+            note=note,
+        )
+        start = threading.Barrier(4)
+
+        def work() -> None:
+            device.set_current()
+            stream = device.create_stream()
+            buffer = device.allocate(256, stream=stream)
+            start.wait(60)
+            ct.launch(stream, (1,), fill, (buffer.view(np.float32),))
+            stream.sync()
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert evaluated == [1]
 
     def test_wrong_uses(self, stream: Stream) -> None:
         launches = make_nothing().known_launches()

@@ -111,6 +111,8 @@ class kernel:  # noqa: N801 - it is used as a decorator
         self._variants: dict[tuple[object, ...], Compiled] = {}
         self.launches: _TileLaunches | None = None  # made by known_launches()
         self._lock = threading.RLock()
+        # Each is held while its variant is compiled, for which launches of others don't wait.
+        self._compiling: dict[tuple[object, ...], threading.RLock] = {}
         self.__name__ = function.__name__
         self.__qualname__ = function.__qualname__
         self.__module__ = function.__module__
@@ -130,7 +132,6 @@ class kernel:  # noqa: N801 - it is used as a decorator
 
     def known_launches(self) -> _TileLaunches:
         """Return the launches that need nothing compiled."""
-        # The lock is held while a variant is compiled, for which launches of others don't wait.
         if self.launches is not None:
             return self.launches
         from cudacore import _core  # noqa: PLC0415 - loaded when used
@@ -178,6 +179,8 @@ class kernel:  # noqa: N801 - it is used as a decorator
         from cudacore.tile._variant import compile_variant  # noqa: PLC0415 - loaded when used
 
         with self._lock:
+            compiling = self._compiling.setdefault(key, threading.RLock())
+        with compiling:
             if key not in self._variants:
                 self._variants[key] = compile_variant(self, constraints, architecture)
             return self._variants[key]
