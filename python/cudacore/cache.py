@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cudacore import _core
-from cudacore._integers import is_int
+from cudacore._integers import to_int
 from cudacore._user_folder import user_folder
 
 if TYPE_CHECKING:
@@ -187,12 +187,7 @@ def set_max_size(size: int) -> None:
     ------
     TypeError
         `size` is not an int.
-    ValueError
+    ValueError, OverflowError
         It is negative, or too large for 64 bits.
     """
-    if not is_int(size):
-        raise TypeError(f"cache.set_max_size({size!r}): give an int, in bytes")
-    bytes_ = size.__index__()
-    if not 0 <= bytes_ < 2**64:
-        raise ValueError(f"cache.set_max_size({bytes_}): give from 0 to 2**64 - 1 bytes")
-    _core.cache_set_max_size(bytes_)
+    _core.cache_set_max_size(to_int(size, "cache.set_max_size: size", least=0))

@@ -7,13 +7,12 @@ with a tool such as CRIU.
 
 from __future__ import annotations
 
-import operator
 import uuid
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from cudacore import _core
-from cudacore._integers import is_int
+from cudacore._integers import INT32, to_int
 from cudacore.typing import ProcessStateType
 
 if TYPE_CHECKING:
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Process"]
 
 _STATES = tuple(ProcessStateType)
-_MOST_PID = 2**31
-_MOST_MS = 2**32
+_MOST_MS = 2**32 - 1
 _PREFIX = "GPU-"
 
 
@@ -64,7 +62,7 @@ class Process:
     __slots__ = ("_pid",)
 
     def __init__(self, pid: SupportsIndex) -> None:
-        self._pid = _number(pid, "Process: pid", 1, _MOST_PID)
+        self._pid = to_int(pid, "Process: pid", least=1, most=INT32[1])
 
     def __repr__(self) -> str:  # noqa: D105
         return f"Process({self._pid})"
@@ -100,7 +98,7 @@ class Process:
             It took longer, or the process is not running.
         """
         _core.checkpoint_lock(
-            self._pid, _number(timeout_ms, "Process.lock: timeout_ms", 0, _MOST_MS)
+            self._pid, to_int(timeout_ms, "Process.lock: timeout_ms", least=0, most=_MOST_MS)
         )
 
     def checkpoint(self) -> None:
@@ -151,15 +149,6 @@ class Process:
             The process is not locked.
         """
         _core.checkpoint_unlock(self._pid)
-
-
-def _number(value: object, what: str, least: int, end: int) -> int:
-    if not is_int(value):
-        raise TypeError(f"{what} is a {type(value).__name__}: give an int")
-    number = operator.index(value)
-    if not least <= number < end:
-        raise ValueError(f"{what} {number} is not from {least} to {end - 1}")
-    return number
 
 
 def _uuid_bytes(device: object) -> bytes:

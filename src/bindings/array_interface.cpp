@@ -97,12 +97,6 @@ class Description {
 
 long long to_integer(const Description& from, const char* key, const char* expected,
                      py::handle value) {
-  if (PyLong_CheckExact(value.ptr()) != 0) {
-    int overflow = 0;
-    const long long number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
-    if (overflow != 0) from.refuse(key, expected, value);
-    return number;
-  }
   if (!is_index(value)) from.refuse(key, expected, value);
   const Index index = to_index(value);
   if (!index.fits) from.refuse(key, expected, value);

@@ -23,12 +23,12 @@ class TestArguments:
 
     @pytest.mark.parametrize("pid", [0, -1, 2**31])
     def test_ids_that_no_process_has(self, pid: int) -> None:
-        with pytest.raises(ValueError, match=f"pid {pid}"):
+        with pytest.raises(ValueError, match=rf"pid must lie in 1 .. 2\*\*31 - 1, not {pid}"):
             Process(pid)
 
     @pytest.mark.parametrize("pid", ["1", 1.0, None, True])
     def test_ids_that_are_no_ints(self, pid: Any) -> None:
-        with pytest.raises(TypeError, match="pid is a"):
+        with pytest.raises(TypeError, match="pid must be an int, not "):
             Process(pid)
 
     @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from cudacore import (
     DeviceMemoryResource,
     EventOptions,
     LaunchConfig,
+    LegacyPinnedMemoryResource,
     Linker,
     MemoryResource,
     ObjectCode,
@@ -24,6 +25,7 @@ from cudacore import (
     Signature,
     Stream,
 )
+from cudacore._integers import to_int
 from harness import build, cubin, ptx
 
 
@@ -271,6 +273,20 @@ def test_kernel_arguments(
     text = message(lambda: kernel[1, 1](*arguments))
     assert said in text
     assert ("is an array" in text) == isinstance(value, np.ndarray) or place == 0
+
+
+@pytest.mark.usefixtures("device")
+@pytest.mark.parametrize(
+    ("number", "error"),
+    [(True, TypeError), (1.0, TypeError), (-1, ValueError), (2**63, OverflowError),
+     (-(10**5000), ValueError)],
+    ids=["bool", "float", "negative", "large", "huge"],
+)  # fmt: skip
+def test_ints_are_refused_in_the_same_words_by_python_code(
+    number: Any, error: type[Exception]
+) -> None:
+    ours = message(lambda: to_int(number, "MemoryResource.allocate: size", least=0), error)
+    assert ours == message(lambda: LegacyPinnedMemoryResource().allocate(number), error)
 
 
 @pytest.mark.usefixtures("device")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cudacore import Buffer, Device, MemoryResource, _core
-from cudacore._integers import is_int
+from cudacore._integers import to_int
 
 if TYPE_CHECKING:
     from cudacore import Stream
@@ -36,14 +36,7 @@ class ForeignMemoryResource(MemoryResource):
 
     def allocate(self, size: int, *, stream: IsStreamType | None = None) -> Buffer:
         """Allocate memory, ordered on a stream; see `MemoryResource.allocate`."""
-        if not is_int(size):
-            raise TypeError(
-                f"MemoryResource.allocate: size must be an int, not {type(size).__name__}"
-            )
-        size = size.__index__()
-        if not 0 <= size < 1 << 63:
-            kind = ValueError if size < 0 else OverflowError
-            raise kind(f"MemoryResource.allocate: size must lie in 0 .. 2**63 - 1, not {size}")
+        size = to_int(size, "MemoryResource.allocate: size", least=0)
         ordered_on = self._stream(_core.current_stream() if stream is None else stream)
         if size == 0:
             return Buffer.from_handle(0, 0, self, stream=ordered_on)

@@ -12,6 +12,7 @@ import warnings
 from typing import Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 from cudacore import _core
+from cudacore._integers import to_int
 from cudacore.graph._guards import find_guards, require_unchanged, uses_type
 from cudacore.graph._other_libraries import OtherLibraries, stand_in
 from cudacore.graph._recorded_number import end_numbers, record_number
@@ -347,13 +348,8 @@ def record(function: Any = None, /, *, max_recordings: int = 32) -> Any:
                 "an ordinary function"
             )
             raise TypeError(msg)
-    if isinstance(max_recordings, bool) or not isinstance(max_recordings, int):
-        msg = f"graph: max_recordings must be an int, not {type(max_recordings).__name__}"
-        raise TypeError(msg)
-    if max_recordings < 1:
-        msg = f"graph: max_recordings must be at least 1, not {max_recordings}"
-        raise ValueError(msg)
-    return RecordedFunction(function, max_recordings)
+    most = to_int(max_recordings, "graph: max_recordings", least=1)
+    return RecordedFunction(function, most)
 
 
 def _described(function: object) -> str:

@@ -13,6 +13,7 @@ from operator import index
 from typing import NamedTuple, cast
 
 from cudacore._core import Buffer, Kernel, _GraphWork
+from cudacore._integers import UINT64, to_int
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,30 +101,9 @@ def _require_room(operand: Operand, size: int, name: str) -> None:
         raise ValueError(msg)
 
 
-def count(value: object, name: str) -> int:
-    """Return an int that is not negative."""
-    try:
-        number = index(value)  # type: ignore[arg-type]
-    except TypeError:
-        msg = f"{name} must be an int, not {type(value).__name__}"
-        raise TypeError(msg) from None
-    if not 0 <= number < 2**64:
-        msg = f"{name} must lie in 0 .. 2**64 - 1, not {number}"
-        raise OverflowError(msg)
-    return int(number)
-
-
 def branch_count(value: object) -> int:
     """Return how many branches a switch node has."""
-    try:
-        number = index(value)  # type: ignore[arg-type]
-    except TypeError:
-        msg = f"count must be an int, not {type(value).__name__}"
-        raise TypeError(msg) from None
-    if not 1 <= number <= 2**20:
-        msg = f"count must lie in 1 .. 2**20 branches, not {number}"
-        raise ValueError(msg)
-    return int(number)
+    return to_int(value, "count", least=1, most=2**20)
 
 
 def address(value: object) -> int:
@@ -170,7 +150,7 @@ def memcpy(
     """Make the work of a memcpy node."""
     target = before.dst if before and dst is None else _operand(dst, dst_owner, "dst")
     source = before.src if before and src is None else _operand(src, src_owner, "src")
-    length = before.size if before and size is None else count(size, "size")
+    length = before.size if before and size is None else to_int(size, "size", UINT64)
     _require_room(target, length, "dst")
     _require_room(source, length, "src")
     work = _GraphWork.copy(target.address, source.address, length)
@@ -209,16 +189,16 @@ def memset(
 ) -> _GraphWork:
     """Make the work of a memset node."""
     target = before.dst if before and dst is None else _operand(dst, dst_owner, "dst")
-    size = count(element_size, "element_size") if element_size is not None else 1
+    size = to_int(element_size, "element_size", UINT64) if element_size is not None else 1
     if before and element_size is None:
         size = before.element_size
     if size not in {1, 2, 4}:
         msg = f"element_size must be 1, 2 or 4, not {size}"
         raise ValueError(msg)
     number, size = _pattern(before.value if before and value is None else value, size)
-    extent = before.width if before and width is None else count(width, "width")
-    rows = before.height if before and height is None else count(height, "height")
-    step = before.pitch if before and pitch is None else count(pitch, "pitch")
+    extent = before.width if before and width is None else to_int(width, "width", UINT64)
+    rows = before.height if before and height is None else to_int(height, "height", UINT64)
+    step = before.pitch if before and pitch is None else to_int(pitch, "pitch", UINT64)
     if rows > 0 and extent > 0:
         _require_room(target, (rows - 1) * step + extent * size, "dst")
     work = _GraphWork.fill(target.address, number, size, extent, rows, step)
@@ -239,7 +219,7 @@ def allocation(
         raise ValueError(msg)
     kind = MEMORY_TYPES.index(str(memory_type))
     others = [] if peers is None else list(peers)  # type: ignore[call-overload]
-    return _GraphWork.allocate(count(size, "size"), device, kind, others)
+    return _GraphWork.allocate(to_int(size, "size", UINT64), device, kind, others)
 
 
 def callback(fn: Callable[..., object], user_data: object) -> _GraphWork:
@@ -249,7 +229,7 @@ def callback(fn: Callable[..., object], user_data: object) -> _GraphWork:
         data = 0
         copied = None
         if isinstance(user_data, int):
-            data = count(user_data, "user_data")
+            data = to_int(user_data, "user_data", UINT64)
         elif user_data is not None:
             content = bytes(memoryview(user_data))  # type: ignore[arg-type]
             copied = ctypes.create_string_buffer(content, len(content))

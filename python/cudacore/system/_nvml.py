@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cudacore import _core
-from cudacore._integers import is_int
+from cudacore._integers import to_int
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -76,9 +75,4 @@ def places_of(words: Iterable[int]) -> list[int]:
 
 def small(value: object, what: str, end: int) -> int:
     """Return an int from 0 up to, but not including, an end."""
-    if not is_int(value):
-        raise TypeError(f"{what} is a {type(value).__name__}: give an int")
-    found = operator.index(value)
-    if not 0 <= found < end:
-        raise ValueError(f"{what} {found} is not from 0 to {end - 1}")
-    return found
+    return to_int(value, what, least=0, most=end - 1)

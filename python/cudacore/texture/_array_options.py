@@ -6,8 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cudacore._integers import INT32, to_int
 from cudacore._public import public
-from cudacore.texture._formats import to_channels, to_format, to_int
+from cudacore.texture._formats import to_channels, to_format
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -20,7 +21,7 @@ def _to_shape(shape: Any) -> tuple[int, ...]:
         lengths = tuple(shape)
     except TypeError:
         raise TypeError(f"shape must be a tuple of ints, got {type(shape).__name__}") from None
-    lengths = tuple(to_int(f"shape[{i}]", length) for i, length in enumerate(lengths))
+    lengths = tuple(to_int(length, f"shape[{i}]") for i, length in enumerate(lengths))
     if not 1 <= len(lengths) <= 3:  # noqa: PLR2004
         raise ValueError(f"shape rank must be 1, 2, or 3, got {len(lengths)}")
     for i, length in enumerate(lengths):
@@ -113,6 +114,6 @@ class MipmappedArrayOptions:
         self.format = to_format(self.format)
         self.num_channels = to_channels(self.num_channels)
         self.shape = _to_shape(self.shape)
-        self.num_levels = to_int("num_levels", self.num_levels, 2**31 - 1)
+        self.num_levels = to_int(self.num_levels, "num_levels", INT32)
         if self.num_levels < 1:
             raise ValueError(f"num_levels must be >= 1, got {self.num_levels}")

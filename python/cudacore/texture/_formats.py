@@ -82,17 +82,6 @@ def to_channels(given: object) -> int:
     return channels
 
 
-def to_int(name: str, given: object, most: int = 2**63 - 1) -> int:
-    """Return an int, or what stands for one; a bool does not."""
-    if isinstance(given, bool) or not hasattr(given, "__index__"):
-        raise TypeError(f"{name} must be an int, not {type(given).__name__}")
-    number = operator.index(given)
-    if not -most - 1 <= number <= most:
-        bits = most.bit_length()
-        raise OverflowError(f"{name} must lie in -2**{bits} .. 2**{bits} - 1, not {number}")
-    return number
-
-
 def element_bytes(form: ArrayFormatType, channels: int) -> int:
     """Return the size of an element with all its channels."""
     return _SIZES[form] * channels

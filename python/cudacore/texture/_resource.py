@@ -6,8 +6,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cudacore._core import Buffer, MipmappedArray, OpaqueArray
+from cudacore._integers import to_int
 from cudacore._public import public
-from cudacore.texture._formats import element_bytes, index_of, to_channels, to_format, to_int
+from cudacore.texture._formats import element_bytes, index_of, to_channels, to_format
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -146,7 +147,7 @@ class ResourceDescriptor:
         _require_buffer(buffer)
         form, channels = to_format(format), to_channels(num_channels)
         element = element_bytes(form, channels)
-        size = buffer.size if size_bytes is None else to_int("size_bytes", size_bytes)
+        size = buffer.size if size_bytes is None else to_int(size_bytes, "size_bytes")
         if size > buffer.size:
             raise ValueError(f"size_bytes ({size}) exceeds buffer.size ({buffer.size})")
         if size < element:
@@ -201,8 +202,8 @@ class ResourceDescriptor:
         """
         _require_buffer(buffer)
         form, channels = to_format(format), to_channels(num_channels)
-        width, height = to_int("width", width), to_int("height", height)
-        pitch = to_int("pitch_bytes", pitch_bytes)
+        width, height = to_int(width, "width"), to_int(height, "height")
+        pitch = to_int(pitch_bytes, "pitch_bytes")
         if width < 1:
             raise ValueError(f"width must be >= 1, got {width}")
         if height < 1:

@@ -6,8 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from cudacore._integers import to_int
 from cudacore._public import public
-from cudacore.texture._formats import index_of, to_int, to_member
+from cudacore.texture._formats import index_of, to_member
 from cudacore.typing import AddressModeType, FilterModeType, ReadModeType
 
 _DIMENSIONS = 3
@@ -126,7 +127,7 @@ def _border_color(given: Any) -> list[float]:
 
 def values_of(options: TextureObjectOptions) -> tuple[Any, ...]:
     """Return all options in the order in which the extension module takes them."""
-    anisotropy = to_int("max_anisotropy", options.max_anisotropy)
+    anisotropy = to_int(options.max_anisotropy, "max_anisotropy")
     if anisotropy < 0:
         raise ValueError("max_anisotropy must be >= 0")
     modes = [
