@@ -171,16 +171,3 @@ class TileCompilerExecutionError(TileCompilerError):
 
 class TileCompilerTimeoutError(TileCompilerError):
     """The device compiler ran past its time."""
-
-
-UnsupportedSyntaxError = TileSyntaxError
-TypeCheckingError = TileTypeError
-RecursionLimitError = TileRecursionError
-InvalidValueError = TileValueError
-UnsupportedFeatureError = TileUnsupportedFeatureError
-InternalError = TileInternalError
-StaticEvalError = TileStaticEvalError
-StaticAssertionError = TileStaticAssertionError
-InternalCompilerError = TileCompilerError
-CompilerExecutionError = TileCompilerExecutionError
-CompilerTimeoutError = TileCompilerTimeoutError

@@ -7,12 +7,12 @@ from cudacore import _later
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cudacore.tile.compilation._array_constraint import ArrayConstraint as ArrayConstraint
+    from cudacore.tile.compilation._array_constraint import ListConstraint as ListConstraint
     from cudacore.tile.compilation._calling_convention import CallingConvention as CallingConvention
-    from cudacore.tile.compilation._constraint import ArrayConstraint as ArrayConstraint
     from cudacore.tile.compilation._constraint import ConstantConstraint as ConstantConstraint
     from cudacore.tile.compilation._constraint import ConstantValue as ConstantValue
     from cudacore.tile.compilation._constraint import DataclassConstraint as DataclassConstraint
-    from cudacore.tile.compilation._constraint import ListConstraint as ListConstraint
     from cudacore.tile.compilation._constraint import ParameterConstraint as ParameterConstraint
     from cudacore.tile.compilation._constraint import ScalarConstraint as ScalarConstraint
     from cudacore.tile.compilation._constraint import TupleConstraint as TupleConstraint
@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from cudacore.tile.compilation._signature import KernelSignature as KernelSignature
 
 _MODULES = {
+    "_array_constraint": "ArrayConstraint ListConstraint",
     "_calling_convention": "CallingConvention",
     "_constraint": (
-        "ArrayConstraint ConstantConstraint ConstantValue DataclassConstraint ListConstraint "
-        "ParameterConstraint ScalarConstraint TupleConstraint"
+        "ConstantConstraint ConstantValue DataclassConstraint ParameterConstraint "
+        "ScalarConstraint TupleConstraint"
     ),
     "_demangling": "demangle_kernel_name",
     "_export": "export_kernel",
