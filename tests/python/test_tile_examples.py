@@ -25,12 +25,14 @@ MODULES = (
     "_language_control",
     "_language_math",
     "_language_memory",
+    "_language_new",
     "_language_product",
     "_language_raw",
     "_language_reduce",
     "_language_shape",
     "_language_static",
     "_language_tile",
+    "_language_view",
     "_mode",
 )
 TEMPLATE = """# SPDX-License-Identifier: Apache-2.0

@@ -80,7 +80,6 @@ if TYPE_CHECKING:
     from cudacore.tile._language_arithmetic import truediv as truediv
     from cudacore.tile._language_array import Array as Array
     from cudacore.tile._language_array import Slice as Slice
-    from cudacore.tile._language_array import TiledView as TiledView
     from cudacore.tile._language_atomic import atomic_add as atomic_add
     from cudacore.tile._language_atomic import atomic_and as atomic_and
     from cudacore.tile._language_atomic import atomic_cas as atomic_cas
@@ -139,6 +138,11 @@ if TYPE_CHECKING:
     from cudacore.tile._language_memory import scatter as scatter
     from cudacore.tile._language_memory import store as store
     from cudacore.tile._language_memory import store_advanced_indexing as store_advanced_indexing
+    from cudacore.tile._language_new import arange as arange
+    from cudacore.tile._language_new import astile as astile
+    from cudacore.tile._language_new import full as full
+    from cudacore.tile._language_new import ones as ones
+    from cudacore.tile._language_new import zeros as zeros
     from cudacore.tile._language_product import matmul as matmul
     from cudacore.tile._language_product import mma as mma
     from cudacore.tile._language_product import mma_scaled as mma_scaled
@@ -153,30 +157,26 @@ if TYPE_CHECKING:
     from cudacore.tile._language_reduce import reduce as reduce
     from cudacore.tile._language_reduce import scan as scan
     from cudacore.tile._language_reduce import sum as sum
-    from cudacore.tile._language_shape import arange as arange
-    from cudacore.tile._language_shape import astile as astile
     from cudacore.tile._language_shape import astype as astype
     from cudacore.tile._language_shape import bitcast as bitcast
     from cudacore.tile._language_shape import broadcast_to as broadcast_to
     from cudacore.tile._language_shape import cat as cat
     from cudacore.tile._language_shape import expand_dims as expand_dims
     from cudacore.tile._language_shape import extract as extract
-    from cudacore.tile._language_shape import full as full
     from cudacore.tile._language_shape import insert as insert
-    from cudacore.tile._language_shape import ones as ones
     from cudacore.tile._language_shape import pack_to_bytes as pack_to_bytes
     from cudacore.tile._language_shape import permute as permute
     from cudacore.tile._language_shape import reshape as reshape
     from cudacore.tile._language_shape import transpose as transpose
     from cudacore.tile._language_shape import unpack_from_bytes as unpack_from_bytes
     from cudacore.tile._language_shape import where as where
-    from cudacore.tile._language_shape import zeros as zeros
     from cudacore.tile._language_static import ensure_constant as ensure_constant
     from cudacore.tile._language_static import static_assert as static_assert
     from cudacore.tile._language_static import static_eval as static_eval
     from cudacore.tile._language_static import static_iter as static_iter
     from cudacore.tile._language_tile import Scalar as Scalar
     from cudacore.tile._language_tile import Tile as Tile
+    from cudacore.tile._language_view import TiledView as TiledView
     from cudacore.tile._launch import launch as launch
     from cudacore.tile._mode import MemoryOrder as MemoryOrder
     from cudacore.tile._mode import MemoryScope as MemoryScope
@@ -204,7 +204,7 @@ _MODULES = {
         "ScalarAnnotation ScalarInt64"
     ),
     "_language_arithmetic": "add atan2 cdiv divmod floordiv mod mul pow sub truediv",
-    "_language_array": "Array Slice TiledView",
+    "_language_array": "Array Slice",
     "_language_atomic": (
         "atomic_add atomic_and atomic_cas atomic_max atomic_min atomic_or atomic_xchg atomic_xor"
     ),
@@ -223,15 +223,17 @@ _MODULES = {
         "assume_divisible_by bid gather load load_advanced_indexing num_blocks num_tiles "
         "scatter store store_advanced_indexing"
     ),
+    "_language_new": "arange astile full ones zeros",
     "_language_product": "matmul mma mma_scaled",
     "_language_raw": "RawArrayMemory",
     "_language_reduce": "argmax argmin cumprod cumsum max min prod reduce scan sum",
     "_language_shape": (
-        "arange astile astype bitcast broadcast_to cat expand_dims extract full insert "
-        "ones pack_to_bytes permute reshape transpose unpack_from_bytes where zeros"
+        "astype bitcast broadcast_to cat expand_dims extract insert pack_to_bytes permute "
+        "reshape transpose unpack_from_bytes where"
     ),
     "_language_static": "ensure_constant static_assert static_eval static_iter",
     "_language_tile": "Scalar Tile",
+    "_language_view": "TiledView",
     "_launch": "launch",
     "_mode": "MemoryOrder MemoryScope PaddingMode RoundingMode",
     "_source_function": "device_function",

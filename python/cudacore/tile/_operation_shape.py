@@ -7,6 +7,7 @@ import math
 
 from cudacore.tile import _argument as argument
 from cudacore.tile import _dtype
+from cudacore.tile import _language_new as new
 from cudacore.tile import _language_shape as language
 from cudacore.tile._dtype import DType, MismatchError
 from cudacore.tile._language_array import Tile as TileClass
@@ -53,7 +54,7 @@ def iota(scope: Scope, size: int, dtype: DType) -> Tile:
     return Tile(scope.op("iota", type=of), dtype)
 
 
-@implements(language.arange)
+@implements(new.arange)
 def arange(scope: Scope, size: object, *, dtype: object, start: object, step: object) -> Operand:
     """Make a tile of equally spaced numbers."""
     count, target = argument.integer(size), argument.dtype(dtype)
@@ -75,20 +76,20 @@ def _full(scope: Scope, shape: Shape, value: Operand, dtype: DType) -> Operand:
     return broadcast(scope, astype(scope, value, dtype), shape)
 
 
-@implements(language.full)
+@implements(new.full)
 def full(scope: Scope, shape: object, fill_value: object, dtype: object) -> Operand:
     """Make a tile filled with a number."""
     value = scalar(fill_value)
     return _full(scope, argument.shape(shape), value, argument.dtype(dtype))
 
 
-@implements(language.ones)
+@implements(new.ones)
 def ones(scope: Scope, shape: object, dtype: object) -> Operand:
     """Make a tile filled with 1."""
     return _full(scope, argument.shape(shape), Constant(1), argument.dtype(dtype))
 
 
-@implements(language.zeros)
+@implements(new.zeros)
 def zeros(scope: Scope, shape: object, dtype: object) -> Operand:
     """Make a tile filled with 0; a type without it gets what is nearest."""
     return _full(scope, argument.shape(shape), Constant(0), argument.dtype(dtype))
@@ -131,7 +132,7 @@ def _joined(scope: Scope, items: Sequence[Operand], dtype: DType) -> Operand:
     return emit(scope, "cat", *parts, dtype=dtype, shape=(len(items),), attributes={"axis": 0})
 
 
-@implements(language.astile)
+@implements(new.astile)
 def astile(scope: Scope, value: object, *, dtype: object) -> Operand:
     """Make a tile of scalars."""
     target = argument.dtype(dtype)
