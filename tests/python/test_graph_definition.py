@@ -8,6 +8,7 @@ import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from cudacore import (
     CUDAError,
@@ -109,6 +110,17 @@ def test_every_kind_of_node(device: Device, pinned: Allocate, add: Kernel) -> No
     assert [type(node) for node in child.child_graph.nodes()] == [EmptyNode]
     assert child.graph == definition
     assert child.child_graph != definition
+
+
+def test_memset_takes_the_bytes_of_numpy_scalars(device: Device, stream: Stream) -> None:
+    buffer = device.allocate(16, stream=stream)
+    buffer.fill(255, stream=stream)
+    definition = GraphDefinition()
+    definition.memset(buffer, np.int32(42), 2).memset(buffer[8:], np.uint16(7), 2)
+    definition.instantiate().launch(stream)
+    assert buffer.to_host("i4", stream=stream).tolist() == [42, 42, 7 << 16 | 7, -1]
+    with pytest.raises(ValueError, match="1, 2 or 4 bytes, not 8"):
+        definition.memset(buffer, np.int64(1), 1)
 
 
 def test_launch_attributes_are_kept(device: Device, kernels: dict[str, Kernel]) -> None:

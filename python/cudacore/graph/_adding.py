@@ -121,7 +121,7 @@ class Adding:
         dst : Buffer or int
             An int is an address.
         value : int or bytes-like
-            A byte, 0 to 255, or 1, 2 or 4 bytes.
+            A byte, 0 to 255, or 1, 2 or 4 bytes, which may be those of a NumPy scalar.
         width : int
             Elements of a row, of the size of `value`.
         height : int

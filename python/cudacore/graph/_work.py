@@ -158,19 +158,27 @@ def memcpy(
     return work
 
 
+def _shows_bytes(value: object) -> bool:
+    """Return whether a value has bytes of its own, as a NumPy scalar has."""
+    try:
+        memoryview(value)  # type: ignore[arg-type]
+    except TypeError:
+        return False
+    return True
+
+
 def _pattern(value: object, element_size: int) -> tuple[int, int]:
     """Return what to fill with, and its size: an int for the given size, or 1, 2 or 4 bytes."""
-    if hasattr(value, "__index__"):
+    if isinstance(value, int) or not _shows_bytes(value):
+        if not hasattr(value, "__index__"):
+            msg = f"value must be an int or bytes, not {type(value).__name__}"
+            raise TypeError(msg)
         number = index(value)
         if not 0 <= number < 1 << 8 * element_size:
             msg = f"value must lie in 0 .. {(1 << 8 * element_size) - 1}, not {number}"
             raise OverflowError(msg)
         return int(number), element_size
-    try:
-        pattern = bytes(memoryview(value))  # type: ignore[arg-type]
-    except TypeError:
-        msg = f"value must be an int or bytes, not {type(value).__name__}"
-        raise TypeError(msg) from None
+    pattern = bytes(memoryview(value))  # type: ignore[arg-type]
     if len(pattern) not in {1, 2, 4}:
         msg = f"value must have 1, 2 or 4 bytes, not {len(pattern)}"
         raise ValueError(msg)
