@@ -338,8 +338,9 @@ void pack_other(const KernelBox& kernel, std::size_t index, const Slot& slot, Py
                           Py_TYPE(object)->tp_as_number != nullptr &&
                           Py_TYPE(object)->tp_as_number->nb_int != nullptr &&
                           Py_TYPE(object)->tp_as_number->nb_float == nullptr;
+  const bool takes_handle = slot.kind == ParamKind::uint || slot.kind == ParamKind::integer;
   if (get_if<GraphCondition>(object) != nullptr &&
-      (slot.kind != ParamKind::uint || slot.size != sizeof(CUgraphConditionalHandle))) {
+      (!takes_handle || slot.size != sizeof(CUgraphConditionalHandle))) {
     mismatch(kernel, index, object, "declare the parameter as cudaGraphConditionalHandle");
   }
   if (PyIndex_Check(object) != 0 || is_address) {

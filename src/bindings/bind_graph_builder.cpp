@@ -139,6 +139,7 @@ void leave(const BuilderObject& self, const py::args& raised) {
 
 std::optional<unsigned> to_condition_value(py::handle value) {
   if (value.is_none()) return std::nullopt;
+  if (PyBool_Check(value.ptr()) != 0) return value.ptr() == Py_True ? 1U : 0U;
   return to_int<unsigned>(value, "create_condition: default_value");
 }
 

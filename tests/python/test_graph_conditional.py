@@ -202,6 +202,7 @@ class TestWrongUse:
             definition.switch(condition, 1.5)  # type: ignore[arg-type]
         with pytest.raises(OverflowError, match="default_value"):
             definition.create_condition(2**32)
+        assert definition.create_condition(True) != definition.create_condition(default_value=False)
         with pytest.raises(TypeError, match="create_condition"):
             GraphCondition()
         with pytest.raises(TypeError, match="float"):
@@ -211,6 +212,26 @@ class TestWrongUse:
             builder.create_condition()
         with builder, pytest.raises(ValueError, match="of another graph"):
             builder.if_then(condition)
+
+    @pytest.mark.parametrize("runs", [True, False])
+    def test_kernels_without_a_mangled_name_take_them(self, pinned: Allocate, runs: bool) -> None:
+        source = """
+            extern "C" __device__ __cudart_builtin__ void cudaGraphSetConditional(
+                cudaGraphConditionalHandle handle, unsigned int value);
+            extern "C" __global__ void stop(cudaGraphConditionalHandle handle, int* p) {
+              *p += 1;
+              cudaGraphSetConditional(handle, 0);
+            }
+        """
+        count = pinned(4)
+        definition = GraphDefinition()
+        condition = definition.create_condition(runs)
+        loop = definition.while_loop(condition)
+        loop.body.launch(ONE, build(source).get_kernel("stop"), condition, count)
+        stream = Device().create_stream()
+        definition.instantiate().launch(stream)
+        stream.sync()
+        assert memoryview(count).cast("i")[0] == int(runs)
 
     def test_conditions_have_no_truth(self, kernels: dict[str, Kernel], pinned: Allocate) -> None:
         definition = GraphDefinition()
