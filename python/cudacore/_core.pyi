@@ -65,6 +65,7 @@ from cudacore.typing import (
 )
 from cudacore.utils import ProgramCacheResource
 
+_Function = TypeVar("_Function", bound=Callable[..., object])
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 _Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 _Ints: TypeAlias = Sequence[SupportsIndex]
@@ -1671,8 +1672,10 @@ class Stream:
         """Writes a word of memory once all work queued so far is done.
 
         Whoever sees the value also sees all that the stream has written before. The driver's
-        cuStreamWriteValue32 and cuStreamWriteValue64. The memory is page-locked; whether a device's
-        is taken depends on the driver.
+        cuStreamWriteValue32 and cuStreamWriteValue64. A driver may refuse memory of a
+        stream-ordered pool, such as ``Device.allocate`` gives; that of a
+        `SynchronousMemoryResource`, a `VirtualMemoryResource` or a `LegacyPinnedMemoryResource` is
+        taken.
 
         Parameters
         ----------
@@ -1745,7 +1748,7 @@ class Stream:
         --------
         >>> dev = cudacore.Device()
         >>> producer, consumer = dev.create_stream(), dev.create_stream()
-        >>> counter = dev.allocate(4, stream=producer)
+        >>> counter = cudacore.SynchronousMemoryResource(dev).allocate(4)
         >>> counter.fill(0, stream=producer)
         >>> producer.sync()
         >>> consumer.wait_value(counter, 1)
@@ -2334,7 +2337,8 @@ class ManagedBuffer(Buffer):
 
     `ManagedMemoryResource.allocate` returns one, and ``ManagedBuffer.from_handle`` wraps managed
     memory from elsewhere. A part, ``buf[a:b]``, is a ManagedBuffer too. Advice is the driver's, for
-    whole pages: reading a property asks the driver.
+    whole pages: reading a property asks the driver. A driver may take no advice on memory of a
+    pool, such as ``allocate`` gives, and then raises `NotSupportedError`.
 
     All its members raise ValueError for a buffer that is closed or empty, or whose memory is not
     managed, and `NotSupportedError` if the driver lacks the function.
@@ -2344,9 +2348,6 @@ class ManagedBuffer(Buffer):
     >>> dev = cudacore.Device()
     >>> stream = dev.create_stream()
     >>> buffer = cudacore.ManagedMemoryResource().allocate(1 << 20, stream=stream)
-    >>> buffer.read_mostly = True
-    >>> buffer.preferred_location = dev
-    >>> buffer.accessed_by.add(cudacore.Host())
     >>> buffer.prefetch(cudacore.Host(), stream=stream)
     >>> buffer.last_prefetch_location
     Host()
@@ -5315,6 +5316,9 @@ class _TileLaunches:
         1: it is a constant; 2: extents or strides of an array are; 4: an int has 64 bits; 8: so do
         extents and strides.
         """
+    @staticmethod
+    def fast_launch(function: _Function, kernel: type) -> _Function:
+        """Return a function that makes known launches itself, and calls another for the rest."""
     def launch(self, stream: object, grid: object, args: object, is_dependent: bool, /) -> bool:
         """Launch what is like a launch that was added; return whether it is."""
     def add(

@@ -60,7 +60,9 @@ void check_word(const StreamCall& call, const Stream& stream, CUdeviceptr addres
   call.check(result, function, [&] {
     return owner::describe_stream(*stream.box()) + ", a word at " + error::format_address(address) +
            (result == CUDA_ERROR_INVALID_VALUE
-                ? ", which the driver may only take in page-locked memory of the host"
+                ? ", which a driver may refuse in memory of a stream-ordered pool: take the word "
+                  "from a SynchronousMemoryResource, a VirtualMemoryResource or a "
+                  "LegacyPinnedMemoryResource"
                 : "");
   });
 }

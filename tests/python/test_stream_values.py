@@ -6,7 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cudacore import Buffer, Device, LegacyPinnedMemoryResource, NotSupportedError, Stream
+from cudacore import (
+    Buffer,
+    Device,
+    LegacyPinnedMemoryResource,
+    NotSupportedError,
+    Stream,
+    SynchronousMemoryResource,
+    VirtualMemoryResource,
+)
 
 Allocate = Callable[[int], Buffer]
 Use = Callable[..., None]
@@ -70,16 +78,16 @@ class TestWait:
         stream.sync()
         assert word(words, 8) == 1
 
-    @pytest.mark.simulator_only(reason="a driver refuses words in memory of a pool")
-    def test_words_of_the_device(self, device: Device, stream: Stream) -> None:
+    @pytest.mark.parametrize("resource", [SynchronousMemoryResource, VirtualMemoryResource])
+    def test_words_of_the_device(self, device: Device, stream: Stream, resource: Any) -> None:
         with device.create_stream() as other:
-            counter = device.allocate(16, stream=stream)
+            counter = resource(device).allocate(16)
             counter.fill(0, stream=stream)
             stream.sync()
             other.wait_value(counter, 2, size=8, offset=8)
             stream.write_value(counter, 2, size=8, offset=8)
             other.sync()
-            assert counter.to_host("u8", stream=stream).tolist() == [0, 2]
+            assert counter[:16].to_host("u8", stream=stream).tolist() == [0, 2]
 
 
 def test_captured(pinned: Allocate, stream: Stream) -> None:
