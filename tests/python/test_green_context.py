@@ -178,9 +178,9 @@ class TestQueues:
         with pytest.raises(TypeError, match="limit"):
             queues.configure({"limit": 1})
 
-    def test_too_large_a_limit_is_named(self, device: Device) -> None:
+    def test_too_large_a_limit_is_named(self, queues: WorkqueueResource) -> None:
         with pytest.raises(ValueError, match=r"concurrency_limit must lie in 0 \.\. 2\*\*32 - 1"):
-            device.resources.workqueue.configure({"concurrency_limit": 2**32})
+            queues.configure({"concurrency_limit": 2**32})
 
 
 class TestContext:

@@ -126,7 +126,11 @@ class TestAdvice:
         assert buffer.preferred_location is None
         for location in (device, Host(), Host(numa_id=0), Host.numa_current(), None):
             buffer.preferred_location = location
-            assert buffer.preferred_location == location
+            found = buffer.preferred_location
+            if isinstance(location, Host) and not cudacore.simulator.is_enabled():
+                assert isinstance(found, Host)  # a driver may name the host for one of its nodes
+            else:
+                assert found == location
 
     def test_parts_take_advice_of_their_own(self, buffer: ManagedBuffer) -> None:
         half = buffer[: SIZE // 2]
