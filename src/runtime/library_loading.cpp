@@ -12,6 +12,7 @@
 #include "driver/leaked.hpp"
 #include "error/check.hpp"
 #include "error/context_box.hpp"
+#include "owner/end_scope.hpp"
 #include "runtime/known_shares.hpp"
 #include "signature/bytes.hpp"
 #include "signature/compiler_log.hpp"
@@ -177,6 +178,7 @@ std::shared_ptr<owner::LibraryBox> load_library(const std::vector<std::byte>& co
     if (result == CUDA_SUCCESS) return;
     throw_load_error(result, api, function, code, type, name, log ? log->view() : "", context);
   };
+  const owner::OutsideCaptures outside(api);  // another library's, which loading would end
   check(api.cuLibraryLoadData(&box->library, box->code.data(), log ? log->options.data() : nullptr,
                               log ? log->values.data() : nullptr,
                               log ? static_cast<unsigned>(log->options.size()) : 0, options.data(),
