@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """mma and loops that load ahead of it, generated and run on the device."""
 
+import cudacore.tile as ct
 import numpy as np
 import pytest
 from cudacore import Device, LaunchConfig, Program, ProgramOptions, _tile, launch
@@ -510,3 +511,31 @@ def test_attention(shape, arch, hints, is_causal):
     if arch >= 80:
         assert generated.source.count("matrix::fetch<") == 3
     assert ("matrix::HeldRows<" in generated.source) == (rows >= 16 * generated.threads // 32)
+
+
+@pytest.mark.parametrize("halves", [1, 3])
+def test_ties_of_tf32_are_rounded_to_even(halves):
+    @ct.kernel
+    def product(a, b, c):
+        total = ct.zeros((32, 32), ct.float32)
+        for k in range(ct.num_tiles(a, 1, (32, 32))):
+            x = ct.load(a, (0, k), (32, 32)).astype(ct.tfloat32)
+            y = ct.load(b, (k, 0), (32, 32)).astype(ct.tfloat32)
+            total = ct.mma(x, y, total)
+        ct.store(c, (0, 0), total)
+
+    device = Device()
+    device.set_current()
+    if device.compute_capability < (9, 0):
+        pytest.skip("older tensor cores round ties away from zero")
+    stream = device.create_stream()
+    left = np.full((32, 64), 1 + halves * 2.0**-11, np.float32)
+    right = np.eye(64, 32, dtype=np.float32)
+    buffers = []
+    for array in (left, right, np.zeros((32, 32), np.float32)):
+        buffer = device.allocate(array.nbytes, stream=stream)
+        buffer.copy_from(array, stream=stream)
+        buffers.append(buffer.view(np.float32, shape=array.shape))
+    ct.launch(stream, (1,), product, buffers)
+    result = buffers[2].exporting_obj.to_host(np.float32, stream=stream)
+    assert set(result.tolist()) == {1.0 if halves == 1 else 1 + 2.0**-9}

@@ -31,7 +31,9 @@ struct Staged {
 };
 
 __device__ __forceinline__ unsigned round_to_tf32(unsigned f32) {
-#if __CUDA_ARCH__ >= 800
+#if __CUDA_ARCH__ >= 900
+  asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(f32) : "f"(__uint_as_float(f32)));
+#elif __CUDA_ARCH__ >= 800
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(f32) : "f"(__uint_as_float(f32)));
 #endif
   return f32;
