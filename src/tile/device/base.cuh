@@ -156,8 +156,8 @@ __device__ __forceinline__ f32 small_mod(T a, T b) {
 }
 __device__ __forceinline__ f32 mod(f16 a, f16 b) { return small_mod(a, b); }
 __device__ __forceinline__ f32 mod(bf16 a, bf16 b) { return small_mod(a, b); }
-__device__ __forceinline__ f32 floordiv(f16 a, f16 b) { return floorf(f32(a) / f32(b)); }
-__device__ __forceinline__ f32 floordiv(bf16 a, bf16 b) { return floorf(f32(a) / f32(b)); }
+__device__ __forceinline__ f32 floordiv(f16 a, f16 b) { return floorf(f16(f32(a) / f32(b))); }
+__device__ __forceinline__ f32 floordiv(bf16 a, bf16 b) { return floorf(bf16(f32(a) / f32(b))); }
 
 // From what number on there is no next one below `end`: the least of all if that holds for each.
 template <class T>
