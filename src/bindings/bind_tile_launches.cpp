@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <optional>
+#include <string>
 
 #include "bindings/borrowed_buffers.hpp"
 #include "bindings/conversions.hpp"
 #include "bindings/foreign_stream.hpp"
 #include "bindings/integers.hpp"
 #include "bindings/queue_launch.hpp"
+#include "bindings/strided_view.hpp"
 #include "bindings/tile_launches.hpp"
 #include "bindings/traced_launches.hpp"
+#include "driver/leaked.hpp"
 #include "launch/kernel_box.hpp"
 #include "owner/captures.hpp"
 
@@ -146,6 +150,57 @@ PyObject* launch_tiles(PyObject* self, PyObject* const* args, Py_ssize_t count) 
   });
 }
 
+/// cudacore.tile.launch, in front of the function in Python that makes all launches.
+struct FastLaunch {
+  PyObject* function = nullptr;
+  PyTypeObject* kernel = nullptr;
+  std::string documentation;
+  PyMethodDef definition{};
+};
+
+PyObject* launch_fast(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count,
+                      PyObject* names) {
+  static PyObject* const attribute = interned("launches");
+  const auto& fast = driver::leaked<FastLaunch>();
+  PyObject* is_dependent = Py_False;
+  bool is_plain = count == 4 && Py_TYPE(args[2]) == fast.kernel;
+  if (names != nullptr && is_plain) {
+    is_plain = PyTuple_GET_SIZE(names) == 1 &&
+               PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0),
+                                                "programmatic_dependent_launch") == 0;
+    is_dependent = args[count];
+  }
+  if (is_plain) [[likely]] {
+    if (is_tracing()) [[unlikely]]
+      Py_RETURN_NONE;
+    const auto launches = py::reinterpret_steal<py::object>(PyObject_GetAttr(args[2], attribute));
+    if (!launches) return nullptr;
+    if (get_if<TileLaunches>(launches.ptr()) != nullptr) {
+      const std::array<PyObject*, 4> given{args[0], args[1], args[3], is_dependent};
+      PyObject* is_known = launch_tiles(launches.ptr(), given.data(), 4);
+      if (is_known == nullptr) return nullptr;
+      Py_DECREF(is_known);
+      if (is_known == Py_True) Py_RETURN_NONE;
+    }
+  }
+  return PyObject_Vectorcall(fast.function, args, static_cast<std::size_t>(count), names);
+}
+
+/// Makes cudacore.tile.launch. The classes and functions of a module last as long as the process.
+py::object make_fast_launch(const py::function& function, const py::type& kernel) {
+  auto& fast = driver::leaked<FastLaunch>();
+  Py_XSETREF(fast.function, Py_NewRef(function.ptr()));
+  fast.kernel = reinterpret_cast<PyTypeObject*>(Py_NewRef(kernel.ptr()));
+  fast.documentation =
+      "launch(stream, grid, kernel, kernel_args, /, *, "
+      "programmatic_dependent_launch=False)\n--\n\n" +
+      function.attr("__doc__").cast<std::string>();
+  fast.definition = {"launch", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&launch_fast)),
+                     METH_FASTCALL | METH_KEYWORDS, fast.documentation.c_str()};
+  const py::object module = function.attr("__module__");
+  return checked(PyCFunction_NewEx(&fast.definition, nullptr, module.ptr()));
+}
+
 /// Holds what the key of an argument has the addresses of.
 void hold(const TileParameter& parameter, PyObject* object, std::vector<py::object>& held) {
   const auto add = [&held](PyObject* one) {
@@ -200,7 +255,12 @@ PyObject* launch_once(PyObject* /*self*/, PyObject* const* args, Py_ssize_t coun
     };
     const auto& config = require<LaunchConfig>(args[1], "a LaunchConfig");
     const auto& kernel = require<Kernel>(args[2], "a Kernel");
-    launch_from_python(to_stream(args[0]), config, kernel, items(args[3]), items(args[4]));
+    const Stream stream = to_stream(args[0]);
+    // Whoever found out where the arrays are has run Python code since then, which may close them.
+    for (PyObject* used : items(args[4])) {
+      if (const auto* view = get_if<StridedView>(used)) require_open(*view);
+    }
+    launch_from_python(stream, config, kernel, items(args[3]), items(args[4]));
     Py_RETURN_NONE;
   });
 }
@@ -243,6 +303,7 @@ int CollectorTraits<TileLaunches>::visit(const TileLaunches& launches, visitproc
 void bind_tile_launches(py::module_& module) {
   HeapClass<TileLaunches>(module, "cudacore._TileLaunches", refuse_new<how_made>)
       .def_static("create", quick, py::arg("parameters"), &create)
+      .def_static("fast_launch", quick, py::arg("function"), py::arg("kernel"), &make_fast_launch)
       .def_fast(launch_definition)
       .def_fast(add_definition)
       .def_fast_static(launch_once_definition);

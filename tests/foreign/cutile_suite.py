@@ -449,6 +449,7 @@ class Plugin:
 
     def pytest_addoption(self, parser) -> None:
         parser.addoption("--sample", type=int, help="run this many cases of each file")
+        parser.addoption("--part", help="K/N: run each Nth case from the Kth, of N processes")
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config, items) -> None:
@@ -458,6 +459,10 @@ class Plugin:
             for item in items
             if not {item.originalname, item.name} & left and not is_left_out(item.path)
         ]
+        part = config.getoption("--part")
+        if part is not None:
+            first, step = map(int, part.split("/"))
+            items[:] = items[first - 1 :: step]
         most = config.getoption("--sample")
         if most is None:
             return

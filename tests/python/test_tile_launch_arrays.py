@@ -2,6 +2,7 @@
 """Launches of tile kernels that are like earlier ones, with arrays of any library."""
 
 import gc
+from dataclasses import dataclass
 from typing import Any
 
 import cudacore.tile as ct
@@ -170,3 +171,56 @@ class TestArraysOfOthers:
         assert not again(fill, stream, (view, 1.0, 8))
         with pytest.raises((TypeError, ValueError), match="closed|not supported"):
             ct.launch(stream, (1,), fill, (view, 1.0, 8))
+
+
+@pytest.mark.parametrize("kind", ["array", "tuple", "list"])
+def test_memory_closed_while_a_kernel_is_compiled(
+    device: Device, stream: Stream, kind: str
+) -> None:
+    buffer = device.allocate(16, stream=stream)
+    view = buffer.view(np.float32)
+
+    def closes() -> float:  # stands for another thread
+        buffer.close()
+        return 1.0
+
+    @ct.kernel
+    def fill(p: Any) -> None:
+        target = p if ct.static_eval(kind == "array") else p[0]
+        ct.store(target, (0,), ct.full((4,), ct.static_eval(closes()), ct.float32))
+
+    argument = {"array": view, "tuple": (view,), "list": [view]}[kind]
+    with pytest.raises(ValueError, match="the Buffer whose memory it shows is closed"):
+        ct.launch(stream, (1,), fill, (argument,))
+    stream.sync()
+
+
+@pytest.mark.parametrize("kind", ["array", "tuple", "record", "list"])
+def test_memory_that_only_an_export_owns(device: Device, stream: Stream, kind: str) -> None:
+    class Lazy:
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return (2, device.device_id)
+
+        def __dlpack__(self, **options: Any) -> object:
+            made = device.allocate(16, stream=stream)
+            made.copy_from(np.full(4, 5, np.float32), stream=stream)
+            return made.view(np.float32).__dlpack__(**options)
+
+    @dataclass(frozen=True)
+    class Record:
+        x: Any
+
+    @ct.kernel
+    def copy(x: Any, y: Any) -> None:
+        if ct.static_eval(kind == "array"):
+            source = x
+        elif ct.static_eval(kind == "record"):
+            source = x.x
+        else:
+            source = x[0]
+        ct.store(y, (0,), ct.load(source, (0,), (4,)))
+
+    given = {"array": Lazy(), "tuple": (Lazy(),), "record": Record(Lazy()), "list": [Lazy()]}
+    target = device.allocate(16, stream=stream)
+    ct.launch(stream, (1,), copy, (given[kind], target.view(np.float32)))
+    assert target.to_host(np.float32, stream=stream).tolist() == [5, 5, 5, 5]

@@ -70,6 +70,7 @@ class TestStreams:
         fill = make_fill()
         for value, queue in enumerate((Default(), 0, Default(), 0), 1):
             ct.launch(queue, (1,), fill, (there.view(np.float32), float(value), 8))
+            assert Device().device_id == 0
             assert floats(there, other.default_stream)[0] == value
         assert again(fill, Default(), (there.view(np.float32), 1.0, 8))
         assert again(fill, 0, (there.view(np.float32), 1.0, 8))
@@ -338,3 +339,37 @@ def k(y):
             launches.add(stream, (), False, 1, 2)
         with pytest.raises(TypeError, match="cudacore.tile.kernel"):
             type(launches)()
+
+
+def test_kernels_that_launch_each_other_while_they_are_compiled(block: Any, stream: Stream) -> None:
+    both = threading.Barrier(2, timeout=60)
+    seen = set[str]()
+    y = block.view(np.float32)
+
+    def launch_once(name: str, other: Any) -> float:
+        if name not in seen:
+            seen.add(name)
+            both.wait()
+            ct.launch(stream, (1,), other(), (y,))
+        return 1.0
+
+    @ct.kernel
+    def first(y: Any) -> None:
+        value = ct.static_eval(launch_once("first", lambda: second))
+        ct.store(y, (0,), ct.full((4,), value, ct.float32))
+
+    @ct.kernel
+    def second(y: Any) -> None:
+        value = ct.static_eval(launch_once("second", lambda: first))
+        ct.store(y, (0,), ct.full((4,), value, ct.float32))
+
+    threads = [
+        threading.Thread(target=ct.launch, args=(stream, (1,), each, (y,)), daemon=True)
+        for each in (first, second)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    assert floats(block, stream)[0] == 1

@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from cudacore.tile.compilation._constraint import ParameterConstraint
 
 
+class _ThisThread(threading.local):
+    compiles = 0  # how many kernels it is in the middle of compiling
+
+
+_this_thread = _ThisThread()
+
+
 class kernel:  # noqa: N801 - it is used as a decorator
     """Make a kernel of a Python function, which `launch` has each block of a grid evaluate.
 
@@ -176,14 +183,31 @@ class kernel:  # noqa: N801 - it is used as a decorator
         found = self._variants.get(key)
         if found is not None:
             return found
-        from cudacore.tile._variant import compile_variant  # noqa: PLC0415 - loaded when used
-
         with self._lock:
             compiling = self._compiling.setdefault(key, threading.RLock())
-        with compiling:
-            if key not in self._variants:
-                self._variants[key] = compile_variant(self, constraints, architecture)
-            return self._variants[key]
+        if not compiling.acquire(blocking=not _this_thread.compiles):
+            # By another thread, which may wait for what this one compiles already.
+            return self._compile(key, constraints, architecture)
+        try:
+            found = self._variants.get(key)
+            return self._compile(key, constraints, architecture) if found is None else found
+        finally:
+            compiling.release()
+
+    def _compile(
+        self,
+        key: tuple[object, ...],
+        constraints: Sequence[ParameterConstraint],
+        architecture: int,
+    ) -> Compiled:
+        from cudacore.tile._variant import compile_variant  # noqa: PLC0415 - loaded when used
+
+        _this_thread.compiles += 1
+        try:
+            compiled = compile_variant(self, constraints, architecture)
+        finally:
+            _this_thread.compiles -= 1
+        return self._variants.setdefault(key, compiled)
 
     def cuda_source(self, args: Sequence[Any], *, architecture: int | None = None) -> str:
         """Return the CUDA C++ that the kernel becomes for these arguments.

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import cudacore
+from cudacore._core import _TileLaunches
 from cudacore.tile._kernel import kernel as Kernel  # noqa: N812 - the parameter has its name
 from cudacore.tile._launch_argument import arguments_of
 from cudacore.tile._variant import architecture_of
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cudacore import Stream
-    from cudacore._core import _TileLaunches
 
 _MOST_BLOCKS = 2**24 - 1
 _MOST_AXES = 3
@@ -85,24 +85,13 @@ def launch(
     """
     if not isinstance(kernel, Kernel):
         raise TypeError(f"kernel must be a tile kernel, not {type(kernel).__name__}")
-    launches = kernel.launches or kernel.known_launches()
-    if not launches.launch(stream, grid, kernel_args, programmatic_dependent_launch):
-        if not isinstance(kernel_args, (tuple, list)):
-            kind = type(kernel_args).__name__
-            raise TypeError(f"kernel_args must be a tuple of the arguments, not {kind}")
-        is_dependent = bool(programmatic_dependent_launch)
-        _launch_anew(stream, grid, kernel, launches, tuple(kernel_args), is_dependent)
-
-
-def _launch_anew(  # noqa: PLR0917 - those of launch(), and the launches that are known
-    stream: Any,
-    grid: Sequence[int],
-    kernel: Kernel,
-    launches: _TileLaunches,
-    args: tuple[Any, ...],
-    is_dependent: bool,
-) -> None:
-    """Launch what is like no launch before, or can't be compared with one, or is wrong."""
+    if not isinstance(kernel_args, (tuple, list)):
+        kind = type(kernel_args).__name__
+        raise TypeError(f"kernel_args must be a tuple of the arguments, not {kind}")
+    # What follows is for what is like no launch before, or can't be compared with one, or is wrong.
+    args = tuple(kernel_args)
+    is_dependent = bool(programmatic_dependent_launch)
+    launches = kernel.known_launches()
     extents = _check_grid(grid)
     arguments = arguments_of(kernel, args)
     queue = to_stream(stream, arguments.device)
@@ -111,6 +100,8 @@ def _launch_anew(  # noqa: PLR0917 - those of launch(), and the launches that ar
             f"The arrays are on device {arguments.device}, and the stream is on device "
             f"{queue.device.device_id}"
         )
+    # First, since this is refused while the stream is captured.
+    tables = [(place, _copy_table(numbers, queue)) for place, numbers in arguments.tables]
     compiled = kernel.variant(arguments.constraints, architecture_of(queue.device))
     config = compiled.config(extents, is_dependent)
     if config is None:
@@ -120,11 +111,13 @@ def _launch_anew(  # noqa: PLR0917 - those of launch(), and the launches that ar
         if launches.launch(queue, extents, args, is_dependent):
             return
     passed = list[Any](arguments.passed)
-    tables = [(place, _copy_table(numbers, queue)) for place, numbers in arguments.tables]
     for place, table in tables:
         passed[place] = table
-    used = (*arguments.arrays, *(table for _, table in tables))
+    used = (*arguments.arrays, *arguments.views, *(table for _, table in tables))
     launches.launch_once(queue, config, compiled.kernel, tuple(passed), used)
+
+
+launch = _TileLaunches.fast_launch(launch, Kernel)
 
 
 def _check_grid(grid: Sequence[int]) -> tuple[int, int, int]:
@@ -155,9 +148,9 @@ def to_stream(stream: Any, device: int | None) -> Stream:
     if isinstance(stream, bool):
         raise TypeError("Unsupported stream type 'bool'.")
     if isinstance(stream, int):
-        on = cudacore.Device() if device is None else cudacore.Device(device)
-        on.set_current()
-        return cudacore.Stream.from_handle(stream) if stream else on.default_stream
+        if stream not in {0, cudacore.LEGACY_DEFAULT_STREAM.handle}:
+            return cudacore.Stream.from_handle(stream)
+        return (cudacore.Device() if device is None else cudacore.Device(device)).default_stream
     if isinstance(stream, cudacore.Stream):
         return stream
     if not hasattr(stream, "__cuda_stream__"):

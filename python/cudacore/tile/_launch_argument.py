@@ -49,6 +49,8 @@ class Arguments:
         For each list of arrays: where its table's address stands in `passed`, and the table.
     arrays
         All arrays, also those of tuples, dataclasses and lists.
+    views
+        Of the same. They keep memory that only what an array exports owns.
     device
         The device that the arrays are on; None if they are on none.
     has_records
@@ -61,6 +63,7 @@ class Arguments:
         self.passed: list[int | float | bool] = []
         self.tables: list[tuple[int, list[int]]] = []
         self.arrays: list[object] = []
+        self.views: list[StridedMemoryView] = []
         self.device: int | None = None
         self.has_records = False
 
@@ -181,6 +184,7 @@ class Arguments:
                 f"Invalid {what}: Input array exceeds max supported dimensions: {_MOST_DIMENSIONS}"
             )
         self.arrays.append(value)
+        self.views.append(view)
         if view.__dlpack_device__()[0] == _CUDA_DEVICE:
             if self.device is not None and view.device_id != self.device:
                 raise ValueError(
