@@ -346,7 +346,7 @@ class TestFromBuffer:
         ("options", "message"),
         [
             ({}, "itemsize or dtype"), ({"dtype": "i2", "itemsize": 1}, "itemsize is 1"),
-            ({"itemsize": 0}, "itemsize is 0"), ({"itemsize": -1}, "negative"),
+            ({"itemsize": 0}, "itemsize is 0"), ({"itemsize": -1}, "itemsize must lie in 0"),
             ({"itemsize": 40}, "need 640 bytes, but the buffer has 256"),
             ({"dtype": "f4", "strides": (-1,)}, "before the start"),
         ],
