@@ -198,7 +198,7 @@ bool pack_known_array(const KernelBox& kernel, std::size_t index, const Slot& sl
                       PyObject* object, LaunchArrays& arrays, unsigned char* destination) {
   const std::vector<Param>& params = kernel.signature.params;
   if (slot.kind != ParamKind::pointer || index >= params.size()) return false;
-  const dlpack::ExchangeApi* api = known_borrowing_api(Py_TYPE(object));
+  const dlpack::ExchangeApi* api = known_borrowing_api(Py_TYPE(object)).api;
   if (api == nullptr) return false;
   dlpack::Tensor tensor;  // NOLINT: filled by the library
   if (api->borrow_from_object(object, &tensor) != 0) [[unlikely]] {

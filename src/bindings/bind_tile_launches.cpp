@@ -234,6 +234,7 @@ PyObject* add_variant(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     for (std::size_t i = 0; i < box.parameters.size(); ++i) {
       hold(box.parameters[i], PyTuple_GET_ITEM(args[1], static_cast<Py_ssize_t>(i)), variant->held);
     }
+    arguments.hold_dtypes(variant->held);
     // What is dropped may run Python code, which must find the table whole.
     TileLaunches::Variants dropped;
     if (box.variants.size() == most_variants) dropped.swap(box.variants);

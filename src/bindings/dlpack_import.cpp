@@ -20,6 +20,7 @@ constexpr char dlpack_name[] = "its __dlpack__()";
 struct ExchangeType {
   PyTypeObject* type = nullptr;
   const ExchangeApi* api = nullptr;
+  bool has_own_dtype = false;
 };
 
 constinit TypeCache<ExchangeType> known_types;
@@ -179,16 +180,23 @@ ExchangeLookup find_exchange_api(PyObject* object) {
   bool has_learnt = false;
   const ExchangeType known = known_types.find(type, [&] {
     has_learnt = true;
-    return ExchangeType{type, learn_exchange_api(type)};
+    const ExchangeApi* api = learn_exchange_api(type);
+    return ExchangeType{type, api, api != nullptr && has_own_dtype(type)};
   });
   return {known.api, has_learnt};
 }
 
-const ExchangeApi* known_borrowing_api(PyTypeObject* type) noexcept {
+BorrowingApi known_borrowing_api(PyTypeObject* type) noexcept {
   const ExchangeType* known = known_types.peek(type);
-  if (known == nullptr || known->api == nullptr || known->api == &own_exchange_api())
-    return nullptr;
-  return can_borrow(*known->api) ? known->api : nullptr;
+  if (known == nullptr || known->api == nullptr || known->api == &own_exchange_api()) return {};
+  if (!can_borrow(*known->api)) return {};
+  return {known->api, known->has_own_dtype};
+}
+
+bool has_own_dtype(PyTypeObject* type) noexcept {
+  static PyObject* const name = interned("dtype");
+  const PyObject* found = _PyType_Lookup(type, name);
+  return found == nullptr || Py_TYPE(found) != &PyGetSetDescr_Type;
 }
 
 void read_by(const ExchangeApi& api, PyObject* object, Sharing sharing, ForeignArray& array) {

@@ -14,8 +14,17 @@ struct ExchangeLookup {
 [[nodiscard]] ExchangeLookup find_exchange_api(PyObject* object);
 
 /// The C exchange API of another library's type that was looked up before, if its arrays can be
-/// borrowed; null otherwise. Runs no Python code.
-[[nodiscard]] const dlpack::ExchangeApi* known_borrowing_api(PyTypeObject* type) noexcept;
+/// borrowed.
+struct BorrowingApi {
+  const dlpack::ExchangeApi* api = nullptr;  ///< null if there is none
+  bool has_own_dtype = false;                ///< as has_own_dtype() says of the type
+};
+/// Runs no Python code.
+[[nodiscard]] BorrowingApi known_borrowing_api(PyTypeObject* type) noexcept;
+
+/// Whether the `dtype` of a type's objects may be of code in Python, and so say something else than
+/// the protocols do. Runs no Python code.
+[[nodiscard]] bool has_own_dtype(PyTypeObject* type) noexcept;
 
 /// Whether a library's arrays can be read without taking a share. This runs no Python code.
 [[nodiscard]] inline bool can_borrow(const dlpack::ExchangeApi& api) noexcept {

@@ -179,8 +179,9 @@ TileArguments::Found TileArguments::read_array(const TileParameter& parameter, P
   if (const auto* view = get_if<StridedView>(object)) {
     return is_plain(*view) && add_array(parameter, tensor_of(*view)) ? Found::all : Found::wrong;
   }
-  const dlpack::ExchangeApi* api = known_borrowing_api(Py_TYPE(object));
-  return api != nullptr ? borrow(parameter, object, *api) : read_other(parameter, object);
+  const BorrowingApi known = known_borrowing_api(Py_TYPE(object));
+  return known.api != nullptr && !known.has_own_dtype ? borrow(parameter, object, *known.api)
+                                                      : read_other(parameter, object);
 }
 
 TileArguments::Found TileArguments::borrow(const TileParameter& parameter, PyObject* object,
@@ -205,9 +206,16 @@ TileArguments::Found TileArguments::read_other(const TileParameter& parameter, P
     return Found::others;
   }
   if (other->array == nullptr) return Found::others;
+  if (has_own_dtype(Py_TYPE(object))) add_word(address_of(other->dtype.ptr()));
   const ForeignArray& array = *other->array;
   if (array.api != nullptr && can_borrow(*array.api)) return borrow(parameter, object, *array.api);
   return add_array(parameter, array.tensor) ? Found::all : Found::wrong;
+}
+
+void TileArguments::hold_dtypes(std::vector<py::object>& held) const {
+  for (const Other& other : others_) {
+    if (other.dtype) held.push_back(other.dtype);
+  }
 }
 
 TileArguments::Other* TileArguments::find_other(PyObject* object) noexcept {
@@ -217,6 +225,7 @@ TileArguments::Other* TileArguments::find_other(PyObject* object) noexcept {
 }
 
 bool TileArguments::read_others() {
+  static PyObject* const name_of_dtype = interned("dtype");
   try {
     for (Other& other : others_) {
       if (other.is_borrowed) {
@@ -229,6 +238,9 @@ bool TileArguments::read_others() {
                            read_dlpack(other.object, nullptr, *other.array) ||
                            read_cuda_interface(other.object, nullptr, *other.array);
       if (!is_read) return false;
+      if (has_own_dtype(Py_TYPE(other.object))) {
+        other.dtype = optional_attribute(other.object, name_of_dtype);
+      }
     }
     return true;
   } catch (const ForeignArrayError&) {

@@ -58,6 +58,8 @@ class TileArguments : driver::NotCopied {
   [[nodiscard]] const std::vector<LaunchArrays::Number>& numbers() const noexcept {
     return numbers_;
   }
+  /// Adds the data types of arrays that the key has the addresses of.
+  void hold_dtypes(std::vector<pybind11::object>& held) const;
 
  private:
   enum class Found : std::uint8_t { all, others, wrong };
@@ -66,6 +68,7 @@ class TileArguments : driver::NotCopied {
     PyObject* object = nullptr;
     bool is_borrowed = false;  ///< only whether it is lazily negated is to be asked
     std::unique_ptr<ForeignArray> array{};
+    pybind11::object dtype{};  ///< its own name of its data type, which says more than DLPack can
   };
 
   [[nodiscard]] Found read_all(std::span<const TileParameter> parameters, PyObject* tuple);

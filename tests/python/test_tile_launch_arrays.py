@@ -9,7 +9,15 @@ import cudacore.tile as ct
 import numpy as np
 import pytest
 from cudacore import Device, Stream
-from foreign_arrays import CPU, CUDA_MANAGED, DEVICE_ARRAYS, CudaArray, ExchangeArray
+from foreign_arrays import (
+    CODES,
+    CPU,
+    CUDA_MANAGED,
+    DEVICE_ARRAYS,
+    CapsuleArray,
+    CudaArray,
+    ExchangeArray,
+)
 from tile_launches import (  # noqa: F401 - fixtures are found by their names
     again,
     block_fixture,
@@ -35,6 +43,22 @@ class TestArraysOfOthers:
         nothing = make_nothing()
         ct.launch(stream, (1,), nothing, (ExchangeArray(block.handle, (16,)), 0))
         assert not again(nothing, stream, (block.view(np.float32)[:16], 0))
+
+    @pytest.mark.parametrize("kind", [ExchangeArray, CapsuleArray])
+    def test_own_data_types(self, block: Any, stream: Stream, kind: Any) -> None:
+        """What an array calls its type counts where the protocol has only bytes."""
+
+        @ct.kernel
+        def widen(x, y):  # type: ignore[no-untyped-def]
+            ct.store(y, (0,), ct.astype(ct.load(x, (0,), (16,)), ct.float32))
+
+        block.fill(200, stream=stream)
+        y = block.view(np.float32)[16:32]
+        for dtype, value in ((np.uint8, 200), (np.int8, -56), (np.uint8, 200)):
+            array = kind(block.handle, (16,), dtype, code=CODES["u"])
+            ct.launch(stream, (1,), widen, (array, y))
+            assert (floats(block, stream)[16:32] == value).all()
+            assert again(widen, stream, (array, y))
 
     def test_types_are_told_by_more_than_their_address(self, block: Any, stream: Stream) -> None:
         nothing = make_nothing()
