@@ -130,10 +130,22 @@ void Recording::write_values(const GivenArguments& given, LaunchArrays& arrays,
     const RecordedNumber& number = numbers[i];
     std::uint64_t& value = values[addresses + i];
     value = 0;
-    static_cast<void>(pack_argument(*number.kernel.box(), number.parameter, number.slot,
-                                    given[number.argument].object, arrays,
-                                    reinterpret_cast<unsigned char*>(&value)));
+    try {
+      static_cast<void>(pack_argument(*number.kernel.box(), number.parameter, number.slot,
+                                      given[number.argument].object, arrays,
+                                      reinterpret_cast<unsigned char*>(&value)));
+    } catch (const std::overflow_error& error) {
+      throw std::overflow_error(label(number.argument) + ": " + error.what());
+    }
   }
+}
+
+std::string Recording::label(std::size_t argument) const {
+  const auto named = static_cast<std::size_t>(PyTuple_GET_SIZE(keywords.ptr()));
+  const std::size_t positional = arguments.size() - named;
+  if (argument < positional) return "argument " + std::to_string(argument + 1) + " of the call";
+  PyObject* name = PyTuple_GET_ITEM(keywords.ptr(), static_cast<Py_ssize_t>(argument - positional));
+  return "argument " + shown(name) + " of the call";
 }
 
 void Recording::launch(const Stream& stream, const GivenArguments& given, LaunchArrays& arrays) {

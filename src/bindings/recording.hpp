@@ -60,6 +60,8 @@ struct Recording : driver::NotCopied {
   /// Writes the values of a launch: what is in front of them must be large enough.
   void write_values(const GivenArguments& given, LaunchArrays& arrays,
                     std::span<std::uint64_t> values) const;
+  /// "argument 2 of the call", for messages.
+  [[nodiscard]] std::string label(std::size_t argument) const;
 };
 
 /// The recordings of one function; the one that was used last is the first.

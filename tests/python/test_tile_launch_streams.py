@@ -200,6 +200,44 @@ class TestGraphs:
                 step(buffer.view(np.float32), size)
                 assert floats(buffer, stream).sum() == size
 
+    def test_numbers_of_recorded_functions(self, block: Any, stream: Stream) -> None:
+        """A replay refuses what a launch does, and names the argument that the caller gave."""
+
+        @ct.kernel
+        def put(y, numbers, narrow):  # type: ignore[no-untyped-def]
+            total = numbers[0] + numbers[1] + narrow
+            ct.store(y, (0,), ct.full((4,), total, ct.float32))
+
+        @ct.kernel
+        def put_wide(y, wide: ct.ScalarInt64, long):  # type: ignore[no-untyped-def]
+            ct.store(y, (1,), ct.full((4,), ct.astype(wide, ct.float32) + long, ct.float32))
+
+        y = block.view(np.float32)
+
+        @cudacore.graph
+        def step(y, a, b, narrow, wide):  # type: ignore[no-untyped-def]
+            ct.launch(cudacore.current_stream(), (1,), put, (y, (a, b), narrow))
+            ct.launch(cudacore.current_stream(), (1,), put_wide, (y, wide, a))
+
+        usual = {"a": 1.0, "b": 2.0, "narrow": 3, "wide": 4}
+        with stream:
+            for narrow in (3, 2**31 - 1, -(2**31)):
+                step(y, 1.0, 2.0, narrow, wide=4)
+                assert floats(block, stream)[0] == np.float32(narrow + 3.0)
+            for name, value, message in (
+                ("narrow", 2**31, r"argument 4 of the call: put: argument \d 'narrow' \(int\)"),
+                ("narrow", 2**32 - 1, r"cannot hold 4294967295: it takes -2147483648 to"),
+                ("narrow", -(2**31) - 1, r"cannot hold -2147483649"),
+                ("wide", 2**63, r"argument 'wide' of the call: put_wide: .* 'wide' \(long long\)"),
+                ("b", 1e39, r"argument 3 of the call: put: argument \d 'numbers_1' \(float\)"),
+            ):
+                given = usual | {name: value}
+                wide = given.pop("wide")
+                with pytest.raises(OverflowError, match=message):
+                    step(y, *given.values(), wide=wide)
+            step(y, 1.0, 2.0, 3, wide=-(2**63))
+            assert floats(block, stream)[4] == -(2.0**63)
+
 
 class TestTables:
     def test_many_kinds(self, stream: Stream) -> None:

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 import cudacore
 from cudacore import LaunchConfig
 from cudacore.tile._compiler_timeout import compiled_in_time
+from cudacore.tile._declaration import declaration
 from cudacore.tile._stored_variant import (
     Variant,
     find_variant,
@@ -69,7 +70,8 @@ def compile_variant(
     if found is None:
         found = _generate(of, constraints, architecture, key)
     code = compile_source(of, found.source, architecture, found.headers)
-    return Compiled(code.get_kernel(found.entry), found)
+    made = code.get_kernel(found.entry, signature=declaration(of, constraints))
+    return Compiled(made, found)
 
 
 def _generate(
