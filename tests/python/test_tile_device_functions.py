@@ -92,6 +92,20 @@ def test_what_is_no_function_is_refused(
         ct.device_function(source, name)
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        *("a" * 100_000 + "{", "a " * 100_000 + "{", "f(" * 100_000 + "{", 'R"a(' * 100_000),
+        *("/* " * 100_000, 'R"' * 100_000, '"' + r"\"" * 100_000, "noexcept " * 100_000 + "{"),
+    ],
+    ids=["name", "names", "parentheses", "raw", "comments", "marks", "quotes", "noexcept"],
+)
+def test_a_source_is_read_in_one_pass(source: str) -> None:
+    """Otherwise this would take hours."""
+    with pytest.raises(ValueError, match="defines no function|never closed"):
+        ct.device_function(source)
+
+
 def test_the_host_cannot_call_it() -> None:
     with pytest.raises(RuntimeError, match=r"softplus\(\) belongs in a kernel"):
         softplus(1.0)

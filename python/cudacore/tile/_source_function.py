@@ -43,15 +43,18 @@ _TYPES = {
     "double": _dtype.float64,
 }
 
-#: Comments, literals and directives of the preprocessor, none of which declares a function.
+#: Comments, literals and directives of the preprocessor, none of which declares a function. What
+#: isn't closed goes on to the end, so that each character is looked at once.
 _IGNORED = re.compile(
-    r'//(?:\\\n|[^\n])*|/\*.*?\*/|R"(?P<mark>[^(\s]*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"'
-    r"|(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])+'|^[ \t]*\#(?:\\\n|[^\n])*",
+    r"//(?:\\\n|[^\n])*"
+    r"|/\*.*?(?:\*/|(?P<comment>\Z))"
+    r'|R"(?P<mark>[^()\\\s"]{0,16})\(.*?(?:\)(?P=mark)"|(?P<string>\Z))'
+    r'|"(?:\\.|[^"\\\n])*"?'
+    r"|(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])*'?"
+    r"|^[ \t]*\#(?:\\\n|[^\n])*",
     re.DOTALL | re.MULTILINE,
 )
-_FUNCTION = re.compile(
-    r"(?P<returns>[^;(){}]*?)(?P<name>[A-Za-z_]\w*)\s*\((?P<list>[^()]*)\)\s*(?:noexcept\s*)?$"
-)
+_LETTER = re.compile("[A-Za-z_]")
 _SPECIFIERS = frozenset(
     (
         *("extern", "__device__", "__host__", "__forceinline__", "__inline__", "__noinline__"),
@@ -154,12 +157,9 @@ def _declarations(source: str) -> list[tuple[str, str, list[str]]]:
     depth, start = 0, 0
     for place, mark in enumerate(text):
         if mark == "{":
-            head = text[start:place]
-            match = _FUNCTION.search(head) if depth == 0 else None
-            if match and re.search(r"\b__device__\b", match["returns"]):
-                listed = match["list"].strip()
-                parameters = [] if listed in {"", "void"} else listed.split(",")
-                found.append((match["name"], match["returns"], parameters))
+            head = _head(text[start:place]) if depth == 0 else None
+            if head and re.search(r"\b__device__\b", head[1]):
+                found.append(head)
             depth += 1
         elif mark == "}":
             depth -= 1
@@ -167,6 +167,26 @@ def _declarations(source: str) -> list[tuple[str, str, list[str]]]:
         elif mark == ";" and depth == 0:
             start = place + 1
     return found
+
+
+def _head(text: str) -> tuple[str, str, list[str]] | None:
+    """Return name, type and parameters of the function whose body follows; None if it is none."""
+    text = text.rstrip().removesuffix("noexcept").rstrip()
+    before, opening, listed = text.removesuffix(")").rpartition("(")
+    if not text.endswith(")") or not opening or ")" in listed:
+        return None
+    before = before.rstrip()
+    start = len(before)
+    while start and (before[start - 1].isalnum() or before[start - 1] == "_"):
+        start -= 1
+    name = _LETTER.search(before, start)
+    if name is None:
+        return None
+    returns = before[: name.start()]
+    begin = 1 + max(map(returns.rfind, ";(){}"))
+    listed = listed.strip()
+    parameters = [] if listed in {"", "void"} else listed.split(",")
+    return before[name.start() :], returns[begin:], parameters
 
 
 def _declaration(source: str, name: str | None) -> tuple[str, str, list[str]]:
