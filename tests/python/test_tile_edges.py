@@ -374,6 +374,24 @@ def k(x, result):
     assert not result.any()
 
 
+@pytest.mark.parametrize("index", [2**28, 2**58, 2**59, 2**60, 2**63 - 1])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_farthest_constant_indices(index: int, sign: int) -> None:
+    """What is there takes more than 32 or 64 bits to tell."""
+    source = f"""@ct.kernel
+def k(x, result):
+    zero = ct.PaddingMode.ZERO
+    far = {sign * index}
+    ct.store(result, 0, ct.load(x, far, 16, padding_mode=zero))
+    ct.store(result, far, ct.full(16, 7, ct.float32))
+    ct.store(result, 1, x.tiled_view(16, padding_mode=zero).load(far))
+    result.tiled_view(16).atomic_store_add(far, ct.full(16, 7, ct.float32))
+"""
+    x, result = np.ones(32, np.float32), np.ones(32, np.float32)
+    launch(define(source), x, result)
+    assert not result.any()
+
+
 SHIFT = """@ct.kernel
 def k(x, y, z):
     ct.store(y, 0, ct.load(x, 0, 128))

@@ -225,6 +225,8 @@ def block(scope: Scope, array: Array, starts: Sequence[Operand], shape: Shape) -
             dtype = data_type(start)
             if isinstance(start, Constant) or dtype.bitwidth < array.index_dtype.bitwidth:  # type: ignore[attr-defined]
                 dtype = array.index_dtype  # type: ignore[assignment]
+            if isinstance(start, Constant) and abs(start.value) + extent > dtype.limits[1]:
+                dtype = _dtype.int64
             steps = iota(scope, extent, dtype)
             index = steps
             if not (isinstance(start, Constant) and start.value == 0):

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from cudacore.tile._scope import Scope
     from cudacore.tile._text import Value
 
+#: As far as tiles with constant indices are from the first element of an array.
+_FARTHEST = 2**62
+
 _PAD = {
     PaddingMode.UNDETERMINED: "undef",
     PaddingMode.ZERO: "zero",
@@ -154,11 +157,16 @@ def check_rank(count: int, rank: int, what: str = "array") -> None:
 def origins(
     scope: Scope, array: Array, indices: Sequence[Operand], steps: Sequence[int]
 ) -> list[Operand]:
-    """Give the first elements of a tile along each axis."""
+    """Give the first elements of a tile along each axis.
+
+    No array reaches as far as some constant indices do: tiles there are moved to where they can be
+    computed with.
+    """
     result: list[Operand] = []
     for index, step in zip(indices, steps, strict=True):
         if isinstance(index, Constant):
-            result.append(Constant(index.value * step))
+            place = index.value * step
+            result.append(Constant(max(-_FARTHEST, min(place, _FARTHEST))))
             continue
         wide = max(data_type(index).bitwidth, array.index_dtype.bitwidth)  # type: ignore[attr-defined]
         dtype = _dtype.int64 if wide > 32 else _dtype.int32  # noqa: PLR2004
