@@ -81,6 +81,13 @@ def test_the_place_is_that_of_the_text() -> None:
         ),
         ("__device__ int f(int x);", None, ValueError, "defines no function"),
         ("__device__ int f(int x) {}\0", None, ValueError, "null"),
+        ("__device__ int f(int x) { return x;", None, ValueError, "line 1 .*'{' that is never"),
+        ("__device__ int f(int x) { return x; }\n}", None, ValueError, "line 2 .*'}' without"),
+        ("__device__ int f(int x) {} // \\", None, ValueError, "ends with a backslash"),
+        ("\n__device__ int f(int x) {} /*", None, ValueError, "line 2 .*comment that is never"),
+        ('auto s = R"(; __device__ int f(int x) {}', None, ValueError, "a string that is never"),
+        ("\n#ifdef A /*\n*/\nint a;", None, ValueError, "line 2 .*#ifdef without #endif"),
+        ("#if 1\n#endif\n# endif", None, ValueError, "line 3 of the source: #endif without #if"),
         (b"__device__ int f(int x) {}", None, TypeError, "source must be a str of CUDA C\\+\\+"),
         (SOURCE, 3, TypeError, "name must be a str, not int"),
     ],
@@ -220,6 +227,78 @@ def test_several_signatures_share_a_source(device: Device, stream: Stream) -> No
     with pytest.raises(ct.TileSyntaxError, match="expff") as caught:
         export_kernel(misspelling, signatures, file, gpu_code="sm_90", output_format="ptx")
     assert caught.value.loc.line == misspelled.line + 2
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "#define v0 17",
+        "#define f32 double",
+        "#define int char",
+        "#define TILE_EACH(a, b) if (0)",
+        "  #  define tid \\\n 3",
+        "#ifdef NOWHERE\nstatic int g(int x) {\n#else\nstatic int g() {\n#endif\nreturn 1; }",
+        "#define BEGIN {\nstatic int g() BEGIN return 1; }",
+        "#define SEEN /*\n*/",
+    ],
+)
+def test_a_source_leaves_what_is_generated_as_it_is(
+    device: Device, stream: Stream, rest: str
+) -> None:
+    function = "__device__ float named(float x) { return 2 * x; }"
+    named = ct.device_function(f"{function}\n{rest}")
+    x = np.arange(64, dtype=np.float32)
+    np.testing.assert_array_equal(launched(device, stream, kernel_of(named), x), 2 * x)
+
+
+def test_sources_guard_against_being_included_twice(device: Device, stream: Stream) -> None:
+    shared = """
+#ifndef SHARED
+#define SHARED
+__device__ float shared(float x) { return x + FACTOR; }
+#endif
+"""
+    first, second = (
+        ct.device_function(
+            f"#define FACTOR {factor}\n{shared}"
+            f"__device__ float f{factor}(float x) {{ return FACTOR * shared(x); }}",
+            f"f{factor}",
+        )
+        for factor in (2, 3)
+    )
+
+    @ct.kernel
+    def calls(x):
+        ct.store(x, 0, second(first(ct.load(x, 0, 64))))
+
+    x = np.arange(64, dtype=np.float32)
+    np.testing.assert_array_equal(launched(device, stream, calls, x), 3 * (2 * (x + 2) + 2))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "__device__ float cudacore_tile(float x) { return x; }",
+        "#include <cuda_fp16.h>\nint cudacore_tile; __device__ __half f(__half x) { return x; }",
+        '#line 5 "elsewhere"\n__device__ float wrong(float x) { return y; }',
+        "__device__ float wrong(float x) { return x; }\n/**/ #if 1",
+        "#define __device__\n__device__ float wrong(float x) { return x; }\n#define cudacore_tile",
+    ],
+)
+def test_faults_of_a_source_name_it(device: Device, stream: Stream, source: str) -> None:
+    """Also where the compiler sees them in what is generated, or in another file."""
+    fine = ct.device_function("__device__ float fine(float x) { return x; }")
+    wrong = ct.device_function(source)
+    dtype = wrong.parameters[0]
+
+    @ct.kernel
+    def calls(x):
+        tile = fine(ct.load(x, 0, 64))
+        ct.store(x, 0, wrong(ct.astype(tile, dtype)))
+
+    with pytest.raises(ct.TileSyntaxError, match="CUDA C\\+\\+ that calls calls") as caught:
+        launched(device, stream, calls, np.zeros(64, np.float32))
+    assert (caught.value.loc.filename, caught.value.loc.line) == (wrong.file, wrong.line)
 
 
 def kernel_of(function: Any) -> Any:

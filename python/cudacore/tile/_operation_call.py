@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from cudacore.tile._cuda_text import with_macros_ended
 from cudacore.tile._operand import (
     ArgumentError,
     broadcast,
@@ -48,11 +49,12 @@ def call_device_function(scope: Scope, function: device_function, *args: object)
 
 def _add_source(scope: Scope, function: device_function) -> None:
     sources = scope.builder.sources
-    other = scope.builder.functions.setdefault(function.name, function.source)
-    if other != function.source:
+    code = with_macros_ended(function.source)
+    other = scope.builder.functions.setdefault(function.name, code)
+    if other != code:
         file, line = sources[other]
         refuse(
             f"{function.name}() is defined twice by different CUDA C++, here at "
             f"{function.file}:{function.line} and at {file}:{line}"
         )
-    sources.setdefault(function.source, (function.file, function.line))
+    sources.setdefault(code, (function.file, function.line))

@@ -9,14 +9,14 @@ import sys
 from typing import Any
 
 from cudacore.tile import _dtype
+from cudacore.tile._cuda_text import functions_of, require_whole
 from cudacore.tile._device_function import host_callers
-from cudacore.tile._exception import Loc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cudacore.tile._dtype import DType
 
-_TYPES = {
+TYPES = {
     "bool": _dtype.bool_,
     "char": _dtype.int8,
     "signed char": _dtype.int8,
@@ -43,25 +43,12 @@ _TYPES = {
     "double": _dtype.float64,
 }
 
-#: Comments, literals and directives of the preprocessor, none of which declares a function. What
-#: isn't closed goes on to the end, so that each character is looked at once.
-_IGNORED = re.compile(
-    r"//(?:\\\n|[^\n])*"
-    r"|/\*.*?(?:\*/|(?P<comment>\Z))"
-    r'|R"(?P<mark>[^()\\\s"]{0,16})\(.*?(?:\)(?P=mark)"|(?P<string>\Z))'
-    r'|"(?:\\.|[^"\\\n])*"?'
-    r"|(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])*'?"
-    r"|^[ \t]*\#(?:\\\n|[^\n])*",
-    re.DOTALL | re.MULTILINE,
-)
-_LETTER = re.compile("[A-Za-z_]")
 _SPECIFIERS = frozenset(
     (
         *("extern", "__device__", "__host__", "__forceinline__", "__inline__", "__noinline__"),
         *("inline", "static", "constexpr", "const"),
     )
 )
-_HEADER = "#include <cudacore/tile/"
 
 
 class device_function:  # noqa: N801 - it is used as a function
@@ -74,7 +61,7 @@ class device_function:  # noqa: N801 - it is used as a function
     The types of its parameters and of its result are ``bool``, ``float``, ``double``, ``__half``,
     ``__nv_bfloat16``, integers such as ``int``, ``unsigned``, ``long long`` and ``uint8_t``; for
     those that a header of CUDA defines, the source includes it. The same source may define other
-    functions that this one uses.
+    functions that this one uses. Its macros end with it.
 
     Parameters
     ----------
@@ -104,7 +91,8 @@ class device_function:  # noqa: N801 - it is used as a function
     TypeError
         The source or the name is no string, or a type of the function has no tiles.
     ValueError
-        The source defines no such function, or several.
+        The source defines no such function, or several. A comment, a string, a brace or a
+        conditional in it is not closed.
 
     Examples
     --------
@@ -123,11 +111,12 @@ class device_function:  # noqa: N801 - it is used as a function
             raise TypeError(f"name must be a str, not {type(name).__name__}")
         if "\0" in source:
             raise ValueError("source must not contain null characters")
+        require_whole(source)
         self.source = source
         self.name, returns, parameters = _declaration(source, name)
         self.returns = _type(returns, f"the result of {self.name}()")
         self.parameters = tuple(
-            _type(_without_name(text), f"parameter {place} of {self.name}()")
+            _type(without_name(text), f"parameter {place} of {self.name}()")
             for place, text in enumerate(parameters, 1)
         )
         self.file, self.line = _place(source, self.name)
@@ -150,47 +139,8 @@ class device_function:  # noqa: N801 - it is used as a function
         return f"<device function {self.name}({parameters}) -> {self.returns}>"
 
 
-def _declarations(source: str) -> list[tuple[str, str, list[str]]]:
-    """Return name, type and parameters of all functions with ``__device__`` that are defined."""
-    text = _IGNORED.sub(lambda match: "\n" * match[0].count("\n") or " ", source)
-    found = []
-    depth, start = 0, 0
-    for place, mark in enumerate(text):
-        if mark == "{":
-            head = _head(text[start:place]) if depth == 0 else None
-            if head and re.search(r"\b__device__\b", head[1]):
-                found.append(head)
-            depth += 1
-        elif mark == "}":
-            depth -= 1
-            start = place + 1
-        elif mark == ";" and depth == 0:
-            start = place + 1
-    return found
-
-
-def _head(text: str) -> tuple[str, str, list[str]] | None:
-    """Return name, type and parameters of the function whose body follows; None if it is none."""
-    text = text.rstrip().removesuffix("noexcept").rstrip()
-    before, opening, listed = text.removesuffix(")").rpartition("(")
-    if not text.endswith(")") or not opening or ")" in listed:
-        return None
-    before = before.rstrip()
-    start = len(before)
-    while start and (before[start - 1].isalnum() or before[start - 1] == "_"):
-        start -= 1
-    name = _LETTER.search(before, start)
-    if name is None:
-        return None
-    returns = before[: name.start()]
-    begin = 1 + max(map(returns.rfind, ";(){}"))
-    listed = listed.strip()
-    parameters = [] if listed in {"", "void"} else listed.split(",")
-    return before[name.start() :], returns[begin:], parameters
-
-
 def _declaration(source: str, name: str | None) -> tuple[str, str, list[str]]:
-    found = _declarations(source)
+    found = functions_of(source)
     names = [each[0] for each in found]
     chosen = [each for each in found if name in {None, each[0]}]
     if not chosen:
@@ -210,21 +160,27 @@ def _words(text: str) -> list[str]:
     return [word for word in re.findall(r"\w+|\S", text) if word not in _SPECIFIERS]
 
 
-def _without_name(parameter: str) -> str:
+def without_name(parameter: str) -> str:
+    """Return the type of a parameter."""
     words = _words(parameter.partition("=")[0])
-    if len(words) > 1 and " ".join(words) not in _TYPES:
+    if len(words) > 1 and " ".join(words) not in TYPES:
         words.pop()
     return " ".join(words)
 
 
+def type_name(text: str) -> str:
+    """Return the type of a declaration, as `TYPES` has it, without what else stands there."""
+    return " ".join(_words(text))
+
+
 def _type(text: str, what: str) -> DType:
-    name = " ".join(_words(text))
-    if name not in _TYPES:
+    name = type_name(text)
+    if name not in TYPES:
         raise TypeError(
             f"{what} has the type {name!r}, of which there are no tiles; "
-            f"those that can be are {', '.join(sorted(_TYPES))}"
+            f"those that can be are {', '.join(sorted(TYPES))}"
         )
-    return _TYPES[name]
+    return TYPES[name]
 
 
 def _place(source: str, name: str) -> tuple[str, int]:
@@ -238,26 +194,3 @@ def _place(source: str, name: str) -> tuple[str, int]:
     if place < 0:
         place = text.find(source)
     return (f"<{name}>", 1) if place < 0 else (file, 1 + text.count("\n", 0, place))
-
-
-def place_of_error(source: str, log: str) -> Loc | None:
-    """Return where in the user's CUDA C++ the first error of a compilation is, if it is there.
-
-    Parameters
-    ----------
-    source : str
-        The whole translation unit.
-    log : str
-        What NVRTC says.
-    """
-    error = re.search(r"^(.+)\((\d+)\): (?:catastrophic )?error", log, re.MULTILINE)
-    users = source.partition(_HEADER)[0]
-    if error is None:
-        return None
-    file, line = error[1], int(error[2])
-    guard = r"^#ifndef (TILE_HAS_source\d+)\n#define \1\n"
-    pieces = re.split(guard + r'#line (\d+) "(.*)"\n', users, flags=re.MULTILINE)[1:]
-    for first, path, code in zip(*(pieces[part::4] for part in (1, 2, 3)), strict=True):
-        if path == file and int(first) <= line < int(first) + code.count("\n"):
-            return Loc(line, 0, file)
-    return None

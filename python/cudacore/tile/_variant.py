@@ -104,21 +104,33 @@ def compile_source(
     """Compile generated CUDA C++ by NVRTC, or take it from the program cache."""
     from cudacore import Program  # noqa: PLC0415 - loaded when used
 
-    program = Program(source, "c++", options_of(of, architecture, headers))
+    options = options_of(of, architecture, headers)
+    program = Program(source, "c++", options)
     try:
         return compiled_in_time(lambda: program.compile(format) if format else program.compile())
     except cudacore.CompileError as error:
         # These are imported when something is wrong: each takes its time.
+        from cudacore.tile._cuda_fault import fault_of_user  # noqa: PLC0415
         from cudacore.tile._exception import TileInternalError, TileSyntaxError  # noqa: PLC0415
-        from cudacore.tile._source_function import place_of_error  # noqa: PLC0415
 
-        place = place_of_error(source, str(error))
+        place = fault_of_user(source, str(error), lambda text: _compiles(text, options))
         if place is not None:
             message = f"NVRTC refused CUDA C++ that {of.__name__} calls: {error}"
             raise TileSyntaxError(message, place) from error
         raise TileInternalError(
             f"NVRTC refused the generated code of {of.__name__}: {error}"
         ) from error
+
+
+def _compiles(source: str, options: ProgramOptions) -> bool:
+    """Tell whether NVRTC takes a source."""
+    from cudacore import Program  # noqa: PLC0415 - loaded when used
+
+    try:
+        Program(source, "c++", options).compile("ptx")
+    except cudacore.CompileError:
+        return False
+    return True
 
 
 def options_of(
