@@ -186,6 +186,15 @@ def test_damaged_entries_are_passed_over(kept_search, tmp_path, damage):
     assert kept_search([64]).is_cached
 
 
+def test_entries_that_are_pipes_are_passed_over(kept_search, tmp_path):
+    kept_search([64])
+    [entry] = [path for path in (tmp_path / "tuning" / "entries").rglob("*") if path.is_file()]
+    entry.unlink()
+    os.mkfifo(entry)
+    assert not kept_search([64]).is_cached
+    assert kept_search([64]).is_cached
+
+
 def test_nothing_is_kept_while_the_program_cache_is_off(kept_search):
     cudacore.cache.disable()
     assert not kept_search([64]).is_cached

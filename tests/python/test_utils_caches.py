@@ -2,6 +2,7 @@
 """The caches of cudacore.utils."""
 
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -277,6 +278,30 @@ class TestFiles:
         assert all((tmp_path / "entries" / name).exists() for name in mine)
         assert (tmp_path / "entries" / "note.txt").read_text() == "mine"
         assert (tmp_path / "entries" / "ab" / "link").is_symlink()
+
+    @pytest.mark.parametrize("kind", ["pipe", "folder", "socket"])
+    def test_what_is_no_file_is_no_entry(
+        self, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        cache = FileStreamProgramCache(tmp_path)
+        cache["a"] = b"one"
+        [path] = [each for each in (tmp_path / "entries").rglob("*") if each.is_file()]
+        path.unlink()
+        if kind == "pipe":
+            os.mkfifo(path)
+        elif kind == "folder":
+            path.mkdir()
+        else:
+            monkeypatch.chdir(path.parent)  # for its name is long
+            with socket.socket(socket.AF_UNIX) as one:
+                one.bind(path.name)
+        assert cache.get("a") is None
+        with pytest.raises(KeyError):
+            cache["a"]
+        assert len(cache) == 0
+        if kind != "folder":
+            cache["a"] = b"two"
+            assert cache["a"] == b"two"
 
     @pytest.mark.parametrize("evicts", [True, False])
     def test_file_that_another_process_replaces_stays(self, tmp_path: Path, evicts: bool) -> None:

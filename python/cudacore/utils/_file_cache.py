@@ -153,7 +153,7 @@ class FileStreamProgramCache(ProgramCacheResource):
     def __getitem__(self, key: Key) -> bytes:
         """Return the code; KeyError if there is none."""
         try:
-            with self._path_for_key(key).open("rb") as file:
+            with open(self._path_for_key(key), "rb", opener=_open_regular) as file:
                 data = file.read()
                 # The time of the last read decides what is evicted. It can't be set everywhere.
                 with contextlib.suppress(OSError):
@@ -285,6 +285,20 @@ class FileStreamProgramCache(ProgramCacheResource):
                 continue
             if S_ISREG(stat.st_mode):
                 yield File(path, stat)
+
+
+def _open_regular(path: str, flags: int) -> int:
+    """Open a file, or find none where there is something else, which might block who reads it."""
+    try:
+        number = os.open(path, flags | os.O_NONBLOCK)
+    except OSError as error:
+        if error.errno == errno.ENXIO:  # a socket
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path) from error
+        raise
+    if S_ISREG(os.fstat(number).st_mode):
+        return number
+    os.close(number)
+    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
 
 
 def _refuse_links(*folders: Path) -> None:
