@@ -225,11 +225,28 @@ def test_formats(spec: str, dtype: Any, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "message"), [("d", "incompatible with dtype float32"), ("q", "unsupported format")]
+    ("spec", "message"),
+    [
+        ("d", "incompatible with dtype float32"),
+        ("q", "unsupported format"),
+        ("^5", "'\\^5' is not supported: numbers are aligned by < or >"),
+        ("<05", "'<05' is not supported: .* zeros fill from the left"),
+    ],
 )
 def test_refused_formats(kernel: Kernel, spec: str, message: str) -> None:
     with pytest.raises(ct.TileTypeError, match=message):
         kernel(ct.print, FormattedString(((kernel.tile(ct.float32), spec),)))
+
+
+def test_null_characters_are_not_printed(kernel: Kernel) -> None:
+    for function, arguments in (
+        (ct.print, ("a\0b",)),
+        (ct.print, (FormattedString(("a\0", (kernel.tile(ct.float32), None))),)),
+        (ct.printf, ("%%\0",)),
+        (ct.assert_, (kernel.tile(ct.bool_), "a\0b")),
+    ):
+        with pytest.raises(ct.TileTypeError, match="must not contain null characters"):
+            kernel(function, *arguments)
 
 
 def test_printf(kernel: Kernel) -> None:

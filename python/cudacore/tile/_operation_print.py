@@ -73,10 +73,13 @@ def c_spec(spec: str, dtype: DType) -> str:
     align, sign, alternate, zero, width, precision, conversion = match.groups(default="")
     if conversion and not _fits(dtype, conversion):
         raise MismatchError(f"print(): format spec '{spec}' is incompatible with dtype {dtype}")
+    if align == "^" or (zero and align == "<"):
+        raise MismatchError(
+            f"print(): format spec '{spec}' is not supported: numbers are aligned by < or >, and "
+            "zeros fill from the left"
+        )
     flags = ("-" if align == "<" else "") + sign.replace("-", "") + alternate
-    if zero and align != "<":
-        flags += "0"
-    return flags + width + precision + _length(dtype, conversion or _default(dtype))
+    return flags + zero + width + precision + _length(dtype, conversion or _default(dtype))
 
 
 def _printable(scope: Scope, x: Operand) -> Operand:
@@ -87,12 +90,19 @@ def _printable(scope: Scope, x: Operand) -> Operand:
     return x
 
 
+def _require_printable(name: str, text: str) -> None:
+    """Refuse a text that the device would write a part of."""
+    if "\0" in text:
+        raise MismatchError(f"{name}: a text must not contain null characters")
+
+
 def _write(scope: Scope, pieces: Sequence[str | tuple[Operand, str]]) -> None:
     """Append the operation that writes text and values with C's conversions."""
     text: list[str] = []
     values: list[Value] = []
     for piece in pieces:
         if isinstance(piece, str):
+            _require_printable("print()", piece)
             text.append(piece.replace("%", "%%"))
         else:
             value, spec = piece
@@ -186,6 +196,7 @@ def assert_(scope: Scope, cond: object, message: object) -> None:
     if not data_type(condition).is_boolean:
         raise MismatchError(f"Type of condition must be bool, got {describe(condition)}")
     text = "" if argument.is_none(message) else argument.string(message)
+    _require_printable("assert_()", text)
     condition = astype(scope, condition, _dtype.bool_)
     scope.ops("assert", value_of(scope, condition), attributes={"message": text})
 
