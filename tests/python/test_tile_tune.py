@@ -177,6 +177,22 @@ def test_searches_are_forgotten(kept_search):
     assert kept_search([64]).is_cached
 
 
+class OwnError(Exception):
+    pass
+
+
+def test_kept_failures_have_their_types(kept_search):
+    def refuse(size):
+        if size == 128:
+            raise OwnError("too large")
+        return (1,)
+
+    for is_cached in (False, True):
+        result = kept_search([64, 128], grid_fn=refuse)
+        assert result.is_cached == is_cached
+        assert result.failures == ((128, OwnError, "too large"),)
+
+
 @pytest.mark.parametrize("damage", [b"", b"{", b"[1]", b"{}", b"\xff"])
 def test_damaged_entries_are_passed_over(kept_search, tmp_path, damage):
     kept_search([64])

@@ -238,7 +238,7 @@ def exhaustive_search(  # noqa: PLR0917 - the signature is cuTile's
         except Exception as error:  # noqa: BLE001, PERF203 - the search goes on without it
             failures.append((place, error))
     key = _key(stream, runs, failures) if cache else None
-    result = None if key is None else _kept(configs, _tuning_cache.read(key))
+    result = None if key is None else _kept(configs, failures, _tuning_cache.read(key))
     if result is None:
         result, kept = _search(configs, stream, runs, failures)
         if key is not None:
@@ -338,8 +338,15 @@ def _is_of_caller(error: BaseException) -> bool:
     return isinstance(error, TypeError) and not isinstance(error, _exception.TileError)
 
 
-def _kept(search_space: Sequence[T], kept: dict[str, Any] | None) -> TuningResult[T] | None:
-    """Return the result that an earlier search has kept."""
+def _kept(
+    search_space: Sequence[T],
+    known: Sequence[tuple[int, BaseException]],
+    kept: dict[str, Any] | None,
+) -> TuningResult[T] | None:
+    """Return the result that an earlier search has kept, with which failures are known already.
+
+    There is none if a failure is of a type that can't be told by its name.
+    """
     if kept is None or kept.keys() != {"best", "successes", "failures"}:
         return None
     successes = {
@@ -348,7 +355,13 @@ def _kept(search_space: Sequence[T], kept: dict[str, Any] | None) -> TuningResul
         )
         for place, mean, count, margin in kept["successes"]
     }
-    failures = [(search_space[at], _type(name), message) for at, name, message in kept["failures"]]
+    types = {place: type(error) for place, error in known}
+    failures = []
+    for place, name, message in kept["failures"]:
+        kind = types.get(place) or _type(name)
+        if kind is None:
+            return None
+        failures.append((search_space[place], kind, message))
     return TuningResult(
         best=successes[kept["best"]],
         successes=tuple(successes.values()),
@@ -357,13 +370,13 @@ def _kept(search_space: Sequence[T], kept: dict[str, Any] | None) -> TuningResul
     )
 
 
-def _type(name: str) -> type[BaseException]:
-    """Return the exception that has a name; RuntimeError if it is not one that is known here."""
+def _type(name: str) -> type[BaseException] | None:
+    """Return the exception of cudacore or Python that has a name."""
     for module in (_exception, cudacore, builtins):
         found = getattr(module, name, None)
         if isinstance(found, type) and issubclass(found, BaseException):
             return found
-    return RuntimeError
+    return None
 
 
 def _measure(runs: Sequence[_Run], stream: Any, samples: int) -> list[Measurement[Any]]:
