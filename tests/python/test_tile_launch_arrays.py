@@ -92,6 +92,15 @@ class TestArraysOfOthers:
             with pytest.raises(TypeError, match=message):
                 ct.launch(stream, (1,), fill, (array, 1.0, 4))
 
+    def test_arrays_without_memory(self, block: Any, stream: Stream) -> None:
+        class Meta(CapsuleArray):
+            def __dlpack__(self, **_: Any) -> Any:
+                raise RuntimeError("no storage\nException raised from there\nframe #0")
+
+        message = r"^Invalid kernel argument #0: 'Meta' shows no memory: no storage$"
+        with pytest.raises(TypeError, match=message):
+            ct.launch(stream, (1,), make_nothing(), (Meta(block.handle, (16,)), 0))
+
     def test_managed_and_pinned_memory(self, block: Any, stream: Stream) -> None:
         nothing = make_nothing()
         array = ExchangeArray(block.handle, (16,), device=(CUDA_MANAGED, 0))

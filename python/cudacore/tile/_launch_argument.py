@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from cudacore import Buffer
+from cudacore import Buffer, CUDAError
 from cudacore.tile import _dtype
 from cudacore.tile._annotation import Annotation, AnyLength, Leaf
 from cudacore.tile._dtype import from_foreign
@@ -175,6 +175,13 @@ class Arguments:
         except (BufferError, TypeError) as error:
             raise TypeError(
                 f"Invalid {what}: Objects of type '{type(value).__name__}' are not supported."
+            ) from error
+        except RuntimeError as error:  # of PyTorch, for tensors without memory
+            if isinstance(error, CUDAError):
+                raise
+            reason = str(error).partition("\n")[0]
+            raise TypeError(
+                f"Invalid {what}: '{type(value).__name__}' shows no memory: {reason}"
             ) from error
         if not view.is_device_accessible:
             advice = "copy it with Device.to_device()" if view.shape else "pass a number by .item()"
