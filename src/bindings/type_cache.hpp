@@ -11,8 +11,8 @@
 namespace cudacore::bindings {
 
 /// What was learnt about the Python types seen last, by address: one load and one compare for the
-/// types that a program really uses. Each is kept alive, so that no other type gets its address.
-/// An entry has its type as its member `type`. Guarded by the GIL.
+/// types that a program really uses. An entry ends with its type, before another type can get that
+/// address; it has the type as its member `type`. Caches are never destroyed. Guarded by the GIL.
 template <typename Entry>
 class TypeCache {
  public:
@@ -25,15 +25,14 @@ class TypeCache {
   /// The entry of a type; the first time, what `learn()` returns. That may run Python code.
   template <typename Learn>
   Entry find(PyTypeObject* type, const Learn& learn) {
-    Entry& entry = recent_[place_of(type)];
-    if (entry.type == type) [[likely]] {
-      return entry;
+    const std::size_t place = place_of(type);
+    if (recent_[place].type == type) [[likely]] {
+      return recent_[place];
     }
-    auto held = pybind11::reinterpret_borrow<pybind11::object>(reinterpret_cast<PyObject*>(type));
+    auto watch = watcher_of(type);
     const Entry learnt = learn();
-    const Entry forgotten = std::exchange(entry, learnt);
-    held.release();                                           // owned by the entry now
-    Py_XDECREF(reinterpret_cast<PyObject*>(forgotten.type));  // last, since it may run Python code
+    recent_[place] = learnt;
+    Py_XDECREF(std::exchange(watchers_[place], watch.release().ptr()));
     return learnt;
   }
 
@@ -44,7 +43,32 @@ class TypeCache {
     return (reinterpret_cast<std::uintptr_t>(type) >> 5U) % size;
   }
 
+  /// A weak reference, which forgets its type's entry when the type ends.
+  pybind11::object watcher_of(PyTypeObject* type) {
+    static PyMethodDef definition = {"forget", &forget, METH_O, nullptr};
+    const auto self = pybind11::capsule(this);
+    const auto callback =
+        pybind11::reinterpret_steal<pybind11::object>(PyCFunction_New(&definition, self.ptr()));
+    auto watcher = pybind11::reinterpret_steal<pybind11::object>(
+        callback ? PyWeakref_NewRef(reinterpret_cast<PyObject*>(type), callback.ptr()) : nullptr);
+    if (!watcher) throw pybind11::error_already_set();
+    return watcher;
+  }
+
+  static PyObject* forget(PyObject* self, PyObject* watcher) {
+    auto* const cache = static_cast<TypeCache*>(PyCapsule_GetPointer(self, nullptr));
+    if (cache == nullptr) return nullptr;
+    for (std::size_t place = 0; place < size; ++place) {
+      if (cache->watchers_[place] == watcher) {
+        cache->recent_[place] = Entry{};
+        Py_CLEAR(cache->watchers_[place]);  // last: it may run Python code
+      }
+    }
+    Py_RETURN_NONE;
+  }
+
   std::array<Entry, size> recent_{};
+  std::array<PyObject*, size> watchers_{};  // weak references
 };
 
 }  // namespace cudacore::bindings

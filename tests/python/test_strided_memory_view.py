@@ -146,6 +146,21 @@ def test_structured_elements_of_numpy() -> None:
         view.__dlpack__()
 
 
+@pytest.mark.parametrize("base", [CapsuleArray, ExchangeArray])
+def test_classes_of_arrays_end(memory: Buffer, base: Any) -> None:
+    """What is known of a class keeps neither it nor what it owns."""
+
+    def read() -> weakref.ref[Any]:
+        kind = type("Own", (base,), {})
+        for _ in range(2):
+            StridedMemoryView.from_any_interface(kind(memory.handle, (4,)), -1)
+        return weakref.ref(kind)
+
+    ended = [read() for _ in range(100)]
+    gc.collect()
+    assert not any(one() for one in ended)
+
+
 def test_view_keeps_the_array() -> None:
     class Kept(HostArray):
         pass
