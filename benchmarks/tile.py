@@ -289,7 +289,8 @@ def launch_in_c(binary: Path, kernel: ct.kernel, stream: torch.cuda.Stream) -> C
     repeat = library.cudacore_repeat_launch
     repeat.restype = ctypes.c_double
     launch_kernel = ctypes.CDLL("libcuda.so.1").cuLaunchKernelEx
-    compiled = list(kernel._variants.values())[-1].kernel
+    compiled = list(kernel._variants.values())[-1]
+    threads, compiled = compiled.generated.threads, compiled.kernel
     zero = ctypes.c_uint64(0)  # any argument, since the kernel does nothing
     places = (ctypes.c_void_p * compiled.num_arguments)(
         *[ctypes.addressof(zero)] * compiled.num_arguments
@@ -297,7 +298,7 @@ def launch_in_c(binary: Path, kernel: ct.kernel, stream: torch.cuda.Stream) -> C
     function, queue = ctypes.c_void_p(int(compiled.handle)), ctypes.c_void_p(stream.cuda_stream)
 
     def launch_all(_kept: object = zero) -> float:
-        seconds = repeat(launch_kernel, function, queue, places, 200)
+        seconds = repeat(launch_kernel, function, queue, places, threads, 200)
         if seconds < 0:
             raise RuntimeError("cuLaunchKernelEx failed")
         return seconds

@@ -8,13 +8,14 @@
 
 using LaunchKernelEx = CUresult (*)(const CUlaunchConfig*, CUfunction, void**, void**);
 
-/// Launches one block of 128 threads `count` times; returns the seconds that a launch takes, or -1
+/// Launches one block `count` times; returns the seconds that a launch takes, or -1
 /// if one fails.
 extern "C" double cudacore_repeat_launch(LaunchKernelEx launch, CUfunction function,
-                                         CUstream stream, void** arguments, unsigned count) {
+                                         CUstream stream, void** arguments, unsigned threads,
+                                         unsigned count) {
   CUlaunchConfig config{};
   config.gridDimX = config.gridDimY = config.gridDimZ = 1;
-  config.blockDimX = 128;
+  config.blockDimX = threads;
   config.blockDimY = config.blockDimZ = 1;
   config.hStream = stream;
   const auto start = std::chrono::steady_clock::now();
