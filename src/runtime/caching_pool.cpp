@@ -59,6 +59,7 @@ void CachingPool::put(Block& block, std::uint64_t number,
     if (block.number == number) put_free(block, chosen);
   };
   try {
+    require_not_captured(*stream);  // to ask for its number would end the capture
     list = &list_of(stream);
     record_if_needed(*list, stream);
   } catch (...) {  // the memory must not be lost, nor be used too early

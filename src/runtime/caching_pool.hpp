@@ -90,6 +90,8 @@ class CachingPool final : public owner::StreamFollower,
 
   // Without it:
   void renew_after_reset();
+  /// @throw NotSupportedError
+  static void require_not_captured(const owner::StreamBox& stream);
   /// The list of a stream, made if need be. It stays until its `moving` is counted down.
   [[nodiscard]] BlockList& list_of(const std::shared_ptr<owner::StreamBox>& stream);
   void record_if_needed(BlockList& list, const std::shared_ptr<owner::StreamBox>& stream);

@@ -12,6 +12,14 @@
 
 namespace cudacore {
 
+void CachingPool::require_not_captured(const owner::StreamBox& stream) {
+  if (!owner::is_captured(stream)) return;
+  throw NotSupportedError(
+      owner::describe_stream(stream) +
+      " is being captured: memory of a CachingMemoryResource that is freed on it is not used "
+      "again until the context is idle; free it after the capture, or on another stream");
+}
+
 BlockList& CachingPool::list_of(const std::shared_ptr<owner::StreamBox>& stream) {
   const std::uint64_t key = stream_key(*stream);
   auto made = std::make_unique<BlockList>();
@@ -52,12 +60,7 @@ void CachingPool::record_if_needed(BlockList& list,
     if (list.records_late()) return;
     event = list.event;
   }
-  if (owner::is_captured(*stream)) {
-    throw NotSupportedError(
-        owner::describe_stream(*stream) +
-        " is being captured: memory of a CachingMemoryResource that is freed on it is not used "
-        "again until the context is idle; free it after the capture, or on another stream");
-  }
+  require_not_captured(*stream);
   if (!event) {
     event = Event(make_event(stream->work_context(), EventOptions{}, true));
     const std::scoped_lock lock(mutex_);

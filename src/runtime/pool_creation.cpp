@@ -6,6 +6,7 @@
 #include "cudacore/device.hpp"
 #include "cudacore/error.hpp"
 #include "error/describe.hpp"
+#include "owner/end_scope.hpp"
 
 namespace cudacore {
 
@@ -38,6 +39,7 @@ std::shared_ptr<owner::PoolBox> create_pool(const ContextCall& call, const CUmem
                                             const std::string& place) {
   auto box = std::make_shared<owner::PoolBox>();
   CUmemoryPool pool = nullptr;
+  const owner::OutsideCaptures outside(call.api());
   call.check(call.api().cuMemPoolCreate(&pool, &props), "cuMemPoolCreate", place);
   box->pool = pool;
   box->owned = true;
@@ -65,6 +67,7 @@ std::shared_ptr<owner::PoolBox> import_pool(const ContextCall& call, PoolDescrip
 
 void keep_freed_memory(const ContextCall& call, const owner::PoolBox& pool,
                        const std::string& place) {
+  const owner::OutsideCaptures outside(call.api());
   cuuint64_t threshold = std::numeric_limits<cuuint64_t>::max();
   call.check(
       call.api().cuMemPoolSetAttribute(pool.pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold),

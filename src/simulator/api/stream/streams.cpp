@@ -99,7 +99,12 @@ CUresult cuStreamGetFlags(CUstream handle, unsigned* flags) {
 }
 
 CUresult cuStreamGetId(CUstream handle, unsigned long long* id) {
-  return tell(handle, id, [](const Stream& stream) { return stream.id; });
+  return stream_call(handle, [&](const std::shared_ptr<Stream>& stream) {
+    if (id == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (stream->is_capturing()) return refuse_in_capture(*stream);  // as an H200's driver does
+    *id = stream->id;
+    return CUDA_SUCCESS;
+  });
 }
 
 CUresult cuStreamGetDevice(CUstream handle, CUdevice* device) {
