@@ -4,6 +4,7 @@
 #include "bindings/conversions.hpp"
 #include "bindings/device_object.hpp"
 #include "bindings/fast_method.hpp"
+#include "bindings/recorder.hpp"
 
 namespace cudacore::bindings {
 namespace {
@@ -73,7 +74,11 @@ void bind_event(py::module_& module) {
       .property("device", quick,
                 [](const Event& self) { return device_object(self.device().id()); })
       .property("context", quick, read<&Event::context>)
-      .def("sync", [](const Event& self) { self.sync(); })
+      .def("sync",
+           [](const Event& self) {
+             require_no_recording("the host waits for an event");
+             self.sync();
+           })
       .def_fast(subtract_definition)
       .def("__enter__", quick, [](py::object self) { return self; })
       .def("__exit__", in_parts,

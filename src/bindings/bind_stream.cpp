@@ -23,6 +23,7 @@ PyObject* record(PyObject* self, const std::array<py::handle, 2>& arguments) {
   if (event.is_none()) {
     const auto chosen = to_options<EventOptions>(options);
     const Borrowed<Stream> stream(self);
+    require_recorded(stream.get());
     return make_object([&] {
       const ReleaseGil release;
       return stream.get().record(chosen);
@@ -36,6 +37,7 @@ PyObject* record(PyObject* self, const std::array<py::handle, 2>& arguments) {
   }
   const Borrowed<Stream> stream(self);
   const Borrowed<Event> recorded(event.ptr());
+  require_recorded(stream.get());
   {
     const ReleaseGil release;
     stream.get().record(recorded.get());
@@ -56,6 +58,9 @@ auto wait(const Stream& self, py::handle other) {
       event != nullptr ? std::variant<Event, Stream>(*event) : to_stream(other);
   return [waiting = Stream(self), awaited] {
     std::visit([&](const auto& given) { waiting.wait(given); }, awaited);
+    if (Recorder::active() == nullptr) return;
+    const AcquireGil with_gil;
+    require_recorded(waiting);  // it is, if it waited for what is
   };
 }
 
@@ -144,7 +149,11 @@ void bind_stream(py::module_& module) {
                  })
       .def_fast(fast_method<"Stream.record($self, event=None, options=None)", &record>)
       .def("wait", py::arg("event_or_stream"), &wait)
-      .def("sync", [](const Stream& self) { self.sync(); })
+      .def("sync",
+           [](const Stream& self) {
+             require_recorded(self);
+             return [stream = Stream(self)] { stream.sync(); };
+           })
       .def("add_callback", py::arg("callback"), &add_callback)
       .def("create_graph_builder", &create_graph_builder)
       .def("close", in_parts, &close)

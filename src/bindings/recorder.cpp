@@ -166,6 +166,12 @@ void require_recorded(const Stream& stream) {
   if (recorder != nullptr && stream.box() != nullptr) recorder->require_recorded(*stream.box());
 }
 
+void require_no_recording(const char* what) {
+  if (Recorder::active() == nullptr) return;
+  throw NotSupportedError(std::string(what) +
+                          ", which is not recorded: do so outside of the recorded function");
+}
+
 void require_recorded_memory(const owner::StreamBox& stream, std::span<PyObject* const> objects) {
   for (PyObject* object : objects) {
     if (const auto* buffer = used_value<Buffer>(object)) {

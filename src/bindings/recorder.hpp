@@ -111,6 +111,10 @@ class Recorder : driver::NotCopied {
 /// Refuses work on a stream that is not recorded; does nothing unless the thread records.
 /// @throw NotSupportedError
 void require_recorded(const Stream& stream);
+
+/// For what the host does at once, and replays wouldn't.
+/// @throw NotSupportedError in a function that is being recorded.
+void require_no_recording(const char* what);
 /// Refuses Buffers and views among objects that stand for arguments elsewhere, before work on them
 /// is queued; see Recorder::require_recorded().
 void require_recorded_memory(const owner::StreamBox& stream, std::span<PyObject* const> objects);

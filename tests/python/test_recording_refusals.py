@@ -2,7 +2,7 @@
 """What recorded functions cannot do, and what is said about it."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import cudacore
@@ -235,6 +235,35 @@ def test_work_on_memory_that_is_not_recorded(device: Device) -> None:
         for function in (writes_a_word, fills_a_view, copies_many):
             with pytest.raises(cudacore.NotSupportedError, match="which is not recorded: lea"):
                 function(x)
+
+
+WAITS: list[Callable[[Any, Any], object]] = [
+    lambda other, _: other.sync(),
+    lambda _, event: event.sync(),
+    lambda other, event: other.wait(event),
+    lambda other, _: other.record(),
+    lambda other, event: other.record(event),
+    lambda other, _: other.device.default_stream.sync(),
+    lambda other, event: other.device.default_stream.wait(event),
+]
+
+
+@pytest.mark.parametrize("wait", WAITS)
+def test_order_that_is_not_recorded(device: Device, kernels: Kernels, wait: Any) -> None:
+    """Replays would run without it."""
+    with device.create_stream() as other:
+        event = other.record()
+
+        @record
+        def function(x: Any) -> None:
+            wait(other, event)
+            kernels["add"][1, 1](x, 1)
+
+        x = new(device)
+        with pytest.raises(cudacore.NotSupportedError, match="not recorded"):
+            function(x)
+        other.wait(event)
+        event.sync()
 
 
 def test_builders_inside(device: Device, kernels: Kernels) -> None:
