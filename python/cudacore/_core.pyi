@@ -5317,6 +5317,9 @@ class _TileLaunches:
         extents and strides.
         """
     @staticmethod
+    def is_captured(stream: Stream) -> bool:
+        """Return whether work queued on a stream would become part of a graph."""
+    @staticmethod
     def fast_launch(function: _Function, kernel: type) -> _Function:
         """Return a function that makes known launches itself, and calls another for the rest."""
     def launch(self, stream: object, grid: object, args: object, is_dependent: bool, /) -> bool:

@@ -244,6 +244,11 @@ PyObject* add_variant(PyObject* self, PyObject* const* args, Py_ssize_t count) {
   });
 }
 
+/// Whether work queued on a stream would become part of a graph.
+bool is_captured(const Stream& stream) {
+  return stream.box() != nullptr && owner::is_captured(*stream.box());
+}
+
 /// launch_once(stream, config, kernel, passed, used)
 PyObject* launch_once(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
@@ -304,6 +309,7 @@ int CollectorTraits<TileLaunches>::visit(const TileLaunches& launches, visitproc
 void bind_tile_launches(py::module_& module) {
   HeapClass<TileLaunches>(module, "cudacore._TileLaunches", refuse_new<how_made>)
       .def_static("create", quick, py::arg("parameters"), &create)
+      .def_static("is_captured", py::arg("stream"), &is_captured)
       .def_static("fast_launch", quick, py::arg("function"), py::arg("kernel"), &make_fast_launch)
       .def_fast(launch_definition)
       .def_fast(add_definition)

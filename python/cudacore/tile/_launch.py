@@ -162,14 +162,11 @@ def to_stream(stream: Any, device: int | None) -> Stream:
 
 def _copy_table(numbers: list[int], stream: Stream) -> cudacore.Buffer:
     """Copy the table of a list of arrays to the device, in the order of the stream."""
-    try:
-        table = stream.device.allocate(8 * len(numbers), stream=stream)
-    except cudacore.NotSupportedError as error:
-        if "captured" not in str(error):
-            raise
+    if _TileLaunches.is_captured(stream):
         raise cudacore.NotSupportedError(
             "List argument in CUDAGraph isn't supported yet: pass the arrays as a tuple, or stack "
             "them, while a stream is being captured"
-        ) from error
+        )
+    table = stream.device.allocate(8 * len(numbers), stream=stream)
     table.copy_from(b"".join(number.to_bytes(8, "little") for number in numbers), stream=stream)
     return table
