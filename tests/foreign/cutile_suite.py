@@ -299,7 +299,13 @@ class Redirect(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
             original = _variant.compile_variant
             _variant.compile_variant = lambda *given: module.compile_tile(*given)  # noqa: PLW0108 - looked up anew
-            module.compile_tile = original
+
+            def compile_tile(kernel, constraints, architecture):
+                if isinstance(architecture, tuple):  # as cuTile names it
+                    architecture = 10 * architecture[0] + architecture[1]
+                return original(kernel, constraints, architecture)
+
+            module.compile_tile = compile_tile
 
 
 def is_left_out(path: pathlib.Path) -> bool:
