@@ -118,10 +118,12 @@ void require_no_recording(const char* what);
 /// Refuses Buffers and views among objects that stand for arguments elsewhere, before work on them
 /// is queued; see Recorder::require_recorded().
 void require_recorded_memory(const owner::StreamBox& stream, std::span<PyObject* const> objects);
+/// The same, and what require_recorded() refuses.
 inline void require_recorded_memory(const Stream& stream,
                                     std::initializer_list<py::handle> objects) {
   if (!owner::any_capture() || stream.box() == nullptr) [[likely]]
     return;
+  require_recorded(stream);
   for (const py::handle object : objects) {
     PyObject* one = object.ptr();
     require_recorded_memory(*stream.box(), std::span(&one, 1));

@@ -237,6 +237,28 @@ def test_work_on_memory_that_is_not_recorded(device: Device) -> None:
                 function(x)
 
 
+REFUSED: list[Callable[[Any, Any, Any], object]] = [
+    lambda other, y, _: y.fill(7, stream=other),
+    lambda other, y, z: y.copy_from(z, stream=other),
+    lambda other, y, z: z.copy_to(y, stream=other),
+    lambda other, y, _: y.copy_from(np.full(COUNT, 7, np.int32), stream=other),
+]
+
+
+@pytest.mark.parametrize("use", REFUSED)
+def test_refused_work_is_not_queued(device: Device, use: Any) -> None:
+    with device.create_stream() as other:
+        y, z = new(device), new(device, 7)
+
+        @record
+        def function(x: Any) -> None:
+            use(other, y, z)
+
+        with pytest.raises(cudacore.NotSupportedError, match="which is not recorded: lea"):
+            function(new(device))
+        assert first(y) == 0
+
+
 WAITS: list[Callable[[Any, Any], object]] = [
     lambda other, _: other.sync(),
     lambda _, event: event.sync(),
