@@ -114,6 +114,14 @@ class TestArraysOfOthers:
         with pytest.raises(ValueError, match="#0.*not on a CUDA device"):
             ct.launch(stream, (1,), fill, (there, 1.0, 8))
 
+    def test_methods_of_any_name(self, block: Any, stream: Stream) -> None:
+        class Fixing(CudaArray):
+            def _fix(self) -> int:
+                return 1
+
+        ct.launch(stream, (1,), make_fill(), (Fixing(block.handle, (16,)), 3.0, 8))
+        assert floats(block, stream)[0] == 3
+
     @pytest.mark.parametrize("lie", [{"bits": 4}, {"dimensions": -1}])
     def test_wrong_arrays(self, block: Any, stream: Stream, lie: Any) -> None:
         fill = make_fill()

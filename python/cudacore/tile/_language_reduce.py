@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions, scans and matrix products of tiles."""
+"""Reductions and scans of tiles."""
 # mypy: disable-error-code="empty-body"
 
 from __future__ import annotations

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import TYPE_CHECKING, Any
 
 from cudacore import Buffer, CUDAError
@@ -294,7 +295,11 @@ def _number_behind(value: Any) -> Any:
 
 
 def _is_recorded(value: object) -> bool:
-    return hasattr(type(value), "_fix")
+    module = sys.modules.get("cudacore.graph._recorded_number")
+    return module is not None and issubclass(
+        type(value),
+        module._RecordedNumber,  # noqa: SLF001 - imported only where functions are recorded
+    )
 
 
 def _constant(what: str, value: Any) -> ConstantConstraint:
