@@ -172,6 +172,7 @@ class TestArguments:
             (([1], 1, 16), TypeError, "#0.*Expected list items to be arrays"),
             ((1, 2**31, 16), OverflowError, "#1.*2147483648.*int32.*ScalarInt64"),
             ((1, 1, object()), TypeError, "#2.*'object' as a constant"),
+            ((1, 1, np.int64(16)), TypeError, r"'int64' as a constant. .* by int\(\)"),
         ],
     )
     def test_refusals(self, stream, values, error, message):
@@ -435,6 +436,13 @@ class TestExport:
             ({"output_format": "elf"}, ValueError, "Unknown output format 'elf'"),
             ({"gpu_code": None}, ValueError, "gpu_code is required"),
             ({"gpu_code": "90"}, ValueError, "such as 'sm_90'"),
+            ({"gpu_code": 90}, ValueError, "such as 'sm_90', not 90"),
+            ({"kernel": len}, TypeError, "must be a tile kernel, not builtin"),
+            (
+                {"signatures": KernelSignature([1], CallingConvention.cutile_python_v2())},
+                TypeError,
+                "put this one in a list",
+            ),
             ({"signatures": []}, ValueError, "no signature"),
             ({"gpu_code": "sm_60"}, ct.TileUnsupportedFeatureError, "compute capability 7.5"),
         ],
@@ -444,7 +452,18 @@ class TestExport:
         signature = KernelSignature([TupleConstraint([]), 1, 2, 3], convention)
         arguments = {"signatures": [signature], "gpu_code": "sm_90", "output_format": "ptx"}
         with pytest.raises(error, match=message):
-            export_kernel(axpy, output_file=io.BytesIO(), **(arguments | changes))
+            export_kernel(**({"kernel": axpy, "output_file": io.BytesIO()} | arguments | changes))
+
+
+def test_names_and_types_that_are_meant(stream):
+    with pytest.raises(TypeError, match="'num_warps'; did you mean 'num_worker_warps'"):
+        ct.kernel(num_warps=4)(lambda: None)
+    with pytest.raises(TypeError, match="architecture must be an int, such as 90, not 'sm_90'"):
+        axpy.cuda_source((1, 1, 1), architecture="sm_90")
+    for wrong in ({"grid_fn": (1,)}, {"args_fn": (1,)}):
+        functions = {"grid_fn": lambda _: (1,), "args_fn": lambda _: ()} | wrong
+        with pytest.raises(TypeError, match="must be a function of a configuration"):
+            ct.tune.exhaustive_search([1], stream, kernel=axpy, **functions)
 
 
 @ct.kernel

@@ -93,7 +93,7 @@ def name_instead(name: str, names: "Iterable[str]") -> str:
     """Name the one of some names that was meant by a misspelled one, or nothing."""
     import difflib  # noqa: PLC0415 - only needed where something is wrong
 
-    found = difflib.get_close_matches(name, names, n=1)
+    found = difflib.get_close_matches(name, names, n=1, cutoff=0.7)
     return f"; did you mean '{found[0]}'?" if found else ""
 
 

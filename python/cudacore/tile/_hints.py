@@ -66,7 +66,9 @@ class Hints(Frozen):
     def __init__(self, **given: Any) -> None:
         unknown = given.keys() - _DEFAULTS.keys()
         if unknown:
-            raise TypeError(f"kernel() got an unexpected keyword argument {min(unknown)!r}")
+            name = min(unknown)
+            advice = "; did you mean 'num_worker_warps'?" if name == "num_warps" else ""
+            raise TypeError(f"kernel() got an unexpected keyword argument {name!r}{advice}")
         hints = {**_DEFAULTS, **given}
         for name, hint in hints.items():
             _check(name, hint)

@@ -243,6 +243,8 @@ class kernel:  # noqa: N801 - it is used as a decorator
         from cudacore.tile._launch_argument import describe_all  # noqa: PLC0415 - loaded when used
         from cudacore.tile._variant import architecture_of  # noqa: PLC0415 - loaded when used
 
+        if architecture is not None and not isinstance(architecture, int):
+            raise TypeError(f"architecture must be an int, such as 90, not {architecture!r}")
         target = architecture_of(Device()) if architecture is None else architecture
         return generate(self, describe_all(self, args), target).source
 

@@ -308,9 +308,14 @@ def _constant(what: str, value: Any) -> ConstantConstraint:
     if not is_constant(value):
         dtype = from_foreign(value)
         if dtype is None:
+            advice = (
+                " Pass a number of Python, as by int() or .item()."
+                if hasattr(value, "item")
+                else ""
+            )
             raise TypeError(
                 f"Invalid {what}: Could not interpret object of type '{type(value).__name__}' as a "
-                "constant."
+                f"constant.{advice}"
             )
         value = dtype
     return ConstantConstraint(value)

@@ -224,6 +224,7 @@ def exhaustive_search(  # noqa: PLR0917 - the signature is cuTile's
     """
     if single_run_timeout_sec is not None:
         raise NotSupportedError("launches of a search have no time limit")
+    _require_functions(grid_fn=grid_fn, args_fn=args_fn)
     configs = list(search_space)
     if not configs:
         raise ValueError("Search space is empty.")
@@ -287,6 +288,12 @@ def _key(
         facts.append([place, *_tuning_cache.device_facts(device), *of_run])
     facts.extend([place, type(error).__name__, str(error)] for place, error in failures)
     return _tuning_cache.key_of(facts)
+
+
+def _require_functions(**functions: object) -> None:
+    for name, given in functions.items():
+        if not callable(given):
+            raise TypeError(f"{name} must be a function of a configuration, not {given!r}")
 
 
 def _search(

@@ -75,12 +75,20 @@ def export_kernel(
     if str(output_format).startswith("tileir") or bytecode_version is not None:
         raise NotSupportedError("cudacore compiles tiles without Tile IR; it has no bytecode")
     if output_format not in {"cubin", "ptx", "cuda"}:
-        raise ValueError(f"Unknown output format '{output_format}'")
+        raise ValueError(
+            f"Unknown output format '{output_format}'; there are 'cubin', 'ptx' and 'cuda'"
+        )
     if gpu_code is None:
         raise ValueError(f"gpu_code is required when output_format is '{output_format}'.")
-    match = _ARCHITECTURE.fullmatch(gpu_code)
+    match = _ARCHITECTURE.fullmatch(gpu_code) if isinstance(gpu_code, str) else None
     if match is None:
         raise ValueError(f"gpu_code must be an architecture such as 'sm_90', not {gpu_code!r}")
+    from cudacore.tile._kernel import kernel as tile_kernel  # noqa: PLC0415 - it imports this one
+
+    if not isinstance(kernel, tile_kernel):
+        raise TypeError(f"kernel must be a tile kernel, not {type(kernel).__name__}")
+    if hasattr(signatures, "calling_convention"):
+        raise TypeError("signatures must be a sequence of KernelSignature; put this one in a list")
     if not signatures:
         raise ValueError("there is no signature to compile the kernel for")
     data = _compile(kernel, signatures, int(match[1]), output_format)
