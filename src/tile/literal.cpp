@@ -26,7 +26,8 @@ Format format_of(Element element) {
       return {5, 10, 15, true, true, 0x7BFF, 0x7E00};
     case Element::bf16:
       return {8, 7, 127, true, true, 0x7F7F, 0x7FC0};
-    case Element::tf32:
+    case Element::tf32:  // without the 13 bits that are zero
+      return {8, 10, 127, true, true, 0x3FBFF, 0x3FE00};
     case Element::f32:
       return {8, 23, 127, true, true, 0x7F7FFFFF, 0x7FC00000};
     case Element::e4m3:
@@ -125,7 +126,7 @@ std::string literal(double number, Element element) {
     return std::signbit(rounded) ? "(" + text + ")" : text;
   }
   std::uint32_t bits = encode(number, element);
-  if (element == Element::tf32) bits = (bits + 0x1000) & 0xFFFFE000;
+  if (element == Element::tf32) bits <<= 13;
   return std::string(name(element)) + "::of(" + hexadecimal(bits, "") + ")";
 }
 

@@ -8,7 +8,8 @@
 
 namespace cudacore::tile {
 
-/// The bits of a number rounded to the nearest of a type of floats smaller than f64.
+/// The bits of a number rounded to the nearest of a type of floats smaller than f64, ties to even.
+/// Those of tf32 are 19.
 [[nodiscard]] std::uint32_t encode(double number, Element element);
 
 /// The C++ text of a number of a type.
