@@ -40,10 +40,6 @@ class Generated:
         """Threads of a block, which is one-dimensional."""
 
     @property
-    def cluster(self) -> int:
-        """Blocks of a cluster; 1 without clusters."""
-
-    @property
     def shared_bytes(self) -> int:
         """Bytes of dynamic shared memory that a launch asks for."""
 

@@ -160,7 +160,7 @@ struct FastLaunch {
 
 PyObject* launch_fast(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count,
                       PyObject* names) {
-  static PyObject* const attribute = interned("launches");
+  static PyObject* const attribute = interned("_launches");
   const auto& fast = driver::leaked<FastLaunch>();
   PyObject* is_dependent = Py_False;
   bool is_plain = count == 4 && Py_TYPE(args[2]) == fast.kernel;

@@ -20,10 +20,8 @@ struct Options {
 /// A kernel as CUDA C++.
 struct Generated {
   std::string source;
-  std::string entry;  ///< the kernel's name
-  int threads = 0;    ///< of a block, which is one-dimensional
-  /// Blocks of a cluster. One block has the whole tile, whatever the hint ctas says.
-  int cluster = 1;
+  std::string entry;                 ///< the kernel's name
+  int threads = 0;                   ///< of a block, which is one-dimensional
   std::int64_t shared_bytes = 0;     ///< of dynamic shared memory
   std::vector<std::string> headers;  ///< names that the source includes; see headers()
 };

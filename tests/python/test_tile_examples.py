@@ -141,7 +141,7 @@ def test_has_an_example(name: str) -> None:
 
 
 #: Kernels' insides, a protocol, and what would forget the searches of whoever runs the tests.
-WITHOUT = {"Scalar", "kernel.variant", "kernel.known_launches", "clear_cache"}
+WITHOUT = {"Scalar", "clear_cache"}
 
 
 @pytest.mark.parametrize(

@@ -247,7 +247,7 @@ class TestTables:
         variant = next(iter(nothing._variants.values()))
         config = variant.config((1, 1, 1), False)
         for i in range(3000):
-            nothing.known_launches().add(stream, (1.0, i), False, config, variant.kernel)
+            nothing._known_launches().add(stream, (1.0, i), False, config, variant.kernel)
         known = sum(again(nothing, stream, (1.0, i)) for i in range(3000))
         assert 0 < known <= 1024
         stream.sync()
@@ -261,7 +261,7 @@ class TestTables:
         Color.kernel = nothing  # type: ignore[attr-defined]
         ct.launch(stream, (1,), nothing, (1.0, Color.RED))
         assert again(nothing, stream, (1.0, Color.RED))
-        kept = weakref.ref(nothing.launches)
+        kept = weakref.ref(nothing._launches)
         nothing._variants.clear()
         del nothing, Color
         gc.collect()
@@ -370,7 +370,7 @@ def k(y):
         assert evaluated == [1]
 
     def test_wrong_uses(self, stream: Stream) -> None:
-        launches = make_nothing().known_launches()
+        launches = make_nothing()._known_launches()
         with pytest.raises(TypeError, match="takes 4 arguments"):
             launches.launch(stream)
         with pytest.raises(TypeError, match="must be a LaunchConfig"):

@@ -17,7 +17,7 @@ def add_one():
 
 
 def is_known(kernel, stream, args):
-    return kernel.launches.launch(stream, (1,), args, False)
+    return kernel._launches.launch(stream, (1,), args, False)
 
 
 def test_streams(on_device, add_one):

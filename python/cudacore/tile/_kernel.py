@@ -116,7 +116,7 @@ class kernel:  # noqa: N801 - it is used as a decorator
             num_worker_warps=num_worker_warps,
         )
         self._variants: dict[tuple[object, ...], Compiled] = {}
-        self.launches: _TileLaunches | None = None  # made by known_launches()
+        self._launches: _TileLaunches | None = None  # made by _known_launches()
         self._lock = threading.RLock()
         # Each is held while its variant is compiled, for which launches of others don't wait.
         self._compiling: dict[tuple[object, ...], threading.RLock] = {}
@@ -137,10 +137,10 @@ class kernel:  # noqa: N801 - it is used as a decorator
 
         return annotations_of(self.function)
 
-    def known_launches(self) -> _TileLaunches:
+    def _known_launches(self) -> _TileLaunches:
         """Return the launches that need nothing compiled."""
-        if self.launches is not None:
-            return self.launches
+        if self._launches is not None:
+            return self._launches
         from cudacore import _core  # noqa: PLC0415 - loaded when used
         from cudacore.tile._annotation import what_differs  # noqa: PLC0415 - loaded when used
 
@@ -148,9 +148,9 @@ class kernel:  # noqa: N801 - it is used as a decorator
             bytes(what_differs(wanted) for _, wanted in self.parameters)
         )
         with self._lock:
-            if self.launches is None:
-                self.launches = made
-            return self.launches
+            if self._launches is None:
+                self._launches = made
+            return self._launches
 
     def replace_hints(self, **hints: Any) -> kernel:
         """Return a kernel of the same function with other hints, which is compiled anew.
@@ -177,7 +177,7 @@ class kernel:  # noqa: N801 - it is used as a decorator
         """
         return kernel(self.function, **Hints(**{**self.hints.given(), **hints}).given())
 
-    def variant(self, constraints: Sequence[ParameterConstraint], architecture: int) -> Compiled:
+    def _variant(self, constraints: Sequence[ParameterConstraint], architecture: int) -> Compiled:
         """Return what is compiled for constraints and an architecture, such as 90."""
         key = (architecture, *constraints)
         found = self._variants.get(key)

@@ -91,7 +91,7 @@ def launch(
     # What follows is for what is like no launch before, or can't be compared with one, or is wrong.
     args = tuple(kernel_args)
     is_dependent = bool(programmatic_dependent_launch)
-    launches = kernel.known_launches()
+    launches = kernel._known_launches()  # noqa: SLF001
     extents = _check_grid(grid)
     arguments = arguments_of(kernel, args)
     queue = to_stream(stream, arguments.device)
@@ -102,7 +102,8 @@ def launch(
         )
     # First, since this is refused while the stream is captured.
     tables = [(place, _copy_table(numbers, queue)) for place, numbers in arguments.tables]
-    compiled = kernel.variant(arguments.constraints, architecture_of(queue.device))
+    target = architecture_of(queue.device)
+    compiled = kernel._variant(arguments.constraints, target)  # noqa: SLF001
     config = compiled.config(extents, is_dependent)
     if config is None:
         return

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cudacore.tile.compilation._constraint import ParameterConstraint
 
 
-_FIELDS = ("source", "entry", "threads", "cluster", "shared_bytes", "headers")
+_FIELDS = ("source", "entry", "threads", "shared_bytes", "headers")
 
 #: For one key: how many are kept that differ in what is around the function.
 _MOST_VARIANTS = 8
@@ -39,7 +39,7 @@ class Variant:
 
     Attributes
     ----------
-    source, entry, threads, cluster, shared_bytes
+    source, entry, threads, shared_bytes
         As of ``_tile.Generated``.
     headers
         The headers that the source includes, by name.
@@ -49,7 +49,6 @@ class Variant:
         self.source: str
         self.entry: str
         self.threads: int
-        self.cluster: int
         self.shared_bytes: int
         self.headers: dict[str, str]
         self.__dict__.update(zip(_FIELDS, fields, strict=True))

@@ -67,7 +67,7 @@ def run_facts(
     """
     try:
         made = generate(of, describe_all(of, arguments), architecture)
-        code: object = [made.source, made.threads, made.cluster, made.shared_bytes]
+        code: object = [made.source, made.threads, made.shared_bytes]
     except TileError as error:
         code = str(error)
     hints = of.hints.resolve(f"sm_{architecture}")  # that of the assembler is not in the code

@@ -51,7 +51,6 @@ class Compiled:
         return LaunchConfig(
             grid=grid,
             block=self.generated.threads,
-            cluster=self.generated.cluster if self.generated.cluster > 1 else None,
             shmem_size=self.generated.shared_bytes,
             programmatic_stream_serialization=is_dependent,
         )

@@ -62,7 +62,6 @@ PYBIND11_MODULE(_tile, module) {
       .def_readonly("source", &tile::Generated::source)
       .def_readonly("entry", &tile::Generated::entry)
       .def_readonly("threads", &tile::Generated::threads)
-      .def_readonly("cluster", &tile::Generated::cluster)
       .def_readonly("shared_bytes", &tile::Generated::shared_bytes)
       .def_property_readonly("headers", [](const tile::Generated& generated) {
         return py::tuple(py::cast(generated.headers));
