@@ -106,6 +106,11 @@ class TestNodes:
             definition.allocate(8, memory_type="shared")
         with pytest.raises(ValueError, match="99"):
             definition.allocate(8, device=99)
+        node = definition.allocate(16)
+        with pytest.raises(
+            TypeError, match="dst must be .* not AllocNode; its address is node.dptr"
+        ):
+            definition.memset(node, 0, 16)  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="size"):
             definition.allocate("8")  # type: ignore[arg-type]
         memory = definition.allocate(8)

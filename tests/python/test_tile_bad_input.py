@@ -330,6 +330,8 @@ def test_missing_arguments_are_named(make, refuse):
             "(line 15) vs. Tile[float32,(8)] (line 16); start with ct.zeros((8,), ct.float32)",
         ),
         ("s = 0\n    for i in range(3): s = s + tile.dtype(1)", "; write 0.0 for a float"),
+        ("s = 7\n    if ct.bid(0) > 2: s = 2.5\n    t = s + 1", "; write 7.0 for a float"),
+        ("ct.load(x, 0, shape=8, mask=tile > 0)", "'mask'; what is out of the array is left out"),
         ("np.clip(tile, 0, 1)", "write ct.minimum(ct.maximum(x, low), high)"),
         ("tile.mean()", "write ct.sum(x, axis) / n"),
         ("any(tile)", "write ct.max(x != 0, axis)"),

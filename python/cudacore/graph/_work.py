@@ -85,7 +85,8 @@ def _operand(value: object, owner: object, name: str) -> Operand:
     try:
         address = int(index(value))  # type: ignore[arg-type]
     except TypeError:
-        msg = f"{name} must be a Buffer or an address, not {type(value).__name__}"
+        advice = "; its address is node.dptr" if hasattr(type(value), "dptr") else ""
+        msg = f"{name} must be a Buffer or an address, not {type(value).__name__}{advice}"
         raise TypeError(msg) from None
     if not 0 <= address < 2**64:
         msg = f"{name} must be an address in 0 .. 2**64 - 1, not {address}"

@@ -167,6 +167,11 @@ def bind(
         for given in kwargs:
             if given not in known:
                 message = f"{name}(): got an unexpected keyword argument '{given}'"
+                if given == "mask" and name in {"load", "store"}:
+                    message += (
+                        "; what is out of the array is left out by itself, and ct.gather() and "
+                        "ct.scatter() take a mask"
+                    )
                 evaluator.error(TileTypeError, message + name_instead(given, known))
     try:
         return signature.bind(*args, **kwargs)

@@ -209,7 +209,11 @@ def _advice(one: object, other: object) -> str:
     if shapes[0] == shapes[1]:
         floats = [dtype for dtype in dtypes if dtype.is_float]
         plain = len(floats) == 1 and not shapes[0]
-        return "; write 0.0 for a float" if plain else "; convert one with astype()"
+        if not plain:
+            return "; convert one with astype()"
+        constants = (each.value for each in (one, other) if isinstance(each, Constant))
+        number = next((value for value in constants if type(value) is int), 0)
+        return f"; write {number}.0 for a float"
     if () not in shapes:
         return ""
     place = 1 if shapes[0] == () else 0
