@@ -106,7 +106,7 @@ class TestNodes:
             definition.allocate(8, memory_type="shared")
         with pytest.raises(ValueError, match="99"):
             definition.allocate(8, device=99)
-        node = definition.allocate(16)
+        node = GraphDefinition().allocate(16)
         with pytest.raises(
             TypeError, match="dst must be .* not AllocNode; its address is node.dptr"
         ):
