@@ -65,7 +65,6 @@ void copy_from_memory(const ObjectOf<OpaqueArray>& self, py::handle source, py::
   std::span<const std::byte> host;
   std::optional<Borrowed<Buffer>> buffer;
   if (get_if<Buffer>(source.ptr()) != nullptr) {
-    require_recorded(chosen);
     buffer.emplace(source.ptr());
     const ReleaseGil release;
     array.get().copy_from(buffer->get(), chosen);
@@ -73,7 +72,6 @@ void copy_from_memory(const ObjectOf<OpaqueArray>& self, py::handle source, py::
     constexpr const char* what = "OpaqueArray.copy_from: src";
     used = with_memory(source, false, chosen, what, [&](const ArrayMemory& from) {
       require_fit(from.elements(), array.get(), what);
-      require_recorded(chosen);
       if (from.is_on_host()) host = from.host_bytes();
       require_recorded_source(host);
       const ReleaseGil release;
@@ -92,7 +90,6 @@ py::object copy_to_memory(const ObjectOf<OpaqueArray>& self, py::object destinat
   std::shared_ptr<void> used;
   std::optional<Borrowed<Buffer>> buffer;
   if (get_if<Buffer>(destination.ptr()) != nullptr) {
-    require_recorded(chosen);
     buffer.emplace(destination.ptr());
     const ReleaseGil release;
     array.get().copy_to(buffer->get(), chosen);
