@@ -527,7 +527,7 @@ def test_ties_of_tf32_are_rounded_to_even(halves):
     device = Device()
     device.set_current()
     if device.compute_capability < (9, 0):
-        pytest.skip("older tensor cores round ties away from zero")
+        pytest.skip("before 9.0, the instruction that rounds has ties go away from zero")
     stream = device.create_stream()
     left = np.full((32, 64), 1 + halves * 2.0**-11, np.float32)
     right = np.eye(64, 32, dtype=np.float32)
