@@ -78,16 +78,21 @@ def random(*shape: int, dtype: torch.dtype = BF16) -> torch.Tensor:
     return torch.randn(*shape, device="cuda", dtype=dtype)
 
 
+def copy_of(moved: int) -> Callable[[], object]:
+    """A copy that reads and writes as many bytes as a row counts."""
+    source = torch.empty(moved // 2, dtype=torch.uint8, device="cuda")
+    target = torch.empty_like(source)
+    return lambda: target.copy_(source)
+
+
 def axpy_row() -> Row:
     n = 1 << 26
     x, start = random(n, dtype=torch.float32), random(n, dtype=torch.float32)
     y, other = start.clone(), torch.empty_like(x)
-    source = random(n * 3 // 2, dtype=torch.float32)  # as many bytes as axpy moves
-    target = torch.empty_like(source)
     run = {
         "cudacore": launch((n // 1024,), ours.axpy, x, y, 0.0, 1024),
         "PyTorch": lambda: torch.add(start, x, alpha=0.0, out=other),
-        "copy": lambda: target.copy_(source),
+        "copy": copy_of(12 * n),
     }
     if triton:
         run["Triton"] = lambda: tile_triton.axpy[(n // 1024,)](x, other, 0.0, n, SIZE=1024)
@@ -144,7 +149,8 @@ def row_wise(rows: int, columns: int) -> list[Row]:
     ]
     table = []
     for name, width, mine, torches, expected, tritons, kernel in made:
-        run: dict[str, Callable[[], object]] = {"cudacore": mine, "PyTorch": torches}
+        copy = copy_of(width * rows * columns)
+        run: dict[str, Callable[[], object]] = {"cudacore": mine, "PyTorch": torches, "copy": copy}
         if triton:
             run["Triton"] = tritons
         target = sums if kernel is ours.row_sum else result
@@ -170,6 +176,7 @@ def transpose_row() -> Row:
     run = {
         "cudacore": launch((n // 64, n // 64), ours.transpose, x, result, 64, 64),
         "PyTorch": lambda: other.copy_(x.t()),
+        "copy": copy_of(4 * n * n),
     }
     if triton:
         run["Triton"] = lambda: tile_triton.transpose[(n // 64, n // 64)](
