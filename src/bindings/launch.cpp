@@ -42,7 +42,7 @@ void keep_in_capture(const driver::DriverApi& api, const owner::StreamBox& strea
     if (recorder->note_launch(stream, kernel, arrays) && recorder->keep(stream, kept->shares))
       return;
   }
-  kept->subject = kernel.box();
+  kept->kernel = kernel.box();
   const ReleaseGil release;
   owner::keep_in_capture(api, stream, std::move(kept));
 }

@@ -16,14 +16,21 @@
 //
 // Not all graphs have user objects, because each launch of one that has takes twice as long.
 
+namespace cudacore::launching {
+struct KernelBox;
+}
+
 namespace cudacore::owner {
+
+struct EventBox;
 
 /// What one node uses.
 struct Kept : driver::NotCopied {
-  std::shared_ptr<void> subject;              ///< what the node shows: its kernel, its event
-  std::vector<std::shared_ptr<void>> shares;  ///< everything else
-  std::vector<std::shared_ptr<Kept>> inner;   ///< what the nodes of a child graph use
-  std::function<void()> callback;             ///< of a host node
+  std::shared_ptr<launching::KernelBox> kernel;  ///< what is launched
+  std::shared_ptr<EventBox> event;               ///< what is recorded or waited for
+  std::vector<std::shared_ptr<void>> shares;     ///< everything else
+  std::vector<std::shared_ptr<Kept>> inner;      ///< what the nodes of a child graph use
+  std::function<void()> callback;                ///< of a host node
 };
 
 /// Makes `graph` keep a share of `kept` (cuGraphRetainUserObject).

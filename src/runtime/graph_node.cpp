@@ -91,6 +91,26 @@ LaunchAttributes given_attributes(const NodeCall& call, const owner::NodeBox& no
   return given;
 }
 
+/// Whether it is what a node launches: captured launches are known by their function alone.
+bool is_launched(const launching::KernelBox& kernel, const CUDA_KERNEL_NODE_PARAMS& params) {
+  if (params.kern != nullptr) return kernel.kernel == params.kern;
+  return std::ranges::any_of(kernel.on_device, [&](const auto& device) {
+    const launching::KernelOnDevice* state = device.load(std::memory_order_acquire);
+    return state != nullptr && state->function == params.func;
+  });
+}
+
+/// The kernel that a node launches, among those that a graph keeps because they were launched in
+/// its capture; null if it is not there.
+std::shared_ptr<launching::KernelBox> launched_kernel(const owner::Uses& uses,
+                                                      const CUDA_KERNEL_NODE_PARAMS& params) {
+  for (const std::shared_ptr<owner::Kept>& kept : uses) {
+    if (kept->kernel != nullptr && is_launched(*kept->kernel, params)) return kept->kernel;
+    if (auto inside = launched_kernel(kept->inner, params)) return inside;
+  }
+  return nullptr;
+}
+
 CUdeviceptr address(CUmemorytype type, CUdeviceptr device, const void* host) {
   return type == CU_MEMORYTYPE_HOST ? reinterpret_cast<std::uintptr_t>(host) : device;
 }
@@ -176,14 +196,20 @@ std::vector<GraphNode> GraphNode::successors() const {
 
 Kernel GraphNode::kernel() const {
   const NodeCall call(*this, CU_GRAPH_NODE_TYPE_KERNEL);
-  if (box_->kept != nullptr && box_->kept->subject != nullptr) {
-    return Kernel(std::static_pointer_cast<launching::KernelBox>(box_->kept->subject));
+  if (box_->kept != nullptr && box_->kept->kernel != nullptr) return Kernel(box_->kept->kernel);
+  const CUDA_KERNEL_NODE_PARAMS params = kernel_params(call);
+  owner::Uses uses;
+  graph_->outermost().list_uses(uses);
+  if (auto launched = launched_kernel(uses, params)) return Kernel(std::move(launched));
+  if (params.kern != nullptr) return Kernel::from_handle(params.kern, graph_);
+  const char* name = nullptr;
+  if (params.func != nullptr && call.api().cuFuncGetName != nullptr) {
+    (void)call.api().cuFuncGetName(&name, params.func);
   }
-  const CUkernel kernel = kernel_params(call).kern;
-  if (kernel == nullptr) {
-    throw NotSupportedError("the kernel of this node is of a module, which has no CUkernel");
-  }
-  return Kernel::from_handle(kernel, graph_);
+  throw NotSupportedError(
+      "this node launches a CUfunction" + (name == nullptr ? "" : ", " + std::string(name)) +
+      ", which other code launched and which has no Kernel: to update the node, give it a kernel "
+      "and args");
 }
 
 LaunchConfig GraphNode::config() const {
@@ -223,10 +249,12 @@ Event GraphNode::event() const {
   NodeCall::require(
       *this, type == CU_GRAPH_NODE_TYPE_EVENT_RECORD || type == CU_GRAPH_NODE_TYPE_WAIT_EVENT,
       "record or wait");
-  if (box_->kept == nullptr || box_->kept->subject == nullptr) {
-    throw NotSupportedError("the event of this node is not known: the node was not made here");
+  if (box_->kept == nullptr || box_->kept->event == nullptr) {
+    throw NotSupportedError(
+        "the event of this node is not known: the node was not made by GraphDefinition.record() or "
+        ".wait()");
   }
-  return Event(std::static_pointer_cast<owner::EventBox>(box_->kept->subject));
+  return Event(box_->kept->event);
 }
 
 GraphDefinition GraphNode::child_graph() const {

@@ -138,7 +138,7 @@ GraphWork packed_kernel(const std::shared_ptr<error::ContextBox>& context,
   params.blockDimZ = launch.config.blockDimZ;
   params.sharedMemBytes = launch.config.sharedMemBytes;
   params.kernelParams = work->arguments->places();
-  work->kept->subject = kernel.box();
+  work->kept->kernel = kernel.box();
   return GraphWork(std::move(work));
 }
 
@@ -197,14 +197,14 @@ GraphWork GraphWork::empty() { return GraphWork(new_work(CU_GRAPH_NODE_TYPE_EMPT
 
 GraphWork GraphWork::record(const Event& event) {
   auto work = new_work(CU_GRAPH_NODE_TYPE_EVENT_RECORD, "record of an event");
-  work->kept->subject = open_event(event);
+  work->kept->event = open_event(event);
   work->params.eventRecord.event = event.handle();
   return GraphWork(std::move(work));
 }
 
 GraphWork GraphWork::wait(const Event& event) {
   auto work = new_work(CU_GRAPH_NODE_TYPE_WAIT_EVENT, "wait for an event");
-  work->kept->subject = open_event(event);
+  work->kept->event = open_event(event);
   work->params.eventWait.event = event.handle();
   return GraphWork(std::move(work));
 }

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Updates of nodes in definitions and in executable graphs."""
 
+import ctypes
+from collections.abc import Callable
+
+import cudacore
 import pytest
-from cudacore import CUDAError, Device, Kernel, LaunchConfig, Stream
+from cudacore import CUDAError, Device, Kernel, LaunchConfig, NotSupportedError, Stream
 from cudacore.graph import (
     Graph,
     GraphDefinition,
@@ -142,6 +146,97 @@ class TestUpdate:
             graph[node].update(config=LaunchConfig(grid=1, block=4, is_cooperative=True))
         with pytest.raises(TypeError, match="nothing to update"):
             graph[definition.empty()].update()
+
+
+class TestCapturedKernels:
+    """Nodes of launches that a stream's capture recorded."""
+
+    @pytest.fixture
+    def launch_without_cudacore(self) -> Callable[[Kernel, Stream], None]:
+        """Launch a kernel without arguments by the driver."""
+        driver = ctypes.CDLL(cudacore.driver_library()[1])
+
+        def run(kernel: Kernel, stream: Stream) -> None:
+            function = ctypes.c_void_p()
+            found = ctypes.c_void_p(int(kernel.handle))
+            assert driver.cuKernelGetFunction(ctypes.byref(function), found) == 0
+            shape = [ctypes.c_uint(one) for one in (1, 1, 1, 1, 1, 1, 0)]
+            queue = ctypes.c_void_p(int(stream.handle))
+            assert driver.cuLaunchKernel(function, *shape, queue, None, None) == 0
+
+        return run
+
+    def test_know_their_kernel(self, stream: Stream, pinned: Allocate, add: Kernel) -> None:
+        buffer = pinned(16)
+        with stream.create_graph_builder() as builder:
+            add[1, 4](buffer, 1)
+        (node,) = builder.graph_definition.nodes()
+        assert node.kernel == add
+        assert node.config.block == (4, 1, 1)
+        assert "add" in repr(node)
+
+    def test_are_updated(
+        self, stream: Stream, pinned: Allocate, kernels: dict[str, Kernel], add: Kernel
+    ) -> None:
+        buffer = pinned(16)
+        with stream.create_graph_builder() as builder:
+            add[1, 4](buffer, 1)
+        graph = builder.complete()
+        (node,) = builder.graph_definition.nodes()
+        graph[node].update(args=(buffer, 10))
+        run(graph, stream)
+        assert values(buffer) == [10] * 4
+        node.update(config=LaunchConfig(grid=1, block=2), args=(buffer, 5))
+        run(builder.complete(), stream)
+        assert values(buffer) == [15, 15, 10, 10]
+        node.update(kernel=kernels["scale"], args=(buffer, 2))
+        assert node.kernel == kernels["scale"]
+        graph.update(builder)
+        run(graph, stream)
+        assert values(buffer) == [30, 30, 10, 10]
+        node.update(args=(buffer, 3))
+        run(builder.complete(), stream)
+        assert values(buffer) == [90, 90, 10, 10]
+
+    def test_in_a_child_graph(self, stream: Stream, pinned: Allocate, add: Kernel) -> None:
+        buffer = pinned(16)
+        with stream.create_graph_builder() as builder:
+            add[1, 4](buffer, 1)
+        definition = GraphDefinition()
+        (node,) = definition.embed(builder.graph_definition).child_graph.nodes()
+        assert node.kernel == add
+        node.update(args=(buffer, 7))
+        run(definition.instantiate(), stream)
+        assert values(buffer) == [7] * 4
+
+    def test_need_arguments(self, stream: Stream, pinned: Allocate, add: Kernel) -> None:
+        buffer = pinned(16)
+        with stream.create_graph_builder() as builder:
+            add[1, 4](buffer, 1)
+        (node,) = builder.graph_definition.nodes()
+        with pytest.raises(ValueError, match="give args too: .* it was captured"):
+            node.update(config=SHAPE)
+        with pytest.raises(TypeError, match="add: argument 2"):
+            node.update(args=(buffer, "two"))
+
+    def test_of_other_code(
+        self,
+        stream: Stream,
+        pinned: Allocate,
+        kernels: dict[str, Kernel],
+        launch_without_cudacore: Callable[[Kernel, Stream], None],
+    ) -> None:
+        with stream.create_graph_builder() as builder:
+            launch_without_cudacore(kernels["nothing"], stream)
+        (node,) = builder.graph_definition.nodes()
+        with pytest.raises(NotSupportedError, match=r"other code launched.*give it a kernel"):
+            _ = node.kernel
+        with pytest.raises(NotSupportedError, match=r"other code launched.*give it a kernel"):
+            node.update(args=())
+        buffer = pinned(16)
+        node.update(kernel=kernels["add"], args=(buffer, 4), config=SHAPE)
+        run(builder.complete(), stream)
+        assert values(buffer) == [4] * 4
 
 
 def test_nodes_are_disabled(stream: Stream, pinned: Allocate, add: Kernel) -> None:

@@ -43,7 +43,7 @@ class KernelNode(GraphNode):
     def _label(self) -> str:
         try:
             return f" {self.kernel.name}" if self.is_valid else ""
-        except CUDAError:  # it is of a module, which has no Kernel
+        except CUDAError:  # other code launched it, and it has no Kernel
             return ""
 
     @property
@@ -79,10 +79,17 @@ class KernelNode(GraphNode):
     ) -> _GraphWork:
         before = self._node.operands
         if before is None and (config is None or kernel is None or args is None):
-            before = _work.Launch(self.config, self.kernel, None)
             if args is None:
-                msg = "this node was not made here: give its args"
+                msg = (
+                    "give args too: the arguments of this node are not known, because it was "
+                    "captured, copied, or added by other code"
+                )
                 raise ValueError(msg)
+            before = _work.Launch(
+                self.config if config is None else None,
+                self.kernel if kernel is None else None,
+                None,
+            )
         return _work.launch(before, config, kernel, args)
 
     def update(
@@ -100,6 +107,7 @@ class KernelNode(GraphNode):
         kernel : Kernel
             Needs `args`.
         args : tuple
+            Needed for a node that wasn't added by ``launch``, such as one that was captured.
         """
         self._node.update(self._changed(config=config, kernel=kernel, args=args))
 
