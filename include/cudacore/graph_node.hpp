@@ -83,7 +83,7 @@ class GraphNode {
   };
   [[nodiscard]] Fill fill() const;
   [[nodiscard]] GraphAllocation allocation() const;
-  /// The address that a node of GraphWork::release() frees.
+  /// The address that a node of GraphWork::deallocate() frees.
   [[nodiscard]] CUdeviceptr released() const;
   /// Of a conditional node: its branches, which can be built like any definition; what it reads;
   /// and how. Empty for one that was not made here, because the driver doesn't tell.

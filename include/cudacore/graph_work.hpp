@@ -68,10 +68,10 @@ class GraphWork {
   /// A copy of another graph, as it is now.
   [[nodiscard]] static GraphWork child(const GraphDefinition& graph);
   /// Allocates memory, whose address is known once the node is added. Other nodes that run after it
-  /// use the memory, and a node of release() frees it.
+  /// use the memory, and a node of deallocate() frees it.
   [[nodiscard]] static GraphWork allocate(const GraphAllocation& wanted);
   /// Frees memory that a node allocated: of the same graph, or of one that is launched before.
-  [[nodiscard]] static GraphWork release(CUdeviceptr address);
+  [[nodiscard]] static GraphWork deallocate(CUdeviceptr address);
   /// Runs one of its branches, whose graphs are GraphNode::branches().
   /// @throw InvalidValueError for a number of branches that the kind cannot have.
   [[nodiscard]] static GraphWork conditional(const GraphCondition& condition, ConditionKind kind,

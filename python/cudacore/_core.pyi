@@ -5128,7 +5128,7 @@ class _GraphWork:
     ) -> _GraphWork:
         """Make the work of a node that allocates memory."""
     @staticmethod
-    def release(address: int) -> _GraphWork:
+    def deallocate(address: int) -> _GraphWork:
         """Make the work of a node that frees memory."""
     @staticmethod
     def conditional(condition: GraphCondition, kind: int, branches: int) -> _GraphWork:
@@ -5137,7 +5137,7 @@ class _GraphWork:
         """Keep an object, or the memory of a Buffer, as long as graphs use the work."""
     def keep_buffer(self, buffer: Buffer) -> tuple[int, int] | tuple[()]:
         """Keep the memory of a Buffer; return its address and size, nothing if it is closed."""
-    def describe(self, operands: object) -> None:
+    def keep_operands(self, operands: object) -> None:
         """Keep what the work was made from, for `_GraphNode.operands`."""
 
 @final
@@ -5263,7 +5263,7 @@ class _Recorder:
         """Record no more."""
     def close(self) -> None:
         """End it, and the memory of the stand-ins."""
-    def has_other_kernels(self, definition: _GraphDefinition) -> bool:
+    def has_foreign_kernels(self, definition: _GraphDefinition) -> bool:
         """Tell whether other libraries launched kernels that were captured."""
     def keep(self, used: object) -> None:
         """Keep what the work uses as long as the recording."""
@@ -5272,8 +5272,8 @@ class _Recorder:
         definition: _GraphDefinition,
         result: object,
         guards: Sequence[tuple[Any, ...]],
-        again: _Recorder | None,
-        definition_again: _GraphDefinition | None,
+        second: _Recorder | None,
+        second_definition: _GraphDefinition | None,
     ) -> tuple[bool, int, object]:
         """Add the recording to the function's, and launch it.
 
@@ -5286,7 +5286,7 @@ class _RecordedFunction:
     """The recordings of a function, as `cudacore.graph.RecordedFunction` shows them."""
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @staticmethod
-    def create(function: Callable[..., Any], name: str, most: int) -> _RecordedFunction:
+    def create(function: Callable[..., Any], name: str, max_recordings: int) -> _RecordedFunction:
         """Make one without recordings."""
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Replay what fits the arguments; return NotImplemented if nothing does."""

@@ -195,7 +195,7 @@ void pack_tensor_map(const KernelBox& kernel, std::size_t index, const Slot& slo
   }
   require_open(map.view);
   const Recorder* recorder = Recorder::active();
-  if (recorder != nullptr && recorder->is_stand_in(map.view.address)) {
+  if (recorder != nullptr && recorder->is_stand_in_address(map.view.address)) {
     throw NotSupportedError(
         mismatch_message(kernel, index, "a TensorMapDescriptor of an argument") +
         " that is recorded, because the address in it cannot be replaced; make the descriptor "
@@ -401,7 +401,7 @@ bool pack_argument(const KernelBox& kernel, std::size_t index, const Slot& slot,
     throw_unless_packed(launching::pack_complex(slot, value.real, value.imag, destination), kernel,
                         index, object);
   } else {
-    if (PyObject* number = recorded_number(object)) {
+    if (PyObject* number = number_behind(object)) {
       arrays.add_number({index, object});
       return pack_argument(kernel, index, slot, number, arrays, destination);
     }
@@ -433,7 +433,7 @@ bool pack_argument(const KernelBox& kernel, std::size_t index, const Slot& slot,
 }
 
 Param exact_param(const KernelBox& kernel, std::size_t index, PyObject* object) {
-  if (PyObject* number = recorded_number(object)) object = number;
+  if (PyObject* number = number_behind(object)) object = number;
   if (get_if<Buffer>(object) != nullptr || object == Py_None) {
     return launching::make_param(ParamKind::pointer, sizeof(std::uint64_t));
   }

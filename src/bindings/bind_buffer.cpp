@@ -69,7 +69,7 @@ PyObject* copy_from(PyObject* self, const CopyArguments& given) {
   }
   const Borrowed<Buffer> destination(self);
   const StreamOfCall stream(given[1], destination.get());
-  require_recorded_memory(stream.get(), {self, origin});
+  require_recorded(stream.get(), {self, origin});
   std::shared_ptr<void> used;
   std::span<const std::byte> host;
   std::optional<Borrowed<Buffer>> source;
@@ -112,7 +112,7 @@ PyObject* copy_to(PyObject* self, const CopyArguments& given) {
     return destination.release().ptr();
   }
   std::shared_ptr<void> used;
-  require_recorded_memory(stream.get(), {self, destination});
+  require_recorded(stream.get(), {self, destination});
   std::optional<Borrowed<Buffer>> target;
   if (get_if<Buffer>(destination.ptr()) != nullptr) {
     target.emplace(destination.ptr());
@@ -133,7 +133,7 @@ PyObject* copy_to(PyObject* self, const CopyArguments& given) {
 PyObject* fill(PyObject* self, const Arguments& given) {
   const Borrowed<Buffer> buffer(self);
   const StreamOfCall stream(given[1], buffer.get());
-  require_recorded_memory(stream.get(), {self});
+  require_recorded(stream.get(), {self});
   const py::handle value = given[0];
   std::uint32_t pattern = 0;
   std::size_t width = 1;
@@ -194,7 +194,7 @@ PyObject* close(PyObject* self, const std::array<py::handle, 1>& given) {
 /// Whether a Buffer stands for an argument that the thread records, which has another address.
 bool is_stand_in(const Buffer& buffer) noexcept {
   const Recorder* recorder = Recorder::active();
-  return recorder != nullptr && recorder->is_stand_in(buffer.handle());
+  return recorder != nullptr && recorder->is_stand_in_address(buffer.handle());
 }
 
 [[noreturn]] void refuse_comparison() {

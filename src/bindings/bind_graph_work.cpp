@@ -75,8 +75,8 @@ void bind_graph_work(py::module_& module) {
                   [](const GraphDefinition& graph) { return GraphWork::child(graph); })
       .def_static("allocate", py::arg("size"), py::arg("device"), py::arg("memory_type"),
                   py::arg("peers"), &allocate_work)
-      .def_static("release", py::arg("address"),
-                  [](std::uintptr_t address) { return GraphWork::release(address); })
+      .def_static("deallocate", py::arg("address"),
+                  [](std::uintptr_t address) { return GraphWork::deallocate(address); })
       .def_static("conditional", py::arg("condition"), py::arg("kind"), py::arg("branches"),
                   [](py::handle condition, int kind, std::size_t branches) {
                     return [given = to_condition(condition), kind, branches] {
@@ -98,7 +98,7 @@ void bind_graph_work(py::module_& module) {
              if (!GraphMemoryResource::owns(buffer)) self.keep(buffer.box());
              return py::make_tuple(buffer.handle(), buffer.size());
            })
-      .def("describe", quick, py::arg("operands"), [](GraphWork& self, py::object operands) {
+      .def("keep_operands", quick, py::arg("operands"), [](GraphWork& self, py::object operands) {
         auto& shares = self.box().kept->shares;
         shares.insert(shares.begin(), keep_alive(std::move(operands)));
       });

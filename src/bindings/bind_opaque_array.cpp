@@ -61,7 +61,7 @@ void copy_from_memory(const ObjectOf<OpaqueArray>& self, py::handle source, py::
   const Borrowed<OpaqueArray> array(self.ptr());
   const Stream chosen = to_stream(stream, array.get().device().id());
   std::shared_ptr<void> used;
-  require_recorded_memory(chosen, {source});
+  require_recorded(chosen, {source});
   std::span<const std::byte> host;
   std::optional<Borrowed<Buffer>> buffer;
   if (get_if<Buffer>(source.ptr()) != nullptr) {
@@ -86,7 +86,7 @@ py::object copy_to_memory(const ObjectOf<OpaqueArray>& self, py::object destinat
                           py::handle stream) {
   const Borrowed<OpaqueArray> array(self.ptr());
   const Stream chosen = to_stream(stream, array.get().device().id());
-  require_recorded_memory(chosen, {destination});
+  require_recorded(chosen, {destination});
   std::shared_ptr<void> used;
   std::optional<Borrowed<Buffer>> buffer;
   if (get_if<Buffer>(destination.ptr()) != nullptr) {

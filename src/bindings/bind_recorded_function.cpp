@@ -18,22 +18,23 @@ constexpr char how_function_is_made[] = "cudacore.graph(function)";
 PyObject* replay(const std::shared_ptr<Function>& function, const Stream& stream,
                  PyObject* const* args, std::size_t count, PyObject* names) {
   const owner::StreamBox& queue = open_queue(*function, stream);
-  const GivenArguments given(args, count, queue.stream);
+  const CallArguments given(args, count, queue.stream);
   const BorrowedBuffers borrowed(args, count);
   const std::shared_ptr<Recording> recording =
-      find_recording(*function, given, names, place_of(queue));
+      find_recording(*function, given, names, contexts_of(queue));
   if (recording == nullptr) return Py_NewRef(Py_NotImplemented);
   return launch_recording(*function, recording, stream, given);
 }
 
-/// Whether work on the current stream becomes part of something else, or is left out.
-bool is_part_of_more(const Function& function, const Stream& stream) {
+/// Whether a call runs the function itself: its work becomes part of something else, or is left
+/// out.
+bool runs_plainly(const Function& function, const Stream& stream) {
   if (is_tracing()) return true;
   if (!owner::may_be_capturing()) [[likely]]
     return false;
   if (owner::is_captured(open_queue(function, stream))) return true;
   if (const Recorder* recorder = Recorder::active()) {
-    recorder->require_recorded(open_queue(function, stream));
+    recorder->require_captured(open_queue(function, stream));
   }
   return false;
 }
@@ -45,7 +46,7 @@ PyObject* call_recorded(PyObject* self, PyObject* const* args, std::size_t flags
     const auto positional = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
     const auto named = static_cast<std::size_t>(names == nullptr ? 0 : PyTuple_GET_SIZE(names));
     return with_current_stream([&](const Stream& stream) -> PyObject* {
-      if (is_part_of_more(*function, stream)) [[unlikely]] {
+      if (runs_plainly(*function, stream)) [[unlikely]] {
         return PyObject_Vectorcall(function->function.ptr(), args, flags, names);
       }
       return replay(function, stream, args, positional + named, names);
@@ -72,7 +73,7 @@ py::list show_recordings(py::handle self) {
     py::tuple texts(recording->arguments.size());
     for (std::size_t i = 0; i < texts.size(); ++i) texts[i] = recording->arguments[i].text();
     shown_all.append(py::make_tuple(texts, recording->graph->node_count(),
-                                    recording->graph->changing_nodes(), recording->launches));
+                                    recording->graph->changing_nodes(), recording->launch_count));
   }
   return shown_all;
 }
@@ -89,12 +90,12 @@ void bind_recorded_function(py::module_& module) {
                               refuse_new<how_function_is_made>, &call_recorded,
                               call_recorded_definition)
       .def_static(
-          "create", quick, py::arg("function"), py::arg("name"), py::arg("most"),
-          [](py::object function, std::string name, std::size_t most) {
+          "create", quick, py::arg("function"), py::arg("name"), py::arg("max_recordings"),
+          [](py::object function, std::string name, std::size_t max_recordings) {
             auto box = std::make_shared<Function>();
             box->function = std::move(function);
             box->name = std::move(name);
-            box->most = most;
+            box->max_recordings = max_recordings;
             return py::reinterpret_steal<py::object>(make_object(RecordedFunction{std::move(box)}));
           })
       .def("recorder", in_parts, py::arg("args"), py::arg("keywords"), py::arg("labels"),

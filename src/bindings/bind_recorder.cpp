@@ -76,7 +76,7 @@ std::uint32_t result_index(const Recorder& recorder, const Function& function, p
 void note_results(Recording& recording, const Recorder& recorder, const Function& function,
                   const py::object& result) {
   if (result.is_none()) return;
-  recording.returns_tuple = PyTuple_CheckExact(result.ptr()) != 0 && !recorder.has_stand_in(result);
+  recording.returns_tuple = PyTuple_CheckExact(result.ptr()) != 0 && !recorder.is_stand_in(result);
   if (!recording.returns_tuple) {
     recording.results.push_back(result_index(recorder, function, result));
     return;
@@ -97,51 +97,53 @@ std::vector<Guard> to_guards(const py::sequence& given) {
   return guards;
 }
 
-/// Numbers the values of a launch: the addresses, then the numbers whose values were not used.
-void number_values(Recording& recording, Recorder& recorder) {
+/// Gives each value of a replay its index: the addresses, then the numbers whose values were not
+/// used.
+void assign_indices(Recording& recording, Recorder& recorder) {
   for (std::size_t i = 0; i < recorder.arguments.size(); ++i) {
     RecordedArgument& argument = recorder.arguments[i];
     const Recorder::StandIn& made = recorder.stand_ins[i];
     if (argument.form == RecordedArgument::Form::number) {
       const py::object used = made.object.attr("_fixed_at");
       if (used.is_none()) continue;
-      argument.form = RecordedArgument::Form::object;
-      argument.why_fixed = used.cast<std::string>();
-    } else if (made.memory != nullptr && argument.same_as == RecordedArgument::none) {
-      argument.place = static_cast<std::uint32_t>(recording.addresses++);
+      argument.form = RecordedArgument::Form::constant;
+      argument.fixed_at = used.cast<std::string>();
+    } else if (made.memory != nullptr && argument.same_memory_as == RecordedArgument::none) {
+      argument.value_index = static_cast<std::uint32_t>(recording.address_count++);
     }
   }
-  std::vector<std::uint32_t> places(recorder.numbers.size(), RecordedArgument::none);
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const RecordedNumber& number = recorder.numbers[i];
+  std::vector<std::uint32_t> indices(recorder.numbers.size(), RecordedArgument::none);
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    const ReplayedNumber& number = recorder.numbers[i];
     if (recorder.arguments[number.argument].form != RecordedArgument::Form::number) continue;
-    places[i] = static_cast<std::uint32_t>(recording.addresses + recording.numbers.size());
+    indices[i] = static_cast<std::uint32_t>(recording.address_count + recording.numbers.size());
     recording.numbers.push_back(number);
   }
   for (CapturedLaunch& launch : recorder.launches) {
-    for (CapturedLaunch::Number& number : launch.numbers) number.value = places[number.value];
+    for (CapturedLaunch::Number& number : launch.numbers)
+      number.value_index = indices[number.value_index];
     std::erase_if(launch.numbers, [](const CapturedLaunch::Number& number) {
-      return number.value == RecordedArgument::none;
+      return number.value_index == RecordedArgument::none;
     });
   }
 }
 
 /// The addresses that stood in for the arguments whose addresses change.
-std::vector<StandInRange> ranges_of(const Recorder& recorder) {
+std::vector<StandInRange> stand_in_ranges(const Recorder& recorder) {
   std::vector<StandInRange> ranges;
   for (std::size_t i = 0; i < recorder.arguments.size(); ++i) {
     const Recorder::StandIn& made = recorder.stand_ins[i];
     const RecordedArgument& argument = recorder.arguments[i];
-    if (argument.place == RecordedArgument::none) continue;
-    ranges.push_back({made.memory->begin(), made.memory->end(), made.base, argument.place});
+    if (argument.value_index == RecordedArgument::none) continue;
+    ranges.push_back({made.memory->begin(), made.memory->end(), made.base, argument.value_index});
   }
   return ranges;
 }
 
-bool has_other_kernels(py::handle self, const GraphDefinition& given) {
+bool has_foreign_kernels(py::handle self, const GraphDefinition& given) {
   const std::shared_ptr<Recorder> recorder = recorder_of(self).recorder;
   return without_gil([recorder, definition = GraphDefinition(given)] {
-    return RecordedGraph::has_other_kernels(definition, recorder->launches);
+    return RecordedGraph::has_foreign_kernels(definition, recorder->launches);
   });
 }
 
@@ -149,16 +151,16 @@ void keep(py::handle self, py::object used) {
   recorder_of(self).recorder->kept.push_back(keep_alive(std::move(used)));
 }
 
-/// Numbers the values of a second capture of a call, which must use the same ones.
-void number_again(const Recording& first, Recorder& again, const std::string& name) {
+/// The same for a second capture of the call, which must use the same values.
+void assign_same_indices(const Recording& first, Recorder& second, const std::string& name) {
   Recording numbered;
-  number_values(numbered, again);
-  bool is_same = numbered.addresses == first.addresses &&
+  assign_indices(numbered, second);
+  bool is_same = numbered.address_count == first.address_count &&
                  numbered.numbers.size() == first.numbers.size() &&
-                 again.arguments.size() == first.arguments.size();
-  for (std::size_t i = 0; is_same && i < again.arguments.size(); ++i) {
-    is_same = again.arguments[i].form == first.arguments[i].form &&
-              again.arguments[i].place == first.arguments[i].place;
+                 second.arguments.size() == first.arguments.size();
+  for (std::size_t i = 0; is_same && i < second.arguments.size(); ++i) {
+    is_same = second.arguments[i].form == first.arguments[i].form &&
+              second.arguments[i].value_index == first.arguments[i].value_index;
   }
   for (std::size_t i = 0; is_same && i < numbered.numbers.size(); ++i) {
     is_same = numbered.numbers[i].argument == first.numbers[i].argument &&
@@ -180,68 +182,69 @@ void require_open_stand_ins(const Recorder& recorder, const Function& function) 
 /// launches it. Returns whether another recording was dropped for it, how many were dropped since
 /// no call fitted them any more, if there are many, and what the function returns.
 py::tuple finish(py::handle self, const GraphDefinition& given_definition, const py::object& result,
-                 const py::sequence& guards, const py::object& again_object,
-                 const py::object& again_definition) {
+                 const py::sequence& guards, const py::object& second_object,
+                 const py::object& second_definition) {
   const RecorderObject& object = recorder_of(self);
   const std::shared_ptr<Function> function = object.function;
   Recorder& recorder = *object.recorder;
   require_open_stand_ins(recorder, *function);
-  recorder.require_same_sources();
+  recorder.require_unchanged_sources();
   auto recording = std::make_shared<Recording>();
   note_results(*recording, recorder, *function, result);
   recording->guards = to_guards(guards);
   recording->keywords = object.keywords;
-  number_values(*recording, recorder);
+  assign_indices(*recording, recorder);
   recording->arguments = recorder.arguments;
-  const std::vector<StandInRange> ranges = ranges_of(recorder);
+  const std::vector<StandInRange> ranges = stand_in_ranges(recorder);
   RecordedCapture capture{given_definition, ranges, recorder.launches};
-  std::optional<RecordedCapture> again;
-  std::vector<StandInRange> ranges_again;
-  if (!again_object.is_none()) {
-    Recorder& second = *recorder_of(again_object).recorder;
-    number_again(*recording, second, function->name);
-    ranges_again = ranges_of(second);
-    again.emplace(RecordedCapture{py::cast<GraphDefinition>(again_definition), ranges_again,
-                                  second.launches});
+  std::optional<RecordedCapture> second_capture;
+  std::vector<StandInRange> second_ranges;
+  if (!second_object.is_none()) {
+    Recorder& second = *recorder_of(second_object).recorder;
+    assign_same_indices(*recording, second, function->name);
+    second_ranges = stand_in_ranges(second);
+    second_capture.emplace(RecordedCapture{py::cast<GraphDefinition>(second_definition),
+                                           second_ranges, second.launches});
   }
   return with_current_stream([&](const Stream& stream) {
     const owner::StreamBox& queue = open_queue(*function, stream);
-    const Recording::Place place = place_of(queue);
-    recording->place = place;
+    const Recording::Contexts contexts = contexts_of(queue);
+    recording->contexts = contexts;
     recording->context = queue.work_context();
-    const GivenArguments given(items_of(object.args), PyTuple_GET_SIZE(object.args.ptr()),
-                               queue.stream);
+    const CallArguments given(items_of(object.args), PyTuple_GET_SIZE(object.args.ptr()),
+                              queue.stream);
     const BorrowedBuffers borrowed(items_of(object.args), PyTuple_GET_SIZE(object.args.ptr()));
-    for (std::size_t i = 0; again && i < given.size(); ++i) {
+    for (std::size_t i = 0; second_capture && i < given.size(); ++i) {
       RecordedArgument& argument = recording->arguments[i];
       argument.alignment = StandInMemory::alignment;
       argument.offset = given[i].address % argument.alignment;
     }
-    if (!recording->fits(given, object.keywords.ptr(), place)) {
+    if (!recording->fits(given, object.keywords.ptr(), contexts)) {
       throw std::runtime_error(function->name +
                                ": its arguments, or variables that it reads, changed while it was "
                                "recorded");
     }
     LaunchArrays arrays(queue, recording->context);
-    std::vector<std::uint64_t> values(recording->addresses + recording->numbers.size());
+    std::vector<std::uint64_t> values(recording->address_count + recording->numbers.size());
     recording->write_values(given, arrays, values);
     recording->graph = without_gil([&] {
       const ContextCall call(recording->context);
-      return std::make_shared<RecordedGraph>(capture, again ? &*again : nullptr, values,
-                                             std::move(recorder.kept));
+      return std::make_shared<RecordedGraph>(capture, second_capture ? &*second_capture : nullptr,
+                                             values, std::move(recorder.kept));
     });
-    std::vector<std::shared_ptr<Recording>> dropped = take_dead(*function);
-    function->dead += dropped.size();
-    const std::size_t dead =
-        function->dead >= function->most ? std::exchange(function->dead, 0) : 0;
+    std::vector<std::shared_ptr<Recording>> dropped = take_dead_recordings(*function);
+    function->dead_recordings += dropped.size();
+    const std::size_t dead = function->dead_recordings >= function->max_recordings
+                                 ? std::exchange(function->dead_recordings, 0)
+                                 : 0;
     bool is_full = false;
     // Another thread may have recorded the same meanwhile.
-    if (const auto other = find_recording(*function, given, object.keywords.ptr(), place)) {
+    if (const auto other = find_recording(*function, given, object.keywords.ptr(), contexts)) {
       recording = other;
     } else {
       auto& all = function->recordings;
       all.insert(all.begin(), recording);
-      is_full = all.size() > function->most;
+      is_full = all.size() > function->max_recordings;
       if (is_full) {
         dropped.push_back(std::move(all.back()));
         all.pop_back();
@@ -260,23 +263,23 @@ py::object make_recorder(py::handle self, const py::tuple& args, const py::tuple
   const std::shared_ptr<Function> function = get_if<RecordedFunction>(self.ptr())->box;
   return with_current_stream([&](const Stream& stream) {
     const owner::StreamBox& queue = open_queue(*function, stream);
-    const GivenArguments given(items_of(args), args.size(), queue.stream);
+    const CallArguments given(items_of(args), args.size(), queue.stream);
     std::vector<RecordedArgument> arguments;
     for (std::size_t i = 0; i < given.size(); ++i) {
       arguments.emplace_back(given[i], function->name + ": " + labels[i].cast<std::string>());
       RecordedArgument& argument = arguments.back();
-      argument.same_as = earlier_same(given, i);
+      argument.same_memory_as = earlier_same_memory(given, i);
       if (argument.form == RecordedArgument::Form::number && make_number.is_none()) {
-        argument.form = RecordedArgument::Form::object;
-        argument.why_fixed = "a call that takes no other number";
+        argument.form = RecordedArgument::Form::constant;
+        argument.fixed_at = "a call that takes no other number";
       }
     }
     auto recorder = std::make_shared<Recorder>(function->name, std::move(arguments));
     for (std::size_t i = 0; i < given.size(); ++i) {
       const RecordedArgument& argument = recorder->arguments[i];
       recorder->stand_ins.push_back(
-          argument.same_as != RecordedArgument::none
-              ? recorder->stand_ins[argument.same_as]
+          argument.same_memory_as != RecordedArgument::none
+              ? recorder->stand_ins[argument.same_memory_as]
               : make_stand_in(given[i], argument, make_number, make_array, queue.stream));
     }
     return py::reinterpret_steal<py::object>(
@@ -291,10 +294,10 @@ void bind_recorder(py::module_& module) {
       .def("begin", quick, &begin)
       .def("end", quick, &end)
       .def("close", in_parts, &close)
-      .def("has_other_kernels", in_parts, py::arg("definition"), &has_other_kernels)
+      .def("has_foreign_kernels", in_parts, py::arg("definition"), &has_foreign_kernels)
       .def("keep", quick, py::arg("used"), &keep)
       .def("finish", in_parts, py::arg("definition"), py::arg("result"), py::arg("guards"),
-           py::arg("again"), py::arg("definition_again"), &finish);
+           py::arg("second"), py::arg("second_definition"), &finish);
 }
 
 }  // namespace cudacore::bindings

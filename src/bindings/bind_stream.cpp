@@ -70,7 +70,7 @@ py::args callback_arguments(const py::args& given) {
   py::tuple values(given.size());
   for (std::size_t i = 0; i < given.size(); ++i) {
     const py::object one = given[i];
-    values[i] = recorded_number(one.ptr()) == nullptr ? one : one.attr("_fix")();
+    values[i] = number_behind(one.ptr()) == nullptr ? one : one.attr("_fix")();
   }
   return py::reinterpret_borrow<py::args>(values);
 }

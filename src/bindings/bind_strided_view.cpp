@@ -204,8 +204,8 @@ void bind_strided_view(py::module_& module) {
       .property("exporting_obj", quick,
                 [](const StridedView& self) {
                   const Recorder* recorder = Recorder::active();
-                  if (recorder != nullptr && recorder->is_stand_in(self.address) &&
-                      !recorder->has_stand_in(self.exporter)) {
+                  if (recorder != nullptr && recorder->is_stand_in_address(self.address) &&
+                      !recorder->is_stand_in(self.exporter)) {
                     throw NotSupportedError(
                         "exporting_obj of an argument of a recorded function: what else the object "
                         "has is "

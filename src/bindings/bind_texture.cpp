@@ -107,7 +107,7 @@ void close_surface(const ObjectOf<PySurface>& self) { close_reader(self, &PySurf
 void require_no_stand_in(const TextureObject& texture) {
   const Recorder* recorder = Recorder::active();
   if (recorder == nullptr || texture.is_closed()) return;
-  if (!recorder->is_stand_in(texture.box()->address)) return;
+  if (!recorder->is_stand_in_address(texture.box()->address)) return;
   throw NotSupportedError(
       "the handle of a TextureObject of an argument is read while that is recorded, and the "
       "address in the texture cannot be replaced; make the texture outside, and pass that");

@@ -12,7 +12,7 @@ namespace cudacore::bindings {
 namespace {
 
 bool is_number(PyObject* object) noexcept {
-  return recorded_number(object) != nullptr || PyLong_CheckExact(object) != 0 ||
+  return number_behind(object) != nullptr || PyLong_CheckExact(object) != 0 ||
          PyFloat_CheckExact(object) != 0 || PyBool_Check(object) != 0 || object == Py_None;
 }
 

@@ -183,14 +183,14 @@ void queue_launch(const owner::StreamBox& stream, error::ContextBox& context,
   const bool may_be_captured = owner::any_capture();
   if (may_be_captured) [[unlikely]] {
     shares = keep_arguments(used.data(), used.size());
-    require_recorded_memory(stream, used);
+    require_no_foreign_stand_ins(stream, used);
   }
   if (arrays.has_producers()) [[unlikely]] {
     const ReleaseGil release;
     arrays.wait_for_producers();
   }
   if (const Recorder* recorder = Recorder::active()) [[unlikely]]
-    recorder->require_recorded(stream);
+    recorder->require_captured(stream);
   queue(api, stream, context, *kernel.box(), config, places);
   if (owner::any_capture()) [[unlikely]] {
     if (!may_be_captured) shares = keep_arguments(used.data(), used.size());

@@ -55,7 +55,7 @@ bool LaunchArrays::is_own(CUstream stream) const {
 void LaunchArrays::fix_numbers(const std::vector<Number>& numbers) noexcept {
   Recorder* recorder = Recorder::active();
   if (recorder == nullptr) return;
-  for (const Number& number : numbers) recorder->fix(number.object);
+  for (const Number& number : numbers) recorder->fix_number(number.object);
 }
 
 Stream LaunchArrays::own() const { return borrowed_stream(stream_->stream, *context_); }

@@ -199,7 +199,7 @@ bool is_compared_by_value(PyObject* object) noexcept {
          is_constant_of_ours(object) || is_frozen_dataclass(object);
 }
 
-GivenArguments::GivenArguments(PyObject* const* objects, std::size_t count, CUstream consumer)
+CallArguments::CallArguments(PyObject* const* objects, std::size_t count, CUstream consumer)
     : count_(count) {
   if (count > few) {
     more_.resize(count);
@@ -224,7 +224,7 @@ GivenArguments::GivenArguments(PyObject* const* objects, std::size_t count, CUst
     }
   }
   for (std::size_t i = 0; i < count; ++i) {
-    GivenArgument& given = all_[i];
+    CallArgument& given = all_[i];
     if (Py_TYPE(given.object) == heap_type<Buffer>) {
       const BufferBox* box = get_if<Buffer>(given.object)->box().get();
       given.is_memory = given.device >= 0 && box != nullptr && !box->is_stale();
@@ -240,7 +240,7 @@ GivenArguments::GivenArguments(PyObject* const* objects, std::size_t count, CUst
   }
 }
 
-RecordedArgument::RecordedArgument(const GivenArgument& given, const std::string& name)
+RecordedArgument::RecordedArgument(const CallArgument& given, const std::string& name)
     : type(py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(Py_TYPE(given.object)))) {
   if (given.is_memory) {
     form = Form::memory;
@@ -276,10 +276,10 @@ RecordedArgument::RecordedArgument(const GivenArgument& given, const std::string
   }
 }
 
-bool RecordedArgument::fits(const GivenArgument& given) const noexcept {
+bool RecordedArgument::fits(const CallArgument& given) const noexcept {
   if (reinterpret_cast<PyObject*>(Py_TYPE(given.object)) != type.ptr()) return false;
   if (form == Form::number) return true;
-  if (form == Form::object) {
+  if (form == Form::constant) {
     if (given.is_memory) return false;
     if (const Buffer* buffer = get_if<Buffer>(given.object)) {
       return given.object == value.ptr() && !buffer->is_closed();
@@ -320,18 +320,18 @@ std::string RecordedArgument::text() const {
                     : " of " + error::format_bytes(size);
     return text + ", device " + std::to_string(device);
   }
-  if (form == Form::object) {
+  if (form == Form::constant) {
     text += " " + shown(value);
-    if (!why_fixed.empty()) text += ", whose value is used at " + why_fixed;
+    if (!fixed_at.empty()) text += ", whose value is used at " + fixed_at;
   }
   return text;
 }
 
-std::uint32_t earlier_same(const GivenArguments& all, std::size_t i) noexcept {
+std::uint32_t earlier_same_memory(const CallArguments& all, std::size_t i) noexcept {
   if (!all[i].is_memory) return RecordedArgument::none;
-  const GivenArgument& one = all[i];
+  const CallArgument& one = all[i];
   for (std::size_t before = 0; before < i; ++before) {
-    const GivenArgument& other = all[before];
+    const CallArgument& other = all[before];
     const bool are_buffers = get_if<Buffer>(one.object) != nullptr &&
                              get_if<Buffer>(other.object) != nullptr && other.is_memory;
     if (other.object == one.object ||

@@ -22,19 +22,19 @@ const owner::StreamBox& open_queue(const RecordedFunction::Box& function, const 
   return *stream.box();
 }
 
-Recording::Place place_of(const owner::StreamBox& queue) {
+Recording::Contexts contexts_of(const owner::StreamBox& queue) {
   const error::ContextBox* context = queue.work_context().get();
   // The default stream is that of the current context.
   return {context, entered_stream() == nullptr ? context : error::current_context().get()};
 }
 
 std::shared_ptr<Recording> find_recording(RecordedFunction::Box& function,
-                                          const GivenArguments& given, PyObject* names,
-                                          const Recording::Place& place) {
+                                          const CallArguments& given, PyObject* names,
+                                          const Recording::Contexts& contexts) {
   auto& all = function.recordings;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::shared_ptr<Recording> recording = all[i];
-    if (!recording->fits(given, names, place)) continue;
+    if (!recording->fits(given, names, contexts)) continue;
     const auto found = std::find(all.begin(), all.end(), recording);
     if (found != all.end()) std::rotate(all.begin(), found, found + 1);
     return recording;
@@ -44,7 +44,7 @@ std::shared_ptr<Recording> find_recording(RecordedFunction::Box& function,
 
 PyObject* launch_recording(RecordedFunction::Box& function,
                            const std::shared_ptr<Recording>& recording, const Stream& stream,
-                           const GivenArguments& given) {
+                           const CallArguments& given) {
   const owner::StreamBox& queue = open_queue(function, stream);
   LaunchArrays arrays(queue, queue.work_context());
   try {
@@ -56,9 +56,9 @@ PyObject* launch_recording(RecordedFunction::Box& function,
   return recording->result(given);
 }
 
-std::vector<std::shared_ptr<Recording>> take_dead(RecordedFunction::Box& function) {
+std::vector<std::shared_ptr<Recording>> take_dead_recordings(RecordedFunction::Box& function) {
   std::unordered_map<PyObject*, Py_ssize_t> held;
-  for (const auto& recording : function.recordings) recording->count_held(held);
+  for (const auto& recording : function.recordings) recording->count_references(held);
   std::vector<std::shared_ptr<Recording>> dead;
   std::erase_if(function.recordings, [&](const std::shared_ptr<Recording>& recording) {
     if (!recording->is_dead(held)) return false;

@@ -20,20 +20,20 @@ auto with_current_stream(const Use& use) {
 [[nodiscard]] const owner::StreamBox& open_queue(const RecordedFunction::Box& function,
                                                  const Stream& stream);
 /// Where a call queues work, and what it finds as the current context.
-[[nodiscard]] Recording::Place place_of(const owner::StreamBox& queue);
+[[nodiscard]] Recording::Contexts contexts_of(const owner::StreamBox& queue);
 /// The recording that fits, which becomes the first; null if there is none. May run Python code,
 /// which may change the list: a module may have keys that aren't strings.
 [[nodiscard]] std::shared_ptr<Recording> find_recording(RecordedFunction::Box& function,
-                                                        const GivenArguments& given,
-                                                        PyObject* names,
-                                                        const Recording::Place& place);
+                                                        const CallArguments& given, PyObject* names,
+                                                        const Recording::Contexts& contexts);
 /// Launches a recording that fits; returns what the function returned.
 [[nodiscard]] PyObject* launch_recording(RecordedFunction::Box& function,
                                          const std::shared_ptr<Recording>& recording,
-                                         const Stream& stream, const GivenArguments& given);
+                                         const Stream& stream, const CallArguments& given);
 /// Drops the recordings that no call fits any more: nothing but recordings has an object that must
 /// be found. Returns them, to be dropped when the list may change.
-[[nodiscard]] std::vector<std::shared_ptr<Recording>> take_dead(RecordedFunction::Box& function);
+[[nodiscard]] std::vector<std::shared_ptr<Recording>> take_dead_recordings(
+    RecordedFunction::Box& function);
 
 /// A recorder of a call: `labels` name its arguments. With `make_number` None, numbers are taken as
 /// they are.

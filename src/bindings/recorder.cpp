@@ -53,20 +53,20 @@ void Recorder::end() noexcept {
   if (active_ == this) active_ = nullptr;
 }
 
-PyObject* Recorder::number(PyObject* object) const noexcept {
+PyObject* Recorder::number_behind(PyObject* object) const noexcept {
   for (const StandIn& one : stand_ins) {
     if (one.object.ptr() == object) return one.value.ptr();
   }
   return nullptr;
 }
 
-void Recorder::fix(PyObject* object) noexcept {
+void Recorder::fix_number(PyObject* object) noexcept {
   PyObject* result = PyObject_CallMethod(object, "_fix", nullptr);
   if (result == nullptr) PyErr_WriteUnraisable(object);
   Py_XDECREF(result);
 }
 
-void Recorder::require_recorded(const owner::StreamBox& stream) const {
+void Recorder::require_captured(const owner::StreamBox& stream) const {
   if (capture_of(stream).status != CU_STREAM_CAPTURE_STATUS_NONE) return;
   throw NotSupportedError(
       "work is queued on " + owner::describe_stream(stream) +
@@ -74,9 +74,10 @@ void Recorder::require_recorded(const owner::StreamBox& stream) const {
       "or make the other stream wait for it first");
 }
 
-void Recorder::require_recorded(const owner::StreamBox& stream, CUdeviceptr address) {
-  const auto found = std::ranges::find_if(
-      all_recorders(), [address](const Recorder* one) { return one->is_stand_in(address); });
+void Recorder::require_no_foreign_stand_in(const owner::StreamBox& stream, CUdeviceptr address) {
+  const auto found = std::ranges::find_if(all_recorders(), [address](const Recorder* one) {
+    return one->is_stand_in_address(address);
+  });
   if (found == all_recorders().end() || *found == active_) return;
   // It may end while the driver is asked.
   const std::string name = (*found)->name_;
@@ -88,35 +89,35 @@ void Recorder::require_recorded(const owner::StreamBox& stream, CUdeviceptr addr
                           "stream that is recorded, or do it outside");
 }
 
-bool Recorder::has_stand_in(py::handle object) const noexcept {
+bool Recorder::is_stand_in(py::handle object) const noexcept {
   return std::any_of(stand_ins.begin(), stand_ins.end(),
                      [&](const StandIn& one) { return one.object.ptr() == object.ptr(); });
 }
 
-bool Recorder::is_stand_in(CUdeviceptr address) const noexcept {
+bool Recorder::is_stand_in_address(CUdeviceptr address) const noexcept {
   return std::any_of(stand_ins.begin(), stand_ins.end(), [&](const StandIn& one) {
     return one.memory != nullptr && address >= one.memory->begin() && address < one.memory->end();
   });
 }
 
-void Recorder::require_no_address(std::span<const std::byte> bytes) const {
+void Recorder::require_no_stand_in_address(std::span<const std::byte> bytes) const {
   std::uint64_t word = 0;
   for (std::size_t at = 0; at + sizeof(word) <= bytes.size(); ++at) {
     std::memcpy(&word, &bytes[at], sizeof(word));
-    if (!is_stand_in(word)) continue;
+    if (!is_stand_in_address(word)) continue;
     throw NotSupportedError(
         "the address of an argument is copied from memory of the host, where a recording cannot "
         "replace it; pass the argument to the kernel itself");
   }
 }
 
-void Recorder::note_source(const owner::StreamBox& stream, std::span<const std::byte> bytes,
-                           std::shared_ptr<void> memory) {
+void Recorder::note_host_source(const owner::StreamBox& stream, std::span<const std::byte> bytes,
+                                std::shared_ptr<void> memory) {
   if (capture_of(stream).graph != graph_) return;
   sources_.push_back({bytes, std::move(memory), hash_of(bytes)});
 }
 
-void Recorder::require_same_sources() const {
+void Recorder::require_unchanged_sources() const {
   for (const Source& source : sources_) {
     if (hash_of(source.bytes) == source.hash) continue;
     throw NotSupportedError(name_ +
@@ -137,7 +138,7 @@ bool Recorder::note_launch(const owner::StreamBox& stream, const Kernel& kernel,
     while (stand_ins[argument].object.ptr() != used.object) ++argument;
     const launching::Slot& slot = plan.slots[used.parameter];
     if (slot.size > sizeof(std::uint64_t)) {
-      fix(used.object);
+      fix_number(used.object);
       continue;
     }
     std::uint32_t at = 0;
@@ -154,7 +155,7 @@ bool Recorder::note_launch(const owner::StreamBox& stream, const Kernel& kernel,
 }
 
 bool Recorder::keep(const owner::StreamBox& stream, std::vector<std::shared_ptr<void>>& shares) {
-  require_recorded(stream);
+  require_captured(stream);
   if (capture_of(stream).graph != graph_) return false;
   kept.insert(kept.end(), std::make_move_iterator(shares.begin()),
               std::make_move_iterator(shares.end()));
@@ -163,7 +164,7 @@ bool Recorder::keep(const owner::StreamBox& stream, std::vector<std::shared_ptr<
 
 void require_recorded(const Stream& stream) {
   const Recorder* recorder = Recorder::active();
-  if (recorder != nullptr && stream.box() != nullptr) recorder->require_recorded(*stream.box());
+  if (recorder != nullptr && stream.box() != nullptr) recorder->require_captured(*stream.box());
 }
 
 void require_no_recording(const char* what) {
@@ -172,12 +173,13 @@ void require_no_recording(const char* what) {
                           ", which is not recorded: do so outside of the recorded function");
 }
 
-void require_recorded_memory(const owner::StreamBox& stream, std::span<PyObject* const> objects) {
+void require_no_foreign_stand_ins(const owner::StreamBox& stream,
+                                  std::span<PyObject* const> objects) {
   for (PyObject* object : objects) {
     if (const auto* buffer = used_value<Buffer>(object)) {
-      Recorder::require_recorded(stream, buffer->handle());
+      Recorder::require_no_foreign_stand_in(stream, buffer->handle());
     } else if (const auto* view = get_if<StridedView>(object)) {
-      Recorder::require_recorded(stream, view->address);
+      Recorder::require_no_foreign_stand_in(stream, view->address);
     }
   }
 }
@@ -192,14 +194,14 @@ void require_recorded_copy(const Stream& stream, bool is_to_host) {
 }
 
 void require_recorded_source(std::span<const std::byte> bytes) {
-  if (const Recorder* recorder = Recorder::active()) recorder->require_no_address(bytes);
+  if (const Recorder* recorder = Recorder::active()) recorder->require_no_stand_in_address(bytes);
 }
 
 void note_recorded_source(const Stream& stream, std::span<const std::byte> bytes,
                           std::shared_ptr<void> memory) {
   Recorder* recorder = Recorder::active();
   if (recorder == nullptr || bytes.empty() || stream.box() == nullptr) return;
-  recorder->note_source(*stream.box(), bytes, std::move(memory));
+  recorder->note_host_source(*stream.box(), bytes, std::move(memory));
 }
 
 }  // namespace cudacore::bindings

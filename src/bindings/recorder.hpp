@@ -18,8 +18,8 @@
 
 namespace cudacore::bindings {
 
-/// A number that launches take, as the kernels declare it.
-struct RecordedNumber {
+/// A number that each replay writes anew, as the kernels declare it.
+struct ReplayedNumber {
   std::uint32_t argument = 0;  ///< of the function
   Kernel kernel;               ///< one that takes it, which messages name
   std::size_t parameter = 0;
@@ -41,7 +41,7 @@ class Recorder : driver::NotCopied {
   /// Refuses memory that stands for an argument in what another thread records, on a stream that is
   /// not part of that: the work would run once, now, on nobody's memory.
   /// @throw NotSupportedError
-  static void require_recorded(const owner::StreamBox& stream, CUdeviceptr address);
+  static void require_no_foreign_stand_in(const owner::StreamBox& stream, CUdeviceptr address);
 
   /// Makes the thread record the capture of a stream, until end().
   /// @throw std::logic_error if it records already.
@@ -49,26 +49,26 @@ class Recorder : driver::NotCopied {
   void end() noexcept;
 
   /// The number that an object of the function's stands for; null for other objects. Borrowed.
-  [[nodiscard]] PyObject* number(PyObject* object) const noexcept;
+  [[nodiscard]] PyObject* number_behind(PyObject* object) const noexcept;
   /// Notes that the value of such a number was used.
-  void fix(PyObject* object) noexcept;
+  void fix_number(PyObject* object) noexcept;
   /// Refuses work on a stream that is not captured: it would run once, now.
   /// @throw NotSupportedError
-  void require_recorded(const owner::StreamBox& stream) const;
+  void require_captured(const owner::StreamBox& stream) const;
   /// Whether an object stands for an argument.
-  [[nodiscard]] bool has_stand_in(py::handle object) const noexcept;
+  [[nodiscard]] bool is_stand_in(py::handle object) const noexcept;
   /// Whether an address is one of a stand-in's.
-  [[nodiscard]] bool is_stand_in(CUdeviceptr address) const noexcept;
+  [[nodiscard]] bool is_stand_in_address(CUdeviceptr address) const noexcept;
   /// @throw NotSupportedError if the address of a stand-in, which nobody would replace, is among
   /// bytes of the host that work is to read.
-  void require_no_address(std::span<const std::byte> bytes) const;
+  void require_no_stand_in_address(std::span<const std::byte> bytes) const;
   /// Notes bytes of the host that work reads which was captured on a stream, and what keeps them:
   /// they are read again by each replay. Nothing if that is part of another capture.
-  void note_source(const owner::StreamBox& stream, std::span<const std::byte> bytes,
-                   std::shared_ptr<void> memory);
+  void note_host_source(const owner::StreamBox& stream, std::span<const std::byte> bytes,
+                        std::shared_ptr<void> memory);
   /// Refuses sources that the function has written since: each copy would read the last state.
   /// @throw NotSupportedError
-  void require_same_sources() const;
+  void require_unchanged_sources() const;
   /// Notes the launch that was captured last on a stream, and the numbers among its arguments.
   /// Returns false if it is part of another capture.
   bool note_launch(const owner::StreamBox& stream, const Kernel& kernel, LaunchArrays& arrays);
@@ -83,7 +83,7 @@ class Recorder : driver::NotCopied {
   };
   std::vector<RecordedArgument> arguments;
   std::vector<StandIn> stand_ins;  ///< one for each argument
-  std::vector<RecordedNumber> numbers;
+  std::vector<ReplayedNumber> numbers;
   std::vector<CapturedLaunch> launches;  ///< their values are indices of `numbers`
   /// What the recording keeps. The driver could, but then launches a graph at half the speed.
   std::vector<std::shared_ptr<void>> kept;
@@ -103,9 +103,9 @@ class Recorder : driver::NotCopied {
 };
 
 /// The number that an object stands for in what the thread records; null for other objects.
-[[nodiscard]] inline PyObject* recorded_number(PyObject* object) noexcept {
+[[nodiscard]] inline PyObject* number_behind(PyObject* object) noexcept {
   const Recorder* recorder = Recorder::active();
-  return recorder == nullptr ? nullptr : recorder->number(object);
+  return recorder == nullptr ? nullptr : recorder->number_behind(object);
 }
 
 /// Refuses work on a stream that is not recorded; does nothing unless the thread records.
@@ -116,26 +116,26 @@ void require_recorded(const Stream& stream);
 /// @throw NotSupportedError in a function that is being recorded.
 void require_no_recording(const char* what);
 /// Refuses Buffers and views among objects that stand for arguments elsewhere, before work on them
-/// is queued; see Recorder::require_recorded().
-void require_recorded_memory(const owner::StreamBox& stream, std::span<PyObject* const> objects);
-/// The same, and what require_recorded() refuses.
-inline void require_recorded_memory(const Stream& stream,
-                                    std::initializer_list<py::handle> objects) {
+/// is queued; see Recorder::require_no_foreign_stand_in().
+void require_no_foreign_stand_ins(const owner::StreamBox& stream,
+                                  std::span<PyObject* const> objects);
+/// The same, and what require_recorded() refuses of the stream alone.
+inline void require_recorded(const Stream& stream, std::initializer_list<py::handle> objects) {
   if (!owner::any_capture() || stream.box() == nullptr) [[likely]]
     return;
   require_recorded(stream);
   for (const py::handle object : objects) {
     PyObject* one = object.ptr();
-    require_recorded_memory(*stream.box(), std::span(&one, 1));
+    require_no_foreign_stand_ins(*stream.box(), std::span(&one, 1));
   }
 }
 /// Refuses a copy to memory of the host alone, which the function could read before it is made.
 /// @throw NotSupportedError as require_recorded()
 void require_recorded_copy(const Stream& stream, bool is_to_host);
 /// Before work that reads the host's memory; does nothing unless the thread records.
-/// @throw NotSupportedError as Recorder::require_no_address()
+/// @throw NotSupportedError as Recorder::require_no_stand_in_address()
 void require_recorded_source(std::span<const std::byte> bytes);
-/// Behind it; see Recorder::note_source().
+/// Behind it; see Recorder::note_host_source().
 void note_recorded_source(const Stream& stream, std::span<const std::byte> bytes,
                           std::shared_ptr<void> memory);
 

@@ -72,9 +72,9 @@ bool Recording::guards_hold() const noexcept {
                      [](const Guard& guard) { return guard.holds(); });
 }
 
-bool Recording::fits(const GivenArguments& given, PyObject* names,
-                     const Place& where) const noexcept {
-  if (given.size() != arguments.size() || place != where) return false;
+bool Recording::fits(const CallArguments& given, PyObject* names,
+                     const Contexts& where) const noexcept {
+  if (given.size() != arguments.size() || contexts != where) return false;
   const Py_ssize_t count = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
   if (count != PyTuple_GET_SIZE(keywords.ptr())) return false;
   for (Py_ssize_t i = 0; i < count; ++i) {
@@ -86,18 +86,19 @@ bool Recording::fits(const GivenArguments& given, PyObject* names,
   }
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const RecordedArgument& argument = arguments[i];
-    if (!argument.fits(given[i]) || earlier_same(given, i) != argument.same_as) return false;
+    if (!argument.fits(given[i]) || earlier_same_memory(given, i) != argument.same_memory_as)
+      return false;
   }
   return guards_hold();
 }
 
-void Recording::count_held(std::unordered_map<PyObject*, Py_ssize_t>& held) const {
+void Recording::count_references(std::unordered_map<PyObject*, Py_ssize_t>& held) const {
   for (const Guard& guard : guards) {
     ++held[guard.container.ptr()];
     if (guard.expected) ++held[guard.expected.ptr()];
   }
   for (const RecordedArgument& argument : arguments) {
-    if (argument.form == RecordedArgument::Form::object) ++held[argument.value.ptr()];
+    if (argument.form == RecordedArgument::Form::constant) ++held[argument.value.ptr()];
   }
 }
 
@@ -113,22 +114,22 @@ bool Recording::is_dead(const std::unordered_map<PyObject*, Py_ssize_t>& held) c
                       is_gone(guard.expected);
              }) ||
          std::any_of(arguments.begin(), arguments.end(), [&](const RecordedArgument& argument) {
-           return argument.form == RecordedArgument::Form::object && argument.scalar_size == 0 &&
+           return argument.form == RecordedArgument::Form::constant && argument.scalar_size == 0 &&
                   !is_compared_by_value(argument.value.ptr()) && is_gone(argument.value);
          });
 }
 
-void Recording::write_values(const GivenArguments& given, LaunchArrays& arrays,
+void Recording::write_values(const CallArguments& given, LaunchArrays& arrays,
                              std::span<std::uint64_t> values) const {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const RecordedArgument& argument = arguments[i];
-    if (argument.place == RecordedArgument::none) continue;
-    values[argument.place] = given[i].address;
+    if (argument.value_index == RecordedArgument::none) continue;
+    values[argument.value_index] = given[i].address;
     if (given[i].array != nullptr) arrays.add(*given[i].array);
   }
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const RecordedNumber& number = numbers[i];
-    std::uint64_t& value = values[addresses + i];
+    const ReplayedNumber& number = numbers[i];
+    std::uint64_t& value = values[address_count + i];
     value = 0;
     try {
       static_cast<void>(pack_argument(*number.kernel.box(), number.parameter, number.slot,
@@ -148,21 +149,21 @@ std::string Recording::label(std::size_t argument) const {
   return "argument " + shown(name) + " of the call";
 }
 
-void Recording::launch(const Stream& stream, const GivenArguments& given, LaunchArrays& arrays) {
+void Recording::launch(const Stream& stream, const CallArguments& given, LaunchArrays& arrays) {
   constexpr std::size_t few = 64;
-  const std::size_t count = addresses + numbers.size();
+  const std::size_t count = address_count + numbers.size();
   std::array<std::uint64_t, few> on_stack;  // NOLINT: filled below
   std::vector<std::uint64_t> more(count > few ? count : 0);
   const std::span<std::uint64_t> values(count > few ? more.data() : on_stack.data(), count);
   write_values(given, arrays, values);
-  ++launches;
+  ++launch_count;
   const ReleaseGil release;
   if (arrays.has_producers()) arrays.wait_for_producers();
   graph->launch(stream, values);
   if (arrays.has_producers()) arrays.make_producers_wait();
 }
 
-PyObject* Recording::result(const GivenArguments& given) const noexcept {
+PyObject* Recording::result(const CallArguments& given) const noexcept {
   if (!returns_tuple) {
     return Py_NewRef(results.empty() ? Py_None : given[results.front()].object);
   }

@@ -32,33 +32,33 @@ struct Recording : driver::NotCopied {
   py::object keywords{};  ///< names of the last arguments, a tuple
   std::vector<Guard> guards;
   /// Contexts, which are never freed.
-  struct Place {
+  struct Contexts {
     const error::ContextBox* stream = nullptr;   ///< of the work
     const error::ContextBox* current = nullptr;  ///< the thread's, which the function may ask for
-    [[nodiscard]] bool operator==(const Place&) const = default;
+    [[nodiscard]] bool operator==(const Contexts&) const = default;
   };
-  Place place;
+  Contexts contexts;
   std::shared_ptr<error::ContextBox> context;  ///< of the work
-  std::vector<RecordedNumber> numbers;         ///< their values follow the addresses
-  std::size_t addresses = 0;
+  std::vector<ReplayedNumber> numbers;         ///< their values follow the address_count
+  std::size_t address_count = 0;
   std::vector<std::uint32_t> results;  ///< the arguments that are returned
   bool returns_tuple = false;
   std::shared_ptr<RecordedGraph> graph;
-  std::size_t launches = 0;  ///< with the GIL
+  std::size_t launch_count = 0;  ///< with the GIL
 
-  [[nodiscard]] bool fits(const GivenArguments& given, PyObject* names,
-                          const Place& where) const noexcept;
+  [[nodiscard]] bool fits(const CallArguments& given, PyObject* names,
+                          const Contexts& where) const noexcept;
   [[nodiscard]] bool guards_hold() const noexcept;
   /// Counts the references to objects that calls must give, or that must be found.
-  void count_held(std::unordered_map<PyObject*, Py_ssize_t>& held) const;
+  void count_references(std::unordered_map<PyObject*, Py_ssize_t>& held) const;
   /// Whether nothing but what `held` counts has such an object any more, so that no call can fit.
   [[nodiscard]] bool is_dead(const std::unordered_map<PyObject*, Py_ssize_t>& held) const;
   /// Launches it with what the call gives. Arguments were checked by fits().
-  void launch(const Stream& stream, const GivenArguments& given, LaunchArrays& arrays);
+  void launch(const Stream& stream, const CallArguments& given, LaunchArrays& arrays);
   /// What the function returned, of these arguments. A new reference.
-  [[nodiscard]] PyObject* result(const GivenArguments& given) const noexcept;
+  [[nodiscard]] PyObject* result(const CallArguments& given) const noexcept;
   /// Writes the values of a launch: what is in front of them must be large enough.
-  void write_values(const GivenArguments& given, LaunchArrays& arrays,
+  void write_values(const CallArguments& given, LaunchArrays& arrays,
                     std::span<std::uint64_t> values) const;
   /// "argument 2 of the call", for messages.
   [[nodiscard]] std::string label(std::size_t argument) const;
@@ -70,8 +70,9 @@ struct RecordedFunction {
     std::string name;
     py::object function;
     std::vector<std::shared_ptr<Recording>> recordings;
-    std::size_t most = 0;
-    std::size_t dead = 0;  ///< recordings that no call could fit any more, since the last warning
+    std::size_t max_recordings = 0;
+    std::size_t dead_recordings =
+        0;  ///< recordings that no call could fit any more, since the last warning
   };
   std::shared_ptr<Box> box;
 };

@@ -44,7 +44,7 @@ StridedView stand_in_view(Recorder::StandIn& made, const StridedView& shape) {
 void require_stand_in(const Recorder::StandIn& made, const RecordedArgument& wanted,
                       py::handle original, CUstream consumer) {
   PyObject* const object = made.object.ptr();
-  const GivenArguments given(&object, 1, consumer);
+  const CallArguments given(&object, 1, consumer);
   if (given[0].is_memory && given[0].address == made.base && wanted.fits(given[0])) return;
   throw NotSupportedError(type_with_article(original) +
                           " cannot be given other memory to be recorded; pass "
@@ -61,7 +61,7 @@ PyObject* buffer_of(const Recorder::StandIn& one) noexcept {
 
 }  // namespace
 
-Recorder::StandIn make_stand_in(const GivenArgument& given, const RecordedArgument& argument,
+Recorder::StandIn make_stand_in(const CallArgument& given, const RecordedArgument& argument,
                                 const py::object& make_number, const py::object& make_array,
                                 CUstream consumer) {
   Recorder::StandIn made;
@@ -69,7 +69,7 @@ Recorder::StandIn make_stand_in(const GivenArgument& given, const RecordedArgume
   if (argument.form == RecordedArgument::Form::number) {
     made.value = object;
     made.object = make_number(object);
-  } else if (argument.form == RecordedArgument::Form::object) {
+  } else if (argument.form == RecordedArgument::Form::constant) {
     made.object = object;
   } else if (given.view != nullptr) {
     const StridedView shape = *given.view;

@@ -8,7 +8,7 @@ namespace cudacore::bindings {
 /// Makes what a recorded function gets for an argument: a number or memory of its own, or the
 /// object itself. `make_number` and `make_array` are Python's.
 /// @throw NotSupportedError for an array that can't be given other memory.
-[[nodiscard]] Recorder::StandIn make_stand_in(const GivenArgument& given,
+[[nodiscard]] Recorder::StandIn make_stand_in(const CallArgument& given,
                                               const RecordedArgument& argument,
                                               const py::object& make_number,
                                               const py::object& make_array, CUstream consumer);

@@ -46,7 +46,7 @@ void pack_texture(const KernelBox& kernel, std::size_t index, const Slot& slot,
                   unsigned char* destination) {
   const std::shared_ptr<owner::TextureBox>& box = given_texture.texture.box();
   const Recorder* recorder = Recorder::active();
-  if (recorder != nullptr && box != nullptr && recorder->is_stand_in(box->address)) {
+  if (recorder != nullptr && box != nullptr && recorder->is_stand_in_address(box->address)) {
     throw NotSupportedError(
         mismatch_message(kernel, index, "a TextureObject of an argument") +
         " that is recorded, because the address in it cannot be replaced; make the texture "

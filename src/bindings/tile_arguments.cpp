@@ -116,7 +116,7 @@ TileArguments::Found TileArguments::read_one(const TileParameter& parameter, PyO
   if (type == &PyLong_Type || type == &PyFloat_Type || type == &PyBool_Type) {
     return found(read_number(parameter, object));
   }
-  if (PyObject* number = recorded_number(object)) {
+  if (PyObject* number = number_behind(object)) {
     numbers_.push_back({values_used_, object});
     return found(read_number(parameter, number));
   }
@@ -146,7 +146,7 @@ bool TileArguments::read_constant(PyObject* object) {
     if (overflowed != 0) return false;
   } else if (type == &PyFloat_Type) {
     word = std::bit_cast<std::uint64_t>(PyFloat_AS_DOUBLE(object));  // tells 0.0 from -0.0
-  } else if (recorded_number(object) != nullptr) {
+  } else if (number_behind(object) != nullptr) {
     return false;
   }
   add_word(word);

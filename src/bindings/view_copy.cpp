@@ -68,7 +68,7 @@ void copy_view(const StridedView& target, const StridedView& source, py::handle 
   const StridedMemory out_of = memory_of(from);
   if (owner::any_capture() && chosen.box() != nullptr) [[unlikely]] {
     for (const CUdeviceptr address : {to.address, from.address}) {
-      Recorder::require_recorded(*chosen.box(), address);
+      Recorder::require_no_foreign_stand_in(*chosen.box(), address);
     }
   }
   require_recorded_copy(chosen, to.device.type == dlpack::DeviceType::cpu);

@@ -33,7 +33,7 @@ GraphWork GraphWork::allocate(const GraphAllocation& wanted) {
   return GraphWork(std::move(work));
 }
 
-GraphWork GraphWork::release(CUdeviceptr address) {
+GraphWork GraphWork::deallocate(CUdeviceptr address) {
   auto work = new_work(CU_GRAPH_NODE_TYPE_MEM_FREE,
                        "release of memory at " + error::format_address(address));
   work->params.free.dptr = address;

@@ -80,14 +80,14 @@ class RecordedGraph::Scan {
   }
 
   /// Refuses a capture that differs, once the same values are written to both.
-  void require_same(const Scan& again) const {
-    if (nodes_.size() != again.nodes_.size()) {
+  void require_same(const Scan& second) const {
+    if (nodes_.size() != second.nodes_.size()) {
       throw NotSupportedError("a second run of the recorded function queues other work: " +
-                              std::to_string(again.nodes_.size()) + " nodes instead of " +
+                              std::to_string(second.nodes_.size()) + " nodes instead of " +
                               std::to_string(nodes_.size()));
     }
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      if (is_same(nodes_[i], again.nodes_[i])) continue;
+      if (is_same(nodes_[i], second.nodes_[i])) continue;
       throw NotSupportedError(
           "a second run of the recorded function queues other work: node " + std::to_string(i) +
           ", " + describe(nodes_[i]) +
@@ -113,8 +113,8 @@ class RecordedGraph::Scan {
     return found == stand_ins_.end() ? nullptr : &*found;
   }
 
-  void add(std::size_t offset, std::uint64_t addend, std::uint32_t value) {
-    patches_.push_back({.place = nullptr, .offset = addend, .value = value});
+  void add(std::size_t offset, std::uint64_t addend, std::uint32_t value_index) {
+    patches_.push_back({.target = nullptr, .offset = addend, .value_index = value_index});
     offsets_.push_back(offset);
   }
 
@@ -123,7 +123,7 @@ class RecordedGraph::Scan {
     std::uint64_t address = 0;
     std::memcpy(&address, static_cast<const unsigned char*>(bytes) + offset, word_size);
     if (const StandInRange* range = find(address)) {
-      add(offset, address - range->address, range->value);
+      add(offset, address - range->address, range->value_index);
     }
   }
 
@@ -204,7 +204,7 @@ class RecordedGraph::Scan {
     }
     if (is_own) {
       for (const CapturedLaunch::Number& number : launched->second->numbers) {
-        add(begins.at(number.parameter), 0, number.value);
+        add(begins.at(number.parameter), 0, number.value_index);
       }
     }
     params.kernelParams = node.places.data();
@@ -264,7 +264,7 @@ class RecordedGraph::Scan {
                         ? reinterpret_cast<unsigned char*>(node.bytes.data())
                         : reinterpret_cast<unsigned char*>(&node.params);
       for (std::size_t i = node.patches_begin; i < node.patches_end; ++i) {
-        patches_[i].place = bytes + offsets_[i];
+        patches_[i].target = bytes + offsets_[i];
       }
     }
   }
@@ -311,7 +311,7 @@ class RecordedGraph::Scan {
   std::vector<std::size_t> offsets_;  ///< of each patch, from where its node's bytes begin
 };
 
-RecordedGraph::RecordedGraph(const RecordedCapture& capture, const RecordedCapture* again,
+RecordedGraph::RecordedGraph(const RecordedCapture& capture, const RecordedCapture* second,
                              std::span<const std::uint64_t> values,
                              std::vector<std::shared_ptr<void>> kept)
     : definition_(capture.definition) {
@@ -321,8 +321,8 @@ RecordedGraph::RecordedGraph(const RecordedCapture& capture, const RecordedCaptu
   {
     Scan scan(capture);
     scan.write_values(values);
-    if (again != nullptr) {
-      Scan other(*again);
+    if (second != nullptr) {
+      Scan other(*second);
       other.write_values(values);
       scan.require_same(other);
     }
@@ -340,8 +340,8 @@ RecordedGraph::RecordedGraph(const RecordedCapture& capture, const RecordedCaptu
   box.uses.back()->shares = std::move(kept);
 }
 
-bool RecordedGraph::has_other_kernels(const GraphDefinition& definition,
-                                      std::span<const CapturedLaunch> launches) {
+bool RecordedGraph::has_foreign_kernels(const GraphDefinition& definition,
+                                        std::span<const CapturedLaunch> launches) {
   const GraphCall call(definition.box());
   const std::vector<CUgraphNode> nodes = list_nodes(call);
   const auto kernels = std::count_if(nodes.begin(), nodes.end(), [&](CUgraphNode node) {
@@ -356,11 +356,11 @@ bool RecordedGraph::write(const Node& node, std::span<const Patch> patches,
   std::uint64_t changes = 0;
   for (std::size_t i = node.patches_begin; i < node.patches_end; ++i) {
     const Patch& one = patches[i];
-    const std::uint64_t value = values[one.value] + one.offset;
+    const std::uint64_t value = values[one.value_index] + one.offset;
     std::uint64_t before = 0;
-    std::memcpy(&before, one.place, word_size);
+    std::memcpy(&before, one.target, word_size);
     changes |= before ^ value;
-    std::memcpy(one.place, &value, word_size);
+    std::memcpy(one.target, &value, word_size);
   }
   return changes != 0;
 }

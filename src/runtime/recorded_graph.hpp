@@ -21,14 +21,15 @@ struct StandInRange {
   CUdeviceptr begin = 0;
   CUdeviceptr end = 0;
   CUdeviceptr address = 0;  ///< what stands for the value itself
-  std::uint32_t value = 0;
+  std::uint32_t value_index = 0;
 };
 
 /// A kernel that this library launched, and which of its arguments are numbers that change.
 struct CapturedLaunch {
   struct Number {
     std::uint32_t parameter = 0;
-    std::uint32_t value = 0;  ///< the number of the launch's value: its bytes are the lowest ones
+    std::uint32_t value_index =
+        0;  ///< the number of the launch's value: its bytes are the lowest ones
   };
 
   CUgraphNode node = nullptr;
@@ -53,12 +54,12 @@ class RecordedGraph : driver::NotCopied {
   /// there must be a second capture of the same call, with other stand-ins: everything that isn't
   /// replaced must be the same in both.
   /// @throw NotSupportedError if they went where they can't be replaced, or the captures differ.
-  RecordedGraph(const RecordedCapture& capture, const RecordedCapture* again,
+  RecordedGraph(const RecordedCapture& capture, const RecordedCapture* second,
                 std::span<const std::uint64_t> values, std::vector<std::shared_ptr<void>> kept);
 
   /// Whether a capture has kernels that other libraries launched.
-  [[nodiscard]] static bool has_other_kernels(const GraphDefinition& definition,
-                                              std::span<const CapturedLaunch> launches);
+  [[nodiscard]] static bool has_foreign_kernels(const GraphDefinition& definition,
+                                                std::span<const CapturedLaunch> launches);
 
   /// Queues all its work on a stream, with these values.
   /// @throw Error; it then can't be launched again if is_broken().
@@ -71,9 +72,9 @@ class RecordedGraph : driver::NotCopied {
 
  private:
   struct Patch {
-    unsigned char* place = nullptr;  ///< not aligned, in packed structs
+    unsigned char* target = nullptr;  ///< not aligned, in packed structs
     std::uint64_t offset = 0;
-    std::uint32_t value = 0;
+    std::uint32_t value_index = 0;
   };
   struct Node {
     CUgraphNode node = nullptr;

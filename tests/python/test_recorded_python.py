@@ -19,7 +19,7 @@ import cudacore
 import numpy as np
 import pytest
 from cudacore import Device
-from cudacore.graph._recorded_number import end_numbers, record_number
+from cudacore.graph._recorded_number import end_number_stand_ins, make_number_stand_in
 from harness import run_cleanly
 from recorded_kernels import (
     COUNT,
@@ -88,8 +88,8 @@ def outcome(function: Any, *args: Any) -> object:
 @pytest.mark.parametrize("function", BINARY, ids=lambda one: one.__name__)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_operators(function: Any, value: float) -> None:
-    number = record_number(value)
-    for other in (*OTHERS, record_number(5)):
+    number = make_number_stand_in(value)
+    for other in (*OTHERS, make_number_stand_in(5)):
         plain = other if not hasattr(other, "_fix") else 5
         assert outcome(function, number, other) == outcome(function, value, plain), other
         assert outcome(function, other, number) == outcome(function, plain, value), other
@@ -97,7 +97,7 @@ def test_operators(function: Any, value: float) -> None:
 
 @pytest.mark.parametrize("value", [5, 2.5])
 def test_other_uses(value: float) -> None:
-    number: Any = record_number(value)
+    number: Any = make_number_stand_in(value)
     assert number in (1.0, float(value), 3)
     assert [0.0, float(value)].index(number) == 1
     assert {float(value): "found"}[number] == "found"
@@ -133,7 +133,7 @@ def test_ended_numbers_are_shown_in_errors(device: Device) -> None:
     with pytest.raises(KeyError) as caught:
         refuses(new(device), 5)
     assert str(caught.value) == "5"
-    end_numbers((1, "a"))  # others are left alone
+    end_number_stand_ins((1, "a"))  # others are left alone
 
 
 def test_branches_take_the_plain_way(device: Device, kernels: Kernels) -> None:

@@ -206,7 +206,7 @@ class Adding:
         dptr : int
             `AllocNode.dptr` of a node of this graph, or of one that is launched before.
         """
-        return self._add(_GraphWork.release(_work.address(dptr)))
+        return self._add(_GraphWork.deallocate(_work.address(dptr)))
 
     def if_then(self, condition: GraphCondition) -> IfNode:
         """Run a branch if a condition is not 0.

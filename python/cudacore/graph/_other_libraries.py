@@ -55,7 +55,7 @@ class OtherLibraries:
                 recorder.keep(pool)
 
 
-def stand_in(array: Any, view: Any) -> Any:
+def make_array_stand_in(array: Any, view: Any) -> Any:
     """Make an array of the same library that shows other memory."""
     library = sys.modules.get(type(array).__module__.partition(".")[0])
     from_dlpack = getattr(library, "from_dlpack", None)

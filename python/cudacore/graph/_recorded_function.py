@@ -14,8 +14,8 @@ from typing import Generic, NamedTuple, ParamSpec, TypeVar, overload
 from cudacore import _core
 from cudacore._integers import to_int
 from cudacore.graph._guards import find_guards, require_unchanged, uses_type
-from cudacore.graph._other_libraries import OtherLibraries, stand_in
-from cudacore.graph._recorded_number import end_numbers, record_number
+from cudacore.graph._other_libraries import OtherLibraries, make_array_stand_in
+from cudacore.graph._recorded_number import end_number_stand_ins, make_number_stand_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class RecordedFunction(Generic[_Parameters, _Result]):
         """Record a call, and launch the recording."""
         has_numbers = any(type(one) in (int, float) for one in (*args, *kwargs.values()))
         try:
-            is_dropping, dead, result = self._record_with(record_number, args, kwargs)
+            is_dropping, dead, result = self._record_with(make_number_stand_in, args, kwargs)
         except Exception as error:
             # Code that looks at types may refuse what stands for a number.
             is_about_types = any(one.__name__ in _TYPE_ERRORS for one in type(error).__mro__)
@@ -182,19 +182,19 @@ class RecordedFunction(Generic[_Parameters, _Result]):
 
             def capture() -> Any:
                 recorder = self._replay.recorder(
-                    values, names, self._labels(len(args), names), make_number, stand_in
+                    values, names, self._labels(len(args), names), make_number, make_array_stand_in
                 )
                 recorders.callback(recorder.close)
                 return recorder, *self._capture(recorder, others, values, names, guards)
 
             recorder, definition, result = capture()
-            again, definition_again = None, None
-            if recorder.has_other_kernels(definition):
+            second, second_definition = None, None
+            if recorder.has_foreign_kernels(definition):
                 # With other stand-ins, which shows what of their arguments are addresses.
-                again, definition_again, _ = capture()
+                second, second_definition, _ = capture()
             others.keep_pools(recorder)
             finished: tuple[bool, int, Any] = recorder.finish(
-                definition, result, guards, again, definition_again
+                definition, result, guards, second, second_definition
             )
         return finished
 
@@ -218,7 +218,7 @@ class RecordedFunction(Generic[_Parameters, _Result]):
                 try:
                     result = function(*objects[:count], **keywords)
                 finally:
-                    end_numbers(objects)
+                    end_number_stand_ins(objects)
                 recorder.end()
         except _core.CUDAError as error:
             builder.close()  # if it could not even begin

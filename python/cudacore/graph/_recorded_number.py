@@ -151,12 +151,12 @@ _TYPES: dict[type, type[_RecordedNumber]] = {}
 _TYPES.update({base: _number_type(base) for base in (int, float)})
 
 
-def record_number(value: float) -> _RecordedNumber:
+def make_number_stand_in(value: float) -> _RecordedNumber:
     """Make what stands for a number."""
     return _TYPES[type(value)](value)
 
 
-def end_numbers(objects: tuple[object, ...]) -> None:
+def end_number_stand_ins(objects: tuple[object, ...]) -> None:
     """Note that the recording for which these objects were made is over."""
     for one in objects:
         if type(one) in _TYPES.values():

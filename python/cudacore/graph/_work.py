@@ -136,7 +136,7 @@ def launch(
             kind = "a kernel of cudacore.tile: launch it on a GraphBuilder, by cudacore.tile.launch"
         raise TypeError(f"kernel must be a Kernel, not {kind}")
     work = _GraphWork.kernel(config, kernel, args)  # type: ignore[arg-type]
-    work.describe(Launch(config, kernel, args))
+    work.keep_operands(Launch(config, kernel, args))
     return work
 
 
@@ -155,7 +155,7 @@ def memcpy(
     _require_room(target, length, "dst")
     _require_room(source, length, "src")
     work = _GraphWork.copy(target.address, source.address, length)
-    work.describe(Copy(target, source, length))
+    work.keep_operands(Copy(target, source, length))
     return work
 
 
@@ -211,7 +211,7 @@ def memset(
     if rows > 0 and extent > 0:
         _require_room(target, (rows - 1) * step + extent * size, "dst")
     work = _GraphWork.fill(target.address, number, size, extent, rows, step)
-    work.describe(Fill(target, number, size, extent, rows, step))
+    work.keep_operands(Fill(target, number, size, extent, rows, step))
     return work
 
 
@@ -245,7 +245,7 @@ def callback(fn: Callable[..., object], user_data: object) -> _GraphWork:
             data = ctypes.addressof(copied)
         address = ctypes.cast(cast("Any", fn), ctypes.c_void_p).value or 0
         work = _GraphWork.host_function(address, data)
-        work.describe(Call(None, (fn, copied)))
+        work.keep_operands(Call(None, (fn, copied)))
         return work
     if not callable(fn):
         msg = f"fn must be callable, not {type(fn).__name__}"
@@ -254,7 +254,7 @@ def callback(fn: Callable[..., object], user_data: object) -> _GraphWork:
         msg = "user_data is for ctypes functions; bind it with functools.partial"
         raise ValueError(msg)
     work = _GraphWork.callback(fn)
-    work.describe(Call(fn))
+    work.keep_operands(Call(fn))
     return work
 
 

@@ -187,7 +187,7 @@ TEST_F(GraphBuilders, DefinitionsAllocateToo) {
       definition.add(GraphWork::fill(told.address, 9, 4, 1), std::array{allocated});
   const GraphNode copied =
       definition.add(GraphWork::copy(buffer.handle(), told.address, 4), std::array{filled});
-  const GraphNode freed = definition.add(GraphWork::release(told.address), std::array{copied});
+  const GraphNode freed = definition.add(GraphWork::deallocate(told.address), std::array{copied});
   EXPECT_EQ(freed.released(), told.address);
   EXPECT_THROW((void)freed.allocation(), std::invalid_argument);
   run(definition.instantiate());
