@@ -250,7 +250,7 @@ def median_time(run: Callable[[], object], flush: torch.Tensor) -> float:
 
 def facts_of(kernel: ct.kernel) -> str:
     """Registers, spills and shared memory of what was compiled last."""
-    compiled = list(kernel._variants.values())[-1]
+    compiled = list(kernel._specializations.values())[-1]
     attributes = compiled.kernel.attributes
     return (
         f"{attributes.num_regs} registers, {attributes.local_size_bytes} spilled, "
@@ -296,7 +296,7 @@ def launch_in_c(binary: Path, kernel: ct.kernel, stream: torch.cuda.Stream) -> C
     repeat = library.cudacore_repeat_launch
     repeat.restype = ctypes.c_double
     launch_kernel = ctypes.CDLL("libcuda.so.1").cuLaunchKernelEx
-    compiled = list(kernel._variants.values())[-1]
+    compiled = list(kernel._specializations.values())[-1]
     threads, compiled = compiled.generated.threads, compiled.kernel
     zero = ctypes.c_uint64(0)  # any argument, since the kernel does nothing
     places = (ctypes.c_void_p * compiled.num_arguments)(

@@ -5322,7 +5322,7 @@ class _TileLaunches:
     @staticmethod
     def fast_launch(function: _Function, kernel: type) -> _Function:
         """Return a function that makes known launches itself, and calls another for the rest."""
-    def launch(self, stream: object, grid: object, args: object, is_dependent: bool, /) -> bool:
+    def try_launch(self, stream: object, grid: object, args: object, is_dependent: bool, /) -> bool:
         """Launch what is like a launch that was added; return whether it is."""
     def add(
         self,

@@ -15,14 +15,16 @@
 #include "launch/kernel_box.hpp"
 #include "owner/captures.hpp"
 
-// Launches of tile kernels. cudacore.tile, in Python, finds out what is wrong with one, compiles
-// kernels, and adds them here; what is like an earlier launch needs nothing of that.
+// Launches of tile kernels, from the outside in: fast_launch() is cudacore.tile.launch, and
+// try_launch() queues what is like an earlier launch. All others go to the function in Python
+// behind it (cudacore/tile/_launch.py), which finds out what is wrong, compiles, and calls add()
+// and try_launch(), or launch_once() for arguments that no key tells apart.
 
 namespace cudacore::bindings {
 namespace {
 
 constexpr char how_made[] = "cudacore.tile.kernel(function)";
-constexpr std::size_t most_variants = 1024;
+constexpr std::size_t most_known = 1024;
 
 void require_count(const char* what, Py_ssize_t given, Py_ssize_t wanted) {
   if (given == wanted) return;
@@ -77,21 +79,21 @@ std::optional<CUstream> to_plain_handle(PyObject* object) {
 }
 
 /// Launches what is like an earlier launch; returns whether it is.
-bool launch_known(const TileLaunches::Box& box, const owner::StreamBox& queue, const Dim3& grid,
-                  TileArguments& arguments, bool is_dependent) {
+bool queue_known(const TileLaunches::Box& box, const owner::StreamBox& queue, const Dim3& grid,
+                 TileArguments& arguments, bool is_dependent) {
   const std::shared_ptr<error::ContextBox>& context = queue.work_context();
   const int device = context->device;
   if (arguments.device() != TileArguments::no_device && arguments.device() != device) return false;
   arguments.set_place(device, is_dependent);
-  const auto found = box.variants.find(bytes_of(arguments.key()));
-  if (found == box.variants.end()) return false;
-  const std::shared_ptr<const TileVariant> variant = found->second;
+  const auto found = box.known.find(bytes_of(arguments.key()));
+  if (found == box.known.end()) return false;
+  const std::shared_ptr<const KnownTileLaunch> launch = found->second;
   if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0) return true;
-  LaunchConfig config = variant->config;
+  LaunchConfig config = launch->config;
   config.grid = grid;
   LaunchArrays arrays(queue, context);
   for (const LaunchArrays::Number& number : arguments.numbers()) arrays.add_number(number);
-  queue_launch(queue, *context, config, variant->kernel, arguments.places(), arrays,
+  queue_launch(queue, *context, config, launch->kernel, arguments.places(), arrays,
                arguments.arrays());
   return true;
 }
@@ -111,10 +113,10 @@ bool with_stream(CUstream handle, int device, const Use& use) {
   return use(box);
 }
 
-/// launch(stream, grid, args, is_dependent)
-PyObject* launch_tiles(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+/// try_launch(stream, grid, args, is_dependent)
+PyObject* try_launch(PyObject* self, PyObject* const* args, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
-    require_count("_TileLaunches.launch", count, 4);
+    require_count("_TileLaunches.try_launch", count, 4);
     if (is_tracing()) [[unlikely]]
       Py_RETURN_TRUE;
     const TileLaunches::Box& box = *get_if<TileLaunches>(self)->box;
@@ -135,7 +137,7 @@ PyObject* launch_tiles(PyObject* self, PyObject* const* args, Py_ssize_t count) 
     // To find out the stream's context may let other threads run, which may close a Buffer.
     const BorrowedBuffers borrowed(arguments.arrays().data(), arguments.arrays().size());
     const auto launch_on = [&](const owner::StreamBox& stream) {
-      return launch_known(box, stream, *grid, arguments, args[3] == Py_True);
+      return queue_known(box, stream, *grid, arguments, args[3] == Py_True);
     };
     bool is_known = false;
     if (is_own) {
@@ -158,7 +160,7 @@ struct FastLaunch {
   PyMethodDef definition{};
 };
 
-PyObject* launch_fast(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count,
+PyObject* fast_launch(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count,
                       PyObject* names) {
   static PyObject* const attribute = interned("_launches");
   const auto& fast = driver::leaked<FastLaunch>();
@@ -177,7 +179,7 @@ PyObject* launch_fast(PyObject* /*self*/, PyObject* const* args, Py_ssize_t coun
     if (!launches) return nullptr;
     if (get_if<TileLaunches>(launches.ptr()) != nullptr) {
       const std::array<PyObject*, 4> given{args[0], args[1], args[3], is_dependent};
-      PyObject* is_known = launch_tiles(launches.ptr(), given.data(), 4);
+      PyObject* is_known = try_launch(launches.ptr(), given.data(), 4);
       if (is_known == nullptr) return nullptr;
       Py_DECREF(is_known);
       if (is_known == Py_True) Py_RETURN_NONE;
@@ -195,7 +197,7 @@ py::object make_fast_launch(const py::function& function, const py::type& kernel
       "launch(stream, grid, kernel, kernel_args, /, *, "
       "programmatic_dependent_launch=False)\n--\n\n" +
       function.attr("__doc__").cast<std::string>();
-  fast.definition = {"launch", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&launch_fast)),
+  fast.definition = {"launch", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&fast_launch)),
                      METH_FASTCALL | METH_KEYWORDS, fast.documentation.c_str()};
   const py::object module = function.attr("__module__");
   return checked(PyCFunction_NewEx(&fast.definition, nullptr, module.ptr()));
@@ -217,7 +219,7 @@ void hold(const TileParameter& parameter, PyObject* object, std::vector<py::obje
 }
 
 /// add(stream, args, is_dependent, config, kernel)
-PyObject* add_variant(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+PyObject* add(PyObject* self, PyObject* const* args, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
     require_count("_TileLaunches.add", count, 5);
     TileLaunches::Box& box = *get_if<TileLaunches>(self)->box;
@@ -230,16 +232,16 @@ PyObject* add_variant(PyObject* self, PyObject* const* args, Py_ssize_t count) {
                           kernel.box()->plan.slots.size() == arguments.count();
     if (!is_known || stream.box() == nullptr) Py_RETURN_NONE;
     arguments.set_place(stream.box()->work_context()->device, args[2] == Py_True);
-    auto variant = std::make_shared<TileVariant>(config, kernel);
+    auto launch = std::make_shared<KnownTileLaunch>(config, kernel);
     for (std::size_t i = 0; i < box.parameters.size(); ++i) {
-      hold(box.parameters[i], PyTuple_GET_ITEM(args[1], static_cast<Py_ssize_t>(i)), variant->held);
+      hold(box.parameters[i], PyTuple_GET_ITEM(args[1], static_cast<Py_ssize_t>(i)), launch->held);
     }
-    arguments.hold_dtypes(variant->held);
+    arguments.hold_dtypes(launch->held);
     // What is dropped may run Python code, which must find the table whole.
-    TileLaunches::Variants dropped;
-    if (box.variants.size() == most_variants) dropped.swap(box.variants);
-    std::shared_ptr<const TileVariant> replaced = std::move(variant);
-    box.variants[std::string(bytes_of(arguments.key()))].swap(replaced);
+    TileLaunches::ByKey dropped;
+    if (box.known.size() == most_known) dropped.swap(box.known);
+    std::shared_ptr<const KnownTileLaunch> replaced = std::move(launch);
+    box.known[std::string(bytes_of(arguments.key()))].swap(replaced);
     Py_RETURN_NONE;
   });
 }
@@ -286,12 +288,12 @@ py::object create(const py::bytes& parameters) {
   return checked(make_object(TileLaunches{std::move(box)}));
 }
 
-PyMethodDef launch_definition = {
-    "launch", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&launch_tiles)), METH_FASTCALL,
-    "launch($self, stream, grid, args, is_dependent, /)"};
-PyMethodDef add_definition = {
-    "add", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&add_variant)), METH_FASTCALL,
-    "add($self, stream, args, is_dependent, config, kernel, /)"};
+PyMethodDef try_launch_definition = {
+    "try_launch", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&try_launch)),
+    METH_FASTCALL, "try_launch($self, stream, grid, args, is_dependent, /)"};
+PyMethodDef add_definition = {"add", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&add)),
+                              METH_FASTCALL,
+                              "add($self, stream, args, is_dependent, config, kernel, /)"};
 PyMethodDef launch_once_definition = {
     "launch_once", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&launch_once)),
     METH_FASTCALL, "launch_once(stream, config, kernel, passed, used, /)"};
@@ -299,9 +301,9 @@ PyMethodDef launch_once_definition = {
 }  // namespace
 
 int CollectorTraits<TileLaunches>::visit(const TileLaunches& launches, visitproc visit, void* arg) {
-  for (const auto& [key, variant] : launches.box->variants) {
-    if (variant.use_count() != 1) continue;
-    for (const py::object& held : variant->held) Py_VISIT(held.ptr());
+  for (const auto& [key, launch] : launches.box->known) {
+    if (launch.use_count() != 1) continue;
+    for (const py::object& held : launch->held) Py_VISIT(held.ptr());
   }
   return 0;
 }
@@ -311,7 +313,7 @@ void bind_tile_launches(py::module_& module) {
       .def_static("create", quick, py::arg("parameters"), &create)
       .def_static("is_captured", py::arg("stream"), &is_captured)
       .def_static("fast_launch", quick, py::arg("function"), py::arg("kernel"), &make_fast_launch)
-      .def_fast(launch_definition)
+      .def_fast(try_launch_definition)
       .def_fast(add_definition)
       .def_fast_static(launch_once_definition);
 }

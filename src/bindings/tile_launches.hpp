@@ -13,12 +13,12 @@
 namespace cudacore::bindings {
 
 /// What launches of one kind have in common.
-struct TileVariant : driver::NotCopied {
+struct KnownTileLaunch : driver::NotCopied {
   LaunchConfig config;  ///< its grid is that of each launch
   Kernel kernel;
   std::vector<py::object> held;  ///< what the key has the addresses of
 
-  TileVariant(LaunchConfig shape, Kernel compiled)
+  KnownTileLaunch(LaunchConfig shape, Kernel compiled)
       : config(std::move(shape)), kernel(std::move(compiled)) {}
 };
 
@@ -32,12 +32,12 @@ struct TileLaunches {
     }
   };
   /// By the bytes of keys. Running launches have shares.
-  using Variants =
-      std::unordered_map<std::string, std::shared_ptr<const TileVariant>, Hash, std::equal_to<>>;
+  using ByKey = std::unordered_map<std::string, std::shared_ptr<const KnownTileLaunch>, Hash,
+                                   std::equal_to<>>;
 
   struct Box : driver::NotCopied {
     std::vector<TileParameter> parameters;
-    Variants variants;
+    ByKey known;
   };
   std::unique_ptr<Box> box;
 };

@@ -15,9 +15,9 @@ namespace cudacore::tile {
 namespace {
 
 // Bytes of shared memory that a block may have when its kernel asks for them.
-std::int64_t shared_limit(int capability) {
+std::int64_t shared_limit(int architecture) {
   constexpr std::int64_t kibibyte = 1024;
-  switch (capability) {
+  switch (architecture) {
     case 75:
       return 64 * kibibyte;
     case 80:
@@ -29,7 +29,7 @@ std::int64_t shared_limit(int capability) {
     case 121:
       return 99 * kibibyte;
     default:
-      return capability >= 90 ? 227 * kibibyte : 48 * kibibyte;
+      return architecture >= 90 ? 227 * kibibyte : 48 * kibibyte;
   }
 }
 
@@ -40,11 +40,11 @@ Generated generate(std::string_view text, const Options& options) {
   for (const auto& [key, value] : options.hints) kernel->hints[key] = value;
   verify(*kernel);
   join_pointers(*kernel);
-  const std::unique_ptr<Lowering> lowering = make_lowering(options.capability);
+  const std::unique_ptr<Lowering> lowering = make_lowering(options.architecture);
   Target target;
-  target.capability = options.capability;
+  target.architecture = options.architecture;
   target.shared_limit =
-      options.shared_limit > 0 ? options.shared_limit : shared_limit(options.capability);
+      options.shared_limit > 0 ? options.shared_limit : shared_limit(options.architecture);
   find_divisors(*kernel);
   target.warps = choose_warps(*kernel, *lowering);
   lowering->prepare(*kernel, target);

@@ -12,8 +12,9 @@ namespace cudacore::tile {
 
 /// What a kernel is generated for, besides its text.
 struct Options {
-  int capability = 80;            ///< 10 * major + minor
-  std::int64_t shared_limit = 0;  ///< bytes of shared memory a block may have; 0: the capability's
+  int architecture = 80;  ///< 10 * major + minor
+  std::int64_t shared_limit =
+      0;  ///< bytes of shared memory a block may have; 0: the architecture's
   std::map<std::string, std::int64_t, std::less<>> hints;  ///< over those of the text
 };
 

@@ -14,7 +14,7 @@ class Printer;
 
 /// What a kernel is generated for.
 struct Target {
-  int capability = 80;                    ///< 10 * major + minor
+  int architecture = 80;                  ///< 10 * major + minor
   int warps = 4;                          ///< of a block; a power of two
   std::int64_t shared_limit = 48 * 1024;  ///< bytes of shared memory that a block may have
 };
@@ -48,6 +48,6 @@ class Lowering {
   virtual bool print(Printer& printer, const Operation& operation) const = 0;
 };
 
-[[nodiscard]] std::unique_ptr<Lowering> make_lowering(int capability);
+[[nodiscard]] std::unique_ptr<Lowering> make_lowering(int architecture);
 
 }  // namespace cudacore::tile

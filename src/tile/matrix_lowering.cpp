@@ -51,10 +51,10 @@ std::int64_t result_words(const Operation& mma) {
 }
 
 // Elements that no instruction takes as they are become f16, which holds all of their values.
-void widen_operands(Kernel& kernel, Region& region, int capability) {
+void widen_operands(Kernel& kernel, Region& region, int architecture) {
   for (std::size_t i = 0; i < region.operations.size(); ++i) {
     for (const std::unique_ptr<Region>& inner : region.operations[i]->regions)
-      widen_operands(kernel, *inner, capability);
+      widen_operands(kernel, *inner, architecture);
     Operation& mma = *region.operations[i];
     if (!mma.is("mma")) continue;
     const auto is_byte = [&](std::size_t operand) {
@@ -63,7 +63,7 @@ void widen_operands(Kernel& kernel, Region& region, int capability) {
     };
     if (!is_byte(0) || !is_byte(1) ||
         has_instruction(mma.operand(0)->type.element, mma.operand(1)->type.element,
-                        mma.result()->type.element, capability))
+                        mma.result()->type.element, architecture))
       continue;
     for (std::size_t operand = 0; operand < 2; ++operand) {
       auto cast = std::make_unique<Operation>();
@@ -114,7 +114,7 @@ void add_reads(const Region& region, Phase& phase) {
 }  // namespace
 
 MatrixProduct MatrixLowering::product(const Operation& mma, int warps) const {
-  return matrix_product(mma, capability_, warps, mma.integer("chained") != 0);
+  return matrix_product(mma, architecture_, warps, mma.integer("chained") != 0);
 }
 
 int MatrixLowering::warps(const Kernel& kernel) const {
@@ -144,7 +144,7 @@ int MatrixLowering::warps(const Kernel& kernel) const {
 }
 
 void MatrixLowering::prepare(Kernel& kernel, const Target& target) const {
-  widen_operands(kernel, kernel.body, capability_);
+  widen_operands(kernel, kernel.body, architecture_);
   for_each_operation(kernel.body, [&](Operation& operation) {
     if (!operation.is("mma")) return;
     if (Operation* const source = chained_source(operation.operand(0), 0)) {
@@ -168,7 +168,7 @@ void MatrixLowering::prepare(Kernel& kernel, const Target& target) const {
         chained_source(operation.operand(0), 0) != nullptr)
       mark(operation, "held");
   });
-  if (capability_ >= 80) pipeline_loops(kernel, capability_, target.warps);
+  if (architecture_ >= 80) pipeline_loops(kernel, architecture_, target.warps);
 }
 
 std::optional<OperationLayouts> MatrixLowering::layouts(const Operation& operation,
@@ -291,8 +291,8 @@ bool MatrixLowering::print(Printer& printer, const Operation& operation) const {
   return print_pipeline(printer, operation);
 }
 
-std::unique_ptr<Lowering> make_lowering(int capability) {
-  return std::make_unique<MatrixLowering>(capability);
+std::unique_ptr<Lowering> make_lowering(int architecture) {
+  return std::make_unique<MatrixLowering>(architecture);
 }
 
 }  // namespace cudacore::tile

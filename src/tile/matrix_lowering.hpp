@@ -13,7 +13,7 @@ namespace cudacore::tile {
 /// `held`, its left operand comes from registers.
 class MatrixLowering : public Lowering {
  public:
-  explicit MatrixLowering(int capability) : capability_(capability) {}
+  explicit MatrixLowering(int architecture) : architecture_(architecture) {}
 
   [[nodiscard]] int warps(const Kernel& kernel) const override;
   void prepare(Kernel& kernel, const Target& target) const override;
@@ -28,7 +28,7 @@ class MatrixLowering : public Lowering {
   [[nodiscard]] MatrixProduct product(const Operation& mma, int warps) const;
   [[nodiscard]] std::int64_t possible_occupancy(Kernel& kernel, const Target& target) const;
 
-  int capability_;
+  int architecture_;
 };
 
 }  // namespace cudacore::tile

@@ -60,17 +60,17 @@ bool is_byte_float(Element element) { return element == Element::e4m3 || element
 
 }  // namespace
 
-bool has_instruction(Element a, Element b, Element c, int capability) {
+bool has_instruction(Element a, Element b, Element c, int architecture) {
   if (c == Element::i32)
     return (a == Element::i8 || a == Element::u8) && (b == Element::i8 || b == Element::u8);
-  if (is_byte_float(a) && is_byte_float(b)) return c == Element::f32 && capability >= 89;
+  if (is_byte_float(a) && is_byte_float(b)) return c == Element::f32 && architecture >= 89;
   if (a != b) return false;
   if (a == Element::f16) return c == Element::f16 || c == Element::f32;
-  if (a == Element::bf16 || a == Element::tf32) return c == Element::f32 && capability >= 80;
-  return a == Element::f64 && c == Element::f64 && capability >= 80;
+  if (a == Element::bf16 || a == Element::tf32) return c == Element::f32 && architecture >= 80;
+  return a == Element::f64 && c == Element::f64 && architecture >= 80;
 }
 
-MatrixProduct matrix_product(const Operation& mma, int capability, int warps, bool chained) {
+MatrixProduct matrix_product(const Operation& mma, int architecture, int warps, bool chained) {
   MatrixProduct product;
   const Type& a = mma.operand(0)->type;
   const Type& c = mma.operand(2)->type;
@@ -83,7 +83,7 @@ MatrixProduct matrix_product(const Operation& mma, int capability, int warps, bo
   product.columns = static_cast<int>(c.shape[rank - 1]);
   product.inner = static_cast<int>(a.shape[rank - 1]);
   product.warps = warps;
-  if (!has_instruction(product.a, product.b, product.c, capability))
+  if (!has_instruction(product.a, product.b, product.c, architecture))
     product.unit = Unit::elements;
   else if (product.a == Element::f64)
     product.unit = Unit::doubles;

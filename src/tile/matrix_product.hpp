@@ -48,11 +48,11 @@ struct MatrixProduct {
 
 /// Shares out an mma. `chained`: its result becomes the `a` of another, so that warps keep all
 /// columns of their rows.
-[[nodiscard]] MatrixProduct matrix_product(const Operation& mma, int capability, int warps,
+[[nodiscard]] MatrixProduct matrix_product(const Operation& mma, int architecture, int warps,
                                            bool chained);
 
 /// Whether the matrix instructions of an architecture take these elements; otherwise the CUDA cores
 /// multiply, or the operands are converted before.
-[[nodiscard]] bool has_instruction(Element a, Element b, Element c, int capability);
+[[nodiscard]] bool has_instruction(Element a, Element b, Element c, int architecture);
 
 }  // namespace cudacore::tile

@@ -67,7 +67,7 @@ std::string store_function(Printer& printer, const Operation& operation, Element
 namespace {
 
 // The type that PTX's atomic instruction has for an operation on elements; empty: it has none.
-std::string instruction_type(const std::string& op, Element element, int capability) {
+std::string instruction_type(const std::string& op, Element element, int architecture) {
   const int size = bits(element);
   if (op == "xchg" || op == "and" || op == "or" || op == "xor")
     return size == 32 || size == 64 ? "b" + std::to_string(size) : "";
@@ -75,7 +75,7 @@ std::string instruction_type(const std::string& op, Element element, int capabil
     if (element == Element::f32) return "f32";
     if (element == Element::f64) return "f64";
     if (element == Element::f16) return "noftz.f16";
-    if (element == Element::bf16) return capability >= 90 ? "noftz.bf16" : "";
+    if (element == Element::bf16) return architecture >= 90 ? "noftz.bf16" : "";
     if (is_float(element) || size < 32) return "";
     return size == 64 ? "u64" : is_signed(element) ? "s32" : "u32";
   }
@@ -156,7 +156,7 @@ std::string atomic_function(Printer& printer, const Operation& operation, Elemen
                                     : size == 8 ? "b64"
                                     : size == 2 ? "b16"
                                                 : "")
-                                 : instruction_type(op, element, printer.target().capability);
+                                 : instruction_type(op, element, printer.target().architecture);
   std::string text = "[](" + type + "* at, " + (swaps ? type + " expected, " : "") + type +
                      " value) -> " + type + " {\n";
   const std::string dotted = "." + order + "." + scope + ".";

@@ -26,8 +26,8 @@ void set(Operation& operation, const char* key, std::int64_t value) {
 
 class LoopPipeliner {
  public:
-  LoopPipeliner(Kernel& kernel, int capability, int warps)
-      : kernel_(kernel), capability_(capability), warps_(warps) {}
+  LoopPipeliner(Kernel& kernel, int architecture, int warps)
+      : kernel_(kernel), architecture_(architecture), warps_(warps) {}
 
   void region(Region& region) {
     for (std::size_t i = 0; i < region.operations.size(); ++i) {
@@ -121,7 +121,7 @@ class LoopPipeliner {
         std::optional<OperandSource> source = operand_source(*mma, operand, uses);
         if (!source) continue;
         const MatrixProduct product =
-            matrix_product(*mma, capability_, warps_, mma->integer("chained") != 0);
+            matrix_product(*mma, architecture_, warps_, mma->integer("chained") != 0);
         source->stage.swizzled = product.unit != Unit::elements;
         if (!inside) {
           if (!is_written(*source->load, kernel_.body)) once.push_back({mma, operand, *source});
@@ -259,7 +259,7 @@ class LoopPipeliner {
   }
 
   Kernel& kernel_;
-  int capability_;
+  int architecture_;
   int warps_;
   std::int64_t rings_ = 0;
   std::unordered_set<const Value*> inside_;
@@ -331,8 +331,8 @@ void cross_iterations(Region& region,
   }
 }
 
-void pipeline_loops(Kernel& kernel, int capability, int warps) {
-  LoopPipeliner(kernel, capability, warps).region(kernel.body);
+void pipeline_loops(Kernel& kernel, int architecture, int warps) {
+  LoopPipeliner(kernel, architecture, warps).region(kernel.body);
 }
 
 void size_rings(Kernel& kernel, std::int64_t limit, std::int64_t other, std::int64_t blocks) {

@@ -26,7 +26,7 @@ namespace cudacore::tile {
 /// Has loads that feed mma in a `for` copied to shared memory ahead of the iterations that need
 /// them. `warps` is the number of warps of a block; the mma are marked already (see
 /// MatrixLowering).
-void pipeline_loops(Kernel& kernel, int capability, int warps);
+void pipeline_loops(Kernel& kernel, int architecture, int warps);
 
 /// Sets how many slots the rings have: as many as fit and help. `limit`: bytes of shared memory of
 /// a block; `other`: what else of it the kernel needs. One slot at least: allocate_shared() throws

@@ -158,7 +158,7 @@ def insides() -> dict[str, dict[str, object]]:
         _hints,
         _mode,
         _promotion,
-        _variant,
+        _specialization,
         compilation,
         tune,
     )
@@ -235,7 +235,7 @@ def insides() -> dict[str, dict[str, object]]:
             "_get_max_supported_bytecode_version": lambda *_, **__: Version.V_13_4,
             "_SUPPORTED_VERSIONS": list(Version),
             "_find_compiler_bin": lambda: types.SimpleNamespace(path="none"),
-            "compile_tile": _variant.compile_variant,
+            "compile_tile": _specialization.specialize,
         },
         "_compiler_options": {"CompilerOptions": Options},
         "_ir.typing_support": {"to_dtype": _dtype.to_dtype},
@@ -295,10 +295,10 @@ class Redirect(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def exec_module(self, module):
         if module.__name__ == "cuda.tile._compile":
             # Tests replace compile_tile there to count compilations.
-            from cudacore.tile import _variant
+            from cudacore.tile import _specialization
 
-            original = _variant.compile_variant
-            _variant.compile_variant = lambda *given: module.compile_tile(*given)  # noqa: PLW0108 - looked up anew
+            original = _specialization.specialize
+            _specialization.specialize = lambda *given: module.compile_tile(*given)  # noqa: PLW0108 - looked up anew
 
             def compile_tile(kernel, constraints, architecture):
                 if isinstance(architecture, tuple):  # as cuTile names it

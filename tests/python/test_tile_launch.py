@@ -10,7 +10,7 @@ import cudacore.tile as ct
 import numpy as np
 import pytest
 from cudacore import Device, NotSupportedError, Stream
-from cudacore.tile import _variant
+from cudacore.tile import _specialization
 from cudacore.tile.compilation import (
     ArrayConstraint,
     CallingConvention,
@@ -302,7 +302,7 @@ class TestKernels:
     def test_compile_once_for_each_kind_of_argument(self, arrays, stream):
         kernel = ct.kernel(axpy.function)
         y = arrays.make(np.zeros(64, np.float32))
-        for args, variants in (
+        for args, count in (
             ((y, y, 1.0, 16), 1),
             ((y, y, 2.0, 16), 1),
             ((y, y, 2.0, 8), 2),
@@ -310,7 +310,7 @@ class TestKernels:
             ((y[1:], y, 2.0, 8), 4),
         ):
             ct.launch(stream, (1,), kernel, args)
-            assert len(kernel._variants) == variants
+            assert len(kernel._specializations) == count
         stream.sync()
 
     def test_are_not_called(self):
@@ -324,11 +324,13 @@ class TestKernels:
             "opt_level": 3,
             "num_worker_warps": 8,
         }
-        assert _variant.options_of(hinted, 90).ptxas_options is None
+        assert _specialization.options_of(hinted, 90).ptxas_options is None
         by_level = axpy.replace_hints(opt_level=ct.ByTarget(sm_90=0, default=1))
-        assert _variant.options_of(by_level, 90).ptxas_options == ["-O0"]
-        assert _variant.options_of(by_level, 80).ptxas_options == ["-O1"]
-        assert _variant.options_of(axpy.replace_hints(opt_level=None), 80).ptxas_options is None
+        assert _specialization.options_of(by_level, 90).ptxas_options == ["-O0"]
+        assert _specialization.options_of(by_level, 80).ptxas_options == ["-O1"]
+        assert (
+            _specialization.options_of(axpy.replace_hints(opt_level=None), 80).ptxas_options is None
+        )
         by_target = ct.kernel(num_ctas=ct.ByTarget(sm_90=2, default=1))(axpy.function)
         assert by_target.hints.resolve("sm_90")["num_ctas"] == 2
         assert by_target.hints.resolve("sm_80")["num_ctas"] == 1

@@ -47,7 +47,7 @@ class TestStreams:
         ct.launch(stream, (1,), fill, (block.view(np.float32)[:16], 1.0, 8))
         other = ExchangeArray(block.handle, (16,))
         assert not again(fill, stream, (other, 2.0, 8))
-        assert len(fill._variants) == 1
+        assert len(fill._specializations) == 1
         [compiling] = fill._compiling.values()
         with fill._lock, compiling:
             thread = threading.Thread(
@@ -56,7 +56,7 @@ class TestStreams:
             thread.start()
             thread.join(60)
             assert not thread.is_alive()
-        assert len(fill._variants) == 1
+        assert len(fill._specializations) == 1
         assert floats(block, stream)[0] == 2
 
     @pytest.mark.multi_gpu
@@ -244,10 +244,10 @@ class TestTables:
         nothing = make_nothing()
         args = (1.0, 0)
         ct.launch(stream, (1,), nothing, args)
-        variant = next(iter(nothing._variants.values()))
-        config = variant.config((1, 1, 1), False)
+        specialization = next(iter(nothing._specializations.values()))
+        config = specialization.config((1, 1, 1), False)
         for i in range(3000):
-            nothing._known_launches().add(stream, (1.0, i), False, config, variant.kernel)
+            nothing._known_launches().add(stream, (1.0, i), False, config, specialization.kernel)
         known = sum(again(nothing, stream, (1.0, i)) for i in range(3000))
         assert 0 < known <= 1024
         stream.sync()
@@ -262,7 +262,7 @@ class TestTables:
         ct.launch(stream, (1,), nothing, (1.0, Color.RED))
         assert again(nothing, stream, (1.0, Color.RED))
         kept = weakref.ref(nothing._launches)
-        nothing._variants.clear()
+        nothing._specializations.clear()
         del nothing, Color
         gc.collect()
         assert kept() is None
@@ -303,7 +303,7 @@ class TestTables:
             thread.join()
         assert not failures
 
-    def test_threads_compile_variants_at_once(self, device: Device) -> None:
+    def test_threads_compile_specializations_at_once(self, device: Device) -> None:
         """Each waits, while it compiles, for the other to do so."""
         both = threading.Barrier(2)
         evaluated: list[int] = []
@@ -338,7 +338,7 @@ def k(y, number: ct.Constant[int]):
         assert sorted(results) == [1, 2]
         assert sorted(evaluated) == [1, 2]
 
-    def test_threads_compile_a_variant_once(self, device: Device) -> None:
+    def test_threads_compile_a_specialization_once(self, device: Device) -> None:
         evaluated: list[int] = []
 
         def note() -> int:
@@ -372,7 +372,7 @@ def k(y):
     def test_wrong_uses(self, stream: Stream) -> None:
         launches = make_nothing()._known_launches()
         with pytest.raises(TypeError, match="takes 4 arguments"):
-            launches.launch(stream)
+            launches.try_launch(stream)
         with pytest.raises(TypeError, match="must be a LaunchConfig"):
             launches.add(stream, (), False, 1, 2)
         with pytest.raises(TypeError, match="cudacore.tile.kernel"):

@@ -28,7 +28,7 @@ class TestWhatIsAlike:
         ct.launch(stream, (1,), fill, (y[:64], 1.0, 8))
         for args in ((y[:64], 2.0, 8), (y[:32], 3.0, 8), (y[256:512], 4.0, 8)):
             assert again(fill, stream, args, grid=(4, 1))
-        assert len(fill._variants) == 1
+        assert len(fill._specializations) == 1
         numbers = floats(block, stream)
         assert (numbers[[0, 31, 32, 255, 256, 287, 288]] == [3, 3, 0, 0, 4, 4, 0]).all()
 
@@ -52,7 +52,7 @@ class TestWhatIsAlike:
         args = change(y)
         assert not again(fill, stream, args)
         ct.launch(stream, (1,), fill, args)
-        assert len(fill._variants) == 2
+        assert len(fill._specializations) == 2
         assert again(fill, stream, args)
         assert again(fill, stream, (y[:64], 1.0, 8))
 
@@ -82,7 +82,7 @@ class TestWhatIsAlike:
         assert not again(nothing, stream, args, dependent=1)  # type: ignore[arg-type]
         ct.launch(stream, (1,), nothing, args, programmatic_dependent_launch=1)  # type: ignore[arg-type]
         assert again(nothing, stream, args, dependent=True)
-        assert len(nothing._variants) == 1
+        assert len(nothing._specializations) == 1
 
     def test_constants_and_their_types(self, stream: Stream) -> None:
         class Color(enum.Enum):
@@ -125,7 +125,7 @@ class TestWhatIsAlike:
             for what in (options, (options,)):
                 ct.launch(stream, (1,), nothing, (1.0, what))
                 assert not again(nothing, stream, (1.0, what))
-        assert len(nothing._variants) == 4
+        assert len(nothing._specializations) == 4
 
     def test_nested_too_deeply(self, stream: Stream) -> None:
         nothing = make_nothing()
@@ -199,7 +199,7 @@ class TestWhatIsAlike:
             assert again(nothing, stream, (x, 0)) == (described in launched)
             ct.launch(stream, (1,), nothing, (x, 0))
             launched.append(described)
-        assert len(nothing._variants) > 20
+        assert len(nothing._specializations) > 20
 
 
 class TestRanges:

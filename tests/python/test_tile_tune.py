@@ -66,7 +66,7 @@ def test_hints_and_kernels_by_configuration(search):
 
     search([64, 128], kernel=choose, hints_fn=lambda size: {"occupancy": size // 64})
     assert len(made) == 2
-    assert all(not kernel._variants for kernel in made)  # those with hints were compiled
+    assert all(not kernel._specializations for kernel in made)  # those with hints were compiled
 
 
 def test_nothing_to_search(search):

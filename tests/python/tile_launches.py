@@ -53,4 +53,4 @@ def again(
     kernel: Tile, stream: Any, args: Any, *, grid: Any = (1,), dependent: bool = False
 ) -> bool:
     """Launch if the launch is like an earlier one; return whether it is."""
-    return kernel._known_launches().launch(stream, grid, args, dependent)  # type: ignore[no-any-return]
+    return kernel._known_launches().try_launch(stream, grid, args, dependent)  # type: ignore[no-any-return]

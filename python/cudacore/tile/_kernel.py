@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from cudacore._core import _TileLaunches
     from cudacore.tile._annotation import Annotation
-    from cudacore.tile._variant import Compiled
+    from cudacore.tile._specialization import Specialization
     from cudacore.tile.compilation._constraint import ParameterConstraint
 
 
@@ -115,10 +115,10 @@ class kernel:  # noqa: N801 - it is used as a decorator
             opt_level=opt_level,
             num_worker_warps=num_worker_warps,
         )
-        self._variants: dict[tuple[object, ...], Compiled] = {}
+        self._specializations: dict[tuple[object, ...], Specialization] = {}
         self._launches: _TileLaunches | None = None  # made by _known_launches()
         self._lock = threading.RLock()
-        # Each is held while its variant is compiled, for which launches of others don't wait.
+        # Each is held while a specialization is compiled; launches of others don't wait for it.
         self._compiling: dict[tuple[object, ...], threading.RLock] = {}
         self.__name__ = function.__name__
         self.__qualname__ = function.__qualname__
@@ -177,10 +177,12 @@ class kernel:  # noqa: N801 - it is used as a decorator
         """
         return kernel(self.function, **Hints(**{**self.hints.given(), **hints}).given())
 
-    def _variant(self, constraints: Sequence[ParameterConstraint], architecture: int) -> Compiled:
+    def _specialize(
+        self, constraints: Sequence[ParameterConstraint], architecture: int
+    ) -> Specialization:
         """Return what is compiled for constraints and an architecture, such as 90."""
         key = (architecture, *constraints)
-        found = self._variants.get(key)
+        found = self._specializations.get(key)
         if found is not None:
             return found
         with self._lock:
@@ -189,7 +191,7 @@ class kernel:  # noqa: N801 - it is used as a decorator
             # By another thread, which may wait for what this one compiles already.
             return self._compile(key, constraints, architecture)
         try:
-            found = self._variants.get(key)
+            found = self._specializations.get(key)
             return self._compile(key, constraints, architecture) if found is None else found
         finally:
             compiling.release()
@@ -199,15 +201,15 @@ class kernel:  # noqa: N801 - it is used as a decorator
         key: tuple[object, ...],
         constraints: Sequence[ParameterConstraint],
         architecture: int,
-    ) -> Compiled:
-        from cudacore.tile._variant import compile_variant  # noqa: PLC0415 - loaded when used
+    ) -> Specialization:
+        from cudacore.tile._specialization import specialize  # noqa: PLC0415 - loaded when used
 
         _this_thread.compiles += 1
         try:
-            compiled = compile_variant(self, constraints, architecture)
+            compiled = specialize(self, constraints, architecture)
         finally:
             _this_thread.compiles -= 1
-        return self._variants.setdefault(key, compiled)
+        return self._specializations.setdefault(key, compiled)
 
     def cuda_source(self, args: Sequence[Any], *, architecture: int | None = None) -> str:
         """Return the CUDA C++ that the kernel becomes for these arguments.
@@ -241,12 +243,13 @@ class kernel:  # noqa: N801 - it is used as a decorator
         from cudacore import Device  # noqa: PLC0415 - loaded when used
         from cudacore.tile._generate import generate  # noqa: PLC0415 - loaded when used
         from cudacore.tile._launch_argument import describe_all  # noqa: PLC0415 - loaded when used
-        from cudacore.tile._variant import architecture_of  # noqa: PLC0415 - loaded when used
+        from cudacore.tile._specialization import architecture_of  # noqa: PLC0415 - loaded when used
 
         if architecture is not None and not isinstance(architecture, int):
             raise TypeError(f"architecture must be an int, such as 90, not {architecture!r}")
-        target = architecture_of(Device()) if architecture is None else architecture
-        return generate(self, describe_all(self, args), target).source
+        if architecture is None:
+            architecture = architecture_of(Device())
+        return generate(self, describe_all(self, args), architecture).source
 
     def __call__(self, *_: object, **__: object) -> NoReturn:
         """Refuse: a kernel is launched."""

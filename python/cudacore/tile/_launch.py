@@ -9,7 +9,7 @@ import cudacore
 from cudacore._core import _TileLaunches
 from cudacore.tile._kernel import kernel as Kernel  # noqa: N812 - the parameter has its name
 from cudacore.tile._launch_argument import arguments_of
-from cudacore.tile._variant import architecture_of
+from cudacore.tile._specialization import architecture_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,14 +102,14 @@ def launch(
         )
     # First, since this is refused while the stream is captured.
     tables = [(place, _copy_table(numbers, queue)) for place, numbers in arguments.tables]
-    target = architecture_of(queue.device)
-    compiled = kernel._variant(arguments.constraints, target)  # noqa: SLF001
+    architecture = architecture_of(queue.device)
+    compiled = kernel._specialize(arguments.constraints, architecture)  # noqa: SLF001
     config = compiled.config(extents, is_dependent)
     if config is None:
         return
     if not arguments.has_records:
         launches.add(queue, args, is_dependent, config, compiled.kernel)
-        if launches.launch(queue, extents, args, is_dependent):
+        if launches.try_launch(queue, extents, args, is_dependent):
             return
     passed = list[Any](arguments.passed)
     for place, table in tables:

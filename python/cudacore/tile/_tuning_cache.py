@@ -14,7 +14,7 @@ from cudacore import cache
 from cudacore.tile._exception import TileError
 from cudacore.tile._generate import generate
 from cudacore.tile._launch_argument import describe_all
-from cudacore.tile._variant import architecture_of
+from cudacore.tile._specialization import architecture_of
 from cudacore.utils import FileStreamProgramCache, StridedMemoryView
 
 if TYPE_CHECKING:

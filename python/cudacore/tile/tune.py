@@ -22,7 +22,7 @@ from cudacore.tile import _exception, _tuning_cache
 from cudacore.tile._kernel import kernel as Kernel  # noqa: N812 - a parameter has its name
 from cudacore.tile._launch import launch, to_stream
 from cudacore.tile._launch_argument import arguments_of
-from cudacore.tile._variant import architecture_of
+from cudacore.tile._specialization import architecture_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -16,7 +16,7 @@ namespace {
 tile::Generated generate(const std::string& text, int arch, std::int64_t max_shared,
                          const py::kwargs& hints) {
   tile::Options options;
-  options.capability = arch;
+  options.architecture = arch;
   options.shared_limit = max_shared;
   for (const auto& [key, value] : hints)
     if (!value.is_none()) options.hints[py::cast<std::string>(key)] = py::cast<std::int64_t>(value);

@@ -105,7 +105,7 @@ def _compile(
     output_format: Literal["cubin", "ptx", "cuda"],
 ) -> bytes:
     from cudacore.tile._generate import generate, headers_of  # noqa: PLC0415 - a cycle
-    from cudacore.tile._variant import compile_source  # noqa: PLC0415 - a cycle
+    from cudacore.tile._specialization import compile_source  # noqa: PLC0415 - a cycle
 
     named = [
         signature

@@ -1,5 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From constraints to a compiled kernel."""
+"""Kernels compiled for what their arguments are.
+
+A *specialization* is a kernel compiled for one combination of constraints (what is known of the
+arguments: see `compilation`) and one architecture. Launches whose arguments meet the same
+constraints share it, and the program cache keeps the source that it is made of. What `tune`
+searches is something else: *configurations*, for each of which its caller has a kernel, a grid and
+arguments.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +16,12 @@ import cudacore
 from cudacore import LaunchConfig
 from cudacore.tile._compiler_timeout import compiled_in_time
 from cudacore.tile._declaration import declaration
-from cudacore.tile._stored_variant import (
-    Variant,
-    find_variant,
+from cudacore.tile._stored_source import (
+    GeneratedSource,
+    find_source,
     is_known,
-    key_of_variant,
-    store_variant,
+    key_of_source,
+    store_source,
 )
 
 TYPE_CHECKING = False
@@ -29,8 +36,8 @@ if TYPE_CHECKING:
 _USUAL_LEVEL = 3  # of ptxas, which need not be told
 
 
-class Compiled:
-    """A kernel that is compiled for one combination of arguments and one architecture.
+class Specialization:
+    """A kernel that is compiled for one combination of constraints and one architecture.
 
     Attributes
     ----------
@@ -40,7 +47,7 @@ class Compiled:
         The CUDA C++, and how the kernel is launched.
     """
 
-    def __init__(self, kernel: Kernel, generated: Variant) -> None:
+    def __init__(self, kernel: Kernel, generated: GeneratedSource) -> None:
         self.kernel = kernel
         self.generated = generated
 
@@ -56,29 +63,29 @@ class Compiled:
         )
 
 
-def compile_variant(
+def specialize(
     of: kernel, constraints: Sequence[ParameterConstraint], architecture: int
-) -> Compiled:
+) -> Specialization:
     """Compile a kernel for constraints and an architecture.
 
     What an earlier process has generated is taken from the program cache if nothing that it
     depends on has changed.
     """
-    key = key_of_variant(of, constraints, architecture)
-    found = None if key is None else find_variant(key)
+    key = key_of_source(of, constraints, architecture)
+    found = None if key is None else find_source(key)
     if found is None:
         found = _generate(of, constraints, architecture, key)
     code = compile_source(of, found.source, architecture, found.headers)
     made = code.get_kernel(found.entry, signature=declaration(of, constraints))
-    return Compiled(made, found)
+    return Specialization(made, found)
 
 
 def _generate(
     of: kernel, constraints: Sequence[ParameterConstraint], architecture: int, key: bytes | None
-) -> Variant:
+) -> GeneratedSource:
     """Evaluate the kernel's function, and keep what it becomes for later processes."""
     from cudacore.tile._early_load import nvrtc_loaded_beside  # noqa: PLC0415 - rarely needed
-    from cudacore.tile._reads import Reads  # noqa: PLC0415 - loaded with the stored variants
+    from cudacore.tile._reads import Reads  # noqa: PLC0415 - loaded with stored sources
 
     reads = Reads()
     # What is stored beside may have become the same CUDA C++, which needs no compiler.
@@ -87,9 +94,9 @@ def _generate(
         from cudacore.tile._generate import generate, headers_of  # noqa: PLC0415 - takes long
 
         generated = generate(of, constraints, architecture)
-    made = Variant.of(generated, headers_of(generated.source))
-    if key is not None and key == key_of_variant(of, constraints, architecture):
-        store_variant(key, made, reads)
+    made = GeneratedSource.of(generated, headers_of(generated.source))
+    if key is not None and key == key_of_source(of, constraints, architecture):
+        store_source(key, made, reads)
     return made
 
 
