@@ -13,9 +13,9 @@ import cudacore.tile as ct
 import pytest
 from cudacore.tile import compilation, tune
 from cudacore.tile._compile import compile_to_text
-from cudacore.tile._parameter import ArrayParameter
 from harness import ROOT
 from test_docs import run_doctest
+from tile_text import array
 
 MODULES = (
     "_language_arithmetic",
@@ -88,10 +88,6 @@ def examples() -> list[Any]:
     return found
 
 
-def parameter(dtype: Any, rank: int) -> ArrayParameter:
-    return ArrayParameter(dtype, rank, ct.int32, strides=(None,) * (rank - 1) + (1,))
-
-
 @pytest.mark.parametrize("example", examples())
 def test_example(example: str, tmp_path: pathlib.Path) -> None:
     setup = [code for code, pattern in SETUP.items() if re.search(pattern, example)]
@@ -103,13 +99,13 @@ def test_example(example: str, tmp_path: pathlib.Path) -> None:
     names: dict[str, Any] = {"__name__": "example"}
     exec(compile(text, str(path), "exec"), names)
     parameters = [
-        parameter(ct.float32, 2),
-        parameter(ct.float32, 2),
-        parameter(ct.int32, 1),
-        parameter(ct.uint32, 1),
+        array(ct.float32, 2),
+        array(ct.float32, 2),
+        array(ct.int32, 1),
+        array(ct.uint32, 1),
     ]
     if "bits.tiled_view" in text:
-        parameters[3] = parameter(ct.uint32, 2)
+        parameters[3] = array(ct.uint32, 2)
     assert compile_to_text(names["kernel"], parameters)
 
 

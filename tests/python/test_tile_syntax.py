@@ -10,12 +10,10 @@ import cudacore.tile as ct
 import pytest
 from cudacore.tile._compile import compile_to_text
 from cudacore.tile._exception import Loc
-from cudacore.tile._parameter import (
-    ArrayParameter,
-    ListParameter,
-    RecordParameter,
-    ScalarParameter,
-    TupleParameter,
+from cudacore.tile.compilation import (
+    DataclassConstraint,
+    ListConstraint,
+    TupleConstraint,
 )
 from test_tile_functions import Point
 from tile_text import INT, array, body, constant, text
@@ -54,7 +52,7 @@ def test_unsupported_syntax(tmp_path: Path, statement: str, expected: str) -> No
     source = f"def kernel(y):\n    {statement}\n"
     kernel = made(tmp_path, source.replace("b'x'", "z = b'x'"))
     with pytest.raises(ct.TileSyntaxError, match=re.escape(f"Unsupported syntax: {expected}")):
-        text(kernel, TupleParameter((INT, INT)))
+        text(kernel, TupleConstraint((INT, INT)))
 
 
 def test_names_that_do_not_exist() -> None:
@@ -179,20 +177,19 @@ def test_parameters() -> None:
 
     source = text(
         kernel,
-        ArrayParameter(
+        array(
             ct.int32,
             2,
-            ct.int64,
-            shape=(None, 8),
-            strides=(None, 1),
-            shape_divisors=(16, 1),
-            stride_divisors=(8, 1),
-            alignment=32,
+            index_dtype=ct.int64,
+            shape_constant=(None, 8),
+            shape_divisible_by=(16, 1),
+            stride_divisible_by=(8, 1),
+            base_addr_divisible_by=32,
         ),
-        ScalarParameter(ct.int32, 16),
-        TupleParameter((INT, constant(5))),
-        RecordParameter(Point, {"x": INT, "y": constant(1)}),
-        ListParameter(ct.int32, 1, ct.int32, strides=(1,)),
+        INT,
+        TupleConstraint((INT, 5)),
+        DataclassConstraint(Point, (INT, 1)),
+        ListConstraint(array(ct.int32), alias_groups=(), elements_may_alias=False),
         constant("four"),
     )
     given = [line.strip() for line in source.splitlines() if line.startswith("  param")]
@@ -202,7 +199,7 @@ def test_parameters() -> None:
         "param %2 : i64",
         "param %3 : i64 {div = 8}",
         "param %4 : i64",
-        "param %5 : i32 {div = 16}",
+        "param %5 : i32",
         "param %6 : i32",
         "param %7 : i32",
         "param %8 : ptr<i64> {align = 8}",

@@ -7,21 +7,28 @@ from typing import Any
 
 from cudacore.tile import float32, int32
 from cudacore.tile._compile import compile_to_text
-from cudacore.tile._parameter import ArrayParameter, ConstantParameter, ScalarParameter
+from cudacore.tile.compilation import ArrayConstraint, ConstantConstraint, ScalarConstraint
 
-INT = ScalarParameter(int32)
-FLOAT = ScalarParameter(float32)
+INT = ScalarConstraint(int32)
+FLOAT = ScalarConstraint(float32)
 
 
-def array(dtype: Any = float32, ndim: int = 1, **known: Any) -> ArrayParameter:
+def array(dtype: Any = float32, ndim: int = 1, **known: Any) -> ArrayConstraint:
     """Return what is known of a C-contiguous array."""
-    strides = (None,) * (ndim - 1) + (1,) * (ndim > 0)
-    return ArrayParameter(dtype, ndim, int32, **{"strides": strides, "alignment": 16, **known})
+    usual = {
+        "index_dtype": int32,
+        "stride_lower_bound_incl": 0,
+        "alias_groups": (),
+        "may_alias_internally": False,
+        "stride_constant": (None,) * (ndim - 1) + (1,) * (ndim > 0),
+        "base_addr_divisible_by": 16,
+    }
+    return ArrayConstraint(dtype, ndim, **{**usual, **known})
 
 
-def constant(value: Any) -> ConstantParameter:
-    """Return a parameter known while compiling."""
-    return ConstantParameter(value)
+def constant(value: Any) -> ConstantConstraint:
+    """Return what is known of a constant."""
+    return ConstantConstraint(value)
 
 
 def text(function: Callable[..., Any], *parameters: Any) -> str:

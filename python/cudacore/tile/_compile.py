@@ -17,8 +17,9 @@ from cudacore.tile._evaluate_function import set_parameters
 from cudacore.tile._exception import TileSyntaxError
 from cudacore.tile._frame import Frame, Kind
 from cudacore.tile._function import code_of
-from cudacore.tile._parameter import Parameter, parameter_value
+from cudacore.tile._parameter import parameter_value
 from cudacore.tile._text import KernelText
+from cudacore.tile.compilation._constraint import ParameterConstraint
 
 #: Frames of Python at most: each call within a kernel takes some twenty.
 _PYTHON_FRAMES = 20_000
@@ -48,7 +49,7 @@ def _deep_calls() -> Iterator[None]:
 
 def compile_to_text(
     function: Any,
-    parameters: Sequence[Parameter],
+    constraints: Sequence[ParameterConstraint],
     hints: Mapping[str, int] | None = None,
     name: str | None = None,
 ) -> KernelText:
@@ -58,8 +59,8 @@ def compile_to_text(
     ----------
     function
         The Python function.
-    parameters
-        What is known about each of its arguments.
+    constraints
+        What is known of each of its arguments.
     hints
         Of the text: ``warps`` and ``occupancy``.
     name
@@ -75,15 +76,15 @@ def compile_to_text(
     code = code_of(function)
     variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     wanted = [each for each in code.signature.parameters.values() if each.kind not in variadic]
-    if len(wanted) == len(code.signature.parameters) != len(parameters):
-        raise TypeError(f"{code.name}() takes {len(wanted)} arguments, got {len(parameters)}")
+    if len(wanted) == len(code.signature.parameters) != len(constraints):
+        raise TypeError(f"{code.name}() takes {len(wanted)} arguments, got {len(constraints)}")
     evaluator = Evaluator(call)
     frame = Frame.of_code(Kind.KERNEL, code)
     evaluator.builder.hints.update(hints or {})
     with _deep_calls(), evaluator.within(frame):
         place = evaluator.scope.loc = evaluator.place(code.node)
         try:
-            _evaluate(evaluator, frame, code.node, parameters)
+            _evaluate(evaluator, frame, code.node, constraints)
         except Exception as error:  # noqa: BLE001 - all are raised again, with the place
             raise located(error, place)  # noqa: B904 - located() chains what it wraps
     remove_dead_code(evaluator.builder)
@@ -91,7 +92,7 @@ def compile_to_text(
 
 
 def _evaluate(
-    evaluator: Evaluator, frame: Frame, node: Any, parameters: Sequence[Parameter]
+    evaluator: Evaluator, frame: Frame, node: Any, constraints: Sequence[ParameterConstraint]
 ) -> None:
     arguments = node.args
     if isinstance(node, ast.Lambda):
@@ -101,7 +102,7 @@ def _evaluate(
         message = "Variadic kernel parameters are not supported"
         raise TileSyntaxError(message, evaluator.place(variadic))
     names = [each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
-    values = [parameter_value(evaluator.builder, each) for each in parameters]
+    values = [parameter_value(evaluator.builder, each) for each in constraints]
     set_parameters(evaluator, frame, node, dict(zip(names, values, strict=True)))
     evaluator.block(node.body)
     if not evaluator.builder.is_terminated:
