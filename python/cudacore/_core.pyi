@@ -1758,7 +1758,8 @@ class Stream:
     def add_callback(self, callback: Callable[..., object], *args: Any) -> None:
         """Calls a Python function on a driver thread after all work queued so far
         (cuLaunchHostFunc). It must not call CUDA. An exception that leaves it is reported by
-        `sys.unraisablehook`.
+        `sys.unraisablehook`, with the callback as the ``object``, and counted by
+        `unraisable_errors`; the stream goes on.
 
         Parameters
         ----------

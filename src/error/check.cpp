@@ -95,6 +95,25 @@ const char* advice(CUresult result, bool simulated) {
     case CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
       return "Nothing more can be captured: no thread may wait for the device, or for what is "
              "captured, before the capture has ended.";
+    case CUDA_ERROR_STREAM_CAPTURE_UNJOINED:
+      return "Let the stream wait for each stream that has captured work before the capture ends: "
+             "stream.wait(other), and GraphBuilder.join() for the builders of split().";
+    case CUDA_ERROR_STREAM_CAPTURE_ISOLATION:
+      return "A stream that is being captured can wait only for what is captured with it: let it "
+             "wait before the capture begins, or let the other stream wait for this one first, "
+             "which captures what is queued on that stream from then on, and record the event "
+             "there.";
+    case CUDA_ERROR_STREAM_CAPTURE_MERGE:
+      return "Two captures can't wait for each other: end one, and add its graph to the other by "
+             "GraphBuilder.embed(), or capture both streams by one GraphBuilder.";
+    case CUDA_ERROR_STREAM_CAPTURE_IMPLICIT:
+      return "The legacy default stream waits for all streams but nonblocking ones: while one of "
+             "them is being captured, use another stream, as device.create_stream() makes it.";
+    case CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD:
+      return "The thread that has begun a capture ends it, unless its mode is \"relaxed\".";
+    case CUDA_ERROR_CAPTURED_EVENT:
+      return "The event was recorded in a capture, and so is part of a graph: wait for the stream "
+             "that the graph is launched on, or for an event that is recorded there afterwards.";
     case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
       return "The PTX was made by a compiler newer than the driver: compile to a cubin, or update "
              "the NVIDIA driver.";

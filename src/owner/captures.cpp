@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "owner/captures.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "driver/leaked.hpp"
 #include "error/check.hpp"
+#include "error/describe.hpp"
 
 namespace cudacore::owner {
 namespace {
@@ -64,6 +66,27 @@ CaptureInfo capture_info(const driver::DriverApi& api, const StreamBox& stream) 
       "cuStreamGetCaptureInfo", [&] { return describe_stream(stream); }, context.get());
   if (info.status == CU_STREAM_CAPTURE_STATUS_ACTIVE) info.last = {last, count};
   return info;
+}
+
+void note_waiting(const driver::DriverApi& api, const StreamBox& stream) {
+  if (stream.stream == nullptr || stream.stream == CU_STREAM_LEGACY) return;  // never captured
+  const CaptureInfo info = capture_info(api, stream);
+  if (info.status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return;
+  const std::shared_ptr<GraphBox> box = graph_of(info.id);
+  if (box == nullptr) return;
+  const std::scoped_lock lock(box->outermost().family);
+  if (std::ranges::find(box->streams, stream.stream) != box->streams.end()) return;
+  box->streams.push_back(stream.stream);
+}
+
+std::string describe_streams(GraphBox& graph, CUstream first) {
+  const std::scoped_lock lock(graph.outermost().family);
+  std::string text;
+  for (CUstream stream : graph.streams) {
+    if (stream == first) continue;
+    text += (text.empty() ? "" : ", ") + ("stream " + error::format_address(stream));
+  }
+  return text.empty() ? text : "; streams that have waited for it: " + text;
 }
 
 void keep_in_capture(const driver::DriverApi& api, const StreamBox& stream,

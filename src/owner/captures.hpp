@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "owner/end_scope.hpp"
 #include "owner/graph_box.hpp"
@@ -61,6 +62,13 @@ struct CaptureInfo {
 /// @throw std::bad_alloc
 void note_capture(cuuint64_t id, const std::shared_ptr<GraphBox>& graph);
 void forget_capture(cuuint64_t id) noexcept;
+
+/// If the stream is part of a capture that began here, notes that for describe_streams().
+/// @throw Error, std::bad_alloc
+void note_waiting(const driver::DriverApi& api, const StreamBox& stream);
+/// "; streams that have waited for it: stream 0x55d0, stream 0x55e0": those besides `first` that
+/// have become part of a capture by waiting; empty if there are none.
+[[nodiscard]] std::string describe_streams(GraphBox& graph, CUstream first);
 
 /// If the stream is being captured, makes the graph keep what a launch uses.
 /// @throw Error, std::bad_alloc

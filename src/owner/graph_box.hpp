@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <list>
 #include <map>
@@ -30,6 +31,7 @@ struct NodeBox : driver::NotCopied {
   std::vector<GraphBox*> graphs;                ///< what it contains
   CUgraphConditionalHandle condition = 0;       ///< of a conditional node that was made here
   CUgraphConditionalNodeType condition_kind{};  ///< of the same
+  std::uint64_t addition = 0;                   ///< its number; 0 for a node that was found
   /// Launch attributes that a kernel node was given here, besides those of the shape. The others
   /// have the device's defaults, which differ.
   std::vector<CUlaunchAttributeID> attributes;
@@ -43,6 +45,9 @@ struct GraphBox : driver::NotCopied {
   std::mutex family;           ///< of the outermost: guards the graph and all inside it
   std::map<CUgraphNode, std::shared_ptr<NodeBox>> nodes;
   std::list<std::shared_ptr<Kept>> captured;  ///< what captured work uses
+  std::vector<CUstream> streams;              ///< that have waited in the capture; for messages
+  /// Of the outermost: how many nodes have been added to the family, besides captured ones.
+  std::uint64_t additions = 0;
   std::vector<std::unique_ptr<GraphBox>> inner;
   const unsigned made_after = error::resets.load(std::memory_order_relaxed);
   ~GraphBox();
@@ -93,8 +98,9 @@ struct ExecutableBox : driver::NotCopied, LaunchedUses {
   CUgraphExec executable = nullptr;
   std::shared_ptr<error::ContextBox> context;
   const char* interned_name = nullptr;
-  std::weak_ptr<GraphBox> source;  ///< whose nodes stand for those of the executable graph
-  std::mutex mutex;                ///< the driver allows one call at a time
+  std::weak_ptr<GraphBox> source;   ///< whose nodes stand for those of the executable graph
+  std::uint64_t last_addition = 0;  ///< to the source, that the executable graph has
+  std::mutex mutex;                 ///< the driver allows one call at a time
   const unsigned made_after = error::resets.load(std::memory_order_relaxed);
   ~ExecutableBox();
 };

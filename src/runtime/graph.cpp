@@ -34,6 +34,11 @@ CUgraphNode find(const owner::ExecutableBox& box, const GraphNode& node) {
     throw std::invalid_argument("the node is not of the definition that this Graph was made from");
   }
   if (node.handle() == nullptr) throw std::invalid_argument("the node has been destroyed");
+  if (node.box()->addition > box.last_addition) {
+    throw std::invalid_argument(
+        "the node was added to the definition after this Graph was made, which does not have it: "
+        "make another Graph with instantiate()");
+  }
   return node.handle();
 }
 

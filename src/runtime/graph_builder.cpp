@@ -205,8 +205,14 @@ void GraphBuilder::begin_building(CaptureMode mode) const {
     throw std::logic_error(
         "this GraphBuilder has begun building before; a new one builds another graph");
   }
-  const StreamCall call(open(builder->stream));
-  const owner::StreamBox& queue = *builder->stream.box();
+  const owner::StreamBox& queue = open(builder->stream);
+  if (queue.stream == nullptr || queue.stream == CU_STREAM_LEGACY) {
+    throw_invalid(
+        "GraphBuilder.begin_building: the legacy default stream can't be captured, because it "
+        "waits for other streams: capture a stream of your own, by device.create_graph_builder() "
+        "or device.create_stream().create_graph_builder()");
+  }
+  const StreamCall call(queue);
   if (owner::capture_info(call.api(), queue).status != CU_STREAM_CAPTURE_STATUS_NONE) {
     throw std::logic_error("the stream is being captured already");
   }
@@ -244,7 +250,14 @@ void GraphBuilder::end_building() const {
   const StreamCall call(open(builder->stream));
   const CUresult result = end_capture(call, builder->capture, *builder->graph, ended);
   builder->state = result == CUDA_SUCCESS ? State::ended : State::failed;
-  call.check(result, "cuStreamEndCapture");
+  call.check(result, "cuStreamEndCapture", [&] {
+    const owner::StreamBox& queue = *builder->stream.box();
+    std::string text = owner::describe_stream(queue);
+    if (result == CUDA_ERROR_STREAM_CAPTURE_UNJOINED) {
+      text += owner::describe_streams(*builder->graph, queue.stream);
+    }
+    return text;
+  });
 }
 
 void GraphBuilder::close() const {

@@ -60,7 +60,9 @@ std::string instantiation_failure(const driver::DriverApi& api,
       text = ", whose nodes are of several devices";
       break;
     case CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED:
-      text = ", which has a condition that no node uses";
+      text =
+          ", which has a condition that no node uses: give each condition of create_condition() to "
+          "a conditional node, such as if_then(condition)";
       break;
     default:
       break;
@@ -215,6 +217,7 @@ GraphNode add_node(const std::shared_ptr<owner::GraphBox>& graph, const GraphWor
     box->graphs.push_back(branches[i].get());
     graph->inner.push_back(std::move(branches[i]));
   }
+  box->addition = ++graph->outermost().additions;
   graph->nodes.emplace(handle, box);
   return {graph, std::move(box)};
 }
@@ -294,6 +297,7 @@ Graph GraphDefinition::instantiate(const GraphCompleteOptions& options) const {
   const GraphCall call(box_);
   box_->list_uses(box->uses);
   box->source = std::shared_ptr<owner::GraphBox>(box_, &box_->outermost());
+  box->last_addition = box_->outermost().additions;
   const std::size_t count = list_nodes(call).size();
   box->interned_name =
       error::intern("graph of " + std::to_string(count) + (count == 1 ? " node" : " nodes"));

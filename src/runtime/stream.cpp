@@ -73,6 +73,18 @@ void run_captured_callback(void* argument) noexcept {
   call_back(static_cast<const owner::Kept*>(argument)->callback);
 }
 
+/// `what` tells what is waited for.
+void wait_for(const Stream& stream, const Event& event, const std::function<std::string()>& what) {
+  const owner::EventBox& awaited = require_open(event.box(), "Event");
+  const StreamCall call(open(stream));
+  error::throw_if_lost(*awaited.context);
+  if (!awaited.may_be_recorded()) return;
+  call.check(call.api().cuStreamWaitEvent(call.stream(), awaited.event, CU_EVENT_WAIT_DEFAULT),
+             "cuStreamWaitEvent",
+             [&] { return owner::describe_stream(*stream.box()) + ", to wait for " + what(); });
+  if (owner::any_capture()) owner::note_waiting(call.api(), *stream.box());
+}
+
 }  // namespace
 
 void check_priority(const ContextCall& call, int priority) {
@@ -173,15 +185,13 @@ Event Stream::record(const EventOptions& options) const {
 }
 
 void Stream::wait(const Event& event) const {
-  const owner::EventBox& awaited = require_open(event.box(), "Event");
-  const StreamCall call(open(*this));
-  error::throw_if_lost(*awaited.context);
-  if (!awaited.may_be_recorded()) return;
-  call.check(call.api().cuStreamWaitEvent(call.stream(), awaited.event, CU_EVENT_WAIT_DEFAULT),
-             "cuStreamWaitEvent");
+  wait_for(*this, event, [&event] { return "event " + error::format_address(event.handle()); });
 }
 
-void Stream::wait(const Stream& other) const { wait(other.record(EventOptions{})); }
+void Stream::wait(const Stream& other) const {
+  wait_for(*this, other.record(EventOptions{}),
+           [&other] { return owner::describe_stream(*other.box()); });
+}
 
 void Stream::sync() const {
   const owner::StreamBox& box = open(*this);

@@ -10,6 +10,7 @@ from typing import Any
 import cudacore
 import pytest
 from cudacore import Buffer, Device, DeviceMemoryResource, MemoryResource, Stream
+from cudacore.graph import GraphDefinition
 from harness import build, run, run_cleanly
 
 
@@ -98,6 +99,34 @@ def test_exception_is_reported_and_dropped(device: Device) -> None:
     assert (result.returncode, result.stdout) == (0, "1\n")
     assert "LookupError: mine" in result.stderr
     assert "bad" in result.stderr
+
+
+def test_exception_in_a_graph_is_reported_and_dropped(
+    stream: Stream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reported: list[tuple[Any, Any]] = []
+    monkeypatch.setattr(
+        "sys.unraisablehook", lambda args: reported.append((args.exc_type, args.object))
+    )
+    before = cudacore.unraisable_errors()
+    seen: list[int] = []
+
+    def bad() -> None:
+        raise LookupError
+
+    definition = GraphDefinition()
+    definition.callback(bad).succ.add(definition.callback(lambda: seen.append(1)))
+    graph = definition.instantiate()
+    with stream.create_graph_builder() as builder:
+        builder.callback(bad)
+        stream.add_callback(bad)
+    captured = builder.complete()
+    for one in (graph, graph, captured):
+        one.launch(stream)
+    stream.sync()
+    assert reported == [(LookupError, bad)] * 4
+    assert seen == [1, 1]
+    assert cudacore.unraisable_errors() == before + 4
 
 
 def test_cuda_calls_inside_are_refused_in_words(device: Device) -> None:

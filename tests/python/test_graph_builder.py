@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import cudacore
 import numpy as np
 import pytest
 from cudacore import Buffer, CUDAError, Device, Kernel, Stream, current_stream
@@ -163,6 +164,60 @@ class TestWrongUse:
             builder.end_building()
         with pytest.raises(RuntimeError, match="failed; make a new one"):
             _ = builder.is_building
+
+    def test_streams_that_are_not_joined_are_named(self, device: Device, pinned: Allocate) -> None:
+        stream, other, third = (device.create_stream() for _ in range(3))
+        builder = stream.create_graph_builder().begin_building()
+        other.wait(stream)
+        third.wait(other.record())
+        pinned(4).fill(0, stream=third)
+        with pytest.raises(CUDAError) as raised:
+            builder.end_building()
+        message = str(raised.value)
+        addresses = ", ".join(f"stream 0x{int(one.handle):x}" for one in (other, third))
+        assert f"; streams that have waited for it: {addresses}: CUDA_ERROR" in message
+        assert "stream.wait(other)" in message
+        assert "GraphBuilder.join()" in message
+        stream.sync()
+
+    def test_waits_for_what_is_not_captured(self, device: Device) -> None:
+        stream, other = device.create_stream(), device.create_stream()
+        event = other.record()
+        with stream.create_graph_builder() as builder:
+            with pytest.raises(CUDAError) as raised:
+                stream.wait(event)
+            assert f", to wait for event 0x{int(event.handle):x}: CUDA_ERROR" in str(raised.value)
+            assert "let the other stream wait for this one first" in str(raised.value)
+            with pytest.raises(CUDAError, match="to wait for stream 0x") as raised:
+                stream.wait(other)
+            builder.close()
+
+    def test_waits_for_another_capture(self, device: Device) -> None:
+        streams = device.create_stream(), device.create_stream()
+        builders = [one.create_graph_builder().begin_building() for one in streams]
+        with pytest.raises(CUDAError, match=r"end one.*GraphBuilder.embed"):
+            streams[0].wait(streams[1])
+        for builder in builders:
+            builder.close()
+
+    def test_results_of_captured_events(self, device: Device) -> None:
+        stream = device.create_stream()
+        builder = stream.create_graph_builder().begin_building()
+        event = stream.record()
+        with pytest.raises(CUDAError, match="recorded in a capture, and so is part of a graph"):
+            event.sync()
+        builder.close()
+
+    def test_of_the_default_stream(self, device: Device) -> None:
+        for stream in (device.default_stream, cudacore.LEGACY_DEFAULT_STREAM):
+            builder = stream.create_graph_builder()
+            with pytest.raises(ValueError, match="legacy default stream can't be captured") as said:
+                builder.begin_building()
+            assert isinstance(said.value, CUDAError)
+            assert "device.create_graph_builder()" in str(said.value)
+        with cudacore.PER_THREAD_DEFAULT_STREAM.create_graph_builder() as builder:
+            pass
+        builder.complete()
 
     def test_joins(self, device: Device) -> None:
         builder = device.create_graph_builder().begin_building()

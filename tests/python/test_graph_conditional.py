@@ -253,5 +253,5 @@ class TestWrongUse:
     def test_conditions_without_a_node(self) -> None:
         definition = GraphDefinition()
         definition.create_condition()
-        with pytest.raises(ValueError, match="condition that no node uses"):
+        with pytest.raises(ValueError, match=r"condition that no node uses: give .*if_then"):
             definition.instantiate()

@@ -126,6 +126,27 @@ class TestUpdate:
         with pytest.raises(TypeError, match="GraphNode"):
             _ = graph[3]  # type: ignore[index]
 
+    def test_of_a_later_node_is_refused(self, stream: Stream, pinned: Allocate) -> None:
+        buffer = pinned(16)
+        definition = GraphDefinition()
+        first = definition.memset(buffer, 0, 4)
+        child = definition.embed(GraphDefinition()).child_graph
+        graph = definition.instantiate()
+        later = definition.memset(buffer, 0, 4)
+        for node in (later, child.memset(buffer, 0, 4)):
+            view = graph[node]
+            with pytest.raises(ValueError, match=r"added .* after this Graph was made.*instan"):
+                view.update(value=1)
+            with pytest.raises(ValueError, match="after this Graph was made"):
+                view.enable()
+            with pytest.raises(ValueError, match="after this Graph was made"):
+                _ = view.is_enabled
+        assert definition.instantiate()[later].is_enabled
+        graph[first].update(value=1)
+        assert graph[first].is_enabled
+        run(graph, stream)
+        assert values(buffer)[0] == 0x01010101
+
     def test_that_does_not_fit_is_refused(self, pinned: Allocate, add: Kernel) -> None:
         buffer = pinned(16)
         definition = GraphDefinition()

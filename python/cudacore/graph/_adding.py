@@ -160,7 +160,8 @@ class Adding:
     def callback(self, fn: Callable[..., object], *, user_data: object = None) -> HostCallbackNode:
         """Call a function on the host, on a thread of the driver.
 
-        It must not call CUDA. If it raises an error, that is reported, see `unraisable_errors`.
+        It must not call CUDA. An exception that leaves it is reported by `sys.unraisablehook`, with
+        the callable as the ``object``, and counted by `unraisable_errors`; the graph goes on.
 
         Parameters
         ----------
