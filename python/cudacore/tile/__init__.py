@@ -28,6 +28,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cudacore.tile._by_target import ByTarget as ByTarget
     from cudacore.tile._compiler_timeout import compiler_timeout as compiler_timeout
+    from cudacore.tile._device_function import device_function as device_function
     from cudacore.tile._dtype import DType as DType
     from cudacore.tile._dtype import bfloat16 as bfloat16
     from cudacore.tile._dtype import bool_ as bool_
@@ -182,7 +183,6 @@ if TYPE_CHECKING:
     from cudacore.tile._mode import MemoryScope as MemoryScope
     from cudacore.tile._mode import PaddingMode as PaddingMode
     from cudacore.tile._mode import RoundingMode as RoundingMode
-    from cudacore.tile._source_function import device_function as device_function
 
 _MODULES = {
     "_by_target": "ByTarget",
@@ -236,7 +236,7 @@ _MODULES = {
     "_language_view": "TiledView",
     "_launch": "launch",
     "_mode": "MemoryOrder MemoryScope PaddingMode RoundingMode",
-    "_source_function": "device_function",
+    "_device_function": "device_function",
     "compilation": "compilation",
     "tune": "tune",
 }

@@ -6,8 +6,8 @@ from __future__ import annotations
 import typing
 from typing import Annotated, Any, TypeAlias
 
+from cudacore.tile._dataclass import dataclass
 from cudacore.tile._dtype import int64
-from cudacore.tile._frozen import Frozen
 from cudacore.tile._language_annotation import (
     ArrayAnnotation,
     ConstantAnnotation,
@@ -25,24 +25,14 @@ _CONSTANT, _EXACT, _WIDE_INT, _WIDE_AXES = 1, 2, 4, 8
 _VARIADIC = 0x04 | 0x08  # inspect.CO_VARARGS and CO_VARKEYWORDS
 
 
-class Leaf(Frozen):
+@dataclass(frozen=True)
+class Leaf:
     """The annotation of one argument, or of everything in a tuple or dataclass."""
 
-    FIELDS = ("constant", "scalar", "array", "list")
-
-    constant: bool
-    scalar: ScalarAnnotation | None
-    array: ArrayAnnotation | None
-    list: ListAnnotation | None
-
-    def __init__(
-        self,
-        constant: bool = False,
-        scalar: ScalarAnnotation | None = None,
-        array: ArrayAnnotation | None = None,
-        list: ListAnnotation | None = None,  # noqa: A002
-    ) -> None:
-        self.set_fields(constant=constant, scalar=scalar, array=array, list=list)
+    constant: bool = False
+    scalar: ScalarAnnotation | None = None
+    array: ArrayAnnotation | None = None
+    list: ListAnnotation | None = None
 
     def require_one(self) -> None:
         """Refuse annotations that contradict each other.
@@ -66,26 +56,18 @@ class Leaf(Frozen):
             raise TypeError(f"{given[0]} cannot be combined with {given[1]}")
 
 
-class AnyLength(Frozen):
+@dataclass(frozen=True)
+class AnyLength:
     """``tuple[X, ...]``."""
-
-    FIELDS = ("each",)
 
     each: Annotation
 
-    def __init__(self, each: Annotation) -> None:
-        self.set_fields(each=each)
 
-
-class Items(Frozen):
+@dataclass(frozen=True)
+class Items:
     """``tuple[X, Y]``."""
 
-    FIELDS = ("items",)
-
     items: tuple[Annotation, ...]
-
-    def __init__(self, items: tuple[Annotation, ...]) -> None:
-        self.set_fields(items=items)
 
 
 Annotation: TypeAlias = "Leaf | AnyLength | Items"

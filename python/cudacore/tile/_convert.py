@@ -7,9 +7,9 @@ import types
 from typing import Any
 
 from cudacore.tile._advice import function_instead
+from cudacore.tile._device_function import device_function
 from cudacore.tile._exception import TileTypeError
 from cudacore.tile._record import record_type
-from cudacore.tile._source_function import device_function
 from cudacore.tile._value import BoundMethod, Constant, Record
 
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)

@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 
 from cudacore.tile._cuda_text import functions_of
+from cudacore.tile._device_function import TYPES, type_name, without_name
 from cudacore.tile._exception import Loc
-from cudacore.tile._source_function import TYPES, type_name, without_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from cudacore.tile import (
     _operations,  # noqa: F401 - registers what functions mean
 )
 from cudacore.tile._advice import function_instead, name_instead
+from cudacore.tile._device_function import device_function
 from cudacore.tile._evaluate import Evaluator
 from cudacore.tile._evaluate_builtin import BUILTINS
 from cudacore.tile._evaluate_function import inline
@@ -38,7 +39,6 @@ from cudacore.tile._operation_math import construct
 from cudacore.tile._record import method, record_type
 from cudacore.tile._scope import IMPLEMENTATIONS
 from cudacore.tile._signature import signature_of
-from cudacore.tile._source_function import device_function
 from cudacore.tile._value import BoundMethod, Constant, Function, Record
 
 _ITERATORS = frozenset({enumerate, filter, map, reversed, zip})

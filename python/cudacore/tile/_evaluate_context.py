@@ -14,7 +14,7 @@ from cudacore.tile._exception import TileTypeError
 from cudacore.tile._frame import Frame, Kind
 from cudacore.tile._function import code_of
 from cudacore.tile._operand import describe
-from cudacore.tile._scope import implements
+from cudacore.tile._operation import implements
 from cudacore.tile._value import Constant
 
 #: What a generator does: a statement, the yield, or entering or leaving a context.

@@ -9,7 +9,6 @@ from typing import Any
 
 from cudacore.tile import _convert
 from cudacore.tile import _language_static as language
-from cudacore.tile._device_function import host_callers
 from cudacore.tile._evaluate import Evaluator
 from cudacore.tile._evaluate_assign import assign
 from cudacore.tile._evaluate_flow import truth
@@ -22,10 +21,12 @@ from cudacore.tile._exception import (
     TileTypeError,
 )
 from cudacore.tile._frame import Frame
+from cudacore.tile._language_function import host_callers
 from cudacore.tile._names import loaded_names
 from cudacore.tile._operand import describe
+from cudacore.tile._operation import implements
 from cudacore.tile._reads import note_attribute, note_trouble
-from cudacore.tile._scope import IMPLEMENTATIONS, implements
+from cudacore.tile._scope import IMPLEMENTATIONS
 from cudacore.tile._static_reads import note_static
 from cudacore.tile._symbol import symbol
 from cudacore.tile._value import Constant, Undefined

@@ -29,7 +29,7 @@ _PARTS: dict[type, Callable[[Any], Iterable[object]]] = {
 }
 _NAMED = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
 _OF_LANGUAGE = "cudacore.tile."
-_SOURCE_FUNCTION = ("cudacore.tile._source_function", "device_function")
+_SOURCE_FUNCTION = ("cudacore.tile._device_function", "device_function")
 _GENERATED = "<string>"
 _HEAP_TYPE = 1 << 9
 #: The version of marshal's format whose bytes depend on the value alone.

@@ -10,9 +10,9 @@ from types import CodeType
 from typing import Any, TypeVar, overload
 
 from cudacore.tile._dataclass import dataclass
-from cudacore.tile._device_function import host_callers
 from cudacore.tile._exception import Loc, TileSyntaxError
 from cudacore.tile._globals import Globals
+from cudacore.tile._language_function import host_callers
 from cudacore.tile._names import local_names, parameters
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cudacore.tile._by_target import ByTarget
-from cudacore.tile._frozen import Frozen
+from cudacore.tile._dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,10 +58,14 @@ _DEFAULTS: dict[str, int | None] = {
 }
 
 
-class Hints(Frozen):
+@dataclass(frozen=True)
+class Hints:
     """The hints of a `kernel`, checked; None leaves the choice to the compiler."""
 
-    FIELDS = tuple(_DEFAULTS)
+    num_ctas: Hint
+    occupancy: Hint
+    opt_level: Hint
+    num_worker_warps: Hint
 
     def __init__(self, **given: Any) -> None:
         unknown = given.keys() - _DEFAULTS.keys()
@@ -72,7 +76,7 @@ class Hints(Frozen):
         hints = {**_DEFAULTS, **given}
         for name, hint in hints.items():
             _check(name, hint)
-        self.set_fields(**hints)
+        self.__dict__.update(**hints)
 
     def given(self) -> dict[str, Any]:
         """Return all hints by name, as `kernel` takes them."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any, TypeVar, get_origin
 
+from cudacore.tile._dataclass import dataclass
 from cudacore.tile._dtype import DType, int32, int64
-from cudacore.tile._frozen import Frozen
 
 T = TypeVar("T")
 
@@ -31,7 +31,8 @@ class ConstantAnnotation:
 Constant = Annotated[T, ConstantAnnotation()]
 
 
-class ArrayAnnotation(Frozen):
+@dataclass(frozen=True)
+class ArrayAnnotation:
     """Says more about a parameter that is an array, within ``typing.Annotated``.
 
     Attributes
@@ -59,8 +60,6 @@ class ArrayAnnotation(Frozen):
     >>> Rows = Annotated[ct.Array, ct.ArrayAnnotation(static_shape_dims=(-1,))]
     """
 
-    FIELDS = ("index_dtype", "static_shape_dims", "static_stride_dims")
-
     index_dtype: DType
     static_shape_dims: tuple[int, ...]
     static_stride_dims: tuple[int, ...]
@@ -84,10 +83,11 @@ class ArrayAnnotation(Frozen):
             for i, axis in enumerate(axes):
                 if isinstance(axis, bool) or not isinstance(axis, int):
                     raise TypeError(f"Element #{i} of `{name}` must be int, got {axis}")
-        self.set_fields(index_dtype=index_dtype, **dict(named))
+        self.__dict__.update(index_dtype=index_dtype, **dict(named))
 
 
-class ScalarAnnotation(Frozen):
+@dataclass(frozen=True)
+class ScalarAnnotation:
     """Says the type of a parameter that is an integer, within ``typing.Annotated``.
 
     Attributes
@@ -107,17 +107,16 @@ class ScalarAnnotation(Frozen):
     >>> Wide = Annotated[int, ct.ScalarAnnotation(dtype=ct.int64)]
     """
 
-    FIELDS = ("dtype",)
-
     dtype: DType
 
     def __init__(self, *, dtype: DType) -> None:
         if dtype not in (int32, int64):
             raise ValueError(f"`dtype` must be int32 or int64, got {dtype}")
-        self.set_fields(dtype=dtype)
+        self.__dict__.update(dtype=dtype)
 
 
-class ListAnnotation(Frozen):
+@dataclass(frozen=True)
+class ListAnnotation:
     """Says more about a parameter that is a list of arrays, within ``typing.Annotated``.
 
     Attributes
@@ -137,8 +136,6 @@ class ListAnnotation(Frozen):
     >>> Weights = Annotated[list, ct.ListAnnotation(element=ct.IndexedWithInt64)]
     """
 
-    FIELDS = ("element",)
-
     element: Any
 
     def __init__(self, *, element: Any) -> None:
@@ -152,7 +149,7 @@ class ListAnnotation(Frozen):
             element = found[0]
         elif not isinstance(element, ArrayAnnotation):
             raise TypeError(f"`element` must be an ArrayAnnotation, got {type(element).__name__}")
-        self.set_fields(element=element)
+        self.__dict__.update(element=element)
 
 
 IndexedWithInt64 = Annotated[T, ArrayAnnotation(index_dtype=int64)]

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from cudacore.tile._device_function import device_function, host_callers
+from cudacore.tile._language_function import host_callers, language_function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from cudacore.tile._mode import RoundingMode
 
 
-@device_function
+@language_function
 def add(
     x: TileOrScalar,
     y: TileOrScalar,
@@ -52,7 +52,7 @@ def add(
     """
 
 
-@device_function
+@language_function
 def sub(
     x: TileOrScalar,
     y: TileOrScalar,
@@ -92,7 +92,7 @@ def sub(
     """
 
 
-@device_function
+@language_function
 def mul(
     x: TileOrScalar,
     y: TileOrScalar,
@@ -132,7 +132,7 @@ def mul(
     """
 
 
-@device_function
+@language_function
 def truediv(
     x: TileOrScalar,
     y: TileOrScalar,
@@ -173,7 +173,7 @@ def truediv(
     """
 
 
-@device_function
+@language_function
 def floordiv(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     """Divide and round down, as Python does. ``x // y`` does the same.
 
@@ -202,7 +202,7 @@ def floordiv(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     """
 
 
-@device_function
+@language_function
 def mod(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     """Give the remainder of the division that rounds down. ``x % y`` does the same.
 
@@ -233,7 +233,7 @@ def mod(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     """
 
 
-@device_function
+@language_function
 def divmod(x: TileOrScalar, y: TileOrScalar, /) -> tuple[TileOrScalar, TileOrScalar]:
     """Give the quotient rounded down and the remainder of integers.
 
@@ -262,7 +262,7 @@ def divmod(x: TileOrScalar, y: TileOrScalar, /) -> tuple[TileOrScalar, TileOrSca
     """
 
 
-@device_function
+@language_function
 def _cdiv_of_tiles(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     """Divide and round up, in a kernel."""
 
@@ -298,7 +298,7 @@ def cdiv(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     return -(-x // y)  # type: ignore[operator]
 
 
-@device_function
+@language_function
 def pow(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     """Raise to a power. ``x ** y`` does the same.
 
@@ -327,7 +327,7 @@ def pow(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     """
 
 
-@device_function
+@language_function
 def atan2(x1: TileOrScalar, x2: TileOrScalar, /) -> TileOrScalar:
     """Give the angle of a point, from its coordinates.
 

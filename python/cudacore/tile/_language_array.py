@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from cudacore.tile._device_function import device_function
+from cudacore.tile._language_function import language_function
 from cudacore.tile._language_raw import RawArrayMemory
 from cudacore.tile._language_tile import Order, Scalar, Shape, Tile, TileOrScalar
 from cudacore.tile._language_view import TiledView
@@ -106,7 +106,7 @@ class Array:
             ct.static_assert(x.ndim == 2)
         """
 
-    @device_function
+    @language_function
     def slice(self, axis: int, start: SupportsIndex, stop: SupportsIndex) -> Array:
         """Give a part of the array along an axis, without copying.
 
@@ -140,7 +140,7 @@ class Array:
             part = x.slice(0, ct.bid(0) * 16, ct.bid(0) * 16 + 16)
         """
 
-    @device_function
+    @language_function
     def tiled_view(
         self,
         tile_shape: Shape,
@@ -178,7 +178,7 @@ class Array:
             t = tiles.load((ct.bid(0), 0))
         """
 
-    @device_function
+    @language_function
     def get_raw_memory(self) -> RawArrayMemory:
         """Give access to elements by their distance from the first one.
 
@@ -213,6 +213,6 @@ class Slice:
         t = ct.load_advanced_indexing(x, (rows, ct.Slice(0, 16)))
     """
 
-    @device_function
+    @language_function
     def __init__(self, start: SupportsIndex, length: int, /) -> None:
         """Refuse: slices are made in kernels."""

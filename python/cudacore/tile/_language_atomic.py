@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from cudacore.tile._device_function import device_function
+from cudacore.tile._language_function import language_function
 from cudacore.tile._mode import MemoryOrder, MemoryScope
 
 TYPE_CHECKING = False
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from cudacore.tile._language_array import Array, Tile, TileOrScalar
 
 
-@device_function
+@language_function
 def atomic_cas(
     array: Array,
     indices: object,
@@ -66,7 +66,7 @@ def atomic_cas(
     """
 
 
-@device_function
+@language_function
 def atomic_xchg(
     array: Array,
     indices: object,
@@ -116,7 +116,7 @@ def atomic_xchg(
     """
 
 
-@device_function
+@language_function
 def atomic_add(
     array: Array,
     indices: object,
@@ -166,7 +166,7 @@ def atomic_add(
     """
 
 
-@device_function
+@language_function
 def atomic_max(
     array: Array,
     indices: object,
@@ -216,7 +216,7 @@ def atomic_max(
     """
 
 
-@device_function
+@language_function
 def atomic_min(
     array: Array,
     indices: object,
@@ -266,7 +266,7 @@ def atomic_min(
     """
 
 
-@device_function
+@language_function
 def atomic_and(
     array: Array,
     indices: object,
@@ -316,7 +316,7 @@ def atomic_and(
     """
 
 
-@device_function
+@language_function
 def atomic_or(
     array: Array,
     indices: object,
@@ -366,7 +366,7 @@ def atomic_or(
     """
 
 
-@device_function
+@language_function
 def atomic_xor(
     array: Array,
     indices: object,

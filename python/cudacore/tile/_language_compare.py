@@ -4,14 +4,14 @@
 
 from __future__ import annotations
 
-from cudacore.tile._device_function import device_function
+from cudacore.tile._language_function import language_function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cudacore.tile._language_array import TileOrScalar
 
 
-@device_function
+@language_function
 def bitwise_and(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     """Give the bits that both have. ``x & y`` does the same.
 
@@ -40,7 +40,7 @@ def bitwise_and(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     """
 
 
-@device_function
+@language_function
 def bitwise_or(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     """Give the bits that either has. ``x | y`` does the same.
 
@@ -69,7 +69,7 @@ def bitwise_or(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     """
 
 
-@device_function
+@language_function
 def bitwise_xor(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     """Give the bits that one of them has. ``x ^ y`` does the same.
 
@@ -98,7 +98,7 @@ def bitwise_xor(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     """
 
 
-@device_function
+@language_function
 def bitwise_lshift(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     """Shift bits to the left. ``x << y`` does the same.
 
@@ -127,7 +127,7 @@ def bitwise_lshift(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     """
 
 
-@device_function
+@language_function
 def bitwise_rshift(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     """Shift bits to the right; the sign is kept. ``x >> y`` does the same.
 
@@ -156,7 +156,7 @@ def bitwise_rshift(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     """
 
 
-@device_function
+@language_function
 def bitwise_not(x: TileOrScalar, /) -> TileOrScalar:
     """Flip all bits; of booleans, negate.
 
@@ -183,7 +183,7 @@ def bitwise_not(x: TileOrScalar, /) -> TileOrScalar:
     """
 
 
-@device_function
+@language_function
 def minimum(
     x: TileOrScalar,
     y: TileOrScalar,
@@ -223,7 +223,7 @@ def minimum(
     """
 
 
-@device_function
+@language_function
 def maximum(
     x: TileOrScalar,
     y: TileOrScalar,
@@ -263,7 +263,7 @@ def maximum(
     """
 
 
-@device_function
+@language_function
 def greater(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     """Tell whether the left is greater, element by element. ``x > y`` does the same.
 
@@ -292,7 +292,7 @@ def greater(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     """
 
 
-@device_function
+@language_function
 def greater_equal(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     """Tell whether the left is greater or equal, element by element. ``x >= y`` does the same.
 
@@ -321,7 +321,7 @@ def greater_equal(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     """
 
 
-@device_function
+@language_function
 def less(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     """Tell whether the left is less, element by element. ``x < y`` does the same.
 
@@ -350,7 +350,7 @@ def less(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     """
 
 
-@device_function
+@language_function
 def less_equal(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     """Tell whether the left is less or equal, element by element. ``x <= y`` does the same.
 
@@ -379,7 +379,7 @@ def less_equal(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     """
 
 
-@device_function
+@language_function
 def equal(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     """Tell whether both are equal, element by element. ``x == y`` does the same.
 
@@ -408,7 +408,7 @@ def equal(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     """
 
 
-@device_function
+@language_function
 def not_equal(x: TileOrScalar, y: TileOrScalar, /) -> TileOrScalar:
     """Tell whether they differ, element by element. ``x != y`` does the same.
 

@@ -4,14 +4,14 @@
 
 from __future__ import annotations
 
-from cudacore.tile._device_function import device_function
+from cudacore.tile._language_function import language_function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cudacore.tile._language_array import TileOrScalar
 
 
-@device_function
+@language_function
 def printf(format: str, *args: TileOrScalar) -> None:
     r"""Print tiles with a format as C's ``printf`` takes it.
 
@@ -39,7 +39,7 @@ def printf(format: str, *args: TileOrScalar) -> None:
     """
 
 
-@device_function
+@language_function
 def print(*args: object, sep: str = " ", end: str = "\n") -> None:
     """Print values. Python's ``print()`` does the same in a kernel.
 
@@ -68,7 +68,7 @@ def print(*args: object, sep: str = " ", end: str = "\n") -> None:
     """
 
 
-@device_function
+@language_function
 def assert_(cond: TileOrScalar, /, message: str | None = None) -> None:
     """Stop the kernel if a condition does not hold.
 
@@ -94,7 +94,7 @@ def assert_(cond: TileOrScalar, /, message: str | None = None) -> None:
     """
 
 
-@device_function
+@language_function
 def grid_dependency_control_wait() -> None:
     """Wait until the kernel before this one in a programmatic dependent launch has finished.
 
@@ -108,7 +108,7 @@ def grid_dependency_control_wait() -> None:
     """
 
 
-@device_function
+@language_function
 def grid_dependency_control_launch_dependents() -> None:
     """Let the kernel that depends on this one in a programmatic dependent launch begin.
 

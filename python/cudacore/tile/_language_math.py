@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from cudacore.tile._device_function import device_function
+from cudacore.tile._language_function import language_function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from cudacore.tile._mode import RoundingMode
 
 
-@device_function
+@language_function
 def exp(x: TileOrScalar, /, *, rounding_mode: RoundingMode | None = None) -> TileOrScalar:
     """Raise e to a power.
 
@@ -41,7 +41,7 @@ def exp(x: TileOrScalar, /, *, rounding_mode: RoundingMode | None = None) -> Til
     """
 
 
-@device_function
+@language_function
 def exp2(x: TileOrScalar, /, *, flush_to_zero: bool = False) -> TileOrScalar:
     """Raise 2 to a power.
 
@@ -70,7 +70,7 @@ def exp2(x: TileOrScalar, /, *, flush_to_zero: bool = False) -> TileOrScalar:
     """
 
 
-@device_function
+@language_function
 def sqrt(
     x: TileOrScalar,
     /,
@@ -107,7 +107,7 @@ def sqrt(
     """
 
 
-@device_function
+@language_function
 def rsqrt(x: TileOrScalar, /, *, flush_to_zero: bool = False) -> TileOrScalar:
     """Give one over the square root.
 
@@ -136,7 +136,7 @@ def rsqrt(x: TileOrScalar, /, *, flush_to_zero: bool = False) -> TileOrScalar:
     """
 
 
-@device_function
+@language_function
 def tanh(x: TileOrScalar, /, *, rounding_mode: RoundingMode | None = None) -> TileOrScalar:
     """Give the hyperbolic tangent.
 
@@ -165,7 +165,7 @@ def tanh(x: TileOrScalar, /, *, rounding_mode: RoundingMode | None = None) -> Ti
     """
 
 
-@device_function
+@language_function
 def log(x: TileOrScalar, /) -> TileOrScalar:
     """Give the natural logarithm.
 
@@ -192,7 +192,7 @@ def log(x: TileOrScalar, /) -> TileOrScalar:
     """
 
 
-@device_function
+@language_function
 def log2(x: TileOrScalar, /) -> TileOrScalar:
     """Give the logarithm to base 2.
 
@@ -219,7 +219,7 @@ def log2(x: TileOrScalar, /) -> TileOrScalar:
     """
 
 
-@device_function
+@language_function
 def sin(x: TileOrScalar, /) -> TileOrScalar:
     """Give the sine of angles in radians.
 
@@ -246,7 +246,7 @@ def sin(x: TileOrScalar, /) -> TileOrScalar:
     """
 
 
-@device_function
+@language_function
 def cos(x: TileOrScalar, /) -> TileOrScalar:
     """Give the cosine of angles in radians.
 
@@ -273,7 +273,7 @@ def cos(x: TileOrScalar, /) -> TileOrScalar:
     """
 
 
-@device_function
+@language_function
 def tan(x: TileOrScalar, /) -> TileOrScalar:
     """Give the tangent of angles in radians.
 
@@ -300,7 +300,7 @@ def tan(x: TileOrScalar, /) -> TileOrScalar:
     """
 
 
-@device_function
+@language_function
 def sinh(x: TileOrScalar, /) -> TileOrScalar:
     """Give the hyperbolic sine.
 
@@ -327,7 +327,7 @@ def sinh(x: TileOrScalar, /) -> TileOrScalar:
     """
 
 
-@device_function
+@language_function
 def cosh(x: TileOrScalar, /) -> TileOrScalar:
     """Give the hyperbolic cosine.
 
@@ -354,7 +354,7 @@ def cosh(x: TileOrScalar, /) -> TileOrScalar:
     """
 
 
-@device_function
+@language_function
 def floor(x: TileOrScalar, /) -> TileOrScalar:
     """Round down to integers, in the same float type.
 
@@ -381,7 +381,7 @@ def floor(x: TileOrScalar, /) -> TileOrScalar:
     """
 
 
-@device_function
+@language_function
 def ceil(x: TileOrScalar, /) -> TileOrScalar:
     """Round up to integers, in the same float type.
 
@@ -408,7 +408,7 @@ def ceil(x: TileOrScalar, /) -> TileOrScalar:
     """
 
 
-@device_function
+@language_function
 def abs(x: TileOrScalar, /) -> TileOrScalar:
     """Give the absolute value. Python's ``abs(x)`` does the same.
 
@@ -435,7 +435,7 @@ def abs(x: TileOrScalar, /) -> TileOrScalar:
     """
 
 
-@device_function
+@language_function
 def negative(x: TileOrScalar, /) -> TileOrScalar:
     """Change the sign. ``-x`` does the same.
 
@@ -462,7 +462,7 @@ def negative(x: TileOrScalar, /) -> TileOrScalar:
     """
 
 
-@device_function
+@language_function
 def isnan(x: TileOrScalar, /) -> TileOrScalar:
     """Tell where elements are not a number.
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from cudacore.tile._device_function import device_function
+from cudacore.tile._language_function import language_function
 from cudacore.tile._mode import MemoryOrder, MemoryScope, PaddingMode
 
 TYPE_CHECKING = False
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from cudacore.tile._language_array import Array, Order, Scalar, Shape, Tile, TileOrScalar
 
 
-@device_function
+@language_function
 def bid(axis: int) -> int:
     """Give the index of this block in the grid.
 
@@ -39,7 +39,7 @@ def bid(axis: int) -> int:
     """
 
 
-@device_function
+@language_function
 def num_blocks(axis: int) -> int:
     """Give the number of blocks of the grid along an axis.
 
@@ -66,7 +66,7 @@ def num_blocks(axis: int) -> int:
     """
 
 
-@device_function
+@language_function
 def num_tiles(array: Array, /, axis: int, shape: Shape, order: Order = "C") -> int:
     """Give how many tiles of a shape it takes to cover an array along an axis.
 
@@ -102,7 +102,7 @@ def num_tiles(array: Array, /, axis: int, shape: Shape, order: Order = "C") -> i
     """
 
 
-@device_function
+@language_function
 def assume_divisible_by(x: Scalar, divisor: int) -> Scalar:
     """Promise that an integer is a multiple of another one.
 
@@ -134,7 +134,7 @@ def assume_divisible_by(x: Scalar, divisor: int) -> Scalar:
     """
 
 
-@device_function
+@language_function
 def load(
     array: Array,
     /,
@@ -200,7 +200,7 @@ def load(
     """
 
 
-@device_function
+@language_function
 def store(
     array: Array,
     /,
@@ -257,7 +257,7 @@ def store(
     """
 
 
-@device_function
+@language_function
 def load_advanced_indexing(
     array: Array,
     indices: tuple[object, ...],
@@ -302,7 +302,7 @@ def load_advanced_indexing(
     """
 
 
-@device_function
+@language_function
 def store_advanced_indexing(
     array: Array,
     indices: tuple[object, ...],
@@ -344,7 +344,7 @@ def store_advanced_indexing(
     """
 
 
-@device_function
+@language_function
 def gather(
     array: Array,
     indices: object,
@@ -397,7 +397,7 @@ def gather(
     """
 
 
-@device_function
+@language_function
 def scatter(
     array: Array,
     indices: object,

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from cudacore.tile._device_function import device_function
+from cudacore.tile._language_function import language_function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from cudacore.tile._language_tile import Scalar, Shape, Tile
 
 
-@device_function
+@language_function
 def arange(size: int, /, *, dtype: DType, start: Scalar = 0, step: Scalar = 1) -> Tile:
     """Make a tile of equally spaced numbers.
 
@@ -45,7 +45,7 @@ def arange(size: int, /, *, dtype: DType, start: Scalar = 0, step: Scalar = 1) -
     """
 
 
-@device_function
+@language_function
 def full(shape: Shape, fill_value: Scalar, dtype: DType) -> Tile:
     """Make a tile filled with a number.
 
@@ -78,7 +78,7 @@ def full(shape: Shape, fill_value: Scalar, dtype: DType) -> Tile:
     """
 
 
-@device_function
+@language_function
 def ones(shape: Shape, dtype: DType) -> Tile:
     """Make a tile filled with 1.
 
@@ -107,7 +107,7 @@ def ones(shape: Shape, dtype: DType) -> Tile:
     """
 
 
-@device_function
+@language_function
 def zeros(shape: Shape, dtype: DType) -> Tile:
     """Make a tile filled with 0.
 
@@ -136,7 +136,7 @@ def zeros(shape: Shape, dtype: DType) -> Tile:
     """
 
 
-@device_function
+@language_function
 def astile(value: object, /, *, dtype: DType) -> Tile:
     """Make a tile of scalars.
 

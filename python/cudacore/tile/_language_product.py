@@ -4,14 +4,14 @@
 
 from __future__ import annotations
 
-from cudacore.tile._device_function import device_function
+from cudacore.tile._language_function import language_function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cudacore.tile._language_array import Tile
 
 
-@device_function
+@language_function
 def mma(x: Tile, y: Tile, /, acc: Tile, *, use_fast_acc: bool = False) -> Tile:
     """Multiply matrices and add to an accumulator.
 
@@ -56,7 +56,7 @@ def mma(x: Tile, y: Tile, /, acc: Tile, *, use_fast_acc: bool = False) -> Tile:
     """
 
 
-@device_function
+@language_function
 def mma_scaled(x: Tile, x_scale: Tile, y: Tile, y_scale: Tile, /, acc: Tile) -> Tile:
     """Multiply matrices whose blocks along K have scales, and add to an accumulator.
 
@@ -105,7 +105,7 @@ def mma_scaled(x: Tile, x_scale: Tile, y: Tile, y_scale: Tile, /, acc: Tile) -> 
     """
 
 
-@device_function
+@language_function
 def matmul(x: Tile, y: Tile, /) -> Tile:
     """Multiply matrices. ``x @ y`` does the same.
 

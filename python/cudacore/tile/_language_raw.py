@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from cudacore.tile._device_function import device_function
+from cudacore.tile._language_function import language_function
 from cudacore.tile._mode import MemoryOrder, MemoryScope
 
 TYPE_CHECKING = False
@@ -42,7 +42,7 @@ class RawArrayMemory:
             t = ct.zeros((4,), memory.dtype)
         """
 
-    @device_function
+    @language_function
     def load_offset(
         self,
         offset: TileOrScalar,
@@ -83,7 +83,7 @@ class RawArrayMemory:
             t = memory.load_offset(ct.arange(8, dtype=ct.int32))
         """
 
-    @device_function
+    @language_function
     def store_offset(
         self,
         offset: TileOrScalar,
@@ -119,7 +119,7 @@ class RawArrayMemory:
             memory.store_offset(ct.arange(8, dtype=ct.int32), 0)
         """
 
-    @device_function
+    @language_function
     def atomic_cas_offset(
         self,
         offset: TileOrScalar,
@@ -166,7 +166,7 @@ class RawArrayMemory:
             before = memory.atomic_cas_offset(0, 0, 1)
         """
 
-    @device_function
+    @language_function
     def atomic_xchg_offset(
         self,
         offset: TileOrScalar,
@@ -210,7 +210,7 @@ class RawArrayMemory:
             before = memory.atomic_xchg_offset(0, 1)
         """
 
-    @device_function
+    @language_function
     def atomic_add_offset(
         self,
         offset: TileOrScalar,
@@ -254,7 +254,7 @@ class RawArrayMemory:
             before = memory.atomic_add_offset(0, 1)
         """
 
-    @device_function
+    @language_function
     def atomic_max_offset(
         self,
         offset: TileOrScalar,
@@ -298,7 +298,7 @@ class RawArrayMemory:
             before = memory.atomic_max_offset(0, 1)
         """
 
-    @device_function
+    @language_function
     def atomic_min_offset(
         self,
         offset: TileOrScalar,
@@ -342,7 +342,7 @@ class RawArrayMemory:
             before = memory.atomic_min_offset(0, 1)
         """
 
-    @device_function
+    @language_function
     def atomic_and_offset(
         self,
         offset: TileOrScalar,
@@ -386,7 +386,7 @@ class RawArrayMemory:
             before = memory.atomic_and_offset(0, ct.uint32(1))
         """
 
-    @device_function
+    @language_function
     def atomic_or_offset(
         self,
         offset: TileOrScalar,
@@ -430,7 +430,7 @@ class RawArrayMemory:
             before = memory.atomic_or_offset(0, ct.uint32(1))
         """
 
-    @device_function
+    @language_function
     def atomic_xor_offset(
         self,
         offset: TileOrScalar,

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from cudacore.tile._device_function import device_function
+from cudacore.tile._language_function import language_function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cudacore.tile._mode import RoundingMode
 
 
-@device_function
+@language_function
 def sum(
     x: Tile,
     /,
@@ -61,7 +61,7 @@ def sum(
     """
 
 
-@device_function
+@language_function
 def prod(
     x: Tile,
     /,
@@ -107,7 +107,7 @@ def prod(
     """
 
 
-@device_function
+@language_function
 def max(
     x: Tile,
     /,
@@ -150,7 +150,7 @@ def max(
     """
 
 
-@device_function
+@language_function
 def min(
     x: Tile,
     /,
@@ -193,7 +193,7 @@ def min(
     """
 
 
-@device_function
+@language_function
 def argmax(
     x: Tile, /, axis: int | None = None, *, keepdims: bool = False, propagate_nan: bool = False
 ) -> Tile:
@@ -229,7 +229,7 @@ def argmax(
     """
 
 
-@device_function
+@language_function
 def argmin(
     x: Tile, /, axis: int | None = None, *, keepdims: bool = False, propagate_nan: bool = False
 ) -> Tile:
@@ -265,7 +265,7 @@ def argmin(
     """
 
 
-@device_function
+@language_function
 def reduce(
     x: Tile | tuple[Tile, ...],
     /,
@@ -311,7 +311,7 @@ def reduce(
     """
 
 
-@device_function
+@language_function
 def cumsum(
     x: Tile,
     /,
@@ -357,7 +357,7 @@ def cumsum(
     """
 
 
-@device_function
+@language_function
 def cumprod(
     x: Tile,
     /,
@@ -403,7 +403,7 @@ def cumprod(
     """
 
 
-@device_function
+@language_function
 def scan(
     x: Tile | tuple[Tile, ...],
     /,

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from cudacore.tile._device_function import device_function
+from cudacore.tile._language_function import language_function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cudacore.tile._mode import RoundingMode
 
 
-@device_function
+@language_function
 def cat(tiles: tuple[Tile, ...], /, axis: int) -> Tile:
     """Join two tiles along an axis.
 
@@ -42,7 +42,7 @@ def cat(tiles: tuple[Tile, ...], /, axis: int) -> Tile:
     """
 
 
-@device_function
+@language_function
 def expand_dims(x: TileOrScalar, /, axis: int) -> Tile:
     """Add an axis of extent 1. ``x[:, None]`` does the like.
 
@@ -71,7 +71,7 @@ def expand_dims(x: TileOrScalar, /, axis: int) -> Tile:
     """
 
 
-@device_function
+@language_function
 def broadcast_to(x: TileOrScalar, /, shape: Shape) -> Tile:
     """Repeat elements along axes of extent 1 and along new leading axes.
 
@@ -100,7 +100,7 @@ def broadcast_to(x: TileOrScalar, /, shape: Shape) -> Tile:
     """
 
 
-@device_function
+@language_function
 def reshape(x: TileOrScalar, /, shape: Shape) -> Tile:
     """Give the elements in another shape.
 
@@ -129,7 +129,7 @@ def reshape(x: TileOrScalar, /, shape: Shape) -> Tile:
     """
 
 
-@device_function
+@language_function
 def permute(x: Tile, /, axes: tuple[int, ...]) -> Tile:
     """Reorder the axes.
 
@@ -158,7 +158,7 @@ def permute(x: Tile, /, axes: tuple[int, ...]) -> Tile:
     """
 
 
-@device_function
+@language_function
 def transpose(x: Tile, /, axis0: int | None = None, axis1: int | None = None) -> Tile:
     """Swap two axes.
 
@@ -189,7 +189,7 @@ def transpose(x: Tile, /, axis0: int | None = None, axis1: int | None = None) ->
     """
 
 
-@device_function
+@language_function
 def astype(x: TileOrScalar, dtype: DType, /, *, rounding_mode: RoundingMode | None = None) -> Tile:
     """Convert to a data type.
 
@@ -223,7 +223,7 @@ def astype(x: TileOrScalar, dtype: DType, /, *, rounding_mode: RoundingMode | No
     """
 
 
-@device_function
+@language_function
 def bitcast(x: TileOrScalar, /, dtype: DType) -> Tile:
     """Take the bits of each element as of another data type.
 
@@ -252,7 +252,7 @@ def bitcast(x: TileOrScalar, /, dtype: DType) -> Tile:
     """
 
 
-@device_function
+@language_function
 def pack_to_bytes(x: Tile, /) -> Tile:
     """Give the bytes of all elements, in order.
 
@@ -279,7 +279,7 @@ def pack_to_bytes(x: Tile, /) -> Tile:
     """
 
 
-@device_function
+@language_function
 def unpack_from_bytes(x: Tile, /, dtype: DType) -> Tile:
     """Make elements of bytes.
 
@@ -308,7 +308,7 @@ def unpack_from_bytes(x: Tile, /, dtype: DType) -> Tile:
     """
 
 
-@device_function
+@language_function
 def where(cond: TileOrScalar, x: TileOrScalar, y: TileOrScalar, /) -> Tile:
     """Choose between two tiles, element by element.
 
@@ -339,7 +339,7 @@ def where(cond: TileOrScalar, x: TileOrScalar, y: TileOrScalar, /) -> Tile:
     """
 
 
-@device_function
+@language_function
 def extract(x: Tile, /, index: Shape, shape: Shape) -> Tile:
     """Give a block of a tile that is cut into blocks of one shape.
 
@@ -371,7 +371,7 @@ def extract(x: Tile, /, index: Shape, shape: Shape) -> Tile:
     """
 
 
-@device_function
+@language_function
 def insert(x: Tile, /, index: Shape, value: TileOrScalar) -> Tile:
     """Replace a block of a tile that is cut into blocks of one shape.
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Literal, Protocol
 
-from cudacore.tile._device_function import device_function
+from cudacore.tile._language_function import language_function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Tile:
             ct.static_assert(t.ndim == 2)
         """
 
-    @device_function
+    @language_function
     def item(self) -> Tile:
         """Give the only element as a scalar.
 
@@ -106,7 +106,7 @@ class Tile:
             s = ct.sum(t, keepdims=True).item()
         """
 
-    @device_function
+    @language_function
     def extract(self, index: Shape, shape: Shape) -> Tile:
         """Do what :func:`cudacore.tile.extract` does, of this tile.
 
@@ -117,7 +117,7 @@ class Tile:
             upper_left = t.extract((0, 0), (4, 4))
         """
 
-    @device_function
+    @language_function
     def insert(self, index: Shape, value: TileOrScalar) -> Tile:
         """Do what :func:`cudacore.tile.insert` does, of this tile.
 
@@ -128,7 +128,7 @@ class Tile:
             u = t.insert((1, 0), ct.zeros((4, 8), t.dtype))
         """
 
-    @device_function
+    @language_function
     def reshape(self, shape: Shape) -> Tile:
         """Do what :func:`cudacore.tile.reshape` does, of this tile.
 
@@ -139,7 +139,7 @@ class Tile:
             u = t.reshape((16, 4))
         """
 
-    @device_function
+    @language_function
     def permute(self, axes: tuple[int, ...]) -> Tile:
         """Do what :func:`cudacore.tile.permute` does, of this tile.
 
@@ -150,7 +150,7 @@ class Tile:
             u = t.reshape((2, 4, 8)).permute((2, 0, 1))
         """
 
-    @device_function
+    @language_function
     def transpose(self, axis0: int | None = None, axis1: int | None = None) -> Tile:
         """Do what :func:`cudacore.tile.transpose` does, of this tile.
 
@@ -161,7 +161,7 @@ class Tile:
             u = t.transpose()
         """
 
-    @device_function
+    @language_function
     def astype(self, dtype: DType, *, rounding_mode: RoundingMode | None = None) -> Tile:
         """Do what :func:`cudacore.tile.astype` does, of this tile.
 
@@ -176,157 +176,157 @@ class Tile:
         """Refuse: an index of Python is known before the kernel runs, a tile is not."""
         raise TypeError("a tile has no value while compiling")
 
-    @device_function
+    @language_function
     def __getitem__(self, index: object) -> Tile:
         """Add axes where the index has None; ``:`` and ``...`` stand for axes of the tile."""
 
-    @device_function
+    @language_function
     def __add__(self, other: TileOrScalar) -> Tile:
         """Compute ``self + other``."""
 
-    @device_function
+    @language_function
     def __radd__(self, other: TileOrScalar) -> Tile:
         """Compute ``other + self``."""
 
-    @device_function
+    @language_function
     def __sub__(self, other: TileOrScalar) -> Tile:
         """Compute ``self - other``."""
 
-    @device_function
+    @language_function
     def __rsub__(self, other: TileOrScalar) -> Tile:
         """Compute ``other - self``."""
 
-    @device_function
+    @language_function
     def __mul__(self, other: TileOrScalar) -> Tile:
         """Compute ``self * other``."""
 
-    @device_function
+    @language_function
     def __rmul__(self, other: TileOrScalar) -> Tile:
         """Compute ``other * self``."""
 
-    @device_function
+    @language_function
     def __truediv__(self, other: TileOrScalar) -> Tile:
         """Compute ``self / other``."""
 
-    @device_function
+    @language_function
     def __rtruediv__(self, other: TileOrScalar) -> Tile:
         """Compute ``other / self``."""
 
-    @device_function
+    @language_function
     def __floordiv__(self, other: TileOrScalar) -> Tile:
         """Compute ``self // other``."""
 
-    @device_function
+    @language_function
     def __rfloordiv__(self, other: TileOrScalar) -> Tile:
         """Compute ``other // self``."""
 
-    @device_function
+    @language_function
     def __mod__(self, other: TileOrScalar) -> Tile:
         """Compute ``self % other``."""
 
-    @device_function
+    @language_function
     def __rmod__(self, other: TileOrScalar) -> Tile:
         """Compute ``other % self``."""
 
-    @device_function
+    @language_function
     def __pow__(self, other: TileOrScalar) -> Tile:
         """Compute ``self ** other``."""
 
-    @device_function
+    @language_function
     def __rpow__(self, other: TileOrScalar) -> Tile:
         """Compute ``other ** self``."""
 
-    @device_function
+    @language_function
     def __and__(self, other: TileOrScalar) -> Tile:
         """Compute ``self & other``."""
 
-    @device_function
+    @language_function
     def __rand__(self, other: TileOrScalar) -> Tile:
         """Compute ``other & self``."""
 
-    @device_function
+    @language_function
     def __or__(self, other: TileOrScalar) -> Tile:
         """Compute ``self | other``."""
 
-    @device_function
+    @language_function
     def __ror__(self, other: TileOrScalar) -> Tile:
         """Compute ``other | self``."""
 
-    @device_function
+    @language_function
     def __xor__(self, other: TileOrScalar) -> Tile:
         """Compute ``self ^ other``."""
 
-    @device_function
+    @language_function
     def __rxor__(self, other: TileOrScalar) -> Tile:
         """Compute ``other ^ self``."""
 
-    @device_function
+    @language_function
     def __lshift__(self, other: TileOrScalar) -> Tile:
         """Compute ``self << other``."""
 
-    @device_function
+    @language_function
     def __rlshift__(self, other: TileOrScalar) -> Tile:
         """Compute ``other << self``."""
 
-    @device_function
+    @language_function
     def __rshift__(self, other: TileOrScalar) -> Tile:
         """Compute ``self >> other``."""
 
-    @device_function
+    @language_function
     def __rrshift__(self, other: TileOrScalar) -> Tile:
         """Compute ``other >> self``."""
 
-    @device_function
+    @language_function
     def __matmul__(self, other: TileOrScalar) -> Tile:
         """Compute ``self @ other``."""
 
-    @device_function
+    @language_function
     def __rmatmul__(self, other: TileOrScalar) -> Tile:
         """Compute ``other @ self``."""
 
-    @device_function
+    @language_function
     def __divmod__(self, other: TileOrScalar) -> tuple[Tile, Tile]:
         """Compute ``divmod(self, other)``."""
 
-    @device_function
+    @language_function
     def __rdivmod__(self, other: TileOrScalar) -> tuple[Tile, Tile]:
         """Compute ``divmod(other, self)``."""
 
-    @device_function
+    @language_function
     def __ge__(self, other: TileOrScalar) -> Tile:
         """Compute ``self >= other``."""
 
-    @device_function
+    @language_function
     def __gt__(self, other: TileOrScalar) -> Tile:
         """Compute ``self > other``."""
 
-    @device_function
+    @language_function
     def __le__(self, other: TileOrScalar) -> Tile:
         """Compute ``self <= other``."""
 
-    @device_function
+    @language_function
     def __lt__(self, other: TileOrScalar) -> Tile:
         """Compute ``self < other``."""
 
-    @device_function
+    @language_function
     def __eq__(self, other: object) -> Tile:  # type: ignore[override]
         """Compute ``self == other``."""
 
-    @device_function
+    @language_function
     def __ne__(self, other: object) -> Tile:  # type: ignore[override]
         """Compute ``self != other``."""
 
     __hash__ = None  # type: ignore[assignment]
 
-    @device_function
+    @language_function
     def __neg__(self) -> Tile:
         """Compute ``-self``."""
 
-    @device_function
+    @language_function
     def __pos__(self) -> Tile:
         """Compute ``+self``."""
 
-    @device_function
+    @language_function
     def __invert__(self) -> Tile:
         """Compute ``~self``."""
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from cudacore.tile._device_function import device_function
+from cudacore.tile._language_function import language_function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class TiledView:
             ct.static_assert(tiles.traversal_steps == tiles.tile_shape)
         """
 
-    @device_function
+    @language_function
     def num_tiles(self, axis: int) -> int:
         """Give how many tiles it takes to cover the array along an axis.
 
@@ -98,7 +98,7 @@ class TiledView:
             n = tiles.num_tiles(0)
         """
 
-    @device_function
+    @language_function
     def load(
         self,
         index: Shape,
@@ -138,7 +138,7 @@ class TiledView:
             t = tiles.load((ct.bid(0), 0))
         """
 
-    @device_function
+    @language_function
     def store(
         self,
         index: Shape,
@@ -176,7 +176,7 @@ class TiledView:
             tiles.store((ct.bid(0), 0), 0)
         """
 
-    @device_function
+    @language_function
     def atomic_store_add(self, index: Shape, update: TileOrScalar, /) -> None:
         """Add a tile to the array.
 
@@ -202,7 +202,7 @@ class TiledView:
             tiles.atomic_store_add((0, 0), 1)
         """
 
-    @device_function
+    @language_function
     def atomic_store_max(self, index: Shape, update: TileOrScalar, /) -> None:
         """Raise elements of the array to at least those of a tile.
 
@@ -228,7 +228,7 @@ class TiledView:
             tiles.atomic_store_max((0, 0), 1)
         """
 
-    @device_function
+    @language_function
     def atomic_store_min(self, index: Shape, update: TileOrScalar, /) -> None:
         """Lower elements of the array to at most those of a tile.
 
@@ -254,7 +254,7 @@ class TiledView:
             tiles.atomic_store_min((0, 0), 1)
         """
 
-    @device_function
+    @language_function
     def atomic_store_and(self, index: Shape, update: TileOrScalar, /) -> None:
         """Keep the bits of elements that a tile has as well.
 
@@ -280,7 +280,7 @@ class TiledView:
             tiles.atomic_store_and((0, 0), ct.uint32(1))
         """
 
-    @device_function
+    @language_function
     def atomic_store_or(self, index: Shape, update: TileOrScalar, /) -> None:
         """Set the bits of a tile in elements of the array.
 
@@ -306,7 +306,7 @@ class TiledView:
             tiles.atomic_store_or((0, 0), ct.uint32(1))
         """
 
-    @device_function
+    @language_function
     def atomic_store_xor(self, index: Shape, update: TileOrScalar, /) -> None:
         """Flip the bits of a tile in elements of the array.
 

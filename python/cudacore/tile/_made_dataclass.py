@@ -35,7 +35,11 @@ def replace(thing: Any, /, **changes: object) -> Any:
 def dataclass(
     cls: Any = None, /, *, frozen: bool = False, slots: bool = False, eq: bool = True
 ) -> Any:
-    """Make a class one of objects with the fields that it annotates itself."""
+    """Make a class one of objects with the fields that it annotates itself.
+
+    An ``__init__`` of its own gives the fields their values by ``self.__dict__.update()``, so that
+    it can check and change what it is given.
+    """
     if cls is None:
         return lambda cls: dataclass(cls, frozen=frozen, slots=slots, eq=eq)
     names = tuple(cls.__annotations__)
@@ -46,14 +50,17 @@ def dataclass(
     if slots:
         members["__slots__"] = names
     if frozen:
-        members.update(__setattr__=_refuse, __delattr__=_refuse, __reduce__=_reduced)
-    if eq:
+        members.update(__setattr__=_refuse, __delattr__=_refuse_to_delete)
+    if eq and "__eq__" not in members:
         members["__eq__"] = _equal
         members["__hash__"] = _hashed if frozen else None
     members.setdefault("__repr__", _shown)
     made: Any = type(cls)(cls.__name__, cls.__bases__, members)
     made.__qualname__ = cls.__qualname__
-    made.__init__ = _initializer(made, defaults, slots=slots)
+    if "__init__" not in members:
+        made.__init__ = _initializer(made, defaults, slots=slots)
+        if frozen:
+            made.__reduce__ = _reduced
     made.held_values = _values(names)
     return made
 
@@ -109,8 +116,12 @@ def _hashed(self: Any) -> int:
     return hash(self.held_values)
 
 
-def _refuse(_: object, name: str, *__: object) -> NoReturn:
+def _refuse(_: object, name: str, __: object) -> NoReturn:
     raise AttributeError(f"cannot assign to field {name!r}")
+
+
+def _refuse_to_delete(_: object, name: str) -> NoReturn:
+    raise AttributeError(f"cannot delete field {name!r}")
 
 
 def _reduced(self: Any) -> tuple[Any, tuple[object, ...]]:

@@ -8,10 +8,10 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from cudacore.tile import _scope
 from cudacore.tile._dtype import MismatchError, RangeError
 from cudacore.tile._exception import TileTypeError, TileValueError
 from cudacore.tile._operand import ArgumentError
+from cudacore.tile._scope import IMPLEMENTATIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,7 +75,15 @@ def guard(public: Callable[..., Any] | str, function: Implementation) -> Impleme
 
 
 def implements(*functions: Callable[..., Any]) -> Callable[[Implementation], Implementation]:
-    """Register what functions mean in a kernel; what that refuses becomes an error of the kernel.
+    """Say that a function tells what others mean in a kernel.
+
+    It is called with the scope and with all arguments of the other function, bound by that one's
+    signature: positional ones by position, the rest by name, defaults as constants. What it refuses
+    becomes an error of the kernel.
+
+    The operators of Python are looked up by the functions of `operator`: `add` for ``a + b``,
+    `getitem` for ``a[b]``, `matmul`, `neg`, `lt`, ...; and ``x.name`` by `getattr`. Where all
+    operands are loosely typed constants, Python itself has computed the result before that.
 
     Parameters
     ----------
@@ -85,7 +93,7 @@ def implements(*functions: Callable[..., Any]) -> Callable[[Implementation], Imp
 
     def register(implementation: Implementation) -> Implementation:
         for function in functions:
-            _scope.implements(function)(guard(function, implementation))
+            IMPLEMENTATIONS[function] = guard(function, implementation)
         return implementation
 
     return register

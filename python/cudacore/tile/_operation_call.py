@@ -17,9 +17,9 @@ from cudacore.tile._operand import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cudacore.tile._device_function import device_function
     from cudacore.tile._operand import Operand
     from cudacore.tile._scope import Scope
-    from cudacore.tile._source_function import device_function
     from cudacore.tile._value import Tile
 
 

@@ -2,7 +2,7 @@
 """What the functions of the language are given besides their arguments."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from cudacore.tile._text import Builder, Type
 
@@ -10,30 +10,8 @@ if TYPE_CHECKING:
     from cudacore.tile._exception import Loc, TileError
     from cudacore.tile._text import Region, Value
 
-#: What each function of the language and of Python means in a kernel; see `implements`.
+#: What each function of the language and of Python means in a kernel; see `_operation.implements`.
 IMPLEMENTATIONS: "dict[object, Callable[..., Any]]" = {}
-
-_Implementation = TypeVar("_Implementation", bound="Callable[..., Any]")
-
-
-def implements(*functions: object) -> Callable[[_Implementation], _Implementation]:
-    """Say that a function tells what others mean in a kernel.
-
-    It is called with the scope and with all arguments of the other function, bound by that one's
-    signature: positional ones by position, the rest by name, defaults as constants.
-
-    The operators of Python are looked up by the functions of `operator`: `add` for ``a + b``,
-    `getitem` for ``a[b]``, `matmul`, `neg`, `lt`, ...; and ``x.name`` by `getattr`. Where all
-    operands are loosely typed constants, Python itself has computed the result before that.
-    """
-
-    def register(implementation: _Implementation) -> _Implementation:
-        for function in functions:
-            IMPLEMENTATIONS[function] = implementation
-        return implementation
-
-    return register
-
 
 #: Calls a function of the user's with values, and gives what it returns.
 Caller = Callable[[object, Sequence[object], Mapping[str, object]], object]

@@ -15,7 +15,6 @@ import sys
 import cudacore
 from cudacore import _core
 from cudacore.tile._fingerprint import Fingerprints, UnsafeError, encoded
-from cudacore.tile._frozen import Frozen
 from cudacore.tile._reads import Reads, still_hold
 
 TYPE_CHECKING = False
@@ -125,13 +124,13 @@ def _stored(key: bytes) -> tuple[Any, ...]:
 
 def _plain(fingerprints: Fingerprints, constraint: Any) -> object:
     """Return a constraint as a tuple of plain values."""
-    if not isinstance(constraint, Frozen):
+    if not hasattr(type(constraint), "held_values"):
         return fingerprints.of(constraint)
     return type(constraint).__name__, *(
         tuple(_plain(fingerprints, item) for item in field)
         if type(field) is tuple
         else _plain(fingerprints, field)
-        for field in constraint.values()
+        for field in constraint.held_values
     )
 
 

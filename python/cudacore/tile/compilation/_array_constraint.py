@@ -5,14 +5,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cudacore.tile._dataclass import dataclass
 from cudacore.tile._dtype import DType, int32, int64, uint32
-from cudacore.tile._frozen import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-class ArrayConstraint(Frozen):
+@dataclass(frozen=True)
+class ArrayConstraint:
     """An array, and what holds for every array that the compiled kernel is launched with.
 
     Parameters
@@ -58,12 +59,6 @@ class ArrayConstraint(Frozen):
     >>> rows.ndim
     2
     """
-
-    FIELDS = (
-        *("dtype", "ndim", "index_dtype", "stride_lower_bound_incl", "alias_groups"),
-        *("may_alias_internally", "stride_constant", "shape_constant", "stride_divisible_by"),
-        *("shape_divisible_by", "base_addr_divisible_by"),
-    )
 
     dtype: DType
     ndim: int
@@ -113,7 +108,7 @@ class ArrayConstraint(Frozen):
         bounds = _each(stride_lower_bound_incl, ndim, "stride_lower_bound_incl", _optional_int)
         stride_factors = _each(stride_divisible_by, ndim, "stride_divisible_by", _factor)
         shape_factors = _each(shape_divisible_by, ndim, "shape_divisible_by", _factor)
-        self.set_fields(
+        self.__dict__.update(
             dtype=dtype,
             ndim=ndim,
             index_dtype=index_dtype,
@@ -128,7 +123,8 @@ class ArrayConstraint(Frozen):
         )
 
 
-class ListConstraint(Frozen):
+@dataclass(frozen=True)
+class ListConstraint:
     """A list of arrays.
 
     Parameters
@@ -161,8 +157,6 @@ class ListConstraint(Frozen):
     1
     """
 
-    FIELDS = ("element", "alias_groups", "elements_may_alias")
-
     element: ArrayConstraint
     alias_groups: tuple[str, ...]
     elements_may_alias: bool
@@ -175,7 +169,7 @@ class ListConstraint(Frozen):
                 "ListConstraint only supports an ArrayParameter as the `element` constraint, "
                 f"got '{element}'"
             )
-        self.set_fields(
+        self.__dict__.update(
             element=element,
             alias_groups=_groups(alias_groups),
             elements_may_alias=bool(elements_may_alias),

@@ -7,8 +7,8 @@ import enum
 import struct
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from cudacore.tile._dataclass import dataclass
 from cudacore.tile._dtype import DType
-from cudacore.tile._frozen import Frozen
 from cudacore.tile.compilation._array_constraint import (
     ArrayConstraint,
     ListConstraint,
@@ -42,7 +42,8 @@ def is_constant(value: object) -> bool:
     return value is None or isinstance(value, (bool, int, float, str, enum.Enum, DType))
 
 
-class ScalarConstraint(Frozen):
+@dataclass(frozen=True)
+class ScalarConstraint:
     """A number.
 
     Parameters
@@ -63,16 +64,15 @@ class ScalarConstraint(Frozen):
     ScalarConstraint(dtype=<DType 'float32'>)
     """
 
-    FIELDS = ("dtype",)
-
     dtype: DType
 
     def __init__(self, dtype: DType) -> None:
         require_dtype(dtype)
-        self.set_fields(dtype=dtype)
+        self.__dict__.update(dtype=dtype)
 
 
-class TupleConstraint(Frozen):
+@dataclass(frozen=True)
+class TupleConstraint:
     """A tuple.
 
     Parameters
@@ -88,15 +88,14 @@ class TupleConstraint(Frozen):
     2
     """
 
-    FIELDS = ("items",)
-
     items: tuple[ParameterConstraint, ...]
 
     def __init__(self, items: Sequence[ParameterConstraintLike]) -> None:
-        self.set_fields(items=tuple(to_constraint(item) for item in items))
+        self.__dict__.update(items=tuple(to_constraint(item) for item in items))
 
 
-class DataclassConstraint(Frozen):
+@dataclass(frozen=True)
+class DataclassConstraint:
     """An instance of a frozen dataclass.
 
     Parameters
@@ -125,8 +124,6 @@ class DataclassConstraint(Frozen):
     True
     """
 
-    FIELDS = ("cls", "fields")
-
     cls: type
     fields: tuple[ParameterConstraint, ...]
 
@@ -137,7 +134,7 @@ class DataclassConstraint(Frozen):
                 "Number of fields in DataclassConstraint doesn't match the number of fields of "
                 f"dataclass '{cls.__qualname__}' ({len(fields)} vs {len(names)})"
             )
-        self.set_fields(cls=cls, fields=tuple(to_constraint(field) for field in fields))
+        self.__dict__.update(cls=cls, fields=tuple(to_constraint(field) for field in fields))
 
     @staticmethod
     def create(dataclass_type: type, /, **fields: ParameterConstraintLike) -> DataclassConstraint:
@@ -175,7 +172,8 @@ class DataclassConstraint(Frozen):
         return DataclassConstraint(dataclass_type, [fields[name] for name in names])
 
 
-class ConstantConstraint(Frozen):
+@dataclass(frozen=True)
+class ConstantConstraint:
     """A value that is compiled in, for a parameter annotated with ``ct.Constant``.
 
     Values of different types differ, so ``1``, ``1.0`` and ``True`` do; NaN equals itself.
@@ -197,14 +195,12 @@ class ConstantConstraint(Frozen):
     False
     """
 
-    FIELDS = ("value",)
-
     value: Any
 
     def __init__(self, value: Any) -> None:
         if not is_constant(value):
             raise TypeError(f"Unexpected constant value type {type(value)}")
-        self.set_fields(value=value)
+        self.__dict__.update(value=value)
 
     def _key(self) -> tuple[type, object]:
         value = self.value
