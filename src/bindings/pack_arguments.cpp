@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -24,18 +22,13 @@ bool pack_int(const Slot& slot, PyObject* object, unsigned char* destination) no
   if (Py_TYPE(object) != &PyLong_Type) return false;
   int overflowed = 0;
   const long long value = as_long_long(object, overflowed);
-  if (overflowed != 0 || value < slot.lowest || value > slot.highest) return false;
-  std::memcpy(destination, &value, sizeof(value));
-  return true;
+  return overflowed == 0 && launching::pack_within_range(slot, value, destination);
 }
 
 bool pack_float(PyObject* object, unsigned char* destination) noexcept {
   if (Py_TYPE(object) != &PyFloat_Type) return false;
-  const double value = PyFloat_AS_DOUBLE(object);
-  if (!(std::abs(value) <= std::numeric_limits<float>::max())) return false;
-  const auto rounded = static_cast<float>(value);
-  std::memcpy(destination, &rounded, sizeof(rounded));
-  return true;
+  return launching::pack_float32(PyFloat_AS_DOUBLE(object), destination) ==
+         launching::PackResult::ok;
 }
 
 bool pack_double(PyObject* object, unsigned char* destination) noexcept {

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
-#include <cstring>
 #include <limits>
 
 namespace cudacore::launching {
@@ -86,12 +84,6 @@ double to_odd_double(std::uint64_t bits, bool negative) noexcept {
   }
   const double value = static_cast<double>(magnitude) * scale;
   return negative ? -value : value;
-}
-
-PackResult pack_float32(double value, unsigned char* destination) noexcept {
-  const auto rounded = static_cast<float>(value);
-  if (std::isinf(rounded) && !std::isinf(value)) return PackResult::overflow;
-  return store(rounded, destination);
 }
 
 PackResult pack_16_bit_real(ParamKind kind, double value, unsigned char* destination) noexcept {

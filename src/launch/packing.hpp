@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -56,6 +58,21 @@ struct PackingPlan {
 
 /// The result of trying to pack a number. Destinations have room for at least 8 bytes.
 enum class PackResult : std::uint8_t { ok, overflow, mismatch };
+
+/// Whether an integer is within the range of which a slot stores the low bytes; stores it then.
+[[nodiscard]] inline bool pack_within_range(const Slot& slot, std::int64_t value,
+                                            unsigned char* destination) noexcept {
+  if (value < slot.lowest || value > slot.highest) return false;
+  std::memcpy(destination, &value, sizeof(value));
+  return true;
+}
+/// Rounds to a float, which a finite value must not be too large for.
+[[nodiscard]] inline PackResult pack_float32(double value, unsigned char* destination) noexcept {
+  const auto rounded = static_cast<float>(value);
+  if (std::isinf(rounded) && !std::isinf(value)) return PackResult::overflow;
+  std::memcpy(destination, &rounded, sizeof(rounded));
+  return PackResult::ok;
+}
 
 /// Converts a plain integer to the type that a slot declares, with a range check. `negative` says
 /// how to read `bits`: as the two's complement of a negative number, or as an unsigned number.
