@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import importlib
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cudacore._core import Stream
 
 #: The oldest PyTorch with DLPack's C exchange API. By the other protocols, a kernel can't take a
 #: tensor that requires a gradient.
@@ -49,3 +52,10 @@ def import_torch(user: str) -> Any:
             name="torch",
         )
     return torch
+
+
+def cupy_stream(cupy: Any, stream: Stream, device_id: int) -> Any:
+    """Make CuPy's object for a stream."""
+    if hasattr(cupy.cuda.Stream, "from_external"):
+        return cupy.cuda.Stream.from_external(stream)
+    return cupy.cuda.ExternalStream(int(stream.handle), device_id)  # before CuPy 14

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "runtime/foreign_kernel.hpp"
 #include "runtime/graph_work.hpp"
 
 namespace cudacore {
@@ -34,17 +35,6 @@ auto parts(const CUDA_MEMCPY3D& copy) noexcept {
 
 auto parts(const CUDA_MEMSET_NODE_PARAMS_v2& fill) noexcept {
   return std::tuple(fill.dst, fill.pitch, fill.value, fill.elementSize, fill.width, fill.height);
-}
-
-/// Clears what a kernel of CuPy never reads. Behind their arrays, its elementwise kernels take an
-/// indexer: a size, the extents whose product it is, and as many words of scratch memory, which
-/// CuPy leaves as it finds them.
-void clear_scratch(std::span<std::uint64_t> indexer) noexcept {
-  if (indexer.size() % 2 == 0) return;
-  const std::size_t extents = indexer.size() / 2;
-  std::uint64_t product = 1;
-  for (const std::uint64_t extent : indexer.subspan(1, extents)) product *= extent;
-  if (product == indexer[0]) std::ranges::fill(indexer.subspan(1 + extents), 0);
 }
 
 }  // namespace
@@ -196,8 +186,8 @@ class RecordedGraph::Scan {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       std::memcpy(bytes + begins[i], params.kernelParams[i], sizes[i]);
       const bool is_last_of_words = i + 1 == sizes.size() && sizes[i] % word_size == 0;
-      if (!is_own && is_last_of_words && name_of(params).starts_with("cupy_")) {
-        clear_scratch(std::span(node.bytes).subspan(begins[i] / word_size));
+      if (!is_own && is_last_of_words) {
+        clear_unread(name_of(params), std::span(node.bytes).subspan(begins[i] / word_size));
       }
       node.places.push_back(bytes + begins[i]);
       for (std::size_t at = 0; at + word_size <= sizes[i]; ++at) look_at(bytes, begins[i] + at);

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cudacore import Device, MemoryResource, OutOfMemoryError, Stream
-from cudacore._other_library import import_library
+from cudacore._other_library import cupy_stream, import_library
 from cudacore._public import public
 from cudacore.allocators._foreign_resource import LEGACY, ForeignMemoryResource
 from cudacore.allocators._own_resources import by_device_of
@@ -90,10 +90,8 @@ class CupyMemoryResource(ForeignMemoryResource):
         cupy = self._cupy
         if stream.handle == LEGACY:
             theirs = cupy.cuda.Stream.null
-        elif hasattr(cupy.cuda.Stream, "from_external"):
-            theirs = cupy.cuda.Stream.from_external(stream)
-        else:  # before CuPy 14
-            theirs = cupy.cuda.ExternalStream(stream.handle, self.device_id)
+        else:
+            theirs = cupy_stream(cupy, stream, self.device_id)
         try:
             with cupy.cuda.Device(self.device_id), theirs:
                 memory = self._pool.malloc(size)

@@ -6,6 +6,8 @@ from __future__ import annotations
 import contextlib
 import sys
 
+from cudacore._other_library import cupy_stream
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,11 +42,7 @@ class OtherLibraries:
                 stack.enter_context(cuda.use_mem_pool(self._torch_pool))
             if self._cupy is not None:
                 cuda = self._cupy.cuda
-                if hasattr(cuda.Stream, "from_external"):
-                    own = cuda.Stream.from_external(stream)
-                else:  # before CuPy 14
-                    own = cuda.ExternalStream(int(stream.handle), stream.device.device_id)
-                stack.enter_context(own)
+                stack.enter_context(cupy_stream(self._cupy, stream, stream.device.device_id))
                 stack.enter_context(cuda.using_allocator(self._cupy_pool.malloc))
             yield
 
