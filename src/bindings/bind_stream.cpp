@@ -10,6 +10,7 @@
 #include "bindings/recorder.hpp"
 #include "bindings/stream_word.hpp"
 #include "error/unraisable.hpp"
+#include "owner/default_streams.hpp"
 #include "owner/owned_handles.hpp"
 #include "owner/require_open.hpp"
 
@@ -114,8 +115,8 @@ PyMethodDef exit_definition = {"__exit__",
 /// The default streams are shared by everyone, and stay open.
 void close(const ObjectOf<Stream>& self) {
   const owner::StreamBox* box = self.value().box().get();
-  const bool is_default = box != nullptr && box->owner == nullptr &&
-                          (box->stream == CU_STREAM_LEGACY || box->stream == CU_STREAM_PER_THREAD);
+  const bool is_default =
+      box != nullptr && box->owner == nullptr && owner::is_default_stream(box->stream);
   if (!is_default) close_object<Stream>(self.ptr());
 }
 

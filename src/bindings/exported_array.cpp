@@ -6,6 +6,7 @@
 #include "bindings/conversions.hpp"
 #include "bindings/entered_streams.hpp"
 #include "error/context_box.hpp"
+#include "owner/default_streams.hpp"
 #include "owner/owned_handles.hpp"
 
 namespace cudacore::bindings {
@@ -62,17 +63,8 @@ Stream work_stream(dlpack::Device device) {
 }
 
 Stream stream_on(dlpack::Device device, CUstream stream) {
-  if (stream != CU_STREAM_LEGACY && stream != CU_STREAM_PER_THREAD) {
-    return Stream::from_handle(stream);
-  }
-  return borrowed_stream(stream, error::primary_context(where(device).id()));
-}
-
-Stream borrowed_stream(CUstream stream, const std::shared_ptr<error::ContextBox>& context) {
-  auto box = std::make_shared<owner::StreamBox>();
-  box->context = context;
-  box->stream = stream;
-  return Stream(std::move(box));
+  if (!owner::is_default_stream(stream)) return Stream::from_handle(stream);
+  return Stream(owner::borrow_stream(stream, error::primary_context(where(device).id())));
 }
 
 void order_behind(const ExportedArray& array, const Stream& current, const Stream& consumer) {

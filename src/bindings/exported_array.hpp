@@ -47,11 +47,6 @@ struct ExportedArray {
 /// The stream of this number or handle: the default streams are those of the memory's device.
 [[nodiscard]] Stream stream_on(dlpack::Device device, CUstream stream);
 
-/// A stream of other code, without a check whether there is one. The default streams are those of
-/// `context`.
-[[nodiscard]] Stream borrowed_stream(CUstream stream,
-                                     const std::shared_ptr<error::ContextBox>& context);
-
 /// Makes a stream wait for what this library may have queued on the memory: on its own stream and
 /// on `current`.
 void order_behind(const ExportedArray& array, const Stream& current, const Stream& consumer);

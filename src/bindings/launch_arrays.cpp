@@ -3,20 +3,12 @@
 
 #include <algorithm>
 
-#include "bindings/exported_array.hpp"
 #include "bindings/recorder.hpp"
 #include "cudacore/error.hpp"
+#include "owner/default_streams.hpp"
 #include "runtime/close_after_work.hpp"
 
 namespace cudacore::bindings {
-namespace {
-
-bool is_default(CUstream stream) noexcept {
-  return stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
-}
-
-}  // namespace
-
 void LaunchArrays::add(ForeignArray& array) {
   if (array.owner) owners_.push_back(std::move(array.owner));
   if (array.api == nullptr) {
@@ -40,8 +32,9 @@ void LaunchArrays::add_producer(CUstream stream) {
                   [&](const Stream& producer) { return producer.box()->stream == stream; });
   if (is_known) return;
   try {
-    producers_.push_back(is_default(stream) ? borrowed_stream(stream, primary)
-                                            : Stream::from_handle(stream));
+    producers_.push_back(owner::is_default_stream(stream)
+                             ? Stream(owner::borrow_stream(stream, primary))
+                             : Stream::from_handle(stream));
   } catch (const InvalidValueError& error) {
     throw ForeignArrayError(std::string("its stream is none: ") + error.what());
   }
@@ -49,7 +42,7 @@ void LaunchArrays::add_producer(CUstream stream) {
 
 bool LaunchArrays::is_own(CUstream stream) const {
   if (stream != stream_->stream) return false;
-  return !is_default(stream) || *context_ == error::primary_context(device());
+  return !owner::is_default_stream(stream) || *context_ == error::primary_context(device());
 }
 
 void LaunchArrays::fix_numbers(const std::vector<Number>& numbers) noexcept {
@@ -58,7 +51,9 @@ void LaunchArrays::fix_numbers(const std::vector<Number>& numbers) noexcept {
   for (const Number& number : numbers) recorder->fix_number(number.object);
 }
 
-Stream LaunchArrays::own() const { return borrowed_stream(stream_->stream, *context_); }
+Stream LaunchArrays::own() const {
+  return Stream(owner::borrow_stream(stream_->stream, *context_));
+}
 
 void LaunchArrays::wait_for_producers() const {
   const Stream stream = own();

@@ -23,6 +23,7 @@
 #include "driver/leaked.hpp"
 #include "error/sticky.hpp"
 #include "error/unraisable.hpp"
+#include "owner/default_streams.hpp"
 
 namespace cudacore::bindings {
 namespace {
@@ -83,8 +84,8 @@ struct Allocations {
 };
 
 Stream to_stream(int device, CUstream stream) {
-  const bool is_default = stream == nullptr || stream == CU_STREAM_LEGACY;
-  return is_default ? Device(device).default_stream() : Stream::from_handle(stream);
+  return owner::is_legacy_stream(stream) ? Device(device).default_stream()
+                                         : Stream::from_handle(stream);
 }
 
 void* allocate(const Slot& slot, std::size_t size, int device, CUstream handle) {

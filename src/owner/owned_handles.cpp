@@ -14,6 +14,7 @@
 #include "error/sticky.hpp"
 #include "error/unraisable.hpp"
 #include "owner/callback.hpp"
+#include "owner/default_streams.hpp"
 #include "owner/end_scope.hpp"
 
 namespace cudacore::owner {
@@ -129,9 +130,9 @@ void tell_stream_ends(CUstream stream, std::uint64_t key,
 
 std::string describe_stream(const StreamBox& stream) {
   std::string text;
-  if (stream.stream == nullptr || stream.stream == CU_STREAM_LEGACY) {
+  if (is_legacy_stream(stream.stream)) {
     text = "the legacy default stream";
-  } else if (stream.stream == CU_STREAM_PER_THREAD) {
+  } else if (is_per_thread_stream(stream.stream)) {
     text = "the per-thread default stream";
   } else {
     text = "stream " + error::format_address(stream.stream);

@@ -25,9 +25,9 @@ void join(Block& block, Block*& joined) noexcept {
 
 std::uint64_t stream_key(const owner::StreamBox& stream) {
   if (const std::uint64_t known = stream.key.load(std::memory_order_relaxed)) return known;
-  if (stream.stream == CU_STREAM_PER_THREAD) return 0;
+  if (owner::is_per_thread_stream(stream.stream)) return 0;
   const std::shared_ptr<error::ContextBox>& context = stream.work_context();
-  const bool is_default = is_default_stream(stream.stream);
+  const bool is_default = owner::is_default_stream(stream.stream);
   unsigned long long id = context->id;
   if (!is_default) {
     const ContextCall call(context);

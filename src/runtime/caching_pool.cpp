@@ -21,7 +21,7 @@ Block* CachingPool::try_take(const owner::StreamBox& stream, std::size_t size) n
       driver::is_forked_child()) {
     return nullptr;
   }
-  if (owner::may_be_capturing() && !is_default_stream(stream.stream)) {
+  if (owner::may_be_capturing() && !owner::is_default_stream(stream.stream)) {
     try {
       if (owner::is_captured(stream)) return nullptr;
     } catch (const std::exception&) {  // take() throws it again

@@ -49,7 +49,7 @@ Block& CachingPool::take(const Stream& stream, std::size_t requested) {
 Block* CachingPool::take_cached(const Stream& stream, BlockSize wanted, std::size_t requested) {
   const std::shared_ptr<owner::StreamBox> ordered_on = stream_for_release(stream);
   const std::uint64_t key = stream_key(*ordered_on);
-  const bool is_per_thread = stream.box()->stream == CU_STREAM_PER_THREAD;
+  const bool is_per_thread = owner::is_per_thread_stream(stream.box()->stream);
   const CUstream handle = stream.box()->stream;
   BlockList* list = nullptr;
   Block* block = nullptr;
@@ -167,10 +167,7 @@ Block& CachingPool::add_segment(Buffer memory, std::size_t size, const Stream& s
                                 BlockSize wanted, std::size_t requested, unsigned emptied) {
   const CUdeviceptr pointer = memory.handle();
   // The upstream's buffer must not keep the stream alive. What gives it back names another one.
-  const auto legacy = std::make_shared<owner::StreamBox>();
-  legacy->stream = CU_STREAM_LEGACY;
-  legacy->context = stream.box()->work_context();
-  memory.set_deallocation_stream(Stream(legacy));
+  memory.set_deallocation_stream(Stream(owner::legacy_stream(stream.box()->work_context())));
   std::map<CUdeviceptr, Segment> added;  // a refused one must be given back without the lock
   added.try_emplace(pointer, Segment{std::move(memory), wanted.kind, nullptr});
   const std::shared_ptr<owner::StreamBox> ordered_on = stream_for_release(stream);

@@ -23,10 +23,7 @@ Stream quiet_stream(const std::shared_ptr<error::ContextBox>& context) {
   try {
     return Stream(Context(context), StreamOptions{.nonblocking = true});
   } catch (const ContextLostError&) {  // the memory is gone, too
-    const auto legacy = std::make_shared<owner::StreamBox>();
-    legacy->stream = CU_STREAM_LEGACY;
-    legacy->context = context;
-    return Stream(legacy);
+    return Stream(owner::legacy_stream(context));
   }
 }
 

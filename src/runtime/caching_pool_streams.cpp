@@ -26,7 +26,7 @@ BlockList& CachingPool::list_of(const std::shared_ptr<owner::StreamBox>& stream)
   made->key = key;
   made->stream = stream->stream;
   made->context = stream->work_context();
-  if (is_default_stream(stream->stream)) made->lasting = stream;
+  if (owner::is_default_stream(stream->stream)) made->lasting = stream;
   BlockList* list = nullptr;
   bool is_followed = !stream->owned;
   {

@@ -30,11 +30,12 @@ void keep_if_captured(const Stream& stream, std::span<const Buffer> buffers) {
 }
 
 void refuse_allocation(const std::string& resource, const owner::StreamBox& stream) {
-  throw NotSupportedError(
-      resource + " allocates no memory on " + owner::describe_stream(stream) +
-      (is_default_stream(stream.stream) ? ", which waits for a stream that is" : ", which is") +
-      " being captured: allocate before the capture begins, or from a "
-      "GraphMemoryResource");
+  throw NotSupportedError(resource + " allocates no memory on " + owner::describe_stream(stream) +
+                          (owner::is_default_stream(stream.stream)
+                               ? ", which waits for a stream that is"
+                               : ", which is") +
+                          " being captured: allocate before the capture begins, or from a "
+                          "GraphMemoryResource");
 }
 
 void refuse_if_captured(const std::string& resource, const std::optional<Stream>& stream) {
@@ -52,7 +53,7 @@ std::string capture_refusal(const std::string& function, const Stream& stream) {
 
 std::string batch_refusal(const std::string& function, const Stream& stream) {
   const CUstream handle = require_open(stream.box(), "Stream").stream;
-  if (handle != nullptr && handle != CU_STREAM_LEGACY) return capture_refusal(function, stream);
+  if (!owner::is_legacy_stream(handle)) return capture_refusal(function, stream);
   return function +
          ": the driver queues this on no legacy default stream: give another one, such as "
          "device.create_stream()";

@@ -8,6 +8,7 @@
 #include "cudacore/memory_resource.hpp"
 #include "error/check.hpp"
 #include "error/context_box.hpp"
+#include "owner/default_streams.hpp"
 #include "owner/owned_handles.hpp"
 #include "owner/require_open.hpp"
 
@@ -62,11 +63,6 @@ class StreamCall : public ContextCall {
 
 /// @throw std::invalid_argument if the context's device has no streams of this priority.
 void check_priority(const ContextCall& call, int priority);
-
-/// Whether a handle is one of the two default streams, in whichever context is current.
-[[nodiscard]] inline bool is_default_stream(CUstream stream) noexcept {
-  return stream == nullptr || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
-}
 
 /// A stream that orders the release of memory used on `stream`, whichever thread releases it. It is
 /// bound to a context, and never per-thread: the legacy stream replaces a per-thread one, because

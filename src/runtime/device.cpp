@@ -167,10 +167,7 @@ std::shared_ptr<MemoryResource> Device::memory_resource() const {
 }
 
 Stream Device::default_stream() const {
-  auto box = std::make_shared<owner::StreamBox>();
-  box->context = error::primary_context(id_);
-  box->stream = CU_STREAM_LEGACY;
-  return Stream(std::move(box));
+  return Stream(owner::legacy_stream(error::primary_context(id_)));
 }
 
 }  // namespace cudacore

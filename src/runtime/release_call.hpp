@@ -17,7 +17,7 @@ class ReleaseCall {
   ReleaseCall(const std::optional<Stream>& stream, int device) : api_(&driver::api()) {
     if (stream) {
       stream_ = &stream->box();
-      if (*stream_ == nullptr || is_default_stream((*stream_)->stream)) {
+      if (*stream_ == nullptr || owner::is_default_stream((*stream_)->stream)) {
         bound_ = stream_for_release(*stream);
         stream_ = &bound_;
       }

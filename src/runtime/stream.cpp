@@ -18,14 +18,6 @@ namespace {
 
 const owner::StreamBox& open(const Stream& stream) { return require_open(stream.box(), "Stream"); }
 
-std::shared_ptr<owner::StreamBox> borrow(CUstream stream,
-                                         std::shared_ptr<error::ContextBox> context) {
-  auto box = std::make_shared<owner::StreamBox>();
-  box->stream = stream;
-  box->context = std::move(context);
-  return box;
-}
-
 /// Null unless it is a green context of ours.
 CUgreenCtx green_handle(const error::ContextBox& context) noexcept {
   if (!context.is_green) return nullptr;
@@ -104,9 +96,9 @@ std::shared_ptr<owner::StreamBox> stream_for_release(const Stream& stream) {
   if (box.context != nullptr && error::is_forgotten(*box.context)) {
     error::throw_if_lost(*box.context);  // no release would ever be ordered on it
   }
-  if (!is_default_stream(box.stream)) return stream.box();
-  const bool is_bound = box.context != nullptr && box.stream != CU_STREAM_PER_THREAD;
-  return is_bound ? stream.box() : borrow(CU_STREAM_LEGACY, box.work_context());
+  if (!owner::is_default_stream(box.stream)) return stream.box();
+  const bool is_bound = box.context != nullptr && !owner::is_per_thread_stream(box.stream);
+  return is_bound ? stream.box() : owner::legacy_stream(box.work_context());
 }
 
 Stream::Stream(const StreamOptions& options) : Stream(Context::current(), options) {}
@@ -131,14 +123,16 @@ Stream::Stream(const Context& context, const StreamOptions& options)
   box_->owned = true;
 }
 
-Stream Stream::legacy_default() { return Stream(borrow(CU_STREAM_LEGACY, nullptr)); }
-Stream Stream::per_thread_default() { return Stream(borrow(CU_STREAM_PER_THREAD, nullptr)); }
+Stream Stream::legacy_default() { return Stream(owner::legacy_stream(nullptr)); }
+Stream Stream::per_thread_default() {
+  return Stream(owner::borrow_stream(CU_STREAM_PER_THREAD, nullptr));
+}
 
 Stream Stream::from_handle(CUstream handle, std::shared_ptr<void> owner) {
   owner::captures_possible.store(true, std::memory_order_relaxed);
-  auto box = borrow(handle == nullptr ? CU_STREAM_LEGACY : handle, nullptr);
+  auto box = owner::borrow_stream(handle == nullptr ? CU_STREAM_LEGACY : handle, nullptr);
   box->owner = std::move(owner);
-  if (!is_default_stream(handle)) {
+  if (!owner::is_default_stream(handle)) {
     CUcontext context = nullptr;
     error::check(driver::api().cuStreamGetCtx(handle, &context), "cuStreamGetCtx",
                  [&] { return "stream " + error::format_address(handle); });
@@ -238,7 +232,7 @@ void Stream::add_callback(std::function<void()> function) const {
 bool operator==(const Stream& a, const Stream& b) {
   if (a.box_ == nullptr || b.box_ == nullptr) return a.box_ == b.box_;
   if (a.box_->stream != b.box_->stream) return false;
-  return !is_default_stream(a.box_->stream) || a.box_->context == b.box_->context;
+  return !owner::is_default_stream(a.box_->stream) || a.box_->context == b.box_->context;
 }
 
 }  // namespace cudacore
