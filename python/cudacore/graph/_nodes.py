@@ -130,7 +130,6 @@ class GraphNode(Adding):
 KINDS: dict[int, type[GraphNode]] = {}
 # By CUgraphConditionalNodeType and the number of branches, None for any.
 CONDITIONAL_KINDS: dict[tuple[int | None, int | None], type[GraphNode]] = {}
-_CONDITIONAL = 13
 
 
 # By identity, which is a node's own as long as there is an object of it.
@@ -143,7 +142,7 @@ def show(bound: _GraphNode) -> Any:
     if known is not None:
         return known
     kind = KINDS.get(bound.kind, GraphNode)
-    if bound.kind == _CONDITIONAL:
+    if bound.kind == GraphNodeType.CU_GRAPH_NODE_TYPE_CONDITIONAL:
         how = bound.condition_kind
         kind = CONDITIONAL_KINDS.get((how, len(bound.branches))) or CONDITIONAL_KINDS[how, None]
     node = kind.__new__(kind)
