@@ -12,13 +12,13 @@ FreeBlocks& blocks_of(BlockList& list, const Block& block) noexcept {
 }
 
 /// Lets `block` take over the one after it.
-void join(Block& block, Block*& joined) noexcept {
+void coalesce(Block& block, Block*& merged) noexcept {
   Block& gone = *block.after;
   block.size += gone.size;
   block.after = gone.after;
   if (block.after != nullptr) block.after->before = &block;
-  gone.next = joined;
-  joined = &gone;
+  gone.next = merged;
+  merged = &gone;
 }
 
 }  // namespace
@@ -51,22 +51,22 @@ Event Order::mark() const {
   return stream != nullptr ? Stream(stream).record(EventOptions{}) : *event;
 }
 
-Block& BlockList::put(Block& block, Block*& joined) noexcept {
+Block& BlockList::insert(Block& block, Block*& merged) noexcept {
   const SizeClass kind = block.segment->kind;
   FreeBlocks& of_class = blocks_of(*this, block);
   Block* whole = &block;
   if (block.after != nullptr && block.after->list == this) {
     remove(*block.after);
-    join(block, joined);
+    coalesce(block, merged);
   }
   if (block.before != nullptr && block.before->list == this) {
     whole = block.before;
     remove(*whole);
-    join(*whole, joined);
+    coalesce(*whole, merged);
   }
   whole->list = this;
-  whole->put = ++puts;
-  of_class.put(*whole, kind);
+  whole->insertion = ++inserts;
+  of_class.insert(*whole, kind);
   ++blocks;
   return *whole;
 }

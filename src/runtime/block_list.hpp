@@ -50,8 +50,8 @@ struct BlockList {
   bool has_ended = false;
   std::array<FreeBlocks, size_classes> free;
   std::size_t blocks = 0;
-  std::uint64_t puts = 0;  ///< how many blocks were put here
-  unsigned moving = 0;     ///< blocks that may come back: the list must stay
+  std::uint64_t inserts = 0;  ///< how many blocks were inserted here
+  unsigned moving = 0;        ///< blocks that may come back: the list must stay
 
   /// Whether a free needs no event, because one can be recorded when another stream needs it.
   [[nodiscard]] bool records_late() const noexcept {
@@ -63,9 +63,9 @@ struct BlockList {
   [[nodiscard]] Block* find(BlockSize wanted) const noexcept {
     return free[static_cast<std::size_t>(wanted.kind)].find(wanted);
   }
-  /// Adds a block, joined with its free neighbors of this list, and returns what it became part of.
-  /// `joined` gets the nodes that are not needed any more.
-  Block& put(Block& block, Block*& joined) noexcept;
+  /// Adds a block, coalesced with its free neighbors of this list, and returns what it became part
+  /// of. `merged` gets the nodes that are not needed any more.
+  Block& insert(Block& block, Block*& merged) noexcept;
   void remove(Block& block) noexcept;
   [[nodiscard]] Block* any() const noexcept;
 };

@@ -60,17 +60,17 @@ struct CachingMemoryResource::Calls {
     try {
       wait_for_others(ordered_on, memory.also_used_on);
     } catch (...) {
-      pool_of(resource).put_unordered(block, memory.number);
+      pool_of(resource).deallocate_unordered(block, memory.number);
       throw;
     }
-    pool_of(resource).put(block, memory.number, ordered_on);
+    pool_of(resource).deallocate(block, memory.number, ordered_on);
   }
   static bool ends_with_reset(const MemoryResource& resource) noexcept {
     return resource.ends_with_reset();
   }
   static bool take_back(owner::BufferBox& box) noexcept {
     return pool_of(*box.resource)
-        .try_put(*static_cast<Block*>(box.known_as), box.number, *box.stream);
+        .try_deallocate(*static_cast<Block*>(box.known_as), box.number, *box.stream);
   }
 
   /// The box of a buffer that has no memory yet.
@@ -122,7 +122,7 @@ Buffer CachingMemoryResource::allocate(std::size_t size, const std::optional<Str
   const Stream chosen = stream ? *stream : Stream(release_stream(*this, stream));
   auto box = Calls::new_box(*this, stream_for_release(chosen));
   if (size != 0) {
-    Calls::hand_over(pool_->take(chosen, size), *box);
+    Calls::hand_over(pool_->allocate(chosen, size), *box);
   } else {
     const StreamCall refuses_what_is_lost(*chosen.box());
   }
@@ -132,14 +132,14 @@ Buffer CachingMemoryResource::allocate(std::size_t size, const std::optional<Str
 std::optional<Buffer> CachingMemoryResource::try_allocate(std::size_t size, const Stream& stream) {
   const std::shared_ptr<owner::StreamBox>& ordered_on = stream.box();
   if (ordered_on == nullptr) return std::nullopt;
-  Block* block = pool_->try_take(*ordered_on, size);
+  Block* block = pool_->try_allocate(*ordered_on, size);
   if (block == nullptr) return std::nullopt;
   try {
     auto box = Calls::new_box(*this, ordered_on);
     Calls::hand_over(*block, *box);
     return Buffer(std::move(box));
   } catch (...) {
-    pool_->put(*block, block->number, ordered_on);
+    pool_->deallocate(*block, block->number, ordered_on);
     throw;
   }
 }
@@ -152,7 +152,7 @@ void CachingMemoryResource::deallocate(CUdeviceptr pointer, std::size_t /*size*/
     throw std::invalid_argument("no buffer of this CachingMemoryResource is at " +
                                 error::format_address(pointer));
   }
-  pool_->put(*block, number, release_stream(*this, stream));
+  pool_->deallocate(*block, number, release_stream(*this, stream));
 }
 
 void CachingMemoryResource::trim(std::size_t min_bytes_to_keep) {

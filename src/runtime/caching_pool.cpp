@@ -14,7 +14,7 @@ namespace cudacore {
 CachingPool::CachingPool(std::shared_ptr<MemoryResource> upstream, std::size_t max_size)
     : upstream_(std::move(upstream)), max_size_(max_size) {}
 
-Block* CachingPool::try_take(const owner::StreamBox& stream, std::size_t size) noexcept {
+Block* CachingPool::try_allocate(const owner::StreamBox& stream, std::size_t size) noexcept {
   const std::uint64_t key = stream.key.load(std::memory_order_relaxed);
   if (key == 0 || size == 0 || stream.context == nullptr ||
       stream.context->lost.load(std::memory_order_relaxed) || is_closed() ||
@@ -24,7 +24,7 @@ Block* CachingPool::try_take(const owner::StreamBox& stream, std::size_t size) n
   if (owner::may_be_capturing() && !owner::is_default_stream(stream.stream)) {
     try {
       if (owner::is_captured(stream)) return nullptr;
-    } catch (const std::exception&) {  // take() throws it again
+    } catch (const std::exception&) {  // allocate() throws it again
       return nullptr;
     }
   }
@@ -32,12 +32,12 @@ Block* CachingPool::try_take(const owner::StreamBox& stream, std::size_t size) n
   if (is_of_before_reset() || size > (~std::size_t{0} >> 1U)) return nullptr;
   const BlockSize wanted = block_size(size);
   BlockList* list = known_list(key);
-  Block* block = list != nullptr ? take_from(*list, wanted, size, stream.stream) : nullptr;
-  return block != nullptr ? block : take_from(idle_, wanted, size, stream.stream);
+  Block* block = list != nullptr ? allocate_from(*list, wanted, size, stream.stream) : nullptr;
+  return block != nullptr ? block : allocate_from(idle_, wanted, size, stream.stream);
 }
 
-bool CachingPool::try_put(Block& block, std::uint64_t number,
-                          const owner::StreamBox& stream) noexcept {
+bool CachingPool::try_deallocate(Block& block, std::uint64_t number,
+                                 const owner::StreamBox& stream) noexcept {
   const std::uint64_t key = stream.key.load(std::memory_order_relaxed);
   if (key == 0 || is_closed()) return false;
   const std::scoped_lock lock(mutex_);
@@ -45,18 +45,18 @@ bool CachingPool::try_put(Block& block, std::uint64_t number,
   if (list == nullptr || !list->records_late() || block.number != number || is_of_before_reset()) {
     return false;
   }
-  put_free(block, *list);
+  insert_free(block, *list);
   return true;
 }
 
-void CachingPool::put(Block& block, std::uint64_t number,
-                      const std::shared_ptr<owner::StreamBox>& stream) {
+void CachingPool::deallocate(Block& block, std::uint64_t number,
+                             const std::shared_ptr<owner::StreamBox>& stream) {
   renew_after_reset();
   BlockList* list = nullptr;
   const auto put_there = [&](BlockList& chosen) {
     const std::scoped_lock lock(mutex_);
     if (list != nullptr) --list->moving;
-    if (block.number == number) put_free(block, chosen);
+    if (block.number == number) insert_free(block, chosen);
   };
   try {
     require_not_captured(*stream);  // to ask for its number would end the capture
@@ -70,9 +70,9 @@ void CachingPool::put(Block& block, std::uint64_t number,
   if (is_closed()) release_whole_segments();
 }
 
-void CachingPool::put_unordered(Block& block, std::uint64_t number) {
+void CachingPool::deallocate_unordered(Block& block, std::uint64_t number) {
   const std::scoped_lock lock(mutex_);
-  if (!is_of_before_reset() && block.number == number) put_free(block, unordered_);
+  if (!is_of_before_reset() && block.number == number) insert_free(block, unordered_);
 }
 
 std::pair<Block*, std::uint64_t> CachingPool::find(CUdeviceptr pointer) {
@@ -102,35 +102,38 @@ Block* CachingPool::new_block() noexcept {
   }
 }
 
-void CachingPool::drop_blocks(Block*& joined) noexcept {
-  while (joined != nullptr) {
-    Block* next = joined->next;
-    joined->list = nullptr;
-    joined->next = unused_;
-    unused_ = joined;
-    joined = next;
+void CachingPool::recycle_nodes(Block*& merged) noexcept {
+  while (merged != nullptr) {
+    Block* next = merged->next;
+    merged->list = nullptr;
+    merged->next = unused_;
+    unused_ = merged;
+    merged = next;
   }
 }
 
-Block& CachingPool::grant(Block& block, BlockList& rest_to, BlockSize wanted, std::size_t requested,
-                          CUstream stream) noexcept {
+void CachingPool::split(Block& block, BlockList& rest_to, BlockSize wanted) noexcept {
   const std::size_t rest = block.size - wanted.bytes;
-  // If memory for the node is short, the buffer gets the rest too.
-  Block* part = rest >= rules_of(wanted.kind).least ? new_block() : nullptr;
-  if (part != nullptr) {
-    part->pointer = block.pointer + wanted.bytes;
-    part->size = rest;
-    part->segment = block.segment;
-    part->before = &block;
-    part->after = block.after;
-    if (part->after != nullptr) part->after->before = part;
-    part->number = 0;
-    block.after = part;
-    block.size = wanted.bytes;
-    Block* joined = nullptr;
-    rest_to.put(*part, joined);
-    drop_blocks(joined);
-  }
+  if (rest < rules_of(wanted.kind).least) return;
+  Block* part = new_block();
+  if (part == nullptr) return;  // the buffer gets the rest, too
+  part->pointer = block.pointer + wanted.bytes;
+  part->size = rest;
+  part->segment = block.segment;
+  part->before = &block;
+  part->after = block.after;
+  if (part->after != nullptr) part->after->before = part;
+  part->number = 0;
+  block.after = part;
+  block.size = wanted.bytes;
+  Block* merged = nullptr;
+  rest_to.insert(*part, merged);
+  recycle_nodes(merged);
+}
+
+Block& CachingPool::hand_out(Block& block, BlockList& rest_to, BlockSize wanted,
+                             std::size_t requested, CUstream stream) noexcept {
+  split(block, rest_to, wanted);
   block.number = ++last_number_;
   block.requested = requested;
   block.stream = stream;
@@ -145,15 +148,15 @@ Block& CachingPool::grant(Block& block, BlockList& rest_to, BlockSize wanted, st
   return block;
 }
 
-Block* CachingPool::take_from(BlockList& list, BlockSize wanted, std::size_t requested,
-                              CUstream stream) noexcept {
+Block* CachingPool::allocate_from(BlockList& list, BlockSize wanted, std::size_t requested,
+                                  CUstream stream) noexcept {
   Block* block = list.find(wanted);
   if (block == nullptr) return nullptr;
   list.remove(*block);
-  return &grant(*block, list, wanted, requested, stream);
+  return &hand_out(*block, list, wanted, requested, stream);
 }
 
-void CachingPool::put_free(Block& block, BlockList& list) noexcept {
+void CachingPool::insert_free(Block& block, BlockList& list) noexcept {
   if (block.number != 0) {
     --statistics_.current_count;
     statistics_.current_bytes -= block.requested;
@@ -161,17 +164,17 @@ void CachingPool::put_free(Block& block, BlockList& list) noexcept {
     block.number = 0;
     block.requested = 0;
   }
-  Block* joined = nullptr;
-  list.put(block, joined);
-  drop_blocks(joined);
+  Block* merged = nullptr;
+  list.insert(block, merged);
+  recycle_nodes(merged);
 }
 
-void CachingPool::move_blocks(BlockList& from, BlockList& to, std::uint64_t puts) noexcept {
+void CachingPool::move_blocks(BlockList& from, BlockList& to, std::uint64_t inserts) noexcept {
   Block* later = nullptr;
   while (Block* block = from.any()) {
     from.remove(*block);
-    if (block->put <= puts) {
-      put_free(*block, to);
+    if (block->insertion <= inserts) {
+      insert_free(*block, to);
     } else {
       block->next = later;
       later = block;
@@ -179,12 +182,12 @@ void CachingPool::move_blocks(BlockList& from, BlockList& to, std::uint64_t puts
   }
   while (later != nullptr) {
     Block* next = later->next;
-    put_free(*later, from);
+    insert_free(*later, from);
     later = next;
   }
 }
 
-Buffer CachingPool::take_out(Block& whole) noexcept {
+Buffer CachingPool::remove_segment(Block& whole) noexcept {
   const auto place = segments_.find(whole.pointer);
   whole.list->remove(whole);
   Buffer memory = std::move(place->second.memory);
@@ -193,7 +196,7 @@ Buffer CachingPool::take_out(Block& whole) noexcept {
   segments_.erase(place);
   Block* node = &whole;
   node->next = nullptr;
-  drop_blocks(node);
+  recycle_nodes(node);
   return memory;
 }
 

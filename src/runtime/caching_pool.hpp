@@ -30,16 +30,17 @@ class CachingPool final : public owner::StreamFollower,
 
   /// A block of at least `size` bytes that the stream may use at once; null if that needs a closer
   /// look. The result is in use, and has a number.
-  [[nodiscard]] Block* try_take(const owner::StreamBox& stream, std::size_t size) noexcept;
+  [[nodiscard]] Block* try_allocate(const owner::StreamBox& stream, std::size_t size) noexcept;
   /// The same, by all means.
-  [[nodiscard]] Block& take(const Stream& stream, std::size_t requested);
+  [[nodiscard]] Block& allocate(const Stream& stream, std::size_t requested);
   /// Takes a block back that has this number, ordered on a stream, if that needs no driver call.
-  [[nodiscard]] bool try_put(Block& block, std::uint64_t number,
-                             const owner::StreamBox& stream) noexcept;
+  [[nodiscard]] bool try_deallocate(Block& block, std::uint64_t number,
+                                    const owner::StreamBox& stream) noexcept;
   /// The same, by all means. Does nothing if the block does not have this number any more.
-  void put(Block& block, std::uint64_t number, const std::shared_ptr<owner::StreamBox>& stream);
+  void deallocate(Block& block, std::uint64_t number,
+                  const std::shared_ptr<owner::StreamBox>& stream);
   /// The same for a block whose work is not known: it is used again once all work is done.
-  void put_unordered(Block& block, std::uint64_t number);
+  void deallocate_unordered(Block& block, std::uint64_t number);
   /// The block in use at an address, and its number; null if there is none.
   [[nodiscard]] std::pair<Block*, std::uint64_t> find(CUdeviceptr pointer);
 
@@ -68,18 +69,20 @@ class CachingPool final : public owner::StreamFollower,
   [[nodiscard]] bool is_of_before_reset() const noexcept {
     return made_after_ != error::resets.load(std::memory_order_relaxed);
   }
-  /// Gives a block that has left its list to a buffer. What is not wanted of it goes to a list.
-  Block& grant(Block& block, BlockList& rest_to, BlockSize wanted, std::size_t requested,
-               CUstream stream) noexcept;
-  Block* take_from(BlockList& list, BlockSize wanted, std::size_t requested,
-                   CUstream stream) noexcept;
-  void put_free(Block& block, BlockList& list) noexcept;
+  /// Cuts a block to what is wanted of it. The rest goes to a list, unless it is too small.
+  void split(Block& block, BlockList& rest_to, BlockSize wanted) noexcept;
+  /// Gives a block that has left its list to a buffer, and splits off what is not wanted of it.
+  Block& hand_out(Block& block, BlockList& rest_to, BlockSize wanted, std::size_t requested,
+                  CUstream stream) noexcept;
+  Block* allocate_from(BlockList& list, BlockSize wanted, std::size_t requested,
+                       CUstream stream) noexcept;
+  void insert_free(Block& block, BlockList& list) noexcept;
   /// Moves the blocks that were put there by then: the later ones have work of their own.
-  void move_blocks(BlockList& from, BlockList& to, std::uint64_t puts) noexcept;
+  void move_blocks(BlockList& from, BlockList& to, std::uint64_t inserts) noexcept;
   [[nodiscard]] Block* new_block() noexcept;
-  void drop_blocks(Block*& joined) noexcept;
+  void recycle_nodes(Block*& merged) noexcept;
   /// Takes a free segment of one block out of the pool.
-  [[nodiscard]] Buffer take_out(Block& whole) noexcept;
+  [[nodiscard]] Buffer remove_segment(Block& whole) noexcept;
   template <typename Visit>
   void for_each_list(const Visit& visit) const {
     for (const auto& [key, list] : lists_) visit(*list);
@@ -102,18 +105,19 @@ class CachingPool final : public owner::StreamFollower,
   /// Frees every block that was put back by now, except those whose work can't be waited for while
   /// a stream is captured.
   void wait_for_free_blocks();
-  [[nodiscard]] Block* take_cached(const Stream& stream, BlockSize wanted, std::size_t requested);
-  [[nodiscard]] Block* take_from_others(const Stream& stream, BlockSize wanted,
-                                        std::size_t requested, Others which);
-  [[nodiscard]] Block* take_from_other(const Stream& stream, BlockList& list, Block& block,
-                                       BlockSize wanted, std::size_t requested, Others which);
+  [[nodiscard]] Block* allocate_cached(const Stream& stream, BlockSize wanted,
+                                       std::size_t requested);
+  [[nodiscard]] Block* allocate_from_others(const Stream& stream, BlockSize wanted,
+                                            std::size_t requested, Others which);
+  [[nodiscard]] Block* allocate_from_other(const Stream& stream, BlockList& list, Block& block,
+                                           BlockSize wanted, std::size_t requested, Others which);
   /// Null if the upstream has no memory, or the limit is reached; `why` then says so.
-  [[nodiscard]] Block* take_from_upstream(const Stream& stream, BlockSize wanted,
-                                          std::size_t requested, std::string& why);
+  [[nodiscard]] Block* allocate_from_upstream(const Stream& stream, BlockSize wanted,
+                                              std::size_t requested, std::string& why);
   /// `emptied` is from when the size was added to what is reserved.
   Block& add_segment(Buffer memory, std::size_t size, const Stream& stream, BlockSize wanted,
                      std::size_t requested, unsigned emptied);
-  void give_back_idle(std::size_t keep);
+  void release_idle(std::size_t keep);
   [[noreturn]] void throw_out_of_memory(std::size_t requested, const std::string& why);
 
   const std::shared_ptr<MemoryResource> upstream_;

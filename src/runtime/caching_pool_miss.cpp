@@ -14,7 +14,7 @@
 
 namespace cudacore {
 
-Block& CachingPool::take(const Stream& stream, std::size_t requested) {
+Block& CachingPool::allocate(const Stream& stream, std::size_t requested) {
   const owner::StreamBox& box = require_open(stream.box(), "Stream");
   const StreamCall call(box);
   if (owner::is_captured(box)) refuse_allocation("a CachingMemoryResource", box);
@@ -22,12 +22,13 @@ Block& CachingPool::take(const Stream& stream, std::size_t requested) {
   renew_after_reset();
   const BlockSize wanted = block_size(requested);
   std::string why;
-  if (Block* block = take_cached(stream, wanted, requested)) return *block;
+  if (Block* block = allocate_cached(stream, wanted, requested)) return *block;
   settle();
-  if (Block* block = take_cached(stream, wanted, requested)) return *block;
-  if (Block* block = take_from_others(stream, wanted, requested, Others::done)) return *block;
-  if (Block* block = take_from_upstream(stream, wanted, requested, why)) return *block;
-  if (Block* block = take_from_others(stream, wanted, requested, Others::waited_for)) return *block;
+  if (Block* block = allocate_cached(stream, wanted, requested)) return *block;
+  if (Block* block = allocate_from_others(stream, wanted, requested, Others::done)) return *block;
+  if (Block* block = allocate_from_upstream(stream, wanted, requested, why)) return *block;
+  if (Block* block = allocate_from_others(stream, wanted, requested, Others::waited_for))
+    return *block;
   {
     const std::scoped_lock lock(mutex_);
     ++statistics_.num_alloc_retries;
@@ -39,14 +40,14 @@ Block& CachingPool::take(const Stream& stream, std::size_t requested) {
   for (;;) {  // while others free, which the wait may have missed
     const std::uint64_t freed = frees();
     wait_for_free_blocks();
-    if (Block* block = take_cached(stream, wanted, requested)) return *block;
-    give_back_idle(0);
-    if (Block* block = take_from_upstream(stream, wanted, requested, why)) return *block;
+    if (Block* block = allocate_cached(stream, wanted, requested)) return *block;
+    release_idle(0);
+    if (Block* block = allocate_from_upstream(stream, wanted, requested, why)) return *block;
     if (frees() == freed) throw_out_of_memory(requested, why);
   }
 }
 
-Block* CachingPool::take_cached(const Stream& stream, BlockSize wanted, std::size_t requested) {
+Block* CachingPool::allocate_cached(const Stream& stream, BlockSize wanted, std::size_t requested) {
   const std::shared_ptr<owner::StreamBox> ordered_on = stream_for_release(stream);
   const std::uint64_t key = stream_key(*ordered_on);
   const bool is_per_thread = owner::is_per_thread_stream(stream.box()->stream);
@@ -56,8 +57,8 @@ Block* CachingPool::take_cached(const Stream& stream, BlockSize wanted, std::siz
   {
     const std::scoped_lock lock(mutex_);
     list = known_list(key);
-    if (list != nullptr && !is_per_thread) block = take_from(*list, wanted, requested, handle);
-    if (block == nullptr) block = take_from(idle_, wanted, requested, handle);
+    if (list != nullptr && !is_per_thread) block = allocate_from(*list, wanted, requested, handle);
+    if (block == nullptr) block = allocate_from(idle_, wanted, requested, handle);
     if (block != nullptr || list == nullptr || !is_per_thread) return block;
     block = list->find(wanted);
     if (block == nullptr) return nullptr;
@@ -65,11 +66,11 @@ Block* CachingPool::take_cached(const Stream& stream, BlockSize wanted, std::siz
     ++list->moving;
   }
   // What per-thread streams free is ordered on the legacy stream, for which this one must wait.
-  return take_from_other(stream, *list, *block, wanted, requested, Others::waited_for);
+  return allocate_from_other(stream, *list, *block, wanted, requested, Others::waited_for);
 }
 
-Block* CachingPool::take_from_others(const Stream& stream, BlockSize wanted, std::size_t requested,
-                                     Others which) {
+Block* CachingPool::allocate_from_others(const Stream& stream, BlockSize wanted,
+                                         std::size_t requested, Others which) {
   std::vector<const BlockList*> tried;
   for (;;) {
     tried.push_back(nullptr);
@@ -87,14 +88,14 @@ Block* CachingPool::take_from_others(const Stream& stream, BlockSize wanted, std
       ++list->moving;
     }
     tried.back() = list;
-    if (Block* taken = take_from_other(stream, *list, *block, wanted, requested, which)) {
+    if (Block* taken = allocate_from_other(stream, *list, *block, wanted, requested, which)) {
       return taken;
     }
   }
 }
 
-Block* CachingPool::take_from_other(const Stream& stream, BlockList& list, Block& block,
-                                    BlockSize wanted, std::size_t requested, Others which) {
+Block* CachingPool::allocate_from_other(const Stream& stream, BlockList& list, Block& block,
+                                        BlockSize wanted, std::size_t requested, Others which) {
   Order order;  // may end the stream, so not with the lock
   {
     const std::scoped_lock lock(mutex_);
@@ -109,21 +110,21 @@ Block* CachingPool::take_from_other(const Stream& stream, BlockList& list, Block
   } catch (...) {
     const std::scoped_lock lock(mutex_);
     --list.moving;
-    put_free(block, list);
+    insert_free(block, list);
     throw;
   }
   const std::scoped_lock lock(mutex_);
   --list.moving;
   if (!may_use) {
-    put_free(block, list);
+    insert_free(block, list);
     return nullptr;
   }
   if (which == Others::waited_for) ++statistics_.num_stream_waits;
-  return &grant(block, list, wanted, requested, stream.box()->stream);
+  return &hand_out(block, list, wanted, requested, stream.box()->stream);
 }
 
-Block* CachingPool::take_from_upstream(const Stream& stream, BlockSize wanted,
-                                       std::size_t requested, std::string& why) {
+Block* CachingPool::allocate_from_upstream(const Stream& stream, BlockSize wanted,
+                                           std::size_t requested, std::string& why) {
   const SizeClassRules& rules = rules_of(wanted.kind);
   for (const std::size_t most : {std::max(rules.segment, wanted.bytes), wanted.bytes}) {
     std::size_t size = most;
@@ -196,7 +197,7 @@ Block& CachingPool::add_segment(Buffer memory, std::size_t size, const Stream& s
   if (emptied != emptied_) statistics_.reserved_bytes += size;
   statistics_.peak_reserved_bytes =
       std::max(statistics_.peak_reserved_bytes, statistics_.reserved_bytes);
-  return grant(*block, list, wanted, requested, stream.box()->stream);
+  return hand_out(*block, list, wanted, requested, stream.box()->stream);
 }
 
 void CachingPool::throw_out_of_memory(std::size_t requested, const std::string& why) {

@@ -36,7 +36,7 @@ void release_all(std::vector<Buffer>& segments, const Stream& stream) {
 
 }  // namespace
 
-void CachingPool::give_back_idle(std::size_t keep) {
+void CachingPool::release_idle(std::size_t keep) {
   for (;;) {
     // Everything that may fail comes before a segment leaves the pool.
     std::shared_ptr<error::ContextBox> context;
@@ -62,7 +62,7 @@ void CachingPool::give_back_idle(std::size_t keep) {
       const std::scoped_lock lock(mutex_);
       segments.reserve(segments_.size());
       visit_idle([&](Block& whole, const auto& of) {
-        if (of == context) segments.push_back(take_out(whole));
+        if (of == context) segments.push_back(remove_segment(whole));
       });
     }
     release_all(segments, stream);
@@ -72,13 +72,13 @@ void CachingPool::give_back_idle(std::size_t keep) {
 void CachingPool::trim(std::size_t keep) {
   renew_after_reset();
   settle();
-  give_back_idle(keep);
+  release_idle(keep);
   {
     const std::scoped_lock lock(mutex_);
     if (statistics_.reserved_bytes <= keep) return;
   }
   wait_for_free_blocks();
-  give_back_idle(keep);
+  release_idle(keep);
 }
 
 void CachingPool::close() {
@@ -89,7 +89,7 @@ void CachingPool::close() {
 
 void CachingPool::release_whole_segments() {
   settle();
-  give_back_idle(0);
+  release_idle(0);
   Pins lists(*this, [](const BlockList& /*list*/) { return true; });
   for (Pins::Pinned& pinned : lists) {
     const Order& order = pinned.order;
@@ -97,7 +97,7 @@ void CachingPool::release_whole_segments() {
     const auto visit_whole = [&](const auto& visit) {
       for (auto place = segments_.begin(); place != segments_.end();) {
         Block* whole = whole_free((place++)->second);
-        if (whole != nullptr && whole->list == pinned.list && whole->put <= pinned.puts) {
+        if (whole != nullptr && whole->list == pinned.list && whole->insertion <= pinned.inserts) {
           visit(*whole);
         }
       }
@@ -115,7 +115,7 @@ void CachingPool::release_whole_segments() {
     {
       const std::scoped_lock lock(mutex_);
       segments.reserve(segments_.size());
-      visit_whole([&](Block& whole) { segments.push_back(take_out(whole)); });
+      visit_whole([&](Block& whole) { segments.push_back(remove_segment(whole)); });
     }
     release_all(segments, stream);
   }

@@ -93,12 +93,12 @@ void CachingPool::stream_ends(const std::shared_ptr<owner::StreamBox>& stream) n
   list.ending.reset();
   list.has_ended = true;
   list.event.swap(event);
-  if (!list.event) move_blocks(list, unordered_, list.puts);
+  if (!list.event) move_blocks(list, unordered_, list.inserts);
   try {
     ended_.push_back(nullptr);
     ended_.back() = std::move(place->second);
   } catch (const std::bad_alloc&) {
-    move_blocks(list, unordered_, list.puts);
+    move_blocks(list, unordered_, list.inserts);
     if (list.moving != 0) return;  // it comes back there, and is seldom found
     gone = std::move(place->second);
   }
@@ -113,7 +113,7 @@ void CachingPool::settle() {
     for (Pins::Pinned& pinned : waiting) pinned.is_done = pinned.order.event->is_done();
     const std::scoped_lock lock(mutex_);
     for (const Pins::Pinned& pinned : waiting) {
-      if (pinned.is_done) move_blocks(*pinned.list, idle_, pinned.puts);
+      if (pinned.is_done) move_blocks(*pinned.list, idle_, pinned.inserts);
     }
   }
   std::vector<std::unique_ptr<BlockList>> empty;
@@ -141,7 +141,7 @@ void CachingPool::wait_for_free_blocks() {
   Pins waiting(*this, [](const BlockList& /*list*/) { return true; });
   {
     const std::scoped_lock lock(mutex_);
-    unordered = unordered_.blocks != 0 && may_wait_for_contexts ? unordered_.puts : 0;
+    unordered = unordered_.blocks != 0 && may_wait_for_contexts ? unordered_.inserts : 0;
   }
   for (Pins::Pinned& pinned : waiting) {
     if (pinned.order.is_captured()) continue;
@@ -159,7 +159,7 @@ void CachingPool::wait_for_free_blocks() {
   }
   const std::scoped_lock lock(mutex_);
   for (const Pins::Pinned& pinned : waiting) {
-    if (pinned.is_done) move_blocks(*pinned.list, idle_, pinned.puts);
+    if (pinned.is_done) move_blocks(*pinned.list, idle_, pinned.inserts);
   }
   move_blocks(unordered_, idle_, unordered);
   empty = take_empty_lists();
@@ -174,8 +174,8 @@ void CachingPool::renew_after_reset() {
   const std::scoped_lock lock(mutex_);
   if (!is_of_before_reset()) return;
   made_after_ = error::resets.load(std::memory_order_relaxed);
-  for_each_list([this](BlockList& list) { move_blocks(list, idle_, list.puts); });
-  move_blocks(unordered_, idle_, unordered_.puts);
+  for_each_list([this](BlockList& list) { move_blocks(list, idle_, list.inserts); });
+  move_blocks(unordered_, idle_, unordered_.inserts);
   last_ = nullptr;
   lists.swap(lists_);
   ended.swap(ended_);
@@ -187,7 +187,7 @@ void CachingPool::renew_after_reset() {
       Block* next = block->after;
       block->number = 0;
       block->next = nullptr;
-      drop_blocks(block);
+      recycle_nodes(block);
       block = next;
     }
   }

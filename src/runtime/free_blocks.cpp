@@ -22,7 +22,7 @@ std::size_t FreeBlocks::first_filled(std::size_t start) const noexcept {
   return word * word_bits + static_cast<std::size_t>(std::countr_zero(bits));
 }
 
-void FreeBlocks::put(Block& block, SizeClass kind) noexcept {
+void FreeBlocks::insert(Block& block, SizeClass kind) noexcept {
   const std::size_t bin = bin_of(block.size, kind);
   block.previous = nullptr;
   block.next = first_[bin];

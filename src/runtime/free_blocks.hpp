@@ -20,11 +20,11 @@ struct Block {
   Block* after = nullptr;
   Block* previous = nullptr;  ///< those in a bin, or among the nodes that are not used
   Block* next = nullptr;
-  BlockList* list = nullptr;  ///< where it is free; null while it is in use or being moved
-  std::uint64_t number = 0;   ///< of the buffer that has it; 0 if none has
-  std::size_t requested = 0;  ///< by that buffer, in bytes
-  CUstream stream = nullptr;  ///< that it was allocated on
-  std::uint64_t put = 0;      ///< which of the puts of its list it was, the last if it was joined
+  BlockList* list = nullptr;    ///< where it is free; null while it is in use or being moved
+  std::uint64_t number = 0;     ///< of the buffer that has it; 0 if none has
+  std::size_t requested = 0;    ///< by that buffer, in bytes
+  CUstream stream = nullptr;    ///< that it was allocated on
+  std::uint64_t insertion = 0;  ///< the number of the last one into its list that it is of
 };
 
 struct Segment {
@@ -36,7 +36,7 @@ struct Segment {
 /// Free blocks of one class by their sizes. Finding one takes the same time however many there are.
 class FreeBlocks {
  public:
-  void put(Block& block, SizeClass kind) noexcept;
+  void insert(Block& block, SizeClass kind) noexcept;
   void remove(Block& block, SizeClass kind) noexcept;
   /// A block of at least this size, and little more if there is one; null if there is none.
   [[nodiscard]] Block* find(BlockSize wanted) const noexcept;

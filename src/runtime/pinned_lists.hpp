@@ -12,8 +12,8 @@ class CachingPool::Pins : driver::NotCopied {
   struct Pinned {
     BlockList* list;
     Order order;
-    std::uint64_t puts;    ///< those that the order covers
-    bool is_done = false;  ///< for the thread that waits
+    std::uint64_t inserts;  ///< those that the order covers
+    bool is_done = false;   ///< for the thread that waits
   };
 
   template <typename Choose>
@@ -22,7 +22,7 @@ class CachingPool::Pins : driver::NotCopied {
     pinned_.reserve(pool.lists_.size() + pool.ended_.size());
     pool.for_each_list([&](BlockList& list) {
       if (list.blocks == 0 || !choose(list)) return;
-      pinned_.push_back({&list, list.order(), list.puts});
+      pinned_.push_back({&list, list.order(), list.inserts});
       ++list.moving;
     });
   }
