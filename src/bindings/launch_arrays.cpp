@@ -36,7 +36,7 @@ void LaunchArrays::add_producer(CUstream stream) {
                              ? Stream(owner::borrow_stream(stream, primary))
                              : Stream::from_handle(stream));
   } catch (const InvalidValueError& error) {
-    throw ForeignArrayError(std::string("its stream is none: ") + error.what());
+    throw ForeignArrayError(std::string("the stream it names does not exist: ") + error.what());
   }
 }
 

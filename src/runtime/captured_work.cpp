@@ -55,7 +55,7 @@ std::string batch_refusal(const std::string& function, const Stream& stream) {
   const CUstream handle = require_open(stream.box(), "Stream").stream;
   if (!owner::is_legacy_stream(handle)) return capture_refusal(function, stream);
   return function +
-         ": the driver queues this on no legacy default stream: give another one, such as "
+         ": the driver refuses this on the legacy default stream: pass another one, such as "
          "device.create_stream()";
 }
 

@@ -143,7 +143,7 @@ class TestStreams:
     @pytest.mark.simulator_only(reason="a real driver may crash on such a handle")
     def test_number_that_is_no_stream(self, scale: Kernel, block: Buffer) -> None:
         message = refused(scale, CudaArray(block.handle, (16,), stream=12345))
-        assert "its stream is none: cuStreamGetCtx failed" in message
+        assert "the stream it names does not exist: cuStreamGetCtx failed" in message
 
     def test_several_producers(
         self, device: Device, scale: Kernel, stream: Stream, block: Buffer, gate: Any

@@ -129,9 +129,9 @@ class TestCopyBatch:
     def test_streams_without_batches(self, pinned: Allocate, stream: Stream) -> None:
         sources, targets = filled(pinned, 1), filled(pinned, 0)
         for error in (TypeError, ValueError):
-            with pytest.raises(error, match="no legacy default stream"):
+            with pytest.raises(error, match="on the legacy default stream"):
                 copy_batch(LEGACY_DEFAULT_STREAM, sources, targets)
-            with pytest.raises(error, match="no legacy default stream"):
+            with pytest.raises(error, match="on the legacy default stream"):
                 sources[0].copy_to(targets[0], stream=LEGACY_DEFAULT_STREAM, options={})
         with stream.create_graph_builder() as builder:
             for captured in (builder, builder.stream):

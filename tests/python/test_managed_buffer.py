@@ -323,7 +323,7 @@ class TestPrefetch:
         self, buffer: ManagedBuffer, use: Callable[..., Any]
     ) -> None:
         for error in (TypeError, ValueError):
-            with pytest.raises(error, match="no legacy default stream"):
+            with pytest.raises(error, match="on the legacy default stream"):
                 use(buffer, LEGACY_DEFAULT_STREAM)
 
     @pytest.mark.parametrize("use", USES[7:], ids=range(6))
