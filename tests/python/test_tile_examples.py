@@ -79,7 +79,7 @@ def examples() -> list[Any]:
             if inspect.isclass(value):
                 things += [(f"{key}.{k}", v) for k, v in vars(value).items() if k[0] != "_"]
         for key, value in things:
-            if getattr(value, "__module__", module.__name__) != module.__name__:
+            if getattr(value, "__module__", module.__name__) not in {module.__name__, ct.__name__}:
                 continue
             text = inspect.getdoc(value) or ""
             _, mark, example = text.partition("In a kernel::\n\n")

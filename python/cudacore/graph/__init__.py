@@ -88,5 +88,10 @@ class _CallableModule(types.ModuleType):
 
 sys.modules[__name__].__class__ = _CallableModule
 
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 if not TYPE_CHECKING:
     __getattr__ = _later.loader(__name__, {})

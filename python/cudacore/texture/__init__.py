@@ -27,5 +27,10 @@ __all__ = [
     "TextureObjectOptions",
 ]
 
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 if not TYPE_CHECKING:
     __getattr__ = _later.loader(__name__, {})

@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 from typing import Generic, TypeVar
 
+from cudacore._public import public
+
 T = TypeVar("T")
 
 _ARCHITECTURE = re.compile(r"sm_[0-9]+")
@@ -19,6 +21,7 @@ class _Unspecified:
 _UNSPECIFIED = _Unspecified()
 
 
+@public("cudacore.tile")
 class ByTarget(Generic[T]):
     """A value for each GPU architecture, for the hints of a `kernel`.
 

@@ -72,7 +72,7 @@ def value(thing: Any) -> object:
     kind = type(thing)
     prefix = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
     message = f"Cannot create constant from value of type {prefix}{kind.__qualname__}"
-    if prefix == "cudacore.tile._kernel.":
+    if (kind.__module__, kind.__name__) == ("cudacore.tile", "kernel"):
         advice = ". A kernel is launched; what kernels call is a plain function."
     else:
         advice = function_instead(getattr(thing, "__name__", "")) or "."

@@ -8,6 +8,7 @@ import re
 import sys
 from typing import Any
 
+from cudacore._public import public
 from cudacore.tile import _dtype
 from cudacore.tile._cuda_text import functions_of, require_whole
 from cudacore.tile._language_function import host_callers
@@ -51,6 +52,7 @@ _SPECIFIERS = frozenset(
 )
 
 
+@public("cudacore.tile")
 class device_function:  # noqa: N801 - it is used as a function
     """Make a function of CUDA C++ one that kernels call on scalars and on each element of tiles.
 

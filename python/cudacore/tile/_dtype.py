@@ -6,6 +6,8 @@ from __future__ import annotations
 import math
 from enum import IntEnum
 
+from cudacore._public import public
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -28,6 +30,7 @@ class Category(IntEnum):
     RESTRICTED = 3  # floats that can be loaded, stored, cast and multiplied as matrices only
 
 
+@public("cudacore.tile")
 class DType:
     """A data type of the elements of an array or a tile.
 

@@ -5,6 +5,7 @@ import linecache
 from typing import TYPE_CHECKING, Optional
 from unicodedata import east_asian_width
 
+from cudacore._public import public
 from cudacore.tile._dataclass import dataclass, replace
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ def format_location(loc: Loc) -> str:
     return "".join(map(_format_frame, first)) + left_out + "".join(map(_format_frame, last))
 
 
+@public("cudacore.tile")
 class TileError(Exception):
     """Base of what compiling a kernel raises; its text names the place and its callers.
 
@@ -122,34 +124,52 @@ class TileError(Exception):
         return f"{self.message}\n{format_location(self.loc)}"
 
 
+def without_frames(error: Exception) -> Exception:
+    """Return an error for a public function to raise again.
+
+    What is wrong with a kernel is told by the places in its source, which dozens of frames of the
+    compiler would hide. Other errors, the compiler's own among them, keep their frames.
+    """
+    is_of_kernel = isinstance(error, TileError) and not isinstance(error, TileInternalError)
+    return error.with_traceback(None) if is_of_kernel else error
+
+
+@public("cudacore.tile")
 class TileSyntaxError(TileError):
     """The kernel uses Python that the language lacks."""
 
 
+@public("cudacore.tile")
 class TileTypeError(TileError):
     """A value has a type, a data type or a shape that does not fit."""
 
 
+@public("cudacore.tile")
 class TileRecursionError(TileError):
     """Calls nest too deep: all calls are inlined, so recursion must end while compiling."""
 
 
+@public("cudacore.tile")
 class TileValueError(TileError):
     """A constant has a value that does not fit."""
 
 
+@public("cudacore.tile")
 class TileUnsupportedFeatureError(TileError):
     """The device, or this version, lacks what the kernel asks for."""
 
 
+@public("cudacore.tile")
 class TileInternalError(TileError):
     """The compiler met what it did not expect; the cause is chained."""
 
 
+@public("cudacore.tile")
 class TileStaticEvalError(TileError):
     """The expression within static_eval() does what cannot be done while compiling."""
 
 
+@public("cudacore.tile")
 class TileStaticAssertionError(TileError):
     """The condition of static_assert() is false."""
 
@@ -165,9 +185,11 @@ class TileCompilerError(TileInternalError):
     """The code generator refused what the front end made."""
 
 
+@public("cudacore.tile")
 class TileCompilerExecutionError(TileCompilerError):
     """The device compiler refused the generated code; the message has its log."""
 
 
+@public("cudacore.tile")
 class TileCompilerTimeoutError(TileCompilerError):
     """The device compiler ran past its time."""

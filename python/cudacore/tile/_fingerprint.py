@@ -29,7 +29,7 @@ _PARTS: dict[type, Callable[[Any], Iterable[object]]] = {
 }
 _NAMED = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
 _OF_LANGUAGE = "cudacore.tile."
-_SOURCE_FUNCTION = ("cudacore.tile._device_function", "device_function")
+_DEVICE_FUNCTION = ("cudacore.tile", "device_function")
 _GENERATED = "<string>"
 _HEAP_TYPE = 1 << 9
 #: The version of marshal's format whose bytes depend on the value alone.
@@ -126,7 +126,7 @@ class Fingerprints:
         facts = _of_data_type(thing, kind)
         if facts is not None:
             return facts
-        if (kind.__module__, kind.__name__) == _SOURCE_FUNCTION:
+        if (kind.__module__, kind.__name__) == _DEVICE_FUNCTION:
             types_ = thing.returns.name, *(each.name for each in thing.parameters)
             return "source", thing.name, thing.source, thing.file, thing.line, types_
         if "__dataclass_params__" in kind.__dict__ and "__getattribute__" not in kind.__dict__:
@@ -216,7 +216,7 @@ class Fingerprints:
         is_fixed = (
             not class_.__flags__ & _HEAP_TYPE
             or library in sys.stdlib_module_names
-            or (str(module).startswith(_OF_LANGUAGE))
+            or f"{module}.".startswith(_OF_LANGUAGE)
         )
         if is_fixed and is_same(module, name, class_):
             return "named", module, name

@@ -8,6 +8,7 @@ from functools import cached_property
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
+from cudacore._public import public
 from cudacore.tile._hints import Hint, Hints
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ class _ThisThread(threading.local):
 _this_thread = _ThisThread()
 
 
+@public("cudacore.tile")
 class kernel:  # noqa: N801 - it is used as a decorator
     """Make a kernel of a Python function, which `launch` has each block of a grid evaluate.
 
@@ -249,7 +251,13 @@ class kernel:  # noqa: N801 - it is used as a decorator
             raise TypeError(f"architecture must be an int, such as 90, not {architecture!r}")
         if architecture is None:
             architecture = architecture_of(Device())
-        return generate(self, describe_all(self, args), architecture).source
+        constraints = describe_all(self, args)
+        try:
+            return generate(self, constraints, architecture).source
+        except Exception as error:  # noqa: BLE001 - raised again
+            from cudacore.tile._exception import without_frames  # noqa: PLC0415 - loaded when used
+
+            raise without_frames(error) from error.__cause__
 
     def __call__(self, *_: object, **__: object) -> NoReturn:
         """Refuse: a kernel is launched."""

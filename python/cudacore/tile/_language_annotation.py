@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any, TypeVar, get_origin
 
+from cudacore._public import public
 from cudacore.tile._dataclass import dataclass
 from cudacore.tile._dtype import DType, int32, int64
 
 T = TypeVar("T")
 
 
+@public("cudacore.tile")
 class ConstantAnnotation:
     """Marks a parameter whose value is part of the compiled kernel.
 
@@ -31,6 +33,7 @@ class ConstantAnnotation:
 Constant = Annotated[T, ConstantAnnotation()]
 
 
+@public("cudacore.tile")
 @dataclass(frozen=True)
 class ArrayAnnotation:
     """Says more about a parameter that is an array, within ``typing.Annotated``.
@@ -86,6 +89,7 @@ class ArrayAnnotation:
         self.__dict__.update(index_dtype=index_dtype, **dict(named))
 
 
+@public("cudacore.tile")
 @dataclass(frozen=True)
 class ScalarAnnotation:
     """Says the type of a parameter that is an integer, within ``typing.Annotated``.
@@ -115,6 +119,7 @@ class ScalarAnnotation:
         self.__dict__.update(dtype=dtype)
 
 
+@public("cudacore.tile")
 @dataclass(frozen=True)
 class ListAnnotation:
     """Says more about a parameter that is a list of arrays, within ``typing.Annotated``.

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from cudacore._public import public
 from cudacore.tile._language_function import language_function
 from cudacore.tile._language_raw import RawArrayMemory
 from cudacore.tile._language_tile import Order, Scalar, Shape, Tile, TileOrScalar
@@ -29,6 +30,7 @@ __all__ = [
 ]
 
 
+@public("cudacore.tile")
 class Array:
     """An array in global memory, as a parameter of a kernel has it.
 
@@ -196,6 +198,7 @@ class Array:
         """
 
 
+@public("cudacore.tile")
 class Slice:
     """Neighboring elements along an axis, for ``load_advanced_indexing``.
 

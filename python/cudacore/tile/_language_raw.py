@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from cudacore._public import public
 from cudacore.tile._language_function import language_function
 from cudacore.tile._mode import MemoryOrder, MemoryScope
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from cudacore.tile._language_tile import Tile, TileOrScalar
 
 
+@public("cudacore.tile")
 class RawArrayMemory:
     """Elements of an array by their distance from its first one; shape and strides don't count.
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Literal, Protocol
 
+from cudacore._public import public
 from cudacore.tile._language_function import language_function
 
 TYPE_CHECKING = False
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from cudacore.tile._mode import RoundingMode
 
 
+@public("cudacore.tile")
 class Scalar(Protocol):
     """A number in a kernel: a constant, or a tile without axes.
 
@@ -24,6 +26,7 @@ class Scalar(Protocol):
         """Stand as an index."""
 
 
+@public("cudacore.tile")
 class Tile:
     """A tile of a shape known while compiling: what a kernel computes with.
 

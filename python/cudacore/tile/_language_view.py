@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from cudacore._public import public
 from cudacore.tile._language_function import language_function
 
 TYPE_CHECKING = False
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from cudacore.tile._language_tile import Shape, Tile, TileOrScalar
 
 
+@public("cudacore.tile")
 class TiledView:
     """An array cut into tiles of one shape; :meth:`Array.tiled_view` gives it.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import cudacore
 from cudacore._core import _TileLaunches
+from cudacore._public import public
 from cudacore.tile._kernel import kernel as Kernel  # noqa: N812 - the parameter has its name
 from cudacore.tile._launch_argument import arguments_of
 from cudacore.tile._specialization import architecture_of
@@ -20,6 +21,7 @@ _MOST_BLOCKS = 2**24 - 1
 _MOST_AXES = 3
 
 
+@public("cudacore.tile")
 def launch(
     stream: Any,
     grid: Sequence[int],
@@ -103,7 +105,12 @@ def launch(
     # First, since this is refused while the stream is captured.
     tables = [(place, _copy_table(numbers, queue)) for place, numbers in arguments.tables]
     architecture = architecture_of(queue.device)
-    compiled = kernel._specialize(arguments.constraints, architecture)  # noqa: SLF001
+    try:
+        compiled = kernel._specialize(arguments.constraints, architecture)  # noqa: SLF001
+    except Exception as error:  # noqa: BLE001 - raised again
+        from cudacore.tile._exception import without_frames  # noqa: PLC0415 - rarely needed
+
+        raise without_frames(error) from error.__cause__
     config = compiled.config(extents, is_dependent)
     if config is None:
         return

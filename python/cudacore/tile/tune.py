@@ -37,6 +37,10 @@ _CONTENDERS = 5
 _LONGEST_MESSAGE = 60
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Measurement(Generic[T]):
     """How long one configuration takes.

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cudacore._public import public
 from cudacore.tile._dataclass import dataclass
 from cudacore.tile._dtype import DType, int32, int64, uint32
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
+@public("cudacore.tile.compilation")
 @dataclass(frozen=True)
 class ArrayConstraint:
     """An array, and what holds for every array that the compiled kernel is launched with.
@@ -123,6 +125,7 @@ class ArrayConstraint:
         )
 
 
+@public("cudacore.tile.compilation")
 @dataclass(frozen=True)
 class ListConstraint:
     """A list of arrays.

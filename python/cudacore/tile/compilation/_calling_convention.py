@@ -5,7 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cudacore._public import public
 
+
+@public("cudacore.tile.compilation")
 @dataclass(frozen=True)
 class CallingConvention:
     """How the arguments of a tile kernel become the parameters of the compiled kernel.

@@ -7,6 +7,7 @@ import enum
 import struct
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from cudacore._public import public
 from cudacore.tile._dataclass import dataclass
 from cudacore.tile._dtype import DType
 from cudacore.tile.compilation._array_constraint import (
@@ -42,6 +43,7 @@ def is_constant(value: object) -> bool:
     return value is None or isinstance(value, (bool, int, float, str, enum.Enum, DType))
 
 
+@public("cudacore.tile.compilation")
 @dataclass(frozen=True)
 class ScalarConstraint:
     """A number.
@@ -71,6 +73,7 @@ class ScalarConstraint:
         self.__dict__.update(dtype=dtype)
 
 
+@public("cudacore.tile.compilation")
 @dataclass(frozen=True)
 class TupleConstraint:
     """A tuple.
@@ -94,6 +97,7 @@ class TupleConstraint:
         self.__dict__.update(items=tuple(to_constraint(item) for item in items))
 
 
+@public("cudacore.tile.compilation")
 @dataclass(frozen=True)
 class DataclassConstraint:
     """An instance of a frozen dataclass.
@@ -172,6 +176,7 @@ class DataclassConstraint:
         return DataclassConstraint(dataclass_type, [fields[name] for name in names])
 
 
+@public("cudacore.tile.compilation")
 @dataclass(frozen=True)
 class ConstantConstraint:
     """A value that is compiled in, for a parameter annotated with ``ct.Constant``.

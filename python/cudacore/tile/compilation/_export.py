@@ -91,7 +91,12 @@ def export_kernel(
         raise TypeError("signatures must be a sequence of KernelSignature; put this one in a list")
     if not signatures:
         raise ValueError("there is no signature to compile the kernel for")
-    data = _compile(kernel, signatures, int(match[1]), output_format)
+    try:
+        data = _compile(kernel, signatures, int(match[1]), output_format)
+    except Exception as error:  # noqa: BLE001 - raised again
+        from cudacore.tile._exception import without_frames  # noqa: PLC0415 - loaded when used
+
+        raise without_frames(error) from error.__cause__
     if isinstance(output_file, (str, bytes, os.PathLike)):
         Path(os.fsdecode(output_file)).write_bytes(data)
     else:

@@ -7,6 +7,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cudacore._public import public
 from cudacore.tile.compilation._calling_convention import CallingConvention
 from cudacore.tile.compilation._constraint import (
     ArrayConstraint,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
+@public("cudacore.tile.compilation")
 @dataclass(frozen=True, init=False)
 class KernelSignature:
     """What a kernel is compiled for: a constraint for each parameter of its Python function.
