@@ -12,6 +12,13 @@ if TYPE_CHECKING:
     Options = TypeVar("Options")
 
 
+def to_bool(value: object, what: str) -> bool:
+    """Return a bool; nothing else stands for one."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{what} must be a bool, not {type(value).__name__}")
+    return value
+
+
 def _from_fields(kind: type[Options], given: dict[Any, Any]) -> Options:
     """Make options of a mapping of their fields."""
     known = [field.name for field in fields(kind)]  # type: ignore[arg-type]

@@ -70,6 +70,10 @@ Stream create_stream(const PyDevice& self, py::handle object, py::handle options
     throw py::value_error(
         "Device.create_stream: obj is a stream already; options are for a new one");
   }
+  if (is_mapping(object) || get_if<StreamOptions>(object.ptr()) != nullptr) {
+    refuse_type("Device.create_stream: obj", "a Stream or have __cuda_stream__", object,
+                "; options are given by name: create_stream(options=...)");
+  }
   const Stream given = to_stream(object);
   static_cast<void>(given.handle());  // refuses a closed one
   return given;

@@ -60,14 +60,19 @@ std::uintptr_t address(const void* pointer) { return reinterpret_cast<std::uintp
 Context create_green_context(const Device& device, py::handle options) {
   make_class("SMResource");
   ContextOptions given;
+  std::size_t index = 0;
   for (const py::handle item : read_options("context_resources", options)) {
+    const std::string place = "ContextOptions.resources[" + std::to_string(index++) + "]";
     if (const auto* part = get_if<SMResource>(item.ptr())) {
       given.resources.emplace_back(*part);
     } else if (const auto* queue = get_if<WorkqueueResource>(item.ptr())) {
       given.resources.emplace_back(*queue);
     } else {
-      refuse_type("ContextOptions.resources", "a sequence of SMResource or WorkqueueResource",
-                  item);
+      refuse_type(place, "an SMResource or a WorkqueueResource", item,
+                  PyList_Check(item.ptr()) != 0 || PyTuple_Check(item.ptr()) != 0
+                      ? "; SMResource.split() returns a list of groups and the rest: "
+                        "give resources=groups or resources=[groups[0]]"
+                      : "");
     }
   }
   return without_gil([device, &given] { return create_context(device, given); });
@@ -87,7 +92,8 @@ void bind_device_resources(py::module_& module) {
       .property("min_partition_size", quick, read<&SMResource::min_partition_size>)
       .property("coscheduled_alignment", quick, read<&SMResource::coscheduled_alignment>)
       .property("flags", quick, read<&SMResource::flags>)
-      .def("split", in_parts, py::arg("options"), py::kw_only(), py::arg("dry_run") = false, &split)
+      .def("split", in_parts, py::arg("options"), py::kw_only(),
+           py::arg("dry_run").noconvert() = false, &split)
       .def("__reduce__", quick, &refuse_pickle)
       .def("__repr__", quick, [](const SMResource& self) {
         return "<SMResource, " + std::to_string(self.sm_count()) + " multiprocessors of device " +

@@ -160,7 +160,8 @@ void bind_strided_view(py::module_& module) {
                  &view_by<&read_any_dlpack, &read_cuda_interface, &read_host_interface>)
       .def_class("from_buffer", in_parts, py::arg("buffer"), py::arg("shape"),
                  py::arg("strides") = py::none(), py::kw_only(), py::arg("itemsize") = py::none(),
-                 py::arg("dtype") = py::none(), py::arg("is_readonly") = false, &from_buffer)
+                 py::arg("dtype") = py::none(), py::arg("is_readonly").noconvert() = false,
+                 &from_buffer)
       .def("view", in_parts, py::arg("layout") = py::none(), py::arg("dtype") = py::none(),
            &with_type)
       .def("reshape", quick, &reshaped)

@@ -64,7 +64,9 @@ PYBIND11_MODULE(_core, module) {
 
   const py::handle functions(
       reinterpret_cast<PyObject*>(py::detail::get_function_record_PyTypeObject()));
-  functions.attr("__name__") = "_core";
+  // Methods are shown by it, as in <bound method cudacore.sync of <Stream of device 0>>.
+  functions.attr("__name__") = "cudacore";
+  functions.attr("__qualname__") = "cudacore";
   functions.attr("__module__") = "cudacore";
   finish(module);
   add_later({"Graph", "GraphBuilder", "GraphCondition", "_GraphDefinition", "_GraphNode",

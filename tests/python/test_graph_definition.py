@@ -170,6 +170,7 @@ class TestEdges:
         with pytest.raises(KeyError):
             third.pred.remove(first)
         first.succ = set()
+        assert repr(GraphDefinition().edges()) == "set()"
         assert definition.edges() == {(second, third)}
 
     def test_never_close_a_cycle(self) -> None:

@@ -142,6 +142,9 @@ class TestOptions:
         wrong: Any = GraphCompleteOptions(device_launch=1)  # type: ignore[arg-type]
         text = message(lambda: definition.instantiate(wrong))
         assert text == "GraphCompleteOptions.device_launch must be a bool, not int"
+        wrong = GraphDebugPrintOptions(handles="no")  # type: ignore[arg-type]
+        text = message(lambda: definition.to_dot(wrong))
+        assert text == "GraphDebugPrintOptions.handles must be a bool, not str"
         wrong = GraphDebugPrintOptions()
         text = message(lambda: definition.instantiate(wrong))
         assert "must be GraphCompleteOptions, a mapping of its fields, or None" in text

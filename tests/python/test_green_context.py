@@ -88,6 +88,8 @@ class TestResources:
         (dry,), _ = whole.split(SMResourceOptions(count=None), dry_run=True)
         (real,), _ = whole.split(SMResourceOptions(count=None))
         assert dry.sm_count == real.sm_count
+        with pytest.raises(TypeError, match="dry_run"):
+            whole.split(SMResourceOptions(count=2), dry_run="no")  # type: ignore[arg-type]
         with pytest.raises(ValueError, match="dry-run"):
             device.create_context(ContextOptions(resources=[dry]))
         with pytest.raises(ValueError, match="dry-run"):
@@ -294,6 +296,11 @@ class TestContext:
             (ContextOptions(resources=[]), ValueError, "resources must be provided"),
             (ContextOptions(resources=[1]), TypeError, "SMResource"),  # type: ignore[list-item]
             (ContextOptions(resources=1), TypeError, "sequence"),  # type: ignore[arg-type]
+            (
+                ContextOptions(resources=[[1]]),  # type: ignore[list-item]
+                TypeError,
+                r"resources\[0\] must be an SMResource .*, not list; .*resources=groups",
+            ),
             (ContextOptions(resources="ab"), TypeError, "sequence"),  # type: ignore[arg-type]
             (1, TypeError, "ContextOptions"),
             ({"no_such_field": 1}, TypeError, "no_such_field"),

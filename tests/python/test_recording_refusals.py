@@ -2,6 +2,7 @@
 """What recorded functions cannot do, and what is said about it."""
 
 import contextlib
+import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -32,6 +33,25 @@ def test_functions_that_look_at_types(device: Device, kernels: Kernels, calls: C
     assert calls.count == 2  # once for each value
     with pytest.raises(TypeError, match="float"):
         step(x, 1.5)
+
+
+@pytest.mark.parametrize("wrong", ["type", "name", "sync"])
+def test_tracebacks_are_short(device: Device, kernels: Kernels, wrong: str) -> None:
+    @record
+    def step(x: Any, n: int) -> None:
+        if wrong == "sync":
+            device.sync()
+        if wrong == "name":
+            raise NameError
+        kernels["add"][1, 1](x, "one")
+
+    with pytest.raises((TypeError, NameError, cudacore.NotSupportedError)) as raised:
+        step(new(device), 1)
+    names = [entry.name for entry in traceback.extract_tb(raised.tb)][1:]
+    assert names == (["__call__"] if wrong == "sync" else ["__call__", "step"])
+    assert (raised.value.__cause__ is not None) == (wrong == "sync")
+    if wrong != "sync":
+        assert raised.value.__context__ is None
 
 
 def test_functions_that_change_variables(device: Device, kernels: Kernels) -> None:

@@ -62,10 +62,19 @@ class TestOptions:
         with pytest.raises(ValueError, match="num_channels must be 1, 2, or 4, got"):
             MipmappedArrayOptions((8,), "uint8", channels, 1)
 
+    def test_flags_are_bools(self) -> None:
+        flag: Any = "no"
+        with pytest.raises(TypeError, match="is_surface_load_store must be a bool, not str"):
+            OpaqueArrayOptions((8,), "uint8", 1, is_surface_load_store=flag)
+        with pytest.raises(TypeError, match="is_surface_load_store must be a bool, not str"):
+            MipmappedArrayOptions((8,), "uint8", 1, 1, is_surface_load_store=flag)
+
     @pytest.mark.parametrize(
         ("shape", "error", "message"),
         [
             (8, TypeError, "shape must be a tuple of ints, got int"),
+            (b"8", TypeError, "shape must be a tuple of ints, got bytes"),
+            ({8, 4}, TypeError, "shape must be a tuple of ints, got set"),
             (("8",), TypeError, r"shape\[0\] must be an int, not str"),
             ((1.5,), TypeError, r"shape\[0\] must be an int, not float"),
             ((True,), TypeError, r"shape\[0\] must be an int, not bool"),

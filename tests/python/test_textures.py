@@ -2,6 +2,7 @@
 """Textures and surfaces: how they are made, what is refused, and how they end."""
 
 import gc
+import math
 import subprocess
 import sys
 from typing import Any
@@ -197,8 +198,20 @@ class TestOptions:
             ({"max_anisotropy": -1}, ValueError, "max_anisotropy must be >= 0"),
             ({"max_anisotropy": 1.5}, TypeError, "max_anisotropy must be an int"),
             ({"border_color": (0.0, 0.0)}, ValueError, "border_color must have 4 elements, got 2"),
-            ({"border_color": ("a",) * 4}, ValueError, "float"),
-            ({"mipmap_level_bias": "much"}, ValueError, "float"),
+            (
+                {"border_color": ("a",) * 4},
+                TypeError,
+                r"color\[0\] must be a float, not str",
+            ),
+            ({"border_color": 1}, TypeError, "border_color must be a tuple of floats, not int"),
+            ({"mipmap_level_bias": "1"}, TypeError, "bias must be a float, not str"),
+            ({"mipmap_level_bias": math.nan}, ValueError, "must be a finite float of 32 bits"),
+            ({"min_mipmap_level_clamp": 1e39}, ValueError, "must be a finite float of 32 bits"),
+            ({"max_mipmap_level_clamp": True}, TypeError, "clamp must be a float, not bool"),
+            ({"normalized_coords": 1}, TypeError, "normalized_coords must be a bool, not int"),
+            ({"srgb": math.nan}, TypeError, "srgb must be a bool, not float"),
+            ({"seamless_cubemap": None}, TypeError, "seamless_cubemap must be a bool"),
+            ({"disable_trilinear_optimization": 2}, TypeError, "optimization must be a bool"),
             ({"filter_mode": "linear", "srgb": True}, ValueError, "srgb needs uint8 elements"),
         ],
     )

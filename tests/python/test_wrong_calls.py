@@ -24,6 +24,7 @@ from cudacore import (
     Program,
     Signature,
     Stream,
+    StreamOptions,
 )
 from cudacore._integers import to_int
 from harness import build, cubin, ptx
@@ -204,6 +205,19 @@ def test_code_types() -> None:
     assert "look like a cubin: give them to from_cubin()" in message(
         lambda: ObjectCode.from_ptx(code).signature("k"), ValueError
     )
+
+
+def test_methods_show_no_insides(device: Device, stream: Stream) -> None:
+    assert repr(stream.sync) == "<bound method cudacore.sync of <Stream of device 0>>"
+    for shown in (Stream.sync, device.create_context, cudacore.current_stream):
+        assert "_core" not in repr(shown)
+        assert "pybind" not in repr(shown)
+
+
+@pytest.mark.parametrize("options", [{"nonblocking": False}, StreamOptions(nonblocking=False)])
+def test_options_of_streams_go_by_name(device: Device, options: Any) -> None:
+    with pytest.raises(TypeError, match=r"given by name: create_stream\(options=\.\.\.\)"):
+        device.create_stream(options)
 
 
 def test_streams(device: Device) -> None:

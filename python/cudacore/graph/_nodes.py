@@ -193,7 +193,7 @@ class OrderedNodes(AbstractSet[_Found]):
         return one in self._found
 
     def __repr__(self) -> str:
-        return f"{{{', '.join(map(repr, self._found))}}}"
+        return f"{{{', '.join(map(repr, self._found))}}}" if self._found else "set()"
 
 
 class _Neighbors(MutableSet["GraphNode"]):

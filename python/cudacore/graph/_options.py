@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from cudacore._options import to_bool
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cudacore._core import Stream
@@ -33,10 +35,7 @@ class GraphCompleteOptions:
 
     def _check(self) -> GraphCompleteOptions:
         for field in ("auto_free_on_launch", "device_launch", "use_node_priority"):
-            value = getattr(self, field)
-            if not isinstance(value, bool):
-                text = f"GraphCompleteOptions.{field} must be a bool, not {type(value).__name__}"
-                raise TypeError(text)
+            to_bool(getattr(self, field), f"GraphCompleteOptions.{field}")
         return self
 
 
@@ -84,4 +83,7 @@ class GraphDebugPrintOptions:
     conditional_node_params: bool = False
 
     def _flags(self) -> int:
-        return sum(1 << i for i, field in enumerate(fields(self)) if getattr(self, field.name))
+        return sum(
+            to_bool(getattr(self, field.name), f"GraphDebugPrintOptions.{field.name}") << i
+            for i, field in enumerate(fields(self))
+        )

@@ -108,7 +108,14 @@ class RecordedFunction(Generic[_Parameters, _Result]):
     def __call__(self, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
         result: Any = self._replay(*args, **kwargs)
         if result is NotImplemented:
-            result = self._record(args, kwargs)
+            try:
+                result = self._record(args, kwargs)
+            except Exception as error:
+                # Ours are of interest to nobody: the function's come next after the call's.
+                trace = _trace_inside(self.__wrapped__, error)
+                if trace is None and not isinstance(error, _core.CUDAError):
+                    raise
+                raise error.with_traceback(trace)  # noqa: B904 - it is the same one
         return result  # type: ignore[no-any-return]
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
@@ -135,14 +142,16 @@ class RecordedFunction(Generic[_Parameters, _Result]):
     def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Record a call, and launch the recording."""
         has_numbers = any(type(one) in (int, float) for one in (*args, *kwargs.values()))
+        recorded = None
         try:
-            is_dropping, dead, result = self._record_with(make_number_stand_in, args, kwargs)
+            recorded = self._record_with(make_number_stand_in, args, kwargs)
         except Exception as error:
             # Code that looks at types may refuse what stands for a number.
             is_about_types = any(one.__name__ in _TYPE_ERRORS for one in type(error).__mro__)
-            if not (is_about_types and has_numbers and _is_from(self.__wrapped__, error)):
+            is_inside = _trace_inside(self.__wrapped__, error) is not None
+            if not (is_about_types and has_numbers and is_inside):
                 raise
-            is_dropping, dead, result = self._record_with(None, args, kwargs)
+        is_dropping, dead, result = recorded or self._record_with(None, args, kwargs)
         if dead:
             warnings.warn(
                 f"{self._name} has been recorded {dead} times for objects that are gone, so that "
@@ -241,12 +250,12 @@ class RecordedFunction(Generic[_Parameters, _Result]):
         return (*positional, *(f"argument {name!r}" for name in names))
 
 
-def _is_from(function: Any, error: BaseException) -> bool:
-    """Tell whether an error was raised inside a function."""
+def _trace_inside(function: Any, error: BaseException) -> types.TracebackType | None:
+    """Return the traceback of an error from a function's own frame on, if it was raised inside."""
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code is not function.__code__:
         trace = trace.tb_next
-    return trace is not None
+    return trace
 
 
 def _place(error: BaseException, function: Any) -> str:

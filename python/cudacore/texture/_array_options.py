@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cudacore._integers import INT32, to_int
+from cudacore._options import to_bool
 from cudacore._public import public
 from cudacore.texture._formats import to_channels, to_format
 
@@ -17,10 +20,9 @@ if TYPE_CHECKING:
 
 
 def _to_shape(shape: Any) -> tuple[int, ...]:
-    try:
-        lengths = tuple(shape)
-    except TypeError:
-        raise TypeError(f"shape must be a tuple of ints, got {type(shape).__name__}") from None
+    if not isinstance(shape, Iterable) or isinstance(shape, (str, bytes, Mapping, AbstractSet)):
+        raise TypeError(f"shape must be a tuple of ints, got {type(shape).__name__}")
+    lengths = tuple(shape)
     lengths = tuple(to_int(length, f"shape[{i}]") for i, length in enumerate(lengths))
     if not 1 <= len(lengths) <= 3:  # noqa: PLR2004
         raise ValueError(f"shape rank must be 1, 2, or 3, got {len(lengths)}")
@@ -71,6 +73,7 @@ class OpaqueArrayOptions:
         self.format = to_format(self.format)
         self.num_channels = to_channels(self.num_channels)
         self.shape = _to_shape(self.shape)
+        to_bool(self.is_surface_load_store, "is_surface_load_store")
 
 
 @public("cudacore.texture")
@@ -114,6 +117,7 @@ class MipmappedArrayOptions:
         self.format = to_format(self.format)
         self.num_channels = to_channels(self.num_channels)
         self.shape = _to_shape(self.shape)
+        to_bool(self.is_surface_load_store, "is_surface_load_store")
         self.num_levels = to_int(self.num_levels, "num_levels", INT32)
         if self.num_levels < 1:
             raise ValueError(f"num_levels must be >= 1, got {self.num_levels}")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cudacore._core import MipmappedArray, OpaqueArray, SurfaceObject, TextureObject
-from cudacore._options import read_options
+from cudacore._options import read_options, to_bool
 from cudacore.texture._array_options import MipmappedArrayOptions, OpaqueArrayOptions
 from cudacore.texture._formats import index_of, to_format
 from cudacore.texture._resource import ResourceDescriptor
@@ -38,7 +38,7 @@ def create_opaque_array(device: Device, options: Any) -> OpaqueArray:
         chosen.shape,
         index_of(to_format(chosen.format)),
         chosen.num_channels,
-        bool(chosen.is_surface_load_store),
+        to_bool(chosen.is_surface_load_store, "is_surface_load_store"),
     )
 
 
@@ -53,7 +53,7 @@ def create_mipmapped_array(device: Device, options: Any) -> MipmappedArray:
         index_of(to_format(chosen.format)),
         chosen.num_channels,
         chosen.num_levels,
-        bool(chosen.is_surface_load_store),
+        to_bool(chosen.is_surface_load_store, "is_surface_load_store"),
     )
 
 

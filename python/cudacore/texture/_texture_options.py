@@ -3,16 +3,20 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from cudacore._integers import to_int
+from cudacore._options import to_bool
 from cudacore._public import public
 from cudacore.texture._formats import index_of, to_member
 from cudacore.typing import AddressModeType, FilterModeType, ReadModeType
 
 _DIMENSIONS = 3
 _CHANNELS = 4
+_LARGEST_FLOAT = 3.4028234663852886e38  # of 32 bits
 
 
 @public("cudacore.texture")
@@ -109,17 +113,26 @@ def _address_modes(given: Any) -> list[AddressModeType]:
     return modes + modes[-1:] * (_DIMENSIONS - len(modes))
 
 
-def _flag(name: str, given: object) -> bool:
-    """Return a bool, or what stands for one: text does not."""
-    if not hasattr(type(given), "__bool__"):
-        raise TypeError(f"{name} must be a bool, not {type(given).__name__}")
-    return bool(given)
+def _real(name: str, given: Any) -> float:
+    if not isinstance(given, (bool, str, bytes)):
+        with contextlib.suppress(TypeError):
+            return float(given)
+    raise TypeError(f"{name} must be a float, not {type(given).__name__}")
+
+
+def _level(name: str, given: Any) -> float:
+    number = _real(name, given)
+    if not abs(number) <= _LARGEST_FLOAT:
+        raise ValueError(f"{name} must be a finite float of 32 bits, not {number}")
+    return number
 
 
 def _border_color(given: Any) -> list[float]:
     if given is None:
         return [0.0] * _CHANNELS
-    color = [float(value) for value in given]
+    if not isinstance(given, Iterable):
+        raise TypeError(f"border_color must be a tuple of floats, not {type(given).__name__}")
+    color = [_real(f"border_color[{i}]", value) for i, value in enumerate(given)]
     if len(color) != _CHANNELS:
         raise ValueError(f"border_color must have 4 elements, got {len(color)}")
     return color
@@ -138,14 +151,14 @@ def values_of(options: TextureObjectOptions) -> tuple[Any, ...]:
     mipmap_filter = to_member("mipmap_filter_mode", options.mipmap_filter_mode, FilterModeType)
     return (
         *map(index_of, modes),
-        _flag("normalized_coords", options.normalized_coords),
-        _flag("srgb", options.srgb),
-        _flag("disable_trilinear_optimization", options.disable_trilinear_optimization),
-        _flag("seamless_cubemap", options.seamless_cubemap),
+        to_bool(options.normalized_coords, "normalized_coords"),
+        to_bool(options.srgb, "srgb"),
+        to_bool(options.disable_trilinear_optimization, "disable_trilinear_optimization"),
+        to_bool(options.seamless_cubemap, "seamless_cubemap"),
         min(anisotropy, 16),  # as the driver takes more
         index_of(mipmap_filter),
-        float(options.mipmap_level_bias),
-        float(options.min_mipmap_level_clamp),
-        float(options.max_mipmap_level_clamp),
+        _level("mipmap_level_bias", options.mipmap_level_bias),
+        _level("min_mipmap_level_clamp", options.min_mipmap_level_clamp),
+        _level("max_mipmap_level_clamp", options.max_mipmap_level_clamp),
         *_border_color(options.border_color),
     )
