@@ -71,8 +71,8 @@ void refuse_uninitialized(const char* function, py::handle resource) {
   }
 }
 
-Request::Request(const char* function, py::handle bytes, py::handle given_stream)
-    : size(to_size(bytes, std::string(function) + ": size")), stream(given_stream) {}
+Request::Request(std::string_view what, py::handle bytes, py::handle given_stream)
+    : size(to_size(bytes, what)), stream(given_stream) {}
 
 const Stream* stream_at_hand(py::handle given) {
   PyObject* object = given.is_none() ? entered_stream() : given.ptr();
@@ -90,7 +90,7 @@ std::shared_ptr<MemoryResource> to_memory_resource(py::handle object) {
 }
 
 PyObject* allocate_on_device(PyDevice& device, py::handle size, py::handle stream) {
-  const Request request("Device.allocate", size, stream);
+  const Request request("Device.allocate: size", size, stream);
   // A share: the stream's protocol and other threads may set another resource.
   const std::shared_ptr<MemoryResource> resource = resource_of(device);
   return make_buffer(allocate_from(

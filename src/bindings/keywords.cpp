@@ -2,6 +2,7 @@
 #include "bindings/keywords.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "bindings/conversions.hpp"
 #include "bindings/suggestion.hpp"
@@ -21,9 +22,19 @@ namespace {
   throw py::type_error(std::string(function) + " was given '" + keyword + "' twice");
 }
 
+/// As PyUnicode_CompareWithASCIIString(), which takes longer for names as the compiler makes them.
+bool is_name(PyObject* name, const char* keyword) noexcept {
+  if (PyUnicode_IS_COMPACT_ASCII(name) == 0) {
+    return PyUnicode_CompareWithASCIIString(name, keyword) == 0;
+  }
+  const auto* text = reinterpret_cast<const char*>(PyUnicode_1BYTE_DATA(name));
+  return std::strcmp(text, keyword) == 0 &&
+         std::strlen(keyword) == static_cast<std::size_t>(PyUnicode_GET_LENGTH(name));
+}
+
 std::size_t index_of(const char* function, std::span<const char* const> keywords, py::handle name) {
   std::size_t i = 0;
-  while (i < keywords.size() && PyUnicode_CompareWithASCIIString(name.ptr(), keywords[i]) != 0) ++i;
+  while (i < keywords.size() && !is_name(name.ptr(), keywords[i])) ++i;
   if (i == keywords.size()) {
     throw py::type_error(unknown_argument(function, name.cast<std::string>(), keywords));
   }

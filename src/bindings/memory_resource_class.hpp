@@ -25,7 +25,8 @@ struct Request {
   std::size_t size = 0;
   py::handle stream;
 
-  Request(const char* function, py::handle bytes, py::handle given_stream);
+  /// `what` is "MemoryResource.allocate: size", for messages.
+  Request(std::string_view what, py::handle bytes, py::handle given_stream);
 };
 
 /// The value of a Stream object that was given or entered; null for everything else.
@@ -51,7 +52,7 @@ PyObject* allocate(PyObject* self, const std::array<py::handle, 2>& arguments) {
   // A class in Python may have several bases, each with a part of its own.
   const auto* type = instance->simple_layout ? nullptr : py::detail::get_type_info(typeid(T), true);
   auto* resource = static_cast<T*>(instance->get_value_and_holder(type).value_ptr());
-  const Request request("MemoryResource.allocate", arguments[0], arguments[1]);
+  const Request request("MemoryResource.allocate: size", arguments[0], arguments[1]);
   Buffer made = allocate_from(*resource, request, [&](std::size_t size, const Stream& stream) {
     return resource->T::allocate(size, stream);  // not what a subclass makes of it
   });
