@@ -174,8 +174,13 @@ void print_assert(Printer& printer, const Operation& operation) {
     out.line("TILE_EACH(r, " + count + ") " + all + " = " + all + " && " + element + ";");
     out.open("if (__syncthreads_or(!" + all + "))");
   }
-  // One thread prints for all, and none ends the kernel before that.
-  out.line("if (tid == 0) printf(" + quoted(escaped_percent(text)) + ");");
+  // One thread speaks for all, and none ends the kernel before that. The driver prints the place,
+  // which #line makes that of Python, and reports an assertion rather than any failure.
+  out.open("if (tid == 0)");
+  out.line("printf(" + quoted(escaped_percent(text)) + ");");
+  out.line("__assertfail(" + quoted(message.empty() ? "condition" : message) +
+           ", __FILE__, __LINE__, __func__, 1);");
+  out.close();
   out.line("__syncthreads();");
   out.line("__trap();");
   out.close();

@@ -187,7 +187,10 @@ def k(array):
 """
     ended = run(ASSERTION, str(Path(__file__).parent), kernel)
     assert ended.stdout == "Assertion failed: 100% wrong\n"
-    assert "LaunchError" in ended.stderr
+    where = r"<program \d+>:4: k: block: \[0,0,0\], thread: \[0,0,0\] Assertion `100% wrong` failed"
+    assert len(re.findall(where, ended.stderr)) == 1
+    assert re.search(r"LaunchError: .*CUDA_ERROR_ASSERT \(710\)", ended.stderr)
+    assert "CUDA is unusable in this process from here on" in ended.stderr
 
 
 def test_assertions_that_hold_print_nothing(capfd: Any) -> None:

@@ -72,7 +72,9 @@ def print(*args: object, sep: str = " ", end: str = "\n") -> None:
 def assert_(cond: TileOrScalar, /, message: str | None = None) -> None:
     """Stop the kernel if a condition does not hold.
 
-    Slow; for debugging.
+    The message, and the file and line, are printed, and the next call that waits for the kernel
+    raises `cudacore.LaunchError` (``CUDA_ERROR_ASSERT``). The device's context is lost then: the
+    process has to be restarted to use CUDA again. Slow; for debugging.
 
     Parameters
     ----------
