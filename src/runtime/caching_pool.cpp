@@ -10,12 +10,22 @@
 #include "runtime/context_call.hpp"
 
 namespace cudacore {
+namespace {
+
+/// The key of a stream; 0 if only the driver knows it.
+std::uint64_t key_at_hand(const owner::StreamBox& stream) {
+  const std::uint64_t key = stream.key.load(std::memory_order_relaxed);
+  const bool is_of_context = stream.context != nullptr && owner::is_legacy_stream(stream.stream);
+  return key == 0 && is_of_context ? stream_key(stream) : key;
+}
+
+}  // namespace
 
 CachingPool::CachingPool(std::shared_ptr<MemoryResource> upstream, std::size_t max_size)
     : upstream_(std::move(upstream)), max_size_(max_size) {}
 
 Block* CachingPool::try_allocate(const owner::StreamBox& stream, std::size_t size) noexcept {
-  const std::uint64_t key = stream.key.load(std::memory_order_relaxed);
+  const std::uint64_t key = key_at_hand(stream);
   if (key == 0 || size == 0 || stream.context == nullptr ||
       stream.context->lost.load(std::memory_order_relaxed) || is_closed() ||
       driver::is_forked_child()) {
