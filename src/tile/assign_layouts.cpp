@@ -186,7 +186,7 @@ void assign_layouts(Kernel& kernel, const Target& target, const Lowering& loweri
         }
   });
   // All have theirs before one spreads, which would give another mma a layout that is not its own.
-  for (Value* const value : fixed) graph.spread(value, accept);
+  for (Value* const value : fixed) graph.propagate(value, accept);
   std::stable_sort(memory.begin(), memory.end(), [](const Operation* a, const Operation* b) {
     return accessed_type(*a).size() > accessed_type(*b).size();
   });

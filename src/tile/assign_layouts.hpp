@@ -21,11 +21,4 @@ void assign_layouts(Kernel& kernel, const Target& target, const Lowering& loweri
 /// Whether the threads of a warp that touch memory in this layout use most of what moves.
 [[nodiscard]] bool is_coalesced(const Operation& operation, const Layout& layout);
 
-/// Where an operation needs a tile in another layout, has a new one computed: cheap ones again from
-/// the start, others by `convert`. Operations whose results follow from their operands get these.
-void insert_conversions(Kernel& kernel, const Target& target, const Lowering& lowering);
-
-/// Removes operations whose results nobody uses.
-void remove_unused(Kernel& kernel);
-
 }  // namespace cudacore::tile

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tile/combine.hpp"
+#include "tile/combine_function.hpp"
 
 #include "tile/operations.hpp"
 
 namespace cudacore::tile {
-Combine::Combine(Printer& printer, const Operation& operation)
+CombineFunction::CombineFunction(Printer& printer, const Operation& operation)
     : name_(printer.fresh("combine")), commutative_(commutes(operation)) {
   const Region& region = operation.region(0);
   const std::size_t count = operation.operands.size();
@@ -35,8 +35,8 @@ Combine::Combine(Printer& printer, const Operation& operation)
   out.close("};");
 }
 
-std::string Combine::call(const std::vector<std::string>& a,
-                          const std::vector<std::string>& b) const {
+std::string CombineFunction::call(const std::vector<std::string>& a,
+                                  const std::vector<std::string>& b) const {
   std::string text = name_ + "(";
   for (const std::string& each : a) text += each + ", ";
   for (std::size_t i = 0; i < b.size(); ++i) text += b[i] + (i + 1 < b.size() ? ", " : ");");

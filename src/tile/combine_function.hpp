@@ -9,9 +9,9 @@
 namespace cudacore::tile {
 
 /// The region of a reduce or scan, printed as a function that changes its first arguments.
-class Combine {
+class CombineFunction {
  public:
-  Combine(Printer& printer, const Operation& operation);
+  CombineFunction(Printer& printer, const Operation& operation);
 
   /// The statement a = f(a, b) for groups of expressions; those of `a` are variables.
   [[nodiscard]] std::string call(const std::vector<std::string>& a,

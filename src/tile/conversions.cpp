@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tile/conversions.hpp"
+
 #include <algorithm>
 #include <map>
 #include <utility>

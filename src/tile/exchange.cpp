@@ -30,8 +30,8 @@ std::vector<int> run_registers(const Layout& layout, int element_bytes) {
   return run;
 }
 
-std::vector<std::int64_t> spread(const Layout& from, const Layout& to, int index_bits,
-                                 int element_bytes) {
+std::vector<std::int64_t> bank_positions(const Layout& from, const Layout& to, int index_bits,
+                                         int element_bytes) {
   std::vector<std::int64_t> position;
   for (int bit = 0; bit < index_bits; ++bit) position.push_back(std::int64_t{1} << bit);
   // Vectors of both sides stay whole; above them, the banks are the bits up to 128 bytes.

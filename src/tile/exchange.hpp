@@ -19,8 +19,8 @@ enum class Exchange {
 
 /// For each bit of a row-major index, what it changes in the position in shared memory: itself, and
 /// bits that spread neighbors in either layout over the banks.
-[[nodiscard]] std::vector<std::int64_t> spread(const Layout& from, const Layout& to, int index_bits,
-                                               int element_bytes);
+[[nodiscard]] std::vector<std::int64_t> bank_positions(const Layout& from, const Layout& to,
+                                                       int index_bits, int element_bytes);
 
 /// The bits of the register's number that give the lowest bits of the index, from bit 0 on:
 /// elements that lie side by side in shared memory and move at once.

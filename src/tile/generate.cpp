@@ -3,6 +3,7 @@
 
 #include "tile/access.hpp"
 #include "tile/assign_layouts.hpp"
+#include "tile/conversions.hpp"
 #include "tile/divisors.hpp"
 #include "tile/lowering.hpp"
 #include "tile/parse.hpp"

@@ -121,11 +121,11 @@ void LayoutGraph::assign(Value* value, const Layout& layout,
                          const std::function<bool(const Value&, const Layout&)>& accept) {
   if (!value->layout.empty()) return;
   value->layout = layout;
-  spread(value, accept);
+  propagate(value, accept);
 }
 
-void LayoutGraph::spread(Value* value,
-                         const std::function<bool(const Value&, const Layout&)>& accept) {
+void LayoutGraph::propagate(Value* value,
+                            const std::function<bool(const Value&, const Layout&)>& accept) {
   std::deque<Value*> waiting = {value};
   while (!waiting.empty()) {
     Value* const from = waiting.front();

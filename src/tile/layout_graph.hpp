@@ -19,7 +19,7 @@ class LayoutGraph {
               const std::function<bool(const Value&, const Layout&)>& accept);
 
   /// Gives those that follow from a value that has a layout, and have none, theirs.
-  void spread(Value* value, const std::function<bool(const Value&, const Layout&)>& accept);
+  void propagate(Value* value, const std::function<bool(const Value&, const Layout&)>& accept);
 
  private:
   struct Edge {

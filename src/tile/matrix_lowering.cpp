@@ -225,7 +225,8 @@ void MatrixLowering::rewrite(Kernel& kernel, const Target& target) const {
   if (occupancy > 0) kernel.hints["occupancy"] = occupancy;
   const std::int64_t blocks = occupancy > 0 ? occupancy : target.warps <= 4 ? 2 : 1;
   size_rings(kernel, target.shared_limit, scratch + kept + 4096, blocks);
-  cross_iterations(kernel.body, [&](const Operation& mma) { return product(mma, target.warps); });
+  load_products_ahead(kernel.body,
+                      [&](const Operation& mma) { return product(mma, target.warps); });
 }
 
 std::optional<std::vector<Phase>> MatrixLowering::effects(const Operation& operation) const {

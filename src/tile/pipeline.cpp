@@ -292,7 +292,7 @@ Operation* only_product(Region& body, const Operation& pipeline) {
 
 }  // namespace
 
-bool may_cross(const Operation& mma, const MatrixProduct& product) {
+bool may_load_ahead(const Operation& mma, const MatrixProduct& product) {
   if (product.unit != Unit::matrix || product.batch != 1 || product.warps < 8 ||
       product.result_registers() > 128 || product.rows / product.warps_down < 16 ||
       product.columns / product.warps_across < 16)
@@ -308,16 +308,16 @@ bool may_cross(const Operation& mma, const MatrixProduct& product) {
   return true;
 }
 
-void cross_iterations(Region& region,
-                      const std::function<MatrixProduct(const Operation& mma)>& product) {
+void load_products_ahead(Region& region,
+                         const std::function<MatrixProduct(const Operation& mma)>& product) {
   for (std::size_t i = 0; i < region.operations.size(); ++i) {
     Operation& loop = *region.operations[i];
-    for (const std::unique_ptr<Region>& inner : loop.regions) cross_iterations(*inner, product);
+    for (const std::unique_ptr<Region>& inner : loop.regions) load_products_ahead(*inner, product);
     if (i == 0 || !loop.is("for")) continue;
     Operation& pipeline = *region.operations[i - 1];
     if (!pipeline.is("pipeline") || pipeline.integer("slots") < 2) continue;
     Operation* const mma = only_product(loop.region(0), pipeline);
-    if (mma == nullptr || !may_cross(*mma, product(*mma))) continue;
+    if (mma == nullptr || !may_load_ahead(*mma, product(*mma))) continue;
     auto ahead = std::make_unique<Operation>();
     ahead->name = "product_ahead";
     ahead->location = mma->location;

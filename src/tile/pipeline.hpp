@@ -17,7 +17,7 @@ namespace cudacore::tile {
 /// `arrive lo, hi, step, i, ring`: begins an iteration, that of the loop's variable `i`. Waits for
 /// its slot, and fetches for an iteration to come.
 /// `staged ring : shared`: a tile in the slot of this iteration.
-/// `product_ahead a, b, c`: loads the first fragments for a loop, see cross_iterations().
+/// `product_ahead a, b, c`: loads the first fragments for a loop, see load_products_ahead().
 /// `thread_again`: after a loop short of registers; what follows from the thread's number is
 /// computed again.
 /// `stage_once p, origin, shape, strides : shared`: a tile that a loop uses again and again,
@@ -35,12 +35,12 @@ void size_rings(Kernel& kernel, std::int64_t limit, std::int64_t other, std::int
 
 /// Whether a product may load its fragments of the next iteration: one that fills the registers of
 /// a block alone on its multiprocessor, from stages that ldmatrix reads.
-[[nodiscard]] bool may_cross(const Operation& mma, const MatrixProduct& product);
+[[nodiscard]] bool may_load_ahead(const Operation& mma, const MatrixProduct& product);
 
 /// Has the only product of a loop that does nothing else load its first fragments of each iteration
 /// in the one before: puts a `product_ahead` before the loop, and gives the mma the loop's variable
 /// as its fourth operand. `product` tells how warps share an mma.
-void cross_iterations(Region& region,
-                      const std::function<MatrixProduct(const Operation& mma)>& product);
+void load_products_ahead(Region& region,
+                         const std::function<MatrixProduct(const Operation& mma)>& product);
 
 }  // namespace cudacore::tile

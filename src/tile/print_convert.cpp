@@ -88,7 +88,7 @@ void print_convert(Printer& printer, const Operation& operation) {
   const int size = bytes(element);
   const bool in_warp = exchange(from.layout, to.layout) == Exchange::warp;
   const std::vector<std::int64_t> positions =
-      spread(from.layout, to.layout, from.type.index_bits(), size);
+      bank_positions(from.layout, to.layout, from.type.index_bits(), size);
   const std::string memory = Printer::shared(element, operation.scratch_offset);
   const auto move = [&](const Layout& layout, const std::string& array, bool stores) {
     const Runs runs(layout, size);

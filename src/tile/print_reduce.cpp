@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "tile/combine.hpp"
+#include "tile/combine_function.hpp"
 #include "tile/exchange.hpp"
 #include "tile/operations.hpp"
 #include "tile/printer.hpp"
@@ -198,7 +198,7 @@ class Reduction {
   int count_;
   int first_;
   int bits_;
-  Combine combine_;
+  CombineFunction combine_;
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "tile/combine.hpp"
+#include "tile/combine_function.hpp"
 #include "tile/exchange.hpp"
 #include "tile/operations.hpp"
 #include "tile/printer.hpp"
@@ -210,7 +210,7 @@ class Scan {
   Printer& printer_;
   const Operation& operation_;
   const Layout& layout_;
-  Combine combine_;
+  CombineFunction combine_;
   bool reverse_;
   std::vector<int> own_;     // bits of the register along the axis
   std::vector<int> others_;  // the rest

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "tile/assign_layouts.hpp"
+#include "tile/conversions.hpp"
 #include "tile/divisors.hpp"
 #include "tile/exchange.hpp"
 #include "tile/matrix_lowering.hpp"
@@ -62,7 +63,7 @@ TEST(TileLayout, SpreadsTransposesOverBanks) {
   for (int bit = 0; bit < 10; ++bit) columns.push_back((bit + 5) % 10);
   const Layout from = blocked(rows, 0, 2);
   const Layout to = blocked(columns, 0, 2);
-  const std::vector<std::int64_t> positions = spread(from, to, 10, 4);
+  const std::vector<std::int64_t> positions = bank_positions(from, to, 10, 4);
   EXPECT_EQ(banks(from, positions), 32U);
   EXPECT_EQ(banks(to, positions), 32U);
 }
@@ -87,7 +88,7 @@ kernel "k" {
   EXPECT_EQ(run_registers(from, 2), (std::vector<int>{3, 4}));
   EXPECT_EQ(run_registers(to, 2), (std::vector<int>{0, 1, 2}));
   // Lanes that move vectors at the same time touch other banks each.
-  const std::vector<std::int64_t> positions = spread(from, to, 12, 2);
+  const std::vector<std::int64_t> positions = bank_positions(from, to, 12, 2);
   const auto places = [&](const Layout& layout, int lanes, int vector) {
     std::set<std::int64_t> seen;
     for (int lane = 0; lane < lanes; ++lane) {
