@@ -11,8 +11,11 @@ constexpr char attributes_made[] = "the attributes of a pool";
 template <typename Class>
 void add_flag(Class& type, const char* name, PoolAttribute attribute) {
   type.property(name, [attribute](const PoolAttributes& self) { return self.get(attribute) != 0; });
-  type.setter(name, [attribute](const PoolAttributes& self, bool value) {
-    self.pool->set_attribute(attribute, value ? 1 : 0);
+  type.setter(name, [attribute, name](const PoolAttributes& self, py::handle value) {
+    return [pool = self.pool, attribute,
+            flag = to_bool(value, std::string("MemoryPoolAttributes.") + name)] {
+      pool->set_attribute(attribute, flag ? 1 : 0);
+    };
   });
 }
 

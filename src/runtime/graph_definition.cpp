@@ -209,7 +209,11 @@ GraphNode add_node(const std::shared_ptr<owner::GraphBox>& graph, const GraphWor
     }
   }
   if (result != CUDA_SUCCESS) {
-    error::throw_driver_error(result, function, work.name, work.context.get());
+    std::string name = work.name;
+    if (params.type == CU_GRAPH_NODE_TYPE_CONDITIONAL && result == CUDA_ERROR_INVALID_VALUE) {
+      name += ", whose condition another node may have: make one for each by create_condition()";
+    }
+    error::throw_driver_error(result, function, name, work.context.get());
   }
   box->node = handle;
   for (std::size_t i = 0; i < branches.size(); ++i) {

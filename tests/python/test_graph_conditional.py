@@ -255,3 +255,10 @@ class TestWrongUse:
         definition.create_condition()
         with pytest.raises(ValueError, match=r"condition that no node uses: give .*if_then"):
             definition.instantiate()
+
+    def test_conditions_of_two_nodes(self) -> None:
+        definition = GraphDefinition()
+        condition = definition.create_condition(1)
+        definition.if_then(condition)
+        with pytest.raises(ValueError, match=r"condition another node may have: .*create_cond"):
+            definition.while_loop(condition)

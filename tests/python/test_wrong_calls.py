@@ -107,7 +107,10 @@ def test_calls_of_class_methods() -> None:
 def test_properties_and_constructors(device: Device) -> None:
     pool: Any = cudacore.DeviceMemoryResource(device, {})
     text = message(lambda: setattr(pool.attributes, "reuse_allow_opportunistic", object()))
-    assert text.startswith("MemoryPoolAttributes.reuse_allow_opportunistic: ")
+    assert text == "MemoryPoolAttributes.reuse_allow_opportunistic must be a bool, not object"
+    for value in (1, None, float("nan")):
+        with pytest.raises(TypeError, match="must be a bool"):
+            pool.attributes.reuse_follow_event_dependencies = value
     resource: Any = cudacore.LegacyPinnedMemoryResource
     assert message(lambda: resource(1, 2)).startswith("LegacyPinnedMemoryResource takes ")
 
