@@ -26,8 +26,8 @@ CombineFunction::CombineFunction(Printer& printer, const Operation& operation)
     for (std::size_t i = 0; i < count; ++i) {
       kept.push_back(count == 1 ? printer.scalar(inner->operands[i]) : printer.fresh("next"));
       if (count > 1)
-        out.line("const " + std::string(tile::name(region.arguments[i]->type.element)) + " " +
-                 kept[i] + " = " + printer.scalar(inner->operands[i]) + ";");
+        out.line(std::string(tile::name(region.arguments[i]->type.element)) + " " + kept[i] +
+                 " = " + printer.scalar(inner->operands[i]) + ";");
     }
     for (std::size_t i = 0; i < count; ++i)
       out.line(Printer::name(*region.arguments[i]) + " = " + kept[i] + ";");

@@ -113,7 +113,7 @@ void print_for(Printer& printer, const Operation& loop) {
   const std::string last = printer.fresh(variable + "_last");
   const std::string more = printer.fresh(variable + "_more");
   out.line(begin);
-  out.line("const " + type + " " + last + " = last_turn<" + type + ">(" + end + ", " + step + ");");
+  out.line(type + " " + last + " = last_turn<" + type + ">(" + end + ", " + step + ");");
   out.open("for (bool " + more + " = " + variable + " < " + end + "; " + more + "; " + more +
            " = " + variable + " < " + last + ", " + next + ")");
 }

@@ -128,7 +128,7 @@ class Walk {
         axis.index = stem_ + "_" + std::to_string(i);
         const std::string sum =
             axis.origin == "0" ? "i32(" + part + ")" : axis.origin + " + i32(" + part + ")";
-        printer_.out().line("const " + axis.index_type + " " + axis.index + " = " + sum + ";");
+        printer_.out().line(axis.index_type + " " + axis.index + " = " + sum + ";");
       }
       axes_.push_back(std::move(axis));
     }

@@ -139,8 +139,8 @@ void print_ring(Printer& printer, const Operation& pipeline) {
   // Without overflow: as far from the end as that.
   out.open("if (from < " + end + " && u64(" + wide + "(" + end + ") - " + wide + "(from)) > u64(" +
            step + ") * ahead)");
-  out.line("const " + type + " " + Printer::name(variable) + " = " + type + "(" + wide +
-           "(from) + " + wide + "(" + step + ") * ahead);");
+  out.line(type + " " + Printer::name(variable) + " = " + type + "(" + wide + "(from) + " + wide +
+           "(" + step + ") * ahead);");
   printer.region(fetches);
   static_cast<void>(printer.out());
   out.close();

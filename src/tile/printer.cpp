@@ -219,8 +219,9 @@ void Printer::define(const Value& value, const std::string& text) {
     }
     const std::string type =
         std::string(tile::name(value.type.element)) + (value.type.pointer ? "*" : "");
-    out().line((value.type.pointer ? type + " const " : "const " + type + " ") + name(value) +
-               " = " + text + ";");
+    // Numbers are not const: the compiler would try to compute each where it is defined, through
+    // all that it is made of, which takes the square of a kernel's length.
+    out().line(type + (value.type.pointer ? " const " : " ") + name(value) + " = " + text + ";");
     return;
   }
   const bool single = uses(value) <= 1 && text.size() <= longest_expression;
@@ -359,7 +360,7 @@ void Printer::operation(const Operation& operation) {
   }
   if (op == "bid" || op == "num_blocks") {
     const char axis = "xyz"[operation.integer("axis")];
-    out().line("const i32 " + name(*operation.result()) + " = i32(" +
+    out().line("i32 " + name(*operation.result()) + " = i32(" +
                (op == "bid" ? "blockIdx." : "gridDim.") + axis + ");");
     return;
   }

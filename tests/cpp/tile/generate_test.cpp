@@ -38,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(32) scale(f32* v0, f32 v1) {
   u32 tid = threadIdx.x;
   (void)tid;
 #line 3 "/home/me/scale.py"
-  const i32 v2_0 = i32((tid << 2));
+  i32 v2_0 = i32((tid << 2));
 #line 3
   const f32* const v2_at = v0 + i64(v2_0);
 #line 3
@@ -46,7 +46,7 @@ extern "C" __global__ void __launch_bounds__(32) scale(f32* v0, f32 v1) {
 #line 3
   TILE_EACH(g, 1) load_vector<4>(&v2[(g * 4)], v2_at);
 #line 5
-  const i32 store_0_0 = i32((tid << 2));
+  i32 store_0_0 = i32((tid << 2));
 #line 5
   f32* const store_0_at = v0 + i64(store_0_0);
 #line 5
@@ -185,8 +185,30 @@ kernel "far" {
 )",
                                       {})
                                  .source;
-  EXPECT_NE(source.find("const i64 v1_0 = -4294967296 + i32("), std::string::npos) << source;
-  EXPECT_NE(source.find("const i64 store_0_0 = 4294967296 + i32("), std::string::npos) << source;
+  EXPECT_NE(source.find("\n  i64 v1_0 = -4294967296 + i32("), std::string::npos) << source;
+  EXPECT_NE(source.find("\n  i64 store_0_0 = 4294967296 + i32("), std::string::npos) << source;
+}
+
+// The compiler's front end tries a const integer's initializer as a constant expression, through
+// all const integers that it names, so long chains of them would take it minutes.
+TEST(TileGenerate, MakesNoChainsOfConstNumbers) {
+  const std::string source = generate(R"(tile 1
+kernel "chain" {
+  param %p : ptr<i32> {align = 16}
+  hint warps = 1
+  %b = bid {axis = 0} : i32
+  %c = add %b, %b : i32
+  %d = mul %c, %b : i32
+  %e = broadcast %d : i32[128]
+  store %p, %e, origin(%d), shape(4096), strides(1)
+  return
+}
+)",
+                                      {})
+                                 .source;
+  EXPECT_NE(source.find("\n  i32 vb = i32("), std::string::npos) << source;
+  EXPECT_NE(source.find("\n  i32 vd = i32(u32(vc)"), std::string::npos) << source;
+  EXPECT_EQ(source.find("const i32"), std::string::npos) << source;
 }
 
 TEST(TileGenerate, LoadsAgainWhatOverlaps) {
