@@ -164,6 +164,11 @@ def insides() -> dict[str, dict[str, object]]:
     )
     from cudacore.tile.compilation import _constraint, _demangling, _mangling
 
+    def to_dtype(value: object) -> object:
+        if (found := _dtype.from_foreign(value)) is None:
+            raise _dtype.MismatchError(f"{value} is not a dtype")
+        return found
+
     def is_allowed(source: object, target: object) -> bool:
         try:
             _promotion.check_implicit(source, target)
@@ -238,7 +243,7 @@ def insides() -> dict[str, dict[str, object]]:
             "compile_tile": _specialization.specialize,
         },
         "_compiler_options": {"CompilerOptions": Options},
-        "_ir.typing_support": {"to_dtype": _dtype.to_dtype},
+        "_ir.typing_support": {"to_dtype": to_dtype},
         "_ir.cast_ops": {"_is_implicit_cast_ok": is_allowed},
         "tune": vars(tune),
         "compilation._signature": vars(_constraint),

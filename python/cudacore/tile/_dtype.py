@@ -249,25 +249,6 @@ def from_foreign(value: object) -> DType | None:
     return _by_name.get(name) or _FOREIGN.get(name)
 
 
-def to_dtype(value: object) -> DType:
-    """Give the data type that a data type of this language or another library names.
-
-    Parameters
-    ----------
-    value : object
-        As for :func:`from_foreign`.
-
-    Raises
-    ------
-    MismatchError
-        It is not a data type.
-    """
-    dtype = from_foreign(value)
-    if dtype is None:
-        raise MismatchError(f"{value} is not a dtype")
-    return dtype
-
-
 # The least and greatest exponent, the bits of the mantissa, whether there is a sign,
 # and what there is besides finite numbers.
 _FORMATS = {
