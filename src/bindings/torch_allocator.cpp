@@ -28,7 +28,7 @@
 namespace cudacore::bindings {
 namespace {
 
-struct Slot {
+struct TorchSlot {
   std::vector<std::pair<int, std::shared_ptr<MemoryResource>>> resources;  ///< by device; -1 is any
   TorchRole role = TorchRole::allocator;
 
@@ -43,14 +43,15 @@ struct Slot {
 
 constexpr std::size_t most_slots = 16;
 
-struct Slots {
+struct TorchSlots {
   std::mutex mutex;  ///< guards what is taken
   std::size_t taken = 0;
-  std::array<Slot, most_slots> slots;  ///< one is not changed after its number has been given out
+  std::array<TorchSlot, most_slots>
+      slots;  ///< one is not changed after its number has been given out
 };
 
 /// Memory that PyTorch has.
-struct Allocation {
+struct TorchAllocation {
   Buffer buffer;
   Stream stream;              ///< orders its release
   std::vector<Stream> users;  ///< other streams that use it
@@ -78,9 +79,9 @@ class Blocking : driver::NotCopied {
   std::optional<driver::BlockingScope> release_;
 };
 
-struct Allocations {
+struct TorchAllocations {
   std::mutex mutex;
-  std::unordered_map<void*, Allocation> all;
+  std::unordered_map<void*, TorchAllocation> all;
 };
 
 Stream to_stream(int device, CUstream stream) {
@@ -88,14 +89,14 @@ Stream to_stream(int device, CUstream stream) {
                                          : Stream::from_handle(stream);
 }
 
-void* allocate(const Slot& slot, std::size_t size, int device, CUstream handle) {
+void* allocate(const TorchSlot& slot, std::size_t size, int device, CUstream handle) {
   if (size == 0) return nullptr;
   const Blocking scope(slot.role);
   const Stream stream = to_stream(device, handle);
   Buffer buffer = slot.of(device).allocate(size, stream);
   auto* const pointer = reinterpret_cast<void*>(static_cast<std::uintptr_t>(buffer.handle()));
-  Allocation allocation{std::move(buffer), stream, {}, slot.role};
-  auto& allocations = driver::leaked_across_forks<Allocations>();
+  TorchAllocation allocation{std::move(buffer), stream, {}, slot.role};
+  auto& allocations = driver::leaked_across_forks<TorchAllocations>();
   const std::scoped_lock lock(allocations.mutex);
   if (const auto [place, is_new] = allocations.all.try_emplace(pointer, std::move(allocation));
       !is_new) {
@@ -114,7 +115,7 @@ std::string text_of(const std::exception& error) {
 }
 
 void* allocate_from_slot(std::size_t number, ssize_t size, int device, CUstream stream) {
-  const Slot& slot = driver::leaked_across_forks<Slots>().slots.at(number);
+  const TorchSlot& slot = driver::leaked_across_forks<TorchSlots>().slots.at(number);
   try {
     return allocate(slot, static_cast<std::size_t>(size), device, stream);
   } catch (const std::exception& error) {
@@ -130,14 +131,14 @@ void* allocate_from_slot(std::size_t number, ssize_t size, int device, CUstream 
 
 void give_back(void* pointer) {
   if (pointer == nullptr) return;
-  auto& allocations = driver::leaked_across_forks<Allocations>();
+  auto& allocations = driver::leaked_across_forks<TorchAllocations>();
   auto freed = [&] {
     const std::scoped_lock lock(allocations.mutex);
     return allocations.all.extract(pointer);
   }();  // the memory is released without the lock
   if (freed.empty()) throw std::invalid_argument("it freed memory that cudacore did not give it");
   const Blocking scope(freed.mapped().role);
-  const Allocation allocation = std::move(freed.mapped());
+  const TorchAllocation allocation = std::move(freed.mapped());
   std::exception_ptr failure;
   for (const Stream& user : allocation.users) {
     try {
@@ -153,7 +154,7 @@ void give_back(void* pointer) {
 void record_stream(void* pointer, CUstream handle) {
   if (pointer == nullptr) return;
   const driver::BlockingScope scope;
-  auto& allocations = driver::leaked_across_forks<Allocations>();
+  auto& allocations = driver::leaked_across_forks<TorchAllocations>();
   const auto stream = [&]() -> std::optional<Stream> {
     const std::scoped_lock lock(allocations.mutex);
     const auto found = allocations.all.find(pointer);
@@ -166,7 +167,7 @@ void record_stream(void* pointer, CUstream handle) {
   const std::scoped_lock lock(allocations.mutex);
   const auto found = allocations.all.find(pointer);
   if (found == allocations.all.end()) return;
-  Allocation& allocation = found->second;
+  TorchAllocation& allocation = found->second;
   if (is_user(allocation.stream) || std::ranges::any_of(allocation.users, is_user)) return;
   allocation.users.push_back(user);
 }
@@ -183,15 +184,15 @@ void reported(const Call& call) noexcept {
 }  // namespace
 
 int torch_slot(std::vector<std::shared_ptr<MemoryResource>> resources, TorchRole role) {
-  Slot wanted{{}, role};
+  TorchSlot wanted{{}, role};
   for (auto& resource : resources) {
     const int device = resource->device_id();
     wanted.resources.emplace_back(device, std::move(resource));
   }
-  auto& [mutex, taken, slots] = driver::leaked_across_forks<Slots>();
+  auto& [mutex, taken, slots] = driver::leaked_across_forks<TorchSlots>();
   const std::scoped_lock lock(mutex);
   for (std::size_t i = 0; i < taken; ++i) {
-    const Slot& slot = slots.at(i);
+    const TorchSlot& slot = slots.at(i);
     if (slot.resources == wanted.resources && slot.role == role) {
       return static_cast<int>(i);
     }

@@ -38,7 +38,7 @@ void require_agreement(const launching::KernelBox& kernel, const Signature& decl
 }
 
 /// What a kernel that is known by its handle alone keeps.
-struct Kept {
+struct OwnerAndLibrary {
   std::shared_ptr<void> owner;
   std::shared_ptr<owner::LibraryBox> library;  ///< that contains it; null if others loaded it
 };
@@ -81,7 +81,7 @@ Kernel Kernel::from_handle(CUkernel handle, std::shared_ptr<void> owner) {
   error::check(api.cuKernelGetName(&symbol, handle), "cuKernelGetName", "kernel " + place);
   if (auto library = library_of(api, handle)) {
     std::shared_ptr<void>& kept = box->library->owner;
-    kept = std::make_shared<Kept>(Kept{std::move(kept), std::move(library)});
+    kept = std::make_shared<OwnerAndLibrary>(OwnerAndLibrary{std::move(kept), std::move(library)});
   }
   std::optional<Signature> measured =
       measured_parameters(api, handle, symbol, parameter_count(describe_kernel(symbol)));

@@ -39,7 +39,7 @@ BELOW: dict[str, tuple[str, ...]] = {
 }
 
 #: The public headers that each room implements. The others contain only declarations.
-IMPLEMENTS = {
+PUBLIC_HEADERS = {
     "signature": {"signature.hpp"},
     "launch": {"argument.hpp", "launch.hpp", "launch_attributes.hpp"},
     "runtime": {
@@ -153,7 +153,7 @@ def at_or_below(room: str) -> set[str]:
 
 def public_errors(root: Path) -> Iterator[str]:
     """Yield what is wrong with the list of public headers."""
-    known = {name for names in IMPLEMENTS.values() for name in names}
+    known = {name for names in PUBLIC_HEADERS.values() for name in names}
     known |= {"cudacore.hpp", "error.hpp", "handles.hpp", "nvml_error.hpp"}
     for path in sources(root / "include" / "cudacore"):
         if path.name not in known:
@@ -175,7 +175,7 @@ def include_errors(name: Path, room: str, text: str) -> Iterator[str]:
         if PYTHON_HEADER.match(header) and room != "bindings":
             yield f"{name}: includes {header}: only src/bindings knows Python"
         if first == "cudacore" and room != "simulator":
-            for other, headers in IMPLEMENTS.items():
+            for other, headers in PUBLIC_HEADERS.items():
                 if rest in headers and other not in visible:
                     yield f"{name}: includes {header}, of {other}, a room above {room}"
         elif bracket == '"' and slash and first not in visible:
