@@ -125,6 +125,34 @@ class TestOthers:
         assert ConstantConstraint(math.nan) == ConstantConstraint(math.nan)
         assert ConstantConstraint(0.0) != ConstantConstraint(-0.0)
 
+    @pytest.mark.parametrize("kind", [int, str, float])
+    def test_classes_that_equal_everything(self, kind):
+        names = {"__eq__": lambda *_: True, "__hash__": lambda _: 1}
+        equal = type("Equal", (kind,), names)
+        assert ConstantConstraint(equal(3)) != ConstantConstraint(equal(4))
+        assert ConstantConstraint(equal(3)) == ConstantConstraint(equal(3))
+        assert hash(ConstantConstraint(equal(3))) == hash(ConstantConstraint(equal(3)))
+
+    def test_members_that_equal_everything(self):
+        class Both(int, enum.Enum):
+            ONE = "one"
+            TWO = "two"
+
+            def __new__(cls, name):
+                member = int.__new__(cls, 0)
+                member._value_ = name
+                return member
+
+            def __eq__(self, other):
+                return True
+
+            def __hash__(self):
+                return 1
+
+        one, two = Both.__members__.values()
+        assert ConstantConstraint(one) == ConstantConstraint(one)
+        assert ConstantConstraint(one) != ConstantConstraint(two)
+
     def test_what_stands_for_constraints(self):
         signature = KernelSignature([1, (2.0, None), Pair(ct.int8, "x")], V3)
         assert signature.parameters == (

@@ -143,6 +143,23 @@ class TestWhatIsAlike:
             ct.launch(stream, (1,), nothing, (arrays, 0))
             assert again(nothing, stream, (arrays, 0)) == is_known
 
+    def test_constants_that_equal_all_others(self, block: Any, stream: Stream) -> None:
+        class Equal(int):
+            def __eq__(self, other: object) -> bool:
+                return True
+
+            def __hash__(self) -> int:
+                return 1
+
+        @ct.kernel
+        def fill(y, value: ct.Constant):  # type: ignore[no-untyped-def]
+            ct.store(y, (0,), ct.full((16,), value, y.dtype))
+
+        y = block.view(np.float32)
+        for number in (3, 4, 4, 3):
+            ct.launch(stream, (1,), fill, (y, Equal(number)))
+            assert floats(block, stream)[0] == number
+
     def test_constant_extents(self, block: Any, stream: Stream) -> None:
         y = block.view(np.float32)
         rows_static = Annotated[ct.Array, ct.ArrayAnnotation(static_shape_dims=(0,))]

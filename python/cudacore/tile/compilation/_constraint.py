@@ -177,6 +177,17 @@ class DataclassConstraint:
 
 
 @public("cudacore.tile.compilation")
+def _exact(value: Any) -> object:
+    """Return what a constant is, whatever its own class says that it equals."""
+    if isinstance(value, enum.Enum):
+        return id(value)
+    if isinstance(value, int):
+        return int.__index__(value)
+    if isinstance(value, float):
+        return struct.pack("=d", value)
+    return str.__str__(value) if isinstance(value, str) else value
+
+
 @dataclass(frozen=True)
 class ConstantConstraint:
     """A value that is compiled in, for a parameter annotated with ``ct.Constant``.
@@ -208,8 +219,7 @@ class ConstantConstraint:
         self.__dict__.update(value=value)
 
     def _key(self) -> tuple[type, object]:
-        value = self.value
-        return type(value), struct.pack("=d", value) if isinstance(value, float) else value
+        return type(self.value), _exact(self.value)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ConstantConstraint):
