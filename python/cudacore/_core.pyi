@@ -1964,6 +1964,12 @@ class Buffer:
         ----------
         stream : Stream or None
             If None, the stream of the allocation.
+
+        Raises
+        ------
+        NotSupportedError
+            The memory is of a CachingMemoryResource, and the stream is another library's that is
+            being captured. The buffer stays open.
         """
     def set_deallocation_stream(self, stream: _StreamLike) -> None:
         """Sets the stream that the memory's release will be ordered on."""

@@ -42,7 +42,7 @@ struct BlockList {
   std::shared_ptr<error::ContextBox> context;  ///< null for blocks that no work uses
   /// A stream that ends: its end moves the blocks behind an event.
   std::weak_ptr<owner::StreamBox> ending;
-  /// A default stream, which lasts as long as its context.
+  /// A default stream, which lasts as long as its context, or the stream of is_behind_capture().
   std::shared_ptr<owner::StreamBox> lasting;
   /// A stream that others may destroy at any time, or that has ended: recorded after each free, or
   /// at its end.
@@ -57,6 +57,9 @@ struct BlockList {
   [[nodiscard]] bool records_late() const noexcept {
     return lasting != nullptr || (!has_ended && !ending.expired());
   }
+  /// Whether the stream was being captured when the blocks were put here. It has no key then, and
+  /// stays until they are moved.
+  [[nodiscard]] bool is_behind_capture() const noexcept { return key == 0 && lasting != nullptr; }
   [[nodiscard]] Order order() const {
     return {lasting != nullptr ? lasting : ending.lock(), event};
   }

@@ -69,7 +69,12 @@ void CachingPool::deallocate(Block& block, std::uint64_t number,
     if (block.number == number) insert_free(block, chosen);
   };
   try {
-    require_not_captured(*stream);  // to ask for its number would end the capture
+    // To ask for its number would end the capture.
+    if (owner::is_captured(*stream)) {
+      refuse_foreign_capture(*stream);
+      insert_behind_capture(block, number, stream);
+      return;
+    }
     list = &list_of(stream);
     record_if_needed(*list, stream);
   } catch (...) {  // the memory must not be lost, nor be used too early

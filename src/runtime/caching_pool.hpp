@@ -41,6 +41,10 @@ class CachingPool final : public owner::StreamFollower,
                   const std::shared_ptr<owner::StreamBox>& stream);
   /// The same for a block whose work is not known: it is used again once all work is done.
   void deallocate_unordered(Block& block, std::uint64_t number);
+  /// Refuses to take memory back on a stream that others own and that is being captured: it may be
+  /// destroyed before the pool can ask what its work has reached.
+  /// @throw NotSupportedError
+  static void refuse_foreign_capture(const owner::StreamBox& stream);
   /// The block in use at an address, and its number; null if there is none.
   [[nodiscard]] std::pair<Block*, std::uint64_t> find(CUdeviceptr pointer);
 
@@ -93,8 +97,10 @@ class CachingPool final : public owner::StreamFollower,
 
   // Without it:
   void renew_after_reset();
-  /// @throw NotSupportedError
-  static void require_not_captured(const owner::StreamBox& stream);
+  /// Puts a block where it stays until the capture of its stream is over and the stream's work is
+  /// done.
+  void insert_behind_capture(Block& block, std::uint64_t number,
+                             const std::shared_ptr<owner::StreamBox>& stream);
   /// The list of a stream, made if need be. It stays until its `moving` is counted down.
   [[nodiscard]] BlockList& list_of(const std::shared_ptr<owner::StreamBox>& stream);
   void record_if_needed(BlockList& list, const std::shared_ptr<owner::StreamBox>& stream);

@@ -12,12 +12,15 @@
 
 namespace cudacore {
 
-void CachingPool::require_not_captured(const owner::StreamBox& stream) {
-  if (!owner::is_captured(stream)) return;
+void CachingPool::refuse_foreign_capture(const owner::StreamBox& stream) {
+  if (stream.owned || owner::is_default_stream(stream.stream) || !owner::is_captured(stream)) {
+    return;
+  }
   throw NotSupportedError(
       owner::describe_stream(stream) +
-      " is being captured: memory of a CachingMemoryResource that is freed on it is not used "
-      "again until the context is idle; free it after the capture, or on another stream");
+      " is being captured, and belongs to other code: memory of a CachingMemoryResource that is "
+      "freed on it is not used again until the context is idle; free it after the capture, or on "
+      "another stream");
 }
 
 BlockList& CachingPool::list_of(const std::shared_ptr<owner::StreamBox>& stream) {
@@ -60,7 +63,6 @@ void CachingPool::record_if_needed(BlockList& list,
     if (list.records_late()) return;
     event = list.event;
   }
-  require_not_captured(*stream);
   if (!event) {
     event = Event(make_event(stream->work_context(), EventOptions{}, true));
     const std::scoped_lock lock(mutex_);
@@ -105,18 +107,41 @@ void CachingPool::stream_ends(const std::shared_ptr<owner::StreamBox>& stream) n
   lists_.erase(place);
 }
 
+void CachingPool::insert_behind_capture(Block& block, std::uint64_t number,
+                                        const std::shared_ptr<owner::StreamBox>& stream) {
+  auto made = std::make_unique<BlockList>();
+  made->stream = stream->stream;
+  made->context = stream->work_context();
+  made->lasting = stream;
+  const std::scoped_lock lock(mutex_);
+  if (block.number != number) return;
+  const auto is_there = [&](const auto& list) {
+    return list->is_behind_capture() && owner::is_same_stream(*list->lasting, *stream);
+  };
+  auto place = std::ranges::find_if(ended_, is_there);
+  if (place == ended_.end()) {
+    ended_.push_back(std::move(made));
+    place = std::prev(ended_.end());
+  }
+  insert_free(block, **place);
+}
+
 void CachingPool::settle() {
+  std::vector<std::unique_ptr<BlockList>> empty;  // destroyed without the lock
   {
-    Pins waiting(*this, [](const BlockList& list) { return !list.records_late() && list.event; });
-    if (waiting.is_empty()) return;
-    const owner::OutsideCaptures outside(driver::api());
-    for (Pins::Pinned& pinned : waiting) pinned.is_done = pinned.order.event->is_done();
+    Pins waiting(*this, [](const BlockList& list) {
+      return list.is_behind_capture() || (!list.records_late() && list.event);
+    });
+    std::optional<owner::OutsideCaptures> outside;
+    if (!waiting.is_empty()) outside.emplace(driver::api());
+    for (Pins::Pinned& pinned : waiting) {
+      if (!pinned.order.is_captured()) pinned.is_done = pinned.order.is_done();
+    }
     const std::scoped_lock lock(mutex_);
     for (const Pins::Pinned& pinned : waiting) {
       if (pinned.is_done) move_blocks(*pinned.list, idle_, pinned.inserts);
     }
   }
-  std::vector<std::unique_ptr<BlockList>> empty;
   const std::scoped_lock lock(mutex_);
   empty = take_empty_lists();
 }
@@ -135,33 +160,34 @@ void CachingPool::settle_ended() noexcept {
 }
 
 void CachingPool::wait_for_free_blocks() {
-  const bool may_wait_for_contexts = !owner::any_capture();  // that would end a capture
   std::uint64_t unordered = 0;
-  std::vector<std::unique_ptr<BlockList>> empty;
-  Pins waiting(*this, [](const BlockList& /*list*/) { return true; });
+  std::vector<std::unique_ptr<BlockList>> empty;  // destroyed without the lock
   {
-    const std::scoped_lock lock(mutex_);
-    unordered = unordered_.blocks != 0 && may_wait_for_contexts ? unordered_.inserts : 0;
-  }
-  for (Pins::Pinned& pinned : waiting) {
-    if (pinned.order.is_captured()) continue;
-    if (pinned.order.is_known()) {
-      pinned.order.mark().sync();
-    } else if (may_wait_for_contexts) {
-      Context(pinned.list->context).sync();
-    } else {
-      continue;
+    Pins waiting(*this, [](const BlockList& /*list*/) { return true; });
+    {
+      const std::scoped_lock lock(mutex_);
+      unordered = unordered_.blocks != 0 ? unordered_.inserts : 0;
     }
-    pinned.is_done = true;
-  }
-  if (unordered != 0) {
-    for (const auto& context : error::known_contexts()) Context(context).sync();
+    for (Pins::Pinned& pinned : waiting) {
+      if (pinned.order.is_captured()) continue;
+      pinned.is_done = true;
+      if (pinned.order.is_known()) {
+        pinned.order.mark().sync();
+      } else {
+        pinned.is_done = sync_outside_captures(pinned.list->context);
+      }
+    }
+    if (unordered != 0) {
+      const auto is_done = [](const auto& context) { return sync_outside_captures(context); };
+      if (!std::ranges::all_of(error::known_contexts(), is_done)) unordered = 0;
+    }
+    const std::scoped_lock lock(mutex_);
+    for (const Pins::Pinned& pinned : waiting) {
+      if (pinned.is_done) move_blocks(*pinned.list, idle_, pinned.inserts);
+    }
+    move_blocks(unordered_, idle_, unordered);
   }
   const std::scoped_lock lock(mutex_);
-  for (const Pins::Pinned& pinned : waiting) {
-    if (pinned.is_done) move_blocks(*pinned.list, idle_, pinned.inserts);
-  }
-  move_blocks(unordered_, idle_, unordered);
   empty = take_empty_lists();
 }
 

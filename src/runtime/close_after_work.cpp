@@ -50,13 +50,7 @@ void wait_for_uses(std::shared_ptr<void> last, owner::UsedByWork& used) {
     drop_later(std::move(last), std::move(uses));
     throw;
   }
-  if (uses.anywhere) {
-    if (owner::any_capture()) return;
-    const CUresult result = error::wait_on_thread(
-        context, [last](const driver::DriverApi& calls) { return calls.cuCtxSynchronize(); });
-    if (result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) return;  // the end is tried again
-    error::check(result, "cuCtxSynchronize", describe, context.get());
-  }
+  if (uses.anywhere && !sync_outside_captures(context, last)) return;  // the end is tried again
   used.forget_uses();
 }
 

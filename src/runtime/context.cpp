@@ -9,6 +9,7 @@
 #include "error/describe.hpp"
 #include "error/wait.hpp"
 #include "owner/callback.hpp"
+#include "owner/captures.hpp"
 #include "runtime/context_call.hpp"
 
 namespace cudacore {
@@ -115,6 +116,19 @@ void Context::sync() const {
   call.check(error::wait_on_thread(box_, wait), "cuCtxSynchronize",
              [&] { return describe(*box_); });
   box_->history.synced(mark);
+}
+
+bool sync_outside_captures(const std::shared_ptr<error::ContextBox>& context,
+                           const std::shared_ptr<void>& kept) {
+  const ContextCall call(context);
+  const std::uint64_t mark = context->history.mark();
+  const CUresult result = error::wait_on_thread(context, [kept](const driver::DriverApi& api) {
+    return owner::any_capture() ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : api.cuCtxSynchronize();
+  });
+  if (result == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) return false;
+  call.check(result, "cuCtxSynchronize", [&] { return describe(*context); });
+  context->history.synced(mark);
+  return true;
 }
 
 }  // namespace cudacore

@@ -61,6 +61,15 @@ class StreamCall : public ContextCall {
   const owner::StreamBox* stream_;
 };
 
+/// Waits for all work of a context, as Context::sync() does, unless a capture that began here
+/// forbids that: returns false then.
+///
+/// It asks right before the wait: a capture may begin during anything that comes earlier, and those
+/// of others are not known. `kept` lives until the driver returns, also if the wait is interrupted.
+/// @throw Error, InterruptedError
+[[nodiscard]] bool sync_outside_captures(const std::shared_ptr<error::ContextBox>& context,
+                                         const std::shared_ptr<void>& kept = nullptr);
+
 /// @throw std::invalid_argument if the context's device has no streams of this priority.
 void check_priority(const ContextCall& call, int priority);
 

@@ -6,6 +6,7 @@
 #include "cudacore/error.hpp"
 #include "cudacore/pool_memory_resource.hpp"
 #include "owner/captures.hpp"
+#include "runtime/caching_pool.hpp"
 #include "runtime/context_call.hpp"
 
 namespace cudacore {
@@ -71,6 +72,9 @@ void order_release(const Buffer& buffer, const Stream& stream) {
   if (is_shared) {
     add_stream(box, stream_for_release(stream));
   } else {
+    if (dynamic_cast<const CachingMemoryResource*>(box.resource.get()) != nullptr) {
+      CachingPool::refuse_foreign_capture(*stream_for_release(stream));
+    }
     buffer.set_deallocation_stream(stream);
   }
 }
@@ -106,8 +110,7 @@ void wait_for_others(const std::shared_ptr<owner::StreamBox>& stream, const Stre
       if (stream->context != nullptr && stream->context->lost.load(std::memory_order_relaxed))
         throw;
     } catch (const Error&) {  // who owns the stream may have destroyed it
-      if (owner::any_capture()) throw;
-      Context(other->work_context()).sync();
+      if (!sync_outside_captures(other->work_context())) throw;
     }
   }
 }

@@ -485,7 +485,7 @@ def test_memory_of_a_captured_stream_waits_for_the_capture() -> None:
         buffer, kept = (pool.allocate(1 << 20, stream=stream) for _ in range(2))
         builder = captured.create_graph_builder()
         builder.begin_building()
-        buffer.close(cudacore.Stream.from_handle(captured.handle))
+        buffer.close(captured)
         print(cudacore.unraisable_errors())
         pool.trim()
         try:
@@ -497,8 +497,67 @@ def test_memory_of_a_captured_stream_waits_for_the_capture() -> None:
         kept.close()
     """
     result = run(script)
-    assert (result.returncode, result.stdout) == (0, "1\nfull\n")
-    assert "is being captured" in result.stderr
+    assert (result.returncode, result.stdout, result.stderr) == (0, "0\nfull\n", "")
+
+
+def test_a_foreign_stream_that_is_captured_is_refused() -> None:
+    script = """
+        import threading
+        import cudacore
+        device = cudacore.Device()
+        device.set_current()
+        owner, busy = device.create_stream(), device.create_stream()
+        foreign = cudacore.Stream.from_handle(owner.handle)
+        pool = cudacore.CachingMemoryResource(cudacore.DeviceMemoryResource(device))
+        buffer, held = pool.allocate(1 << 10, stream=busy), pool.allocate(1 << 10, stream=busy)
+        dropped = pool.allocate(1 << 10, stream=foreign)
+        with owner.create_graph_builder():
+            try:
+                buffer.close(foreign)
+            except cudacore.NotSupportedError:
+                print(buffer.is_closed)
+            del dropped
+        print(cudacore.unraisable_errors())
+        buffer.close()
+        # The pool waits for the context, but not if another thread captures meanwhile.
+        gate = threading.Event()
+        busy.add_callback(gate.wait)
+        held.close()
+        trimming = threading.Thread(target=pool.trim)
+        trimming.start()
+        trimming.join(0.2)
+        with owner.create_graph_builder() as builder:
+            gate.set()
+            trimming.join()
+        print(pool.statistics.num_segments)
+        pool.trim()
+        print(pool.statistics.num_segments)
+    """
+    result = run(script)
+    assert (result.returncode, result.stdout) == (0, "False\n1\n1\n0\n")
+    assert "is being captured, and belongs to other code" in result.stderr
+
+
+@pytest.mark.parametrize("is_out_of_memory", [False, True])
+def test_a_wait_leaves_captures_alone_that_begin_meanwhile(
+    device: Device, hold: Callable[[Stream], threading.Event], is_out_of_memory: bool
+) -> None:
+    pool = CachingMemoryResource(DeviceMemoryResource(device), max_size=2 * MIB)
+    busy, other, captured = (device.create_stream() for _ in range(3))
+    held, freed = pool.allocate(MIB, stream=busy), pool.allocate(MIB, stream=other)
+    with captured.create_graph_builder():
+        freed.close(captured)
+    gate = hold(busy)
+    held.close(busy)
+    wait = (lambda: pool.allocate(2 * MIB, stream=other)) if is_out_of_memory else pool.trim
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    waiting.join(0.2)
+    with device.create_graph_builder() as builder:
+        gate.set()
+        waiting.join()
+    builder.close()
+    assert pool.statistics.num_segments == is_out_of_memory
 
 
 def test_parts_that_are_closed_on_several_streams(
