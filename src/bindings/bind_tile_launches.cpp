@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -203,26 +205,59 @@ py::object make_fast_launch(const py::function& function, const py::type& kernel
   return checked(PyCFunction_NewEx(&fast.definition, nullptr, module.ptr()));
 }
 
-/// Holds what the key of an argument has the addresses of.
-void hold(const TileParameter& parameter, PyObject* object, std::vector<py::object>& held) {
-  const auto add = [&held](PyObject* one) {
-    held.push_back(py::reinterpret_borrow<py::object>(one));
+/// Drops the launches that a weak reference to a class, which ends, watches.
+PyObject* drop_watched(PyObject* self, PyObject* reference) {
+  const auto watcher = py::reinterpret_borrow<py::object>(reference);
+  auto* const weak =
+      static_cast<std::weak_ptr<TileLaunches::Box>*>(PyCapsule_GetPointer(self, nullptr));
+  if (weak == nullptr) return nullptr;
+  const std::shared_ptr<TileLaunches::Box> box = weak->lock();
+  if (box == nullptr) Py_RETURN_NONE;
+  const auto is_watched = [&watcher](const TileLaunches::ByKey::value_type& known) {
+    const std::vector<py::object>& watchers = known.second->watchers;
+    return std::any_of(watchers.begin(), watchers.end(),
+                       [&watcher](const py::object& one) { return one.is(watcher); });
   };
+  for (;;) {
+    const auto found = std::find_if(box->known.begin(), box->known.end(), is_watched);
+    if (found == box->known.end()) Py_RETURN_NONE;
+    // What is dropped may run Python code, which must find the table whole, and may change it.
+    const auto dropped = box->known.extract(found);
+  }
+}
+
+/// What the weak references to classes of a launch call.
+py::object make_watch(const std::shared_ptr<TileLaunches::Box>& box) {
+  using Weak = std::weak_ptr<TileLaunches::Box>;
+  static PyMethodDef definition = {"drop_watched", &drop_watched, METH_O, nullptr};
+  auto weak = std::make_unique<Weak>(box);
+  const py::capsule self(weak.get(), [](void* pointer) { delete static_cast<Weak*>(pointer); });
+  static_cast<void>(weak.release());
+  return checked(PyCFunction_New(&definition, self.ptr()));
+}
+
+/// Holds what the key of an argument has the addresses of, and watches its class: a class that the
+/// key alone would keep alive may hold a lot.
+void hold(const TileParameter& parameter, PyObject* object, const py::object& watch,
+          KnownTileLaunch& launch) {
   if (PyTuple_CheckExact(object) != 0) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); ++i) {
-      hold(parameter, PyTuple_GET_ITEM(object, i), held);
+      hold(parameter, PyTuple_GET_ITEM(object, i), watch, launch);
     }
-    return;
+  } else if (parameter.is_constant) {
+    launch.held.push_back(py::reinterpret_borrow<py::object>(object));
+  } else if (PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE) != 0) {
+    auto* const type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+    launch.watchers.push_back(checked(PyWeakref_NewRef(type, watch.ptr())));
   }
-  add(reinterpret_cast<PyObject*>(Py_TYPE(object)));
-  if (parameter.is_constant) add(object);
 }
 
 /// add(stream, args, is_dependent, config, kernel)
 PyObject* add(PyObject* self, PyObject* const* args, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
     require_count("_TileLaunches.add", count, 5);
-    TileLaunches::Box& box = *get_if<TileLaunches>(self)->box;
+    const std::shared_ptr<TileLaunches::Box>& shared = get_if<TileLaunches>(self)->box;
+    TileLaunches::Box& box = *shared;
     const Stream stream = to_stream(args[0]);
     const auto& config = require<LaunchConfig>(args[3], "a LaunchConfig");
     const auto& kernel = require<Kernel>(args[4], "a Kernel");
@@ -233,8 +268,10 @@ PyObject* add(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     if (!is_known || stream.box() == nullptr) Py_RETURN_NONE;
     arguments.set_place(stream.box()->work_context()->device, args[2] == Py_True);
     auto launch = std::make_shared<KnownTileLaunch>(config, kernel);
+    const py::object watch = make_watch(shared);
     for (std::size_t i = 0; i < box.parameters.size(); ++i) {
-      hold(box.parameters[i], PyTuple_GET_ITEM(args[1], static_cast<Py_ssize_t>(i)), launch->held);
+      hold(box.parameters[i], PyTuple_GET_ITEM(args[1], static_cast<Py_ssize_t>(i)), watch,
+           *launch);
     }
     arguments.hold_dtypes(launch->held);
     // What is dropped may run Python code, which must find the table whole.
@@ -277,7 +314,7 @@ PyObject* launch_once(PyObject* /*self*/, PyObject* const* args, Py_ssize_t coun
 enum ParameterBit : unsigned char { constant = 1, exact = 2, wide_int = 4, wide_axes = 8 };
 
 py::object create(const py::bytes& parameters) {
-  auto box = std::make_unique<TileLaunches::Box>();
+  auto box = std::make_shared<TileLaunches::Box>();
   for (const char one : std::string_view(parameters)) {
     const auto bits = static_cast<unsigned char>(one);
     box->parameters.push_back({.is_constant = (bits & constant) != 0,
@@ -301,6 +338,7 @@ PyMethodDef launch_once_definition = {
 }  // namespace
 
 int CollectorTraits<TileLaunches>::visit(const TileLaunches& launches, visitproc visit, void* arg) {
+  if (launches.box.use_count() != 1) return 0;
   for (const auto& [key, launch] : launches.box->known) {
     if (launch.use_count() != 1) continue;
     for (const py::object& held : launch->held) Py_VISIT(held.ptr());

@@ -16,7 +16,10 @@ namespace cudacore::bindings {
 struct KnownTileLaunch : driver::NotCopied {
   LaunchConfig config;  ///< its grid is that of each launch
   Kernel kernel;
-  std::vector<py::object> held;  ///< what the key has the addresses of
+  std::vector<py::object> held;  ///< what the key has the addresses of, but for classes
+  /// Weak references to these classes, which drop the launch when a class ends, before another can
+  /// get its address. The collector sees them held from outside, so that it calls them always.
+  std::vector<py::object> watchers;
 
   KnownTileLaunch(LaunchConfig shape, Kernel compiled)
       : config(std::move(shape)), kernel(std::move(compiled)) {}
@@ -39,7 +42,7 @@ struct TileLaunches {
     std::vector<TileParameter> parameters;
     ByKey known;
   };
-  std::unique_ptr<Box> box;
+  std::shared_ptr<Box> box;  ///< watchers know it weakly
 };
 
 template <>

@@ -3,6 +3,8 @@
 
 import dataclasses
 import enum
+import gc
+import weakref
 from typing import Annotated, Any
 
 import cudacore.tile as ct
@@ -308,3 +310,59 @@ class TestGrids:
         for value in (1.0, 2.0):
             ct.launch(stream, [1], fill, [block.view(np.float32), value, 8])
             assert floats(block, stream)[0] == value
+
+
+class TestClasses:
+    """Launches are forgotten when a class of their arguments ends."""
+
+    @staticmethod
+    def make_class(block: Any) -> Any:
+        class Array:
+            __cuda_array_interface__ = {  # noqa: RUF012 - what the protocol asks for
+                "shape": (16,),
+                "typestr": "<f4",
+                "data": (block.handle, False),
+                "version": 3,
+            }
+
+        return Array
+
+    @pytest.mark.parametrize("in_tuple", [False, True])
+    def test_they_end(self, block: Any, stream: Stream, in_tuple: bool) -> None:
+        nothing = make_nothing()
+        kept = self.make_class(block)
+
+        def use() -> Any:
+            made = self.make_class(block)
+            arguments = (made(), kept()) if in_tuple else made()
+            ct.launch(stream, (1,), nothing, (arguments, 1))
+            assert again(nothing, stream, (arguments, 1))
+            return weakref.ref(made)
+
+        references = [use() for _ in range(5)]
+        stream.sync()
+        gc.collect()
+        assert [one() for one in references] == [None] * 5
+        ct.launch(stream, (1,), nothing, (kept(), 1))
+        assert again(nothing, stream, (kept(), 1))
+
+    def test_they_outlive_the_kernel(self, block: Any, stream: Stream) -> None:
+        nothing, made = make_nothing(), self.make_class(block)
+        ct.launch(stream, (1,), nothing, (made(), 1))
+        reference = weakref.ref(made)
+        del nothing
+        gc.collect()
+        del made
+        gc.collect()
+        assert reference() is None
+
+    def test_they_end_with_the_kernel(self, block: Any, stream: Stream) -> None:
+        def use() -> Any:
+            nothing, made = make_nothing(), self.make_class(block)
+            made.kernel = nothing
+            ct.launch(stream, (1,), nothing, (made(), 1))
+            return weakref.ref(made)
+
+        reference = use()
+        gc.collect()
+        assert reference() is None
