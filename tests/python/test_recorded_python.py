@@ -8,6 +8,8 @@ import gc
 import math
 import operator
 import pickle
+import sys
+import types
 import weakref
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
@@ -163,6 +165,77 @@ def test_functions_that_ask_for_the_type(device: Device, kernels: Kernels) -> No
     step(x, 1.5)
     step(y, 1)
     assert (first(x), first(y)) == (100, 1)
+
+
+ASKS = """
+asks = type
+def of_argument(n): return n if type(n) is int else 100
+def of_alias(n): return n if asks(n) is int else 100
+def of_items(*numbers): return sum(n if type(n) is int else 100 for n in numbers)
+def of_default(n, asks=type): return n if asks(n) is int else 100
+def of_found(n, holder): holder.n = n; return of_holder(holder)
+def of_holder(holder): n = holder.n; return n if type(n) is int else 100
+def refuses(n):
+    if type(n) is not int: raise ValueError("not an int")
+    return n
+"""
+
+
+@pytest.mark.parametrize(
+    "name", ["of_argument", "of_alias", "of_items", "of_default", "of_found", "refuses"]
+)
+def test_code_of_other_modules_that_asks_for_the_type(
+    device: Device, kernels: Kernels, name: str
+) -> None:
+    other = types.ModuleType("other")
+    exec(ASKS, vars(other))
+    helper = getattr(other, name)
+    more = (types.SimpleNamespace(),) if name == "of_found" else ()
+
+    @record
+    def step(x: Any, n: Any) -> None:
+        kernels["add"][1, 1](x, helper(n, *more))
+
+    x = new(device)
+    step(x, 5)
+    step(x, 6)
+    assert first(x) == 11
+    assert sys.getprofile() is None
+
+
+def test_another_name_of_type(device: Device, kernels: Kernels, calls: Calls) -> None:
+    asks = type
+
+    @record
+    def step(x: Any, n: Any) -> None:
+        calls()
+        kernels["add"][1, 1](x, n if asks(n) is int else 100)
+
+    x = new(device)
+    step(x, 5)
+    assert (first(x), calls.count) == (5, 1)
+
+
+def test_code_that_uses_type_for_something_else(device: Device, kernels: Kernels) -> None:
+    other = types.ModuleType("other")
+    exec("def of(x): return type(x)", vars(other))
+    helper = vars(other)["of"]
+    looked: list[str] = []
+
+    @record
+    def step(x: Any, n: Any) -> None:
+        helper(x)
+        kernels["add"][1, 1](x, n)
+
+    x = new(device)
+    sys.setprofile(lambda frame, *_: looked.append(frame.f_code.co_name))
+    try:
+        step(x, 5)
+    finally:
+        sys.setprofile(None)
+    step(x, 6)
+    assert (first(x), len(step.recordings)) == (11, 1)
+    assert "of" in looked
 
 
 def test_libraries_that_refuse_what_stands_for_a_number(

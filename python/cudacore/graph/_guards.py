@@ -9,6 +9,7 @@ import itertools
 import types
 
 from cudacore._core import Buffer
+from cudacore.graph._type_watch import mentions_type, names_of
 from cudacore.utils import StridedMemoryView
 
 TYPE_CHECKING = False
@@ -124,13 +125,18 @@ def _own_code(found: Any, kind: type, modules: set[str]) -> Iterator[object]:
 
 
 def uses_type(guards: list[Guard]) -> bool:
-    """Tell whether a function calls type(), which shows what stands for a number."""
-    return any(guard[0] == _VARIABLE and guard[2:] == ("type",) for guard in guards)
+    """Tell whether a function may call type(), which shows what stands for a number."""
+    for kind, holder, _, *found in guards:
+        if kind == _CODE and mentions_type(holder.__code__, holder.__globals__):
+            return True
+        if kind == _CELL and found and found[0] is type:
+            return True
+    return False
 
 
 def _variables(function: types.FunctionType) -> Iterator[Guard]:
     space = function.__globals__
-    for name in dict.fromkeys(_names(function.__code__)):
+    for name in dict.fromkeys(names_of(function.__code__)):
         if name in space:
             yield (_VARIABLE, space, name, space[name])
         elif hasattr(builtins, name):
@@ -145,13 +151,6 @@ def _contents(cell: types.CellType) -> tuple[()] | tuple[object]:
         return (cell.cell_contents,)
     except ValueError:  # it is empty
         return ()
-
-
-def _names(code: types.CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _names(constant)
 
 
 def require_unchanged(name: str, before: list[Guard], after: list[Guard]) -> None:

@@ -16,6 +16,7 @@ from cudacore._integers import to_int
 from cudacore.graph._guards import find_guards, require_unchanged, uses_type
 from cudacore.graph._other_libraries import OtherLibraries, make_array_stand_in
 from cudacore.graph._recorded_number import end_number_stand_ins, make_number_stand_in
+from cudacore.graph._type_watch import TypeWatch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -143,15 +144,19 @@ class RecordedFunction(Generic[_Parameters, _Result]):
         """Record a call, and launch the recording."""
         has_numbers = any(type(one) in (int, float) for one in (*args, *kwargs.values()))
         recorded = None
+        watch = TypeWatch()
         try:
-            recorded = self._record_with(make_number_stand_in, args, kwargs)
+            make_number = make_number_stand_in if has_numbers and watch.is_possible() else None
+            recorded = self._record_with(make_number, watch, args, kwargs)
         except Exception as error:
             # Code that looks at types may refuse what stands for a number.
             is_about_types = any(one.__name__ in _TYPE_ERRORS for one in type(error).__mro__)
             is_inside = _trace_inside(self.__wrapped__, error) is not None
-            if not (is_about_types and has_numbers and is_inside):
+            if not (is_about_types and has_numbers and is_inside) and not watch.has_noticed:
                 raise
-        is_dropping, dead, result = recorded or self._record_with(None, args, kwargs)
+        while recorded is None:
+            recorded = self._record_with(None, watch, args, kwargs)
+        is_dropping, dead, result = recorded
         if dead:
             warnings.warn(
                 f"{self._name} has been recorded {dead} times for objects that are gone, so that "
@@ -177,9 +182,11 @@ class RecordedFunction(Generic[_Parameters, _Result]):
     def _record_with(
         self,
         make_number: Callable[[float], Any] | None,
+        watch: TypeWatch,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
-    ) -> tuple[bool, int, Any]:
+    ) -> tuple[bool, int, Any] | None:
+        """Return None if the watch notices that numbers must be what they are."""
         names = tuple(kwargs)
         values = (*args, *kwargs.values())
         others = OtherLibraries()
@@ -187,6 +194,7 @@ class RecordedFunction(Generic[_Parameters, _Result]):
         guards = find_guards(function, values)
         if uses_type(guards):
             make_number = None
+        watched = contextlib.nullcontext() if make_number is None else watch
         with contextlib.ExitStack() as recorders:
 
             def capture() -> Any:
@@ -194,9 +202,11 @@ class RecordedFunction(Generic[_Parameters, _Result]):
                     values, names, self._labels(len(args), names), make_number, make_array_stand_in
                 )
                 recorders.callback(recorder.close)
-                return recorder, *self._capture(recorder, others, values, names, guards)
+                return recorder, *self._capture(recorder, others, watched, values, names, guards)
 
             recorder, definition, result = capture()
+            if make_number is not None and watch.has_noticed:
+                return None
             second, second_definition = None, None
             if recorder.has_foreign_kernels(definition):
                 # With other stand-ins, which shows what of their arguments are addresses.
@@ -211,6 +221,7 @@ class RecordedFunction(Generic[_Parameters, _Result]):
         self,
         recorder: _core._Recorder,
         others: OtherLibraries,
+        watched: contextlib.AbstractContextManager[object],
         values: tuple[object, ...],
         names: tuple[str, ...],
         guards: list[Guard],
@@ -225,7 +236,8 @@ class RecordedFunction(Generic[_Parameters, _Result]):
             with _no_collection, builder, others.follow(builder.stream):
                 recorder.begin()
                 try:
-                    result = function(*objects[:count], **keywords)
+                    with watched:
+                        result = function(*objects[:count], **keywords)
                 finally:
                     end_number_stand_ins(objects)
                 recorder.end()

@@ -156,8 +156,13 @@ def make_number_stand_in(value: float) -> _RecordedNumber:
     return _TYPES[type(value)](value)
 
 
+def is_number_stand_in(one: object) -> bool:
+    """Tell whether an object stands for a number."""
+    return type(one) in _TYPES.values()
+
+
 def end_number_stand_ins(objects: tuple[object, ...]) -> None:
     """Note that the recording for which these objects were made is over."""
     for one in objects:
-        if type(one) in _TYPES.values():
+        if is_number_stand_in(one):
             one._end()  # type: ignore[attr-defined]
