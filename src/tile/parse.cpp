@@ -80,7 +80,6 @@ class Parser {
   }
 
   End read_region(Region& region, int depth) {
-    if (depth > deepest_regions) Tokens({}, number_).fail("regions are nested too deeply");
     const std::size_t outer = scope_.size();
     for (Value* const argument : region.arguments) scope_.push_back(argument->name);
     for (;;) {
@@ -344,6 +343,10 @@ class Parser {
   void read_regions(const Tokens& tokens, Operation& operation,
                     const std::vector<std::string>& names, const std::vector<Type>& types,
                     int depth) {
+    if (depth == deepest_regions)
+      throw kernel_->error(operation.location,
+                           "branches, loops, 'and' and 'or' are nested more than " +
+                               std::to_string(deepest_regions) + " deep");
     End end = End::otherwise;
     while (end == End::otherwise) {
       if (operation.regions.size() == (operation.is("if") ? 2 : 1))

@@ -396,3 +396,21 @@ def test_arguments_that_are_no_tuple(make, stream):
 def test_numbers_of_numpy(make, refuse):
     message = refuse(ValueError, copy, make(16), np.float32(1), 16)
     assert "pass a number by .item()" in message
+
+
+def test_deep_nesting_names_its_place(make, refuse):
+    """Each operand of ``and`` that the device computes is in a branch of those before it."""
+    lines = [
+        "def deep(x):",
+        "    a = ct.bid(0)",
+        f"    known = {' and '.join(['a == 0'] * 400)}",
+        "    ct.store(x, (0,), ct.full((4,), known, x.dtype))",
+    ]
+    linecache.cache["<deep>"] = (0, None, [line + "\n" for line in lines], "<deep>")
+    names = {"ct": ct}
+    exec(compile("\n".join(lines), "<deep>", "exec"), names)
+    message = refuse(ct.TileUnsupportedFeatureError, ct.kernel(names["deep"]), make((16,)))
+    assert "nested more than 200 deep" in message
+    assert "<deep>" in message
+    assert "line 3" in message
+    assert "tile text" not in message
