@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launches of tile kernels: their arguments, grids and streams, and what is compiled when."""
 
+import copy
 import dataclasses
 import io
+import pickle
+import sys
 from typing import Annotated
 
 import cudacore
@@ -10,7 +13,7 @@ import cudacore.tile as ct
 import numpy as np
 import pytest
 from cudacore import Device, NotSupportedError, Stream
-from cudacore.tile import _specialization
+from cudacore.tile import _compile, _specialization
 from cudacore.tile.compilation import (
     ArrayConstraint,
     CallingConvention,
@@ -480,3 +483,46 @@ def test_a_list_is_refused_while_a_stream_is_captured(device, stream):
         pytest.raises(RuntimeError, match=r"List argument in CUDAGraph isn't supported yet"),
     ):
         ct.launch(builder, (1,), first_of, ([array], 16))
+
+
+def test_kernels_are_copied_and_pickled_by_name() -> None:
+    assert copy.copy(axpy) is axpy
+    assert copy.deepcopy([axpy])[0] is axpy
+    assert pickle.loads(pickle.dumps(axpy)) is axpy
+    with pytest.raises(pickle.PicklingError, match="axpy"):
+        pickle.dumps(axpy.replace_hints(occupancy=2))
+
+
+def test_locks_end_with_the_compilation(device: Device, stream: Stream) -> None:
+    @ct.kernel
+    def refused(y, size: ct.Constant[int]):  # type: ignore[no-untyped-def]
+        ct.store(y, ct.bid(0), ct.full((3,), size, y.dtype))
+
+    @ct.kernel
+    def compiled(y, size: ct.Constant[int]):  # type: ignore[no-untyped-def]
+        ct.store(y, ct.bid(0), ct.full((4,), size, y.dtype))
+
+    device.set_current()
+    y = device.allocate(64, stream=stream).view(np.float32)
+    with pytest.raises(ct.TileError):
+        ct.launch(stream, (1,), refused, (y, 1))
+    ct.launch(stream, (1,), compiled, (y, 1))
+    assert not refused._compiling
+    assert not compiled._compiling
+
+
+def test_recursion_limits_of_others_stay() -> None:
+    before = sys.getrecursionlimit()
+    try:
+        with _compile._deep_calls():
+            inside = sys.getrecursionlimit()
+            sys.setrecursionlimit(before + 500)
+            with _compile._deep_calls():
+                assert sys.getrecursionlimit() == inside
+            assert sys.getrecursionlimit() == inside
+        assert sys.getrecursionlimit() == before + 500
+        with _compile._deep_calls():
+            sys.setrecursionlimit(before + 700)
+        assert sys.getrecursionlimit() == before + 700
+    finally:
+        sys.setrecursionlimit(before)

@@ -26,7 +26,7 @@ _PYTHON_FRAMES = 20_000
 
 _lock = threading.Lock()
 _deep = 0
-_usual = 0
+_usual: int | None = None  # the limit that ours replaced
 
 
 @contextmanager
@@ -34,17 +34,21 @@ def _deep_calls() -> Iterator[None]:
     """Let Python's calls nest deeper, as inlining needs, in whatever threads compile."""
     global _deep, _usual  # noqa: PLW0603 - the limit is one for the interpreter
     with _lock:
-        if _deep == 0:
-            _usual = sys.getrecursionlimit()
-            sys.setrecursionlimit(max(_usual, _PYTHON_FRAMES))
+        limit = sys.getrecursionlimit()
+        if limit < _PYTHON_FRAMES:
+            _usual = limit
+            sys.setrecursionlimit(_PYTHON_FRAMES)
         _deep += 1
     try:
         yield
     finally:
         with _lock:
             _deep -= 1
-            if _deep == 0:
-                sys.setrecursionlimit(_usual)
+            if _deep == 0 and _usual is not None:
+                # Others may have set a limit of their own meanwhile.
+                if sys.getrecursionlimit() == _PYTHON_FRAMES:
+                    sys.setrecursionlimit(_usual)
+                _usual = None
 
 
 def compile_to_text(

@@ -197,6 +197,9 @@ class kernel:  # noqa: N801 - it is used as a decorator
             return self._compile(key, constraints, architecture) if found is None else found
         finally:
             compiling.release()
+            with self._lock:
+                if self._compiling.get(key) is compiling:
+                    del self._compiling[key]
 
     def _compile(
         self,
@@ -268,6 +271,10 @@ class kernel:  # noqa: N801 - it is used as a decorator
         raise TypeError(
             f"Tile kernels have no subscript. Use launch(stream, grid, {self.__name__}, arguments)."
         )
+
+    def __reduce__(self) -> str:
+        """Be copied and pickled by name, as functions are."""
+        return self.__qualname__
 
     def __repr__(self) -> str:
         return f"<tile kernel {self.__qualname__}>"
