@@ -34,7 +34,7 @@ ArrayMemory::ArrayMemory(py::handle object, bool writable, const Stream& stream,
     : stream_(stream) {
   const auto show = [&](py::handle host) {
     host_.emplace(host, writable, what);
-    host_elements_ = elements_of_host_object(host);
+    shown_ = py::reinterpret_borrow<py::object>(host);
   };
   if (is_host_object(object)) {
     show(object);
@@ -67,7 +67,7 @@ ArrayMemory::ArrayMemory(py::handle object, bool writable, const Stream& stream,
 }
 
 ArrayElements ArrayMemory::elements() const {
-  if (host_) return host_elements_;
+  if (host_) return elements_of_host_object(shown_);
   const dlpack::Tensor& tensor = array_.tensor;
   const bool is_typed = tensor.type.code != dlpack::TypeCode::opaque_handle;
   return {is_typed, tensor.type, {tensor.shape, tensor.shape + tensor.dimensions}};

@@ -26,7 +26,7 @@ class ArrayMemory : driver::NotCopied {
   [[nodiscard]] bool is_on_host() const noexcept;
   /// Only if it is.
   [[nodiscard]] std::span<std::byte> host_bytes() const noexcept;
-  /// What the object says of its elements.
+  /// What the object says of its elements; with the GIL.
   [[nodiscard]] ArrayElements elements() const;
   /// Queues the copy. Work on an array of a device is ordered before and behind it.
   void copy_to(const Buffer& target) const;
@@ -41,7 +41,7 @@ class ArrayMemory : driver::NotCopied {
 
   const Stream& stream_;
   std::optional<HostBuffer> host_;
-  ArrayElements host_elements_;
+  pybind11::object shown_;  ///< whose memory that is
   ForeignArray array_;
   std::optional<Stream> producer_;  ///< if it is another stream
 };

@@ -45,6 +45,13 @@ class StreamOfCall {
   std::optional<Stream> own_;
 };
 
+/// Refuses a Buffer that was open when the call began, and that what it converts has closed.
+void require_still_open(py::handle self, const Buffer& begun_with, const char* function) {
+  if (begun_with.is_closed() || !get_if<Buffer>(self.ptr())->is_closed()) return;
+  throw py::value_error(std::string(function) +
+                        ": the buffer was closed while the other arguments were read");
+}
+
 /// A copy with options, which only buffers have.
 void copy_with_options(const char* function, py::handle destination, py::handle source,
                        py::handle stream, py::handle options) {
@@ -80,6 +87,7 @@ PyObject* copy_from(PyObject* self, const CopyArguments& given) {
   } else {
     used = with_memory(origin, false, stream.get(), "Buffer.copy_from: src",
                        [&](const ArrayMemory& array) {
+                         require_still_open(self, destination.get(), "Buffer.copy_from");
                          if (array.is_on_host()) host = array.host_bytes();
                          require_recorded_source(host);
                          const ReleaseGil release;
@@ -121,6 +129,7 @@ PyObject* copy_to(PyObject* self, const CopyArguments& given) {
   } else {
     used = with_memory(destination, true, stream.get(), "Buffer.copy_to: dst",
                        [&](const ArrayMemory& array) {
+                         require_still_open(self, source, "Buffer.copy_to");
                          require_recorded_copy(stream.get(), array.is_on_host());
                          const ReleaseGil release;
                          array.copy_from(source);
@@ -164,6 +173,7 @@ PyObject* fill(PyObject* self, const Arguments& given) {
     }
     std::memcpy(&pattern, host.bytes().data(), width);
   }
+  require_still_open(self, buffer.get(), "Buffer.fill");
   {
     const ReleaseGil release;
     buffer.get().fill(pattern, width, stream.get());
@@ -241,6 +251,7 @@ py::object get_slice(const ObjectOf<Buffer>& self, const py::object& index) {
   Py_ssize_t stop = 0;
   Py_ssize_t step = 0;
   if (PySlice_Unpack(index.ptr(), &start, &stop, &step) != 0) throw py::error_already_set();
+  require_still_open(self, whole, "a slice of a Buffer");
   if (step != 1) {
     throw py::value_error("a slice of a Buffer is one range of bytes: its step must be 1, not " +
                           std::to_string(step));

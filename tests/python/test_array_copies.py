@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`Buffer.copy_from`, `Buffer.copy_to` and `Device.to_device` with arrays of other libraries."""
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -226,8 +227,38 @@ class TestWrongOnes:
                 buffer.close()
                 return DATA
 
-        buffer.copy_from(Closes(None), stream=stream)  # as when it was called
-        assert buffer.is_closed
+        with pytest.raises(ValueError, match="copy_from: the buffer was closed while"):
+            buffer.copy_from(Closes(None), stream=stream)
+        with pytest.raises(ValueError, match="closed"):
+            buffer.copy_from(DATA, stream=stream)
+
+    @pytest.mark.skipif(sys.version_info < (3, 12), reason="__buffer__ came with Python 3.12")
+    @pytest.mark.parametrize("name", ["copy_from", "copy_to", "fill"])
+    def test_buffer_method_that_closes_the_buffer(
+        self, buffer: Buffer, stream: Stream, name: str
+    ) -> None:
+        class Closes:
+            asked = 0
+
+            def __buffer__(self, flags: int) -> memoryview:
+                self.asked += 1
+                buffer.close(stream)
+                return memoryview(bytearray(4 if name == "fill" else buffer_size))
+
+        buffer_size = buffer.size
+        source: Any = Closes()
+        with pytest.raises(ValueError, match=f"{name}: the buffer was closed while"):
+            getattr(buffer, name)(source, stream=stream)
+        assert source.asked == 1
+
+    def test_bound_of_a_slice_that_closes_the_buffer(self, buffer: Buffer) -> None:
+        class Closes:
+            def __index__(self) -> int:
+                buffer.close()
+                return 1
+
+        with pytest.raises(ValueError, match="slice of a Buffer: the buffer was closed while"):
+            _ = buffer[Closes() :]  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("index", [..., (slice(None), 1), 0], ids=str)

@@ -135,7 +135,8 @@ class TestGraphs:
     ) -> None:
         builder.begin_building()
         if direction == "copy_from":
-            memory.copy_from(Closing(memory.close, memory.size), stream=builder)
+            with pytest.raises(ValueError, match="was closed while"):
+                memory.copy_from(Closing(memory.close, memory.size), stream=builder)
         elif direction == "copy_to":
             other = VirtualMemoryResource(Device()).allocate(SIZE)
             memory.copy_to(other, stream=builder)

@@ -49,7 +49,9 @@ _LATER = (
 class _NoCollection:
     """Holds back Python's garbage collector while a function is recorded.
 
-    What it collects may run anything, which would become part of the recording.
+    What it collects may run anything, which would become part of the recording. Afterwards it is
+    as before the first of the recordings that overlap, unless somebody enabled it meanwhile: that
+    somebody disabled it again, which changed nothing, can't be known.
     """
 
     def __init__(self) -> None:
