@@ -2,9 +2,10 @@
 """Conditions of graphs, and nodes that run their branches by them."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
-from cudacore import Buffer, Device, Kernel, LaunchConfig, Stream
+from cudacore import Buffer, Device, Kernel, LaunchConfig, NotSupportedError, Stream
 from cudacore.graph import (
     ConditionalNode,
     GraphCondition,
@@ -242,6 +243,20 @@ class TestWrongUse:
             definition.launch(ONE, kernels["add"], pinned(4), condition)
         with pytest.raises(TypeError, match="cudaGraphConditionalHandle"):
             definition.launch(ONE, kernels["add"], condition, 1)
+
+    @pytest.mark.simulator_only(reason="how deep a GPU's driver nests graphs is not documented")
+    def test_branches_that_are_nested_too_deep(self, tmp_path: Path) -> None:
+        definition = GraphDefinition()
+        child = GraphDefinition()
+        innermost = definition
+        for _ in range(999):
+            innermost = innermost.if_then(definition.create_condition(1)).then
+        with pytest.raises(NotSupportedError, match="at most 1000 levels deep"):
+            innermost.if_then(definition.create_condition(1))
+        with pytest.raises(NotSupportedError, match="at most 1000 levels deep"):
+            innermost.embed(child)
+        definition.debug_dot_print(tmp_path / "graph.dot")
+        assert (tmp_path / "graph.dot").read_text().count("subgraph") == 1000
 
     def test_callbacks_cannot_be_in_branches(self) -> None:
         definition = GraphDefinition()

@@ -34,6 +34,27 @@ CUresult check_edge(const GraphNode& from, const CUgraphEdgeData& data) {
   return refuse(CUDA_ERROR_INVALID_VALUE, "no edge has this data");
 }
 
+/// Calls that walk through a graph and those inside it have a frame of the stack for each level.
+constexpr std::size_t most_levels = 1000;
+
+/// How many levels of graphs there are, down from this one.
+std::size_t levels(const Graph& graph) {
+  std::size_t below = 0;
+  for (const auto& node : graph.nodes) {
+    for (const auto& body : node->bodies) below = std::max(below, levels(*body));
+  }
+  return 1 + below;
+}
+
+/// NOT_SUPPORTED if a graph with so many levels can't be put into another.
+CUresult check_levels(const Graph& outer, std::size_t inner) {
+  std::size_t count = inner + 1;
+  for (const GraphNode* owner = outer.owner; owner != nullptr; owner = owner->graph->owner) ++count;
+  if (count <= most_levels) return CUDA_SUCCESS;
+  return refuse(CUDA_ERROR_NOT_SUPPORTED,
+                "the simulated device nests child graphs and bodies at most 1000 levels deep");
+}
+
 }  // namespace
 
 std::shared_ptr<Graph> Graph::create() {
@@ -62,6 +83,9 @@ CUresult Graph::check(const Dependencies& dependencies) const {
 
 CUresult Graph::add(SharedAction action, const Dependencies& dependencies, GraphNode*& node) {
   if (const CUresult result = check(dependencies); result != CUDA_SUCCESS) return result;
+  if (action->type == CU_GRAPH_NODE_TYPE_CONDITIONAL) {
+    if (const CUresult result = check_levels(*this, 1); result != CUDA_SUCCESS) return result;
+  }
   if (const CUresult result = claim_memory(*action, *this); result != CUDA_SUCCESS) return result;
   auto added = std::make_shared<GraphNode>();
   added->graph = this;
@@ -90,7 +114,8 @@ CUresult Graph::add(SharedAction action, const Dependencies& dependencies, Graph
 CUresult Graph::add_child(std::shared_ptr<Graph> child, const Dependencies& dependencies,
                           GraphNode*& node) {
   static const auto action = std::make_shared<const GraphAction>(CU_GRAPH_NODE_TYPE_GRAPH);
-  const CUresult result = add(action, dependencies, node);
+  CUresult result = check_levels(*this, levels(*child));
+  if (result == CUDA_SUCCESS) result = add(action, dependencies, node);
   if (result != CUDA_SUCCESS) return result;
   child->owner = node;
   node->body_handles.push_back(child->handle);
