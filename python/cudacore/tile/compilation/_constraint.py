@@ -176,7 +176,6 @@ class DataclassConstraint:
         return DataclassConstraint(dataclass_type, [fields[name] for name in names])
 
 
-@public("cudacore.tile.compilation")
 def _exact(value: Any) -> object:
     """Return what a constant is, whatever its own class says that it equals."""
     if isinstance(value, enum.Enum):
@@ -188,6 +187,7 @@ def _exact(value: Any) -> object:
     return str.__str__(value) if isinstance(value, str) else value
 
 
+@public("cudacore.tile.compilation")
 @dataclass(frozen=True)
 class ConstantConstraint:
     """A value that is compiled in, for a parameter annotated with ``ct.Constant``.
