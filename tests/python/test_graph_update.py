@@ -2,6 +2,7 @@
 """Updates of nodes in definitions and in executable graphs."""
 
 import ctypes
+import inspect
 from collections.abc import Callable
 
 import cudacore
@@ -10,6 +11,7 @@ from cudacore import CUDAError, Device, Kernel, LaunchConfig, NotSupportedError,
 from cudacore.graph import (
     Graph,
     GraphDefinition,
+    GraphNode,
 )
 from graph_kernels import SHAPE, Allocate, add, current, kernels, values
 
@@ -125,6 +127,47 @@ class TestUpdate:
                 change()
         with pytest.raises(TypeError, match="GraphNode"):
             _ = graph[3]  # type: ignore[index]
+
+    def test_of_a_child_graph(self, stream: Stream, pinned: Allocate) -> None:
+        buffer = pinned(16)
+        inner, other = GraphDefinition(), GraphDefinition()
+        inner.memset(buffer, 1, 4)
+        other.memset(buffer, 2, 4)
+        definition = GraphDefinition()
+        node = definition.embed(inner)
+        graph = definition.instantiate()
+        graph[node].update(other)
+        run(graph, stream)
+        assert values(buffer)[0] == 0x02020202
+        graph[node].update(child=inner)
+        run(graph, stream)
+        assert values(buffer)[0] == 0x01010101
+        for update in (node.update, graph[node].update):
+            with pytest.raises(TypeError, match="child must be a GraphDefinition, not int"):
+                update(5)
+        with pytest.raises(TypeError, match=r"ChildGraphNode\.update\(\) .*'child'"):
+            graph[node].update()
+        with pytest.raises(NotSupportedError, match="edit its child_graph"):
+            node.update(other)
+
+    def test_tells_its_parameters(self, pinned: Allocate) -> None:
+        node = GraphDefinition().memset(pinned(16), 0, 4)
+        signature = inspect.signature(node.update)
+        assert list(signature.parameters)[:2] == ["dst", "value"]
+        assert signature.return_annotation == "None"
+        with pytest.raises(TypeError, match=r"MemsetNode\.update\(\) got .*'length'"):
+            node.update(length=3)  # type: ignore[call-arg]
+
+    def test_callback_of_a_callback_node_is_its_function(self, stream: Stream) -> None:
+        calls: list[int] = []
+        definition = GraphDefinition()
+        node = definition.callback(lambda: calls.append(1))
+        assert node.callback is not None
+        node.callback()
+        assert calls == [1]
+        GraphNode.callback(node, lambda: calls.append(2))
+        run(definition.instantiate(), stream)
+        assert calls == [1, 1, 2]
 
     def test_of_a_later_node_is_refused(self, stream: Stream, pinned: Allocate) -> None:
         buffer = pinned(16)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from cudacore._core import Event, _GraphWork
 from cudacore.graph import _work
 from cudacore.graph._names import name_methods
+from cudacore.typing import GraphConditionalType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -143,18 +144,14 @@ class Adding:
 
     def embed(self, child: GraphDefinition) -> ChildGraphNode:
         """Add a copy of another definition, as it is now, as one node."""
-        definition = getattr(child, "_definition", None)
-        if definition is None:
-            msg = f"child must be a GraphDefinition, not {type(child).__name__}"
-            raise TypeError(msg)
-        return self._add(_GraphWork.child(definition))
+        return self._add(_work.child(child))
 
     def record(self, event: Event) -> EventRecordNode:
-        """Record an event each time that the graph gets here."""
+        """Record an event each time the graph reaches this node."""
         return self._add(_GraphWork.record(require_event(event)))
 
     def wait(self, event: Event) -> EventWaitNode:
-        """Wait for what an event was last recorded after."""
+        """Wait for an event: for the work that was queued before it was last recorded."""
         return self._add(_GraphWork.wait(require_event(event)))
 
     def callback(self, fn: Callable[..., object], *, user_data: object = None) -> HostCallbackNode:
@@ -217,15 +214,15 @@ class Adding:
         condition : GraphCondition
             From `GraphDefinition.create_condition` of this graph. One node reads it.
         """
-        return self._add(_GraphWork.conditional(condition, 0, 1))
+        return self._add(_work.conditional(condition, GraphConditionalType.IF, 1))
 
     def if_else(self, condition: GraphCondition) -> IfElseNode:
         """Run one branch if a condition is not 0, and another if it is; see `if_then`."""
-        return self._add(_GraphWork.conditional(condition, 0, 2))
+        return self._add(_work.conditional(condition, GraphConditionalType.IF, 2))
 
     def while_loop(self, condition: GraphCondition) -> WhileNode:
         """Repeat a branch as long as a condition is not 0; see `if_then`."""
-        return self._add(_GraphWork.conditional(condition, 1, 1))
+        return self._add(_work.conditional(condition, GraphConditionalType.WHILE, 1))
 
     def switch(self, condition: GraphCondition, count: int) -> SwitchNode:
         """Run the branch with the condition's number, if there is one; see `if_then`.
@@ -236,7 +233,8 @@ class Adding:
         count : int
             How many branches there are.
         """
-        return self._add(_GraphWork.conditional(condition, 2, _work.branch_count(count)))
+        branches = _work.branch_count(count)
+        return self._add(_work.conditional(condition, GraphConditionalType.SWITCH, branches))
 
     def join(self, *nodes: GraphNode) -> EmptyNode:
         """Add an empty node that runs after all the given nodes, and after this one, if any."""

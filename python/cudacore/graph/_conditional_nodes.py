@@ -3,16 +3,13 @@
 
 from __future__ import annotations
 
-from cudacore.graph._nodes import CONDITIONAL_KINDS, GraphNode
+from cudacore.graph._nodes import CONDITIONAL_KINDS, GraphNode, conditional_type
 from cudacore.typing import GraphConditionalType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cudacore._core import GraphCondition
     from cudacore.graph._definition import GraphDefinition
-
-# By CUgraphConditionalNodeType.
-_TYPES = (GraphConditionalType.IF, GraphConditionalType.WHILE, GraphConditionalType.SWITCH)
 
 
 class ConditionalNode(GraphNode):
@@ -31,8 +28,7 @@ class ConditionalNode(GraphNode):
     @property
     def cond_type(self) -> GraphConditionalType | None:
         """GraphConditionalType or None: ``"if"``, ``"while"`` or ``"switch"``."""
-        kind = self._node.condition_kind
-        return None if kind is None else _TYPES[kind]
+        return conditional_type(self._node)
 
     @property
     def branches(self) -> tuple[GraphDefinition, ...]:
@@ -89,9 +85,9 @@ class SwitchNode(ConditionalNode):
 CONDITIONAL_KINDS.update(
     {
         (None, 0): ConditionalNode,
-        (0, 1): IfNode,
-        (0, 2): IfElseNode,
-        (1, 1): WhileNode,
-        (2, None): SwitchNode,
+        (GraphConditionalType.IF, 1): IfNode,
+        (GraphConditionalType.IF, 2): IfElseNode,
+        (GraphConditionalType.WHILE, 1): WhileNode,
+        (GraphConditionalType.SWITCH, None): SwitchNode,
     }
 )

@@ -30,11 +30,12 @@ class ExecutableNode:
         The parameters are those of the node's own ``update``. What isn't given is taken from the
         definition.
         """
-        change = getattr(self._node, "_changed", None)
-        if change is None:
+        update = getattr(type(self._node), "update", None)
+        if update is None:
             msg = f"a {type(self._node).__name__} has nothing to update"
             raise TypeError(msg)
-        self._graph._update_node(self._node._node, change(*args, **kwargs))
+        work = update.__wrapped__(self._node, *args, **kwargs)
+        self._graph._update_node(self._node._node, work)
 
     def enable(self) -> None:
         """Let it run in later launches, as it does at first (cuGraphNodeSetEnabled)."""

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
-from cudacore.graph._nodes import KINDS, GraphNode
+from cudacore.graph._nodes import KINDS, GraphNode, GraphNodeType
 from cudacore.graph._work import MEMORY_TYPES
-from cudacore.typing import GraphMemoryType
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cudacore.typing import GraphMemoryType
 
 
 class AllocNode(GraphNode):
@@ -31,7 +34,7 @@ class AllocNode(GraphNode):
     @property
     def memory_type(self) -> GraphMemoryType:
         """GraphMemoryType: ``"device"``, ``"host"`` or ``"managed"``."""
-        return GraphMemoryType(MEMORY_TYPES[self._node.allocation[3]])
+        return MEMORY_TYPES[self._node.allocation[3]]
 
     @property
     def peer_access(self) -> tuple[int, ...]:
@@ -50,6 +53,5 @@ class FreeNode(GraphNode):
         return self._node.released
 
 
-# By CUgraphNodeType.
-KINDS[10] = AllocNode
-KINDS[11] = FreeNode
+KINDS[GraphNodeType.CU_GRAPH_NODE_TYPE_MEM_ALLOC] = AllocNode
+KINDS[GraphNodeType.CU_GRAPH_NODE_TYPE_MEM_FREE] = FreeNode

@@ -10,6 +10,7 @@ from collections.abc import Set as AbstractSet
 from typing import TypeVar
 
 from cudacore.graph._adding import Adding
+from cudacore.graph._work import CONDITIONAL_TYPES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from cudacore._core import _GraphNode, _GraphWork
     from cudacore.graph._definition import GraphDefinition
+    from cudacore.typing import GraphConditionalType
 
 
 _Found = TypeVar("_Found")
@@ -126,10 +128,16 @@ class GraphNode(Adding):
         return ""
 
 
-# By CUgraphNodeType; the modules that define the classes add them.
+# By GraphNodeType; the modules that define the classes add them.
 KINDS: dict[int, type[GraphNode]] = {}
-# By CUgraphConditionalNodeType and the number of branches, None for any.
-CONDITIONAL_KINDS: dict[tuple[int | None, int | None], type[GraphNode]] = {}
+# By the type and the number of branches, None for any.
+CONDITIONAL_KINDS: dict[tuple[GraphConditionalType | None, int | None], type[GraphNode]] = {}
+
+
+def conditional_type(bound: _GraphNode) -> GraphConditionalType | None:
+    """Return how a conditional node runs its branches, if that is known."""
+    kind = bound.condition_kind
+    return None if kind is None else CONDITIONAL_TYPES[kind]
 
 
 # By identity, which is a node's own as long as there is an object of it.
@@ -143,7 +151,7 @@ def show(bound: _GraphNode) -> Any:
         return known
     kind = KINDS.get(bound.kind, GraphNode)
     if bound.kind == GraphNodeType.CU_GRAPH_NODE_TYPE_CONDITIONAL:
-        how = bound.condition_kind
+        how = conditional_type(bound)
         kind = CONDITIONAL_KINDS.get((how, len(bound.branches))) or CONDITIONAL_KINDS[how, None]
     node = kind.__new__(kind)
     node._node = bound

@@ -14,13 +14,15 @@ from typing import NamedTuple, cast
 
 from cudacore._core import Buffer, Kernel, _GraphWork
 from cudacore._integers import UINT64, to_int
+from cudacore.typing import GraphConditionalType, GraphMemoryType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from cudacore._core import Device, LaunchConfig
+    from cudacore._core import Device, GraphCondition, LaunchConfig
+    from cudacore.graph._definition import GraphDefinition
 
 
 # The base class of what CFUNCTYPE makes.
@@ -216,7 +218,13 @@ def memset(
 
 
 # By GraphMemoryType of the extension.
-MEMORY_TYPES = ("device", "host", "managed")
+MEMORY_TYPES = (GraphMemoryType.DEVICE, GraphMemoryType.HOST, GraphMemoryType.MANAGED)
+# By CUgraphConditionalNodeType.
+CONDITIONAL_TYPES = (
+    GraphConditionalType.IF,
+    GraphConditionalType.WHILE,
+    GraphConditionalType.SWITCH,
+)
 
 
 def allocation(
@@ -226,9 +234,23 @@ def allocation(
     if memory_type not in MEMORY_TYPES:
         msg = f"memory_type must be one of {', '.join(MEMORY_TYPES)}, not {memory_type!r}"
         raise ValueError(msg)
-    kind = MEMORY_TYPES.index(str(memory_type))
+    kind = MEMORY_TYPES.index(GraphMemoryType(memory_type))
     others = [] if peers is None else list(peers)  # type: ignore[call-overload]
     return _GraphWork.allocate(to_int(size, "size", UINT64), device, kind, others)
+
+
+def conditional(condition: GraphCondition, kind: GraphConditionalType, branches: int) -> _GraphWork:
+    """Make the work of a conditional node."""
+    return _GraphWork.conditional(condition, CONDITIONAL_TYPES.index(kind), branches)
+
+
+def child(graph: GraphDefinition) -> _GraphWork:
+    """Make the work of a child graph node."""
+    definition = getattr(graph, "_definition", None)
+    if definition is None:
+        msg = f"child must be a GraphDefinition, not {type(graph).__name__}"
+        raise TypeError(msg)
+    return _GraphWork.child(definition)
 
 
 def callback(fn: Callable[..., object], user_data: object) -> _GraphWork:

@@ -3,19 +3,36 @@
 
 from __future__ import annotations
 
+import functools
+
 from cudacore._core import CUDAError, _GraphWork
 from cudacore.graph import _work
 from cudacore.graph._adding import require_event
-from cudacore.graph._names import named
-from cudacore.graph._nodes import KINDS, GraphNode
+from cudacore.graph._nodes import KINDS, GraphNode, GraphNodeType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any
+    from typing import Any, Concatenate, ParamSpec, TypeVar
 
     from cudacore._core import Buffer, Event, Kernel, LaunchConfig
     from cudacore.graph._definition import GraphDefinition
+
+    _Parameters = ParamSpec("_Parameters")
+    _Updated = TypeVar("_Updated", bound=GraphNode)
+
+
+def updating(
+    make: Callable[Concatenate[_Updated, _Parameters], _GraphWork],
+) -> Callable[Concatenate[_Updated, _Parameters], None]:
+    """Make `update` of what makes the new work, which `ExecutableNode` needs: ``__wrapped__``."""
+    make.__annotations__["return"] = "None"  # as signatures and documentation show it
+
+    @functools.wraps(make)
+    def update(self: _Updated, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> None:
+        self._node.update(make(self, *args, **kwargs))
+
+    return update
 
 
 class EmptyNode(GraphNode):
@@ -69,14 +86,24 @@ class KernelNode(GraphNode):
         """
         return self._node.device_node
 
-    @named("KernelNode.update")
-    def _changed(
+    @updating
+    def update(
         self,
         *,
         config: LaunchConfig | Mapping[str, Any] | None = None,
         kernel: Kernel | None = None,
         args: tuple[Any, ...] | None = None,
     ) -> _GraphWork:
+        """Change what later graphs launch (cuGraphNodeSetParams); what is None stays.
+
+        Parameters
+        ----------
+        config : LaunchConfig
+        kernel : Kernel
+            Needs `args`.
+        args : tuple
+            Needed for a node that wasn't added by ``launch``, such as one that was captured.
+        """
         before = self._node.operands
         if before is None and (config is None or kernel is None or args is None):
             if args is None:
@@ -91,25 +118,6 @@ class KernelNode(GraphNode):
                 None,
             )
         return _work.launch(before, config, kernel, args)
-
-    def update(
-        self,
-        *,
-        config: LaunchConfig | Mapping[str, Any] | None = None,
-        kernel: Kernel | None = None,
-        args: tuple[Any, ...] | None = None,
-    ) -> None:
-        """Change what later graphs launch (cuGraphNodeSetParams); what is None stays.
-
-        Parameters
-        ----------
-        config : LaunchConfig
-        kernel : Kernel
-            Needs `args`.
-        args : tuple
-            Needed for a node that wasn't added by ``launch``, such as one that was captured.
-        """
-        self._node.update(self._changed(config=config, kernel=kernel, args=args))
 
 
 class MemcpyNode(GraphNode):
@@ -132,22 +140,7 @@ class MemcpyNode(GraphNode):
         """int: Bytes."""
         return self._node.copy[2]
 
-    @named("MemcpyNode.update")
-    def _changed(
-        self,
-        *,
-        dst: Buffer | int | None = None,
-        src: Buffer | int | None = None,
-        size: int | None = None,
-        dst_owner: object = None,
-        src_owner: object = None,
-    ) -> _GraphWork:
-        before = self._node.operands
-        if before is None:
-            dst_address, src_address, count = self._node.copy
-            before = _work.Copy(_work.Operand(dst_address), _work.Operand(src_address), count)
-        return _work.memcpy(before, dst, src, size, dst_owner, src_owner)
-
+    @updating
     def update(
         self,
         *,
@@ -156,13 +149,16 @@ class MemcpyNode(GraphNode):
         size: int | None = None,
         dst_owner: object = None,
         src_owner: object = None,
-    ) -> None:
+    ) -> _GraphWork:
         """Change what later graphs copy (cuGraphNodeSetParams); what is None stays.
 
         The parameters are those of `GraphNode.memcpy`.
         """
-        work = self._changed(dst=dst, src=src, size=size, dst_owner=dst_owner, src_owner=src_owner)
-        self._node.update(work)
+        before = self._node.operands
+        if before is None:
+            dst_address, src_address, count = self._node.copy
+            before = _work.Copy(_work.Operand(dst_address), _work.Operand(src_address), count)
+        return _work.memcpy(before, dst, src, size, dst_owner, src_owner)
 
 
 class MemsetNode(GraphNode):
@@ -200,24 +196,7 @@ class MemsetNode(GraphNode):
         """int: Bytes from one row to the next."""
         return self._node.fill[5]
 
-    @named("MemsetNode.update")
-    def _changed(
-        self,
-        *,
-        dst: Buffer | int | None = None,
-        value: object = None,
-        element_size: int | None = None,
-        width: int | None = None,
-        height: int | None = None,
-        pitch: int | None = None,
-        dst_owner: object = None,
-    ) -> _GraphWork:
-        before = self._node.operands
-        if before is None:
-            target, *rest = self._node.fill
-            before = _work.Fill(_work.Operand(target), *rest)
-        return _work.memset(before, dst, value, element_size, width, height, pitch, dst_owner)
-
+    @updating
     def update(
         self,
         *,
@@ -228,22 +207,16 @@ class MemsetNode(GraphNode):
         height: int | None = None,
         pitch: int | None = None,
         dst_owner: object = None,
-    ) -> None:
+    ) -> _GraphWork:
         """Change what later graphs fill (cuGraphNodeSetParams); what is None stays.
 
         The parameters are those of `GraphNode.memset`; an int `value` has `element_size` bytes.
         """
-        self._node.update(
-            self._changed(
-                dst=dst,
-                value=value,
-                element_size=element_size,
-                width=width,
-                height=height,
-                pitch=pitch,
-                dst_owner=dst_owner,
-            )
-        )
+        before = self._node.operands
+        if before is None:
+            target, *rest = self._node.fill
+            before = _work.Fill(_work.Operand(target), *rest)
+        return _work.memset(before, dst, value, element_size, width, height, pitch, dst_owner)
 
 
 class _EventNode(GraphNode):
@@ -254,21 +227,15 @@ class _EventNode(GraphNode):
         """Event: The event."""
         return self._node.event
 
-    def update(self, event: Event) -> None:
-        """Use another event in later graphs (cuGraphNodeSetParams)."""
-        self._node.update(self._changed(event))
-
-    def _changed(self, event: Event) -> _GraphWork:
-        raise NotImplementedError
-
 
 class EventRecordNode(_EventNode):
     """The record of an event."""
 
     __slots__ = ()
 
-    @named("EventRecordNode.update")
-    def _changed(self, event: Event) -> _GraphWork:
+    @updating
+    def update(self, event: Event) -> _GraphWork:
+        """Record another event in later graphs (cuGraphNodeSetParams)."""
         return _GraphWork.record(require_event(event))
 
 
@@ -277,8 +244,9 @@ class EventWaitNode(_EventNode):
 
     __slots__ = ()
 
-    @named("EventWaitNode.update")
-    def _changed(self, event: Event) -> _GraphWork:
+    @updating
+    def update(self, event: Event) -> _GraphWork:
+        """Wait for another event in later graphs (cuGraphNodeSetParams)."""
         return _GraphWork.wait(require_event(event))
 
 
@@ -293,16 +261,13 @@ class HostCallbackNode(GraphNode):
         operands = self._node.operands
         return None if operands is None else operands.fn
 
-    @named("HostCallbackNode.update")
-    def _changed(self, fn: Callable[..., object], *, user_data: object = None) -> _GraphWork:
-        return _work.callback(fn, user_data)
-
-    def update(self, fn: Callable[..., object], *, user_data: object = None) -> None:
+    @updating
+    def update(self, fn: Callable[..., object], *, user_data: object = None) -> _GraphWork:
         """Call another function in later graphs (cuGraphNodeSetParams).
 
         The parameters are those of `GraphNode.callback`.
         """
-        self._node.update(self._changed(fn, user_data=user_data))
+        return _work.callback(fn, user_data)
 
 
 class ChildGraphNode(GraphNode):
@@ -317,21 +282,32 @@ class ChildGraphNode(GraphNode):
 
         return show_definition(self._node.child_graph)
 
-    @named("ChildGraphNode.update")
-    def _changed(self, child: GraphDefinition) -> _GraphWork:
-        return _GraphWork.child(child._definition)
+    @updating
+    def update(self, child: GraphDefinition) -> _GraphWork:
+        """Run the work of another graph: ``graph[node].update(child)`` (cuGraphExecNodeSetParams).
+
+        Parameters
+        ----------
+        child : GraphDefinition
+            Its nodes and edges must be those of `child_graph`.
+
+        Raises
+        ------
+        NotSupportedError
+            This node itself is updated: it keeps its graph. Edit `child_graph` instead.
+        """
+        return _work.child(child)
 
 
-# By CUgraphNodeType.
 KINDS.update(
     {
-        0: KernelNode,
-        1: MemcpyNode,
-        2: MemsetNode,
-        3: HostCallbackNode,
-        4: ChildGraphNode,
-        5: EmptyNode,
-        6: EventWaitNode,
-        7: EventRecordNode,
+        GraphNodeType.CU_GRAPH_NODE_TYPE_KERNEL: KernelNode,
+        GraphNodeType.CU_GRAPH_NODE_TYPE_MEMCPY: MemcpyNode,
+        GraphNodeType.CU_GRAPH_NODE_TYPE_MEMSET: MemsetNode,
+        GraphNodeType.CU_GRAPH_NODE_TYPE_HOST: HostCallbackNode,
+        GraphNodeType.CU_GRAPH_NODE_TYPE_GRAPH: ChildGraphNode,
+        GraphNodeType.CU_GRAPH_NODE_TYPE_EMPTY: EmptyNode,
+        GraphNodeType.CU_GRAPH_NODE_TYPE_WAIT_EVENT: EventWaitNode,
+        GraphNodeType.CU_GRAPH_NODE_TYPE_EVENT_RECORD: EventRecordNode,
     }
 )
