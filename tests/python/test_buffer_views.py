@@ -125,11 +125,9 @@ def test_bounds_that_close_the_buffer_are_safe() -> None:
             buffer.close()
             return 8
 
-    part = buffer[Bound() :]
+    with pytest.raises(ValueError, match="closed while"):
+        buffer[Bound() :]
     assert buffer.is_closed
-    assert part.size == 56
-    assert not resource.returned
-    part.close()
     assert [size for size, _ in resource.returned] == [64]
 
 

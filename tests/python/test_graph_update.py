@@ -283,6 +283,7 @@ class TestCapturedKernels:
         with pytest.raises(TypeError, match="add: argument 2"):
             node.update(args=(buffer, "two"))
 
+    @pytest.mark.simulator_only(reason="a GPU's driver tells which kernel other code launched")
     def test_of_other_code(
         self,
         stream: Stream,

@@ -7,6 +7,7 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import cudacore
 import pytest
 from cudacore import (
     Buffer,
@@ -216,7 +217,8 @@ class TestRefusals:
             forged = _buffers.descriptor_from(((file, size),))
             with pytest.raises((ValueError, CUDAError)):
                 Buffer.from_ipc_descriptor(resource, forged)
-        assert device.mem_info.free == free
+        # Other processes may use a GPU meanwhile.
+        assert not cudacore.simulator.is_enabled() or device.mem_info.free == free
 
     def test_foreign_files(self, resource: VirtualMemoryResource, tmp_path: Path) -> None:
         (tmp_path / "file").write_bytes(bytes(4 << 20))
