@@ -16,7 +16,7 @@ from cudacore import (
     simulator,
 )
 from cudacore._doctor import device_checks
-from cudacore.graph import GraphNodeType, _conditional_nodes, _guards, _recorded_function, _work
+from cudacore.graph import GraphNodeType, _guards, _recorded_function, _work
 from harness import ROOT
 
 INCLUDE = ROOT / "include" / "cudacore"
@@ -60,7 +60,7 @@ def test_memory_of_graphs() -> None:
 
 def test_kinds_of_conditions() -> None:
     known = enumerators((INCLUDE / "graph_condition.hpp").read_text(), "enum class ConditionKind")
-    assert known == {f"{kind}_": i for i, kind in enumerate(_conditional_nodes._TYPES)}
+    assert known == {f"{kind}_": i for i, kind in enumerate(_work.CONDITIONAL_TYPES)}
 
 
 def test_limits_of_the_simulator() -> None:
