@@ -175,6 +175,27 @@ def of_items(*numbers): return sum(n if type(n) is int else 100 for n in numbers
 def of_default(n, asks=type): return n if asks(n) is int else 100
 def of_found(n, holder): holder.n = n; return of_holder(holder)
 def of_holder(holder): n = holder.n; return n if type(n) is int else 100
+class Slots: __slots__ = ("n", "unset")
+def of_slots(n): s = Slots(); s.n = n; return in_slots(s)
+def in_slots(s): n = s.n; return n if type(n) is int else 100
+def of_view(n): return in_view({1: n}.values())
+def in_view(values): return sum(n if type(n) is int else 100 for n in values)
+def of_iterator(n): return in_view(zip_first(zip([n, 0.5], [1, 2])))
+def zip_first(pairs): return [next(iter(pairs))[0]]
+def of_many(n): return in_many([0.5] * 100_000 + [n])
+def in_many(values): return values[-1] if type(values[-1]) is int else 100
+class Raises:
+    @property
+    def __dict__(self): raise ValueError("not for you")
+def of_raises(n):
+    try: in_raises(Raises())
+    except ValueError: pass
+    return of_argument(n)
+def in_raises(x): return type(x)
+def of_profiler(n):
+    import sys
+    sys.setprofile(None)
+    return of_argument(n)
 def refuses(n):
     if type(n) is not int: raise ValueError("not an int")
     return n
@@ -182,7 +203,11 @@ def refuses(n):
 
 
 @pytest.mark.parametrize(
-    "name", ["of_argument", "of_alias", "of_items", "of_default", "of_found", "refuses"]
+    "name",
+    [
+        *("of_argument", "of_alias", "of_items", "of_default", "of_found", "of_slots", "of_view"),
+        *("of_iterator", "of_many", "of_raises", "of_profiler", "refuses"),
+    ],
 )
 def test_code_of_other_modules_that_asks_for_the_type(
     device: Device, kernels: Kernels, name: str

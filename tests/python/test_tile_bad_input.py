@@ -403,7 +403,7 @@ def test_deep_nesting_names_its_place(make, refuse):
     lines = [
         "def deep(x):",
         "    a = ct.bid(0)",
-        f"    known = {' and '.join(['a == 0'] * 400)}",
+        f"    known = {' and '.join(['a == 0'] * 220)}",
         "    ct.store(x, (0,), ct.full((4,), known, x.dtype))",
     ]
     linecache.cache["<deep>"] = (0, None, [line + "\n" for line in lines], "<deep>")

@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import builtins
+import collections
+import contextlib
+import itertools
 import sys
 import types
 
@@ -15,6 +18,35 @@ if TYPE_CHECKING:
     from typing import Any
 
 _OWN_CODE = __file__.removesuffix("graph/_type_watch.py")
+
+#: How many values are looked at in a recording. Who has more is taken to ask.
+_MOST_VALUES = 10_000
+
+#: Kinds of containers, and what lists their values without code of theirs.
+_CONTAINERS: tuple[tuple[type, Any], ...] = (
+    (tuple, tuple.__iter__),
+    (list, list.__iter__),
+    (dict, lambda found: iter(dict.values(found))),
+    (set, set.__iter__),
+    (frozenset, frozenset.__iter__),
+    (collections.deque, collections.deque.__iter__),
+    *((type(view), iter) for view in ({}.keys(), {}.values(), {}.items())),  # type: ignore[var-annotated]
+)
+
+#: What can't be looked into without changing it.
+_ITERATORS: tuple[type, ...] = (
+    type(iter(())),
+    type(iter([])),
+    type(iter({})),
+    type(iter({}.values())),
+    type(iter({}.items())),
+    type(iter(set())),
+    enumerate,
+    filter,
+    map,
+    reversed,
+    zip,
+)
 
 
 def mentions_type(code: types.CodeType, space: dict[str, Any]) -> bool:
@@ -48,7 +80,9 @@ class TypeWatch:
         self.has_noticed = False
         self._hook: Any = None
         self._before: Any = None
-        self._mentions: dict[types.CodeType, bool] = {}
+        self._left = _MOST_VALUES
+        # With what keeps their identities theirs: equal code may be of two modules.
+        self._mentions: dict[tuple[int, int], tuple[bool, types.CodeType, dict[str, Any]]] = {}
 
     @staticmethod
     def is_possible() -> bool:
@@ -64,6 +98,8 @@ class TypeWatch:
     def __exit__(self, *_: object) -> None:
         if sys.getprofile() is self._hook:
             sys.setprofile(self._before)
+        else:  # somebody took it away, so it has not seen everything
+            self.has_noticed = True
         self._hook = self._before = None
 
     def _look(self, frame: types.FrameType, event: str, arg: object) -> None:
@@ -72,34 +108,52 @@ class TypeWatch:
         # At the end, too: it may have found the number elsewhere than among its arguments.
         if self.has_noticed or event not in ("call", "return"):
             return
-        code = frame.f_code
-        if code.co_filename.startswith(_OWN_CODE):
-            return
-        mentions = self._mentions.get(code)
-        if mentions is None:
-            mentions = self._mentions[code] = mentions_type(code, frame.f_globals)
+        if not frame.f_code.co_filename.startswith(_OWN_CODE):
+            try:
+                self.has_noticed = self._asks(frame)
+            except Exception:  # noqa: BLE001 - must not reach the function, which is none of its
+                self.has_noticed = True
+
+    def _asks(self, frame: types.FrameType) -> bool:
+        code, space = frame.f_code, frame.f_globals
+        known = self._mentions.get((id(code), id(space)))
+        if known is None:
+            known = mentions_type(code, space), code, space
+            self._mentions[id(code), id(space)] = known
         values = list(frame.f_locals.values())
-        if mentions or any(one is type for one in values):
-            self.has_noticed = any(_has_stand_in(one, 3) for one in values)
+        return (known[0] or any(one is type for one in values)) and any(
+            self._has_stand_in(one, 3) for one in values
+        )
 
-
-def _has_stand_in(found: object, depth: int) -> bool:
-    """Look into containers and objects, but run no code of theirs."""
-    kind = type(found)
-    if is_number_stand_in(found):
-        return True
-    if depth == 0:
-        return False
-    parts: list[Any] = []
-    if issubclass(kind, tuple):
-        parts = list(tuple.__iter__(found))  # type: ignore[arg-type]
-    elif issubclass(kind, list):
-        parts = list(list.__iter__(found))  # type: ignore[arg-type]
-    elif issubclass(kind, dict):
-        parts = list(dict.values(found))  # type: ignore[arg-type]
-    elif not issubclass(kind, (type, types.ModuleType, types.FunctionType)):
-        try:
-            parts = list(dict.values(object.__getattribute__(found, "__dict__")))
-        except (AttributeError, TypeError):
+    def _has_stand_in(self, found: object, depth: int) -> bool:
+        """Look into containers and objects, but run no code of theirs."""
+        self._left -= 1
+        if self._left < 0 or is_number_stand_in(found) or issubclass(type(found), _ITERATORS):
+            return True
+        if depth == 0:
             return False
-    return any(_has_stand_in(one, depth - 1) for one in parts)
+        return any(self._has_stand_in(one, depth - 1) for one in _parts_of(found, self._left))
+
+
+def _parts_of(found: Any, most: int) -> Iterator[object]:
+    """List what a container or an object holds: a little more than the most, if it has more."""
+    kind = type(found)
+    items: Any = None
+    for base, items_of in _CONTAINERS:
+        if issubclass(kind, base):
+            items = items_of(found)
+            break
+    if items is None and not issubclass(kind, (type, types.ModuleType, types.FunctionType)):
+        items = _attributes_of(found)
+    return itertools.islice(items or (), most + 1)
+
+
+def _attributes_of(found: object) -> Iterator[object]:
+    for base in type(found).__mro__:
+        for field in tuple(vars(base).values()):
+            if type(field) is types.MemberDescriptorType:
+                with contextlib.suppress(AttributeError):  # not assigned yet
+                    yield field.__get__(found)
+        own = vars(base).get("__dict__")
+        if type(own) is types.GetSetDescriptorType:
+            yield from list(own.__get__(found).values())
