@@ -4,79 +4,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from functools import partial
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cudacore._core import SMResource, WorkqueueResource
-from cudacore._integers import to_int
-from cudacore._options import Options, optional, read_options, to_bool, to_member
+from cudacore._integers import is_int
+from cudacore._options import read_options
 from cudacore._public import public
 from cudacore.typing import WorkqueueSharingScopeType
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from cudacore.typing import DeviceResourcesType
 
 __all__ = ["ContextOptions", "SMResourceOptions", "WorkqueueResourceOptions"]
 
-_MOST = 2**32 - 1
-
-
-def _is_sequence(value: object) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
-
-
-def _one_or_each(check: Callable[[Any, str], object]) -> Callable[[Any, str], object]:
-    """Make a check of one value for all groups, or of a sequence with a value for each."""
-
-    def check_all(value: Any, what: str) -> object:
-        if not _is_sequence(value):
-            return check(value, what)
-        return tuple(check(item, f"{what}[{i}]") for i, item in enumerate(value))
-
-    return check_all
-
-
-_to_count = _one_or_each(optional(partial(to_int, least=0, most=_MOST)))
-
-
-def _to_counts(value: Any, what: str) -> object:
-    counts = _to_count(value, what)
-    if counts == ():
-        raise ValueError(f"{what} must have a value for at least one group")
-    return counts
-
-
-def _to_resources(value: Any, what: str) -> tuple[SMResource | WorkqueueResource, ...]:
-    if not _is_sequence(value):
-        text = f"{what} must be a sequence of SMResource or WorkqueueResource"
-        raise TypeError(f"{text}, not {type(value).__name__}")
-    resources = tuple(value)
-    for i, resource in enumerate(resources):
-        if not isinstance(resource, (SMResource, WorkqueueResource)):
-            text = f"{what}[{i}] must be an SMResource or a WorkqueueResource"
-            advice = (
-                "; SMResource.split() returns a list of groups and the rest: "
-                "give resources=groups or resources=[groups[0]]"
-            )
-            hint = advice if isinstance(resource, (list, tuple)) else ""
-            raise TypeError(f"{text}, not {type(resource).__name__}{hint}")
-    return resources
-
 
 @public("cudacore")
 @dataclass
-class SMResourceOptions(
-    Options,
-    checks={
-        "count": _to_counts,
-        "coscheduled_sm_count": _to_count,
-        "preferred_coscheduled_sm_count": _to_count,
-        "backfill": _one_or_each(to_bool),
-    },
-):
+class SMResourceOptions:
     """How multiprocessors are split; see `SMResource.split`.
 
     Each field is one value for all groups, or a sequence with a value for each group. The number of
@@ -98,7 +42,7 @@ class SMResourceOptions(
     TypeError
         A value is not an int, or not a bool.
     ValueError
-        A number is negative or exceeds 32 bits, or ``count`` has none.
+        A number is negative.
 
     Examples
     --------
@@ -114,13 +58,7 @@ class SMResourceOptions(
 
 @public("cudacore")
 @dataclass
-class WorkqueueResourceOptions(
-    Options,
-    checks={
-        "sharing_scope": optional(partial(to_member, kind=WorkqueueSharingScopeType)),
-        "concurrency_limit": optional(partial(to_int, least=1, most=_MOST)),
-    },
-):
+class WorkqueueResourceOptions:
     """What is set of queues; see `WorkqueueResource.configure`.
 
     Parameters
@@ -134,7 +72,7 @@ class WorkqueueResourceOptions(
     Raises
     ------
     ValueError
-        There is no such scope, or the limit is less than 1 or exceeds 32 bits.
+        There is no such scope, or the limit is less than 1.
     TypeError
         The limit is not an int.
 
@@ -147,21 +85,30 @@ class WorkqueueResourceOptions(
     sharing_scope: WorkqueueSharingScopeType | str | None = None
     concurrency_limit: int | None = None
 
+    def __post_init__(self) -> None:
+        scopes = tuple(scope.value for scope in WorkqueueSharingScopeType)
+        if self.sharing_scope is not None and self.sharing_scope not in scopes:
+            text = f"{self.sharing_scope!r} is not a valid WorkqueueSharingScopeType. Must be "
+            raise ValueError(text + " or ".join(map(repr, scopes)))
+        limit = self.concurrency_limit
+        if limit is None:
+            return
+        if not is_int(limit):
+            text = f"concurrency_limit must be an int or None, not {type(limit).__name__}"
+            raise TypeError(text)
+        if limit < 1:
+            raise ValueError(f"concurrency_limit must be >= 1, not {limit}")
+
 
 @public("cudacore")
 @dataclass
-class ContextOptions(Options, checks={"resources": optional(_to_resources)}):
+class ContextOptions:
     """What a green context is made of; see `Device.create_context`.
 
     Parameters
     ----------
     resources : sequence of SMResource or WorkqueueResource
         Multiprocessors from one split, and perhaps queues.
-
-    Raises
-    ------
-    TypeError
-        They are something else.
 
     Examples
     --------
@@ -171,6 +118,10 @@ class ContextOptions(Options, checks={"resources": optional(_to_resources)}):
     """
 
     resources: DeviceResourcesType | None = None
+
+
+def _is_sequence(value: object) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
 
 
 def _one_for_each(options: SMResourceOptions, field: str, groups: int) -> list[Any]:
@@ -185,23 +136,50 @@ def _one_for_each(options: SMResourceOptions, field: str, groups: int) -> list[A
     return list(value)
 
 
+def _check_number(value: object, field: str) -> None:
+    if value is None:
+        return
+    if not is_int(value):
+        text = f"SMResourceOptions.{field} must be an int, None, or a sequence of them"
+        raise TypeError(f"{text}, not {type(value).__name__}")
+    if value < 0:  # type: ignore[operator]
+        raise ValueError(f"SMResourceOptions.{field} must be non-negative, not {value}")
+
+
 def split_groups(options: Any) -> list[tuple[int | None, int | None, int | None, bool]]:
     """Return the fields of each group that `SMResource.split` makes."""
     given = read_options(SMResourceOptions, options, "SMResource.split")
-    groups = len(given.count) if isinstance(given.count, tuple) else 1
-    columns = [_one_for_each(given, field.name, groups) for field in fields(SMResourceOptions)]
+    counts = list(given.count) if _is_sequence(given.count) else [given.count]  # type: ignore[arg-type]
+    if not counts:
+        raise ValueError("SMResourceOptions.count must have a value for at least one group")
+    others = ("coscheduled_sm_count", "preferred_coscheduled_sm_count", "backfill")
+    columns = [counts, *(_one_for_each(given, field, len(counts)) for field in others)]
+    fields = ("count", "coscheduled_sm_count", "preferred_coscheduled_sm_count")
+    for field, column in zip(fields, columns[:3], strict=True):
+        for value in column:
+            _check_number(value, field)
+    for value in columns[3]:
+        if not isinstance(value, bool):
+            text = f"a bool, or a sequence of them, not {type(value).__name__}"
+            raise TypeError(f"SMResourceOptions.backfill must be {text}")
     return list(zip(*columns, strict=True))
 
 
 def workqueue_settings(options: Any) -> tuple[int | None, int | None]:
     """Return the driver's number of the scope, and the limit, that `configure` is given."""
     given = read_options(WorkqueueResourceOptions, options, "WorkqueueResource.configure")
-    scopes = list(WorkqueueSharingScopeType)
-    scope = None if given.sharing_scope is None else scopes.index(given.sharing_scope)  # type: ignore[arg-type]
+    given.__post_init__()  # the fields may have been set since
+    scopes = [scope.value for scope in WorkqueueSharingScopeType]
+    scope = None if given.sharing_scope is None else scopes.index(given.sharing_scope)
     return scope, given.concurrency_limit
 
 
 def context_resources(options: Any) -> list[Any]:
     """Return the resources that `Device.create_context` is given."""
-    given = read_options(ContextOptions, options, "Device.create_context")
-    return list(given.resources or ())
+    given = read_options(ContextOptions, options, "Device.create_context").resources
+    if given is None:
+        return []
+    if not _is_sequence(given):
+        text = "ContextOptions.resources must be a sequence of SMResource or WorkqueueResource"
+        raise TypeError(f"{text}, not {type(given).__name__}")
+    return list(given)

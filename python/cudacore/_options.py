@@ -7,13 +7,9 @@ from dataclasses import fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import enum
-    from collections.abc import Callable, Iterable, Mapping
-    from typing import Any, ClassVar, TypeVar
+    from typing import Any, TypeVar
 
-    Check = Callable[[Any, str], object]
-    Given = TypeVar("Given")
-    Member = TypeVar("Member", bound=enum.Enum)
+    Options = TypeVar("Options")
 
 
 def to_bool(value: object, what: str) -> bool:
@@ -23,52 +19,7 @@ def to_bool(value: object, what: str) -> bool:
     return value
 
 
-def any_of(names: Iterable[str]) -> str:
-    """Return what a message says is expected: ``"'a', 'b' or 'c'"``."""
-    *most, last = map(repr, names)
-    return f"{', '.join(most)} or {last}" if most else last
-
-
-def to_member(value: object, what: str, kind: type[Member]) -> Member:
-    """Return the member of an enumeration of strings that a value is, or names."""
-    try:
-        return kind(value)
-    except ValueError:
-        article = "an" if kind.__name__.startswith("A") else "a"
-        names = any_of(member.value for member in kind)
-        text = f"{what} must be {article} {kind.__name__}, {names}, not {value!r}"
-        raise ValueError(text) from None
-
-
-def optional(check: Check) -> Check:
-    """Make a check that lets None pass."""
-    return lambda value, what: None if value is None else check(value, what)
-
-
-class Options:
-    """What classes of options derive from, which are dataclasses: it checks a field when it is set.
-
-    A check takes the value, and what messages call it; it returns the value to store. A field of
-    type bool needs none.
-    """
-
-    _checks: ClassVar[Mapping[str, Check]] = {}
-
-    def __init_subclass__(cls, checks: Mapping[str, Check] | None = None) -> None:
-        flags = (name for name, kind in cls.__annotations__.items() if kind == "bool")
-        cls._checks = {**cls._checks, **dict.fromkeys(flags, to_bool), **(checks or {})}
-
-    def __setattr__(self, name: str, value: object) -> None:
-        """Check a field and set it."""
-        check = self._checks.get(name)
-        if check is not None:
-            value = check(value, f"{type(self).__name__}.{name}")
-        elif not hasattr(type(self), name):
-            raise AttributeError(f"{type(self).__name__} has no option {name!r}")
-        super().__setattr__(name, value)
-
-
-def _from_fields(kind: type[Given], given: dict[Any, Any]) -> Given:
+def _from_fields(kind: type[Options], given: dict[Any, Any]) -> Options:
     """Make options of a mapping of their fields."""
     known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     for name in given:
@@ -84,7 +35,9 @@ def _from_fields(kind: type[Given], given: dict[Any, Any]) -> Given:
     return kind(**given)
 
 
-def read_options(kind: type[Given], given: Any, what: str, *, is_required: bool = False) -> Given:
+def read_options(
+    kind: type[Options], given: Any, what: str, *, is_required: bool = False
+) -> Options:
     """Return options that are given as an object, a mapping of its fields, or perhaps None."""
     if given is None and not is_required:
         return kind()

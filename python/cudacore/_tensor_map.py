@@ -4,22 +4,19 @@
 from __future__ import annotations
 
 import enum
+import operator
 from dataclasses import dataclass
-from functools import partial
 
 from cudacore._core import TensorMapDescriptor
-from cudacore._integers import to_int
-from cudacore._options import Options, any_of, optional, read_options
+from cudacore._options import read_options
 from cudacore._public import public
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any, TypeVar
+    from typing import Any
 
     from numpy.typing import DTypeLike
-
-    Member = TypeVar("Member", bound=enum.IntEnum)
 
 __all__ = [
     "TensorMapDataType",
@@ -115,48 +112,56 @@ class TensorMapIm2ColWideMode(enum.IntEnum):
     W128 = 1
 
 
-def _to_ints(values: Any, what: str) -> tuple[int, ...]:
-    try:
-        values = tuple(values)
-    except TypeError:
-        raise TypeError(f"{what} must be a tuple of ints, not {type(values).__name__}") from None
-    return tuple(to_int(value, f"{what}[{i}]") for i, value in enumerate(values))
+def _ints(name: str) -> Callable[[object], tuple[int, ...]]:
+    def check(values: Any) -> tuple[int, ...]:
+        try:
+            values = tuple(values)
+        except TypeError:
+            raise TypeError(f"{name} must be a tuple of ints, got {type(values)}") from None
+        for i, value in enumerate(values):
+            if isinstance(value, bool) or not hasattr(value, "__index__"):
+                raise TypeError(f"{name}[{i}] must be an int, got {type(value)}")
+        return tuple(map(operator.index, values))
+
+    return check
 
 
-def _to_member(value: object, what: str, kind: type[Member]) -> Member:
-    """Return the member that a value is, or that it names."""
-    if isinstance(value, str):
-        member = kind.__members__.get(value.upper())
-        if member is None:
-            names = any_of(known.lower() for known in kind.__members__)
-            raise ValueError(f"{what} must be {names}, not {value!r}")
-        return member
-    if not isinstance(value, kind):
-        raise TypeError(f"{what} must be a {kind.__name__}, not {type(value).__name__}")
-    return value
+def _member(name: str, kind: type[enum.IntEnum]) -> Callable[[object], enum.IntEnum]:
+    def check(value: object) -> enum.IntEnum:
+        if isinstance(value, str):
+            member = kind.__members__.get(value.upper())
+            if member is None:
+                valid = ", ".join(repr(known.lower()) for known in kind.__members__)
+                raise ValueError(f"{name} must be one of {valid}, got {value!r}")
+            return member
+        if not isinstance(value, kind):
+            raise TypeError(f"{name} must be a {kind.__name__}, got {type(value)}")
+        return value
+
+    return check
 
 
-def _to_data_type(value: object, _: str) -> object:
+def _data_type(value: object) -> object:
     """Return a member for its name; all else is checked against the tensor."""
     if isinstance(value, str):
         return TensorMapDataType.__members__.get(value.upper(), value)
     return value
 
 
-_CHECKS: dict[str, Callable[[Any, str], object]] = {
-    "box_dim": _to_ints,
-    "element_strides": optional(_to_ints),
-    "data_type": _to_data_type,
-    "interleave": partial(_to_member, kind=TensorMapInterleave),
-    "swizzle": partial(_to_member, kind=TensorMapSwizzle),
-    "l2_promotion": partial(_to_member, kind=TensorMapL2Promotion),
-    "oob_fill": partial(_to_member, kind=TensorMapOOBFill),
+_CHECKS: dict[str, Callable[[object], object]] = {
+    "box_dim": _ints("box_dim"),
+    "element_strides": lambda value: None if value is None else _ints("element_strides")(value),
+    "data_type": _data_type,
+    "interleave": _member("interleave", TensorMapInterleave),
+    "swizzle": _member("swizzle", TensorMapSwizzle),
+    "l2_promotion": _member("l2_promotion", TensorMapL2Promotion),
+    "oob_fill": _member("oob_fill", TensorMapOOBFill),
 }
 
 
 @public("cudacore")
 @dataclass
-class TensorMapDescriptorOptions(Options, checks=_CHECKS):
+class TensorMapDescriptorOptions:
     """Options for `StridedMemoryView.as_tensor_map`.
 
     Each field is checked when it is set. Sequences have a number for each dimension of the tensor,
@@ -205,6 +210,12 @@ class TensorMapDescriptorOptions(Options, checks=_CHECKS):
     l2_promotion: TensorMapL2Promotion | str = TensorMapL2Promotion.NONE
     oob_fill: TensorMapOOBFill | str = TensorMapOOBFill.NONE
 
+    def __setattr__(self, name: str, value: object) -> None:
+        """Check the field and set it."""
+        if name not in _CHECKS:
+            raise AttributeError(f"TensorMapDescriptorOptions has no option {name!r}")
+        super().__setattr__(name, _CHECKS[name](value))
+
 
 # What the extension module calls. Fields that are None are unset.
 
@@ -246,4 +257,4 @@ def wide_mode(mode: TensorMapIm2ColWideMode | str | None) -> enum.IntEnum:
     """Check the mode of `TensorMapDescriptor.from_im2col_wide`."""
     if mode is None:
         return TensorMapIm2ColWideMode.W
-    return _to_member(mode, "mode", TensorMapIm2ColWideMode)
+    return _member("mode", TensorMapIm2ColWideMode)(mode)

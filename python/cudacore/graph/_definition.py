@@ -105,7 +105,7 @@ class GraphDefinition(Adding):
         Graph
             It has nothing to do with later changes of the definition.
         """
-        chosen = read_options(GraphCompleteOptions, options, "GraphDefinition.instantiate")
+        chosen = read_options(GraphCompleteOptions, options, "GraphDefinition.instantiate")._check()
         return self._definition.instantiate(
             chosen.auto_free_on_launch,
             chosen.upload_stream,

@@ -5,23 +5,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from cudacore._options import Options, optional
+from cudacore._options import to_bool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cudacore._core import Stream
 
 
-def _to_stream(value: object, what: str) -> object:
-    # A stream of torch has no more than `cuda_stream` in some versions.
-    if not any(hasattr(value, name) for name in ("__cuda_stream__", "cuda_stream")):
-        text = f"{what} must be a Stream, have __cuda_stream__, or be None"
-        raise TypeError(f"{text}, not {type(value).__name__}")
-    return value
-
-
 @dataclass
-class GraphCompleteOptions(Options, checks={"upload_stream": optional(_to_stream)}):
+class GraphCompleteOptions:
     """How an executable graph is made.
 
     Attributes
@@ -41,9 +33,14 @@ class GraphCompleteOptions(Options, checks={"upload_stream": optional(_to_stream
     device_launch: bool = False
     use_node_priority: bool = False
 
+    def _check(self) -> GraphCompleteOptions:
+        for field in ("auto_free_on_launch", "device_launch", "use_node_priority"):
+            to_bool(getattr(self, field), f"GraphCompleteOptions.{field}")
+        return self
+
 
 @dataclass
-class GraphDebugPrintOptions(Options):
+class GraphDebugPrintOptions:
     """What ``debug_dot_print`` writes about each node (CUgraphDebugDot_flags).
 
     Attributes
@@ -86,4 +83,7 @@ class GraphDebugPrintOptions(Options):
     conditional_node_params: bool = False
 
     def _flags(self) -> int:
-        return sum(getattr(self, field.name) << i for i, field in enumerate(fields(self)))
+        return sum(
+            to_bool(getattr(self, field.name), f"GraphDebugPrintOptions.{field.name}") << i
+            for i, field in enumerate(fields(self))
+        )

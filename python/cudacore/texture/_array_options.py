@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cudacore._integers import INT32, to_int
-from cudacore._options import Options
+from cudacore._options import to_bool
 from cudacore._public import public
 from cudacore.texture._formats import to_channels, to_format
 
@@ -20,27 +19,22 @@ if TYPE_CHECKING:
     from cudacore.typing import ArrayFormatType
 
 
-def _to_shape(shape: Any, what: str) -> tuple[int, ...]:
+def _to_shape(shape: Any) -> tuple[int, ...]:
     if not isinstance(shape, Iterable) or isinstance(shape, (str, bytes, Mapping, AbstractSet)):
-        raise TypeError(f"{what} must be a tuple of ints, not {type(shape).__name__}")
-    lengths = tuple(to_int(length, f"{what}[{i}]", least=1) for i, length in enumerate(shape))
+        raise TypeError(f"shape must be a tuple of ints, got {type(shape).__name__}")
+    lengths = tuple(shape)
+    lengths = tuple(to_int(length, f"shape[{i}]") for i, length in enumerate(lengths))
     if not 1 <= len(lengths) <= 3:  # noqa: PLR2004
-        raise ValueError(f"{what} must have 1, 2 or 3 dimensions, not {len(lengths)}")
+        raise ValueError(f"shape rank must be 1, 2, or 3, got {len(lengths)}")
+    for i, length in enumerate(lengths):
+        if length < 1:
+            raise ValueError(f"shape[{i}] must be >= 1, got {length}")
     return lengths
-
-
-@dataclass
-class _ArrayOptions(
-    Options, checks={"shape": _to_shape, "format": to_format, "num_channels": to_channels}
-):
-    shape: tuple[int, ...]
-    format: ArrayFormatType | str | DTypeLike
-    num_channels: int
 
 
 @public("cudacore.texture")
 @dataclass
-class OpaqueArrayOptions(_ArrayOptions):
+class OpaqueArrayOptions:
     """Options for `Device.create_opaque_array`.
 
     Attributes
@@ -58,7 +52,7 @@ class OpaqueArrayOptions(_ArrayOptions):
     Raises
     ------
     TypeError
-        The shape is no sequence of ints, or another field is of a wrong type.
+        The shape is no sequence of ints.
     ValueError
         There is no such format, number of channels, or shape.
 
@@ -69,14 +63,22 @@ class OpaqueArrayOptions(_ArrayOptions):
     4
     """
 
+    shape: tuple[int, ...]
+    format: ArrayFormatType | str | DTypeLike
+    num_channels: int
     is_surface_load_store: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        self.format = to_format(self.format)
+        self.num_channels = to_channels(self.num_channels)
+        self.shape = _to_shape(self.shape)
+        to_bool(self.is_surface_load_store, "is_surface_load_store")
 
 
 @public("cudacore.texture")
 @dataclass
-class MipmappedArrayOptions(
-    _ArrayOptions, checks={"num_levels": partial(to_int, kind=INT32, least=1)}
-):
+class MipmappedArrayOptions:
     """Options for `Device.create_mipmapped_array`.
 
     Attributes
@@ -93,7 +95,7 @@ class MipmappedArrayOptions(
     Raises
     ------
     TypeError
-        The shape is no sequence of ints, or another field is of a wrong type.
+        The shape is no sequence of ints, or the number of levels is no int.
     ValueError
         There is no such format, number of channels or of levels, or shape.
 
@@ -104,5 +106,18 @@ class MipmappedArrayOptions(
     (64, 32)
     """
 
+    shape: tuple[int, ...]
+    format: ArrayFormatType | str | DTypeLike
+    num_channels: int
     num_levels: int
     is_surface_load_store: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        self.format = to_format(self.format)
+        self.num_channels = to_channels(self.num_channels)
+        self.shape = _to_shape(self.shape)
+        to_bool(self.is_surface_load_store, "is_surface_load_store")
+        self.num_levels = to_int(self.num_levels, "num_levels", INT32)
+        if self.num_levels < 1:
+            raise ValueError(f"num_levels must be >= 1, got {self.num_levels}")

@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cudacore._core import MipmappedArray, OpaqueArray, SurfaceObject, TextureObject
-from cudacore._options import read_options
+from cudacore._options import read_options, to_bool
 from cudacore.texture._array_options import MipmappedArrayOptions, OpaqueArrayOptions
-from cudacore.texture._formats import index_of
+from cudacore.texture._formats import index_of, to_format
 from cudacore.texture._resource import ResourceDescriptor
 from cudacore.texture._texture_options import TextureObjectOptions, values_of
 
@@ -24,36 +24,36 @@ def _require_resource(given: object) -> None:
         elif isinstance(given, MipmappedArray):
             advice = "; ResourceDescriptor.from_mipmapped_array(array) makes one"
         raise TypeError(
-            f"resource must be a ResourceDescriptor, not {type(given).__name__}{advice}"
+            f"resource must be a ResourceDescriptor, got {type(given).__name__}{advice}"
         )
 
 
 def create_opaque_array(device: Device, options: Any) -> OpaqueArray:
     """Make an array of a device."""
-    chosen: Any = read_options(
+    chosen = read_options(
         OpaqueArrayOptions, options, "Device.create_opaque_array", is_required=True
     )
     return OpaqueArray._create(  # noqa: SLF001
         device,
         chosen.shape,
-        index_of(chosen.format),
+        index_of(to_format(chosen.format)),
         chosen.num_channels,
-        chosen.is_surface_load_store,
+        to_bool(chosen.is_surface_load_store, "is_surface_load_store"),
     )
 
 
 def create_mipmapped_array(device: Device, options: Any) -> MipmappedArray:
     """Make a mipmapped array of a device."""
-    chosen: Any = read_options(
+    chosen = read_options(
         MipmappedArrayOptions, options, "Device.create_mipmapped_array", is_required=True
     )
     return MipmappedArray._create(  # noqa: SLF001
         device,
         chosen.shape,
-        index_of(chosen.format),
+        index_of(to_format(chosen.format)),
         chosen.num_channels,
         chosen.num_levels,
-        chosen.is_surface_load_store,
+        to_bool(chosen.is_surface_load_store, "is_surface_load_store"),
     )
 
 
@@ -70,6 +70,6 @@ def create_surface_object(device: Device, resource: Any) -> SurfaceObject:
     _require_resource(resource)
     if resource.kind != "array":
         raise ValueError(
-            f"SurfaceObject requires an array-backed ResourceDescriptor, not kind={resource.kind!r}"
+            f"SurfaceObject requires an array-backed ResourceDescriptor, got kind={resource.kind!r}"
         )
     return SurfaceObject._create(device, resource, resource.source)  # noqa: SLF001

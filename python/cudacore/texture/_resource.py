@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def _require_buffer(given: object) -> Buffer:
     if not isinstance(given, Buffer):
-        raise TypeError(f"buffer must be a Buffer, not {type(given).__name__}")
+        raise TypeError(f"buffer must be a Buffer, got {type(given).__name__}")
     if given.is_closed:
         raise ValueError("this Buffer is closed")
     return given
@@ -84,7 +84,7 @@ class ResourceDescriptor:
             It is something else.
         """
         if not isinstance(array, OpaqueArray):
-            raise TypeError(f"array must be an OpaqueArray, not {type(array).__name__}")
+            raise TypeError(f"array must be an OpaqueArray, got {type(array).__name__}")
         return cls._made("array", array)
 
     @classmethod
@@ -106,7 +106,7 @@ class ResourceDescriptor:
         """
         if not isinstance(mipmapped_array, MipmappedArray):
             raise TypeError(
-                f"mipmapped_array must be a MipmappedArray, not {type(mipmapped_array).__name__}"
+                f"mipmapped_array must be a MipmappedArray, got {type(mipmapped_array).__name__}"
             )
         return cls._made("mipmapped_array", mipmapped_array)
 
@@ -202,8 +202,12 @@ class ResourceDescriptor:
         """
         _require_buffer(buffer)
         form, channels = to_format(format), to_channels(num_channels)
-        width, height = to_int(width, "width", least=1), to_int(height, "height", least=1)
+        width, height = to_int(width, "width"), to_int(height, "height")
         pitch = to_int(pitch_bytes, "pitch_bytes")
+        if width < 1:
+            raise ValueError(f"width must be >= 1, got {width}")
+        if height < 1:
+            raise ValueError(f"height must be >= 1, got {height}")
         row = width * element_bytes(form, channels)
         if pitch < row:
             raise ValueError(f"pitch_bytes ({pitch}) must be >= width * element_bytes ({row})")

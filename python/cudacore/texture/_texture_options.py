@@ -4,16 +4,14 @@
 from __future__ import annotations
 
 import contextlib
-import enum
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 from cudacore._integers import to_int
-from cudacore._options import Options, optional, to_member
+from cudacore._options import to_bool
 from cudacore._public import public
-from cudacore.texture._formats import index_of
+from cudacore.texture._formats import index_of, to_member
 from cudacore.typing import AddressModeType, FilterModeType, ReadModeType
 
 _DIMENSIONS = 3
@@ -21,60 +19,9 @@ _CHANNELS = 4
 _LARGEST_FLOAT = 3.4028234663852886e38  # of 32 bits
 
 
-_to_filter_mode = partial(to_member, kind=FilterModeType)
-
-
-def _to_address_modes(given: Any, what: str) -> AddressModeType | tuple[AddressModeType, ...]:
-    if isinstance(given, str):
-        return to_member(given, what, AddressModeType)
-    if not isinstance(given, Iterable):
-        text = f"{what} must be an AddressModeType or a tuple of them"
-        raise TypeError(f"{text}, not {type(given).__name__}")
-    modes = tuple(to_member(m, f"{what}[{i}]", AddressModeType) for i, m in enumerate(given))
-    if not 1 <= len(modes) <= _DIMENSIONS:
-        raise ValueError(f"{what} must have 1, 2 or 3 entries, not {len(modes)}")
-    return modes
-
-
-def _to_real(given: Any, what: str) -> float:
-    if not isinstance(given, (bool, str, bytes)):
-        with contextlib.suppress(TypeError):
-            return float(given)
-    raise TypeError(f"{what} must be a float, not {type(given).__name__}")
-
-
-def _to_level(given: Any, what: str) -> float:
-    number = _to_real(given, what)
-    if not abs(number) <= _LARGEST_FLOAT:
-        raise ValueError(f"{what} must be a finite float of 32 bits, not {number}")
-    return number
-
-
-def _to_color(given: Any, what: str) -> tuple[float, ...]:
-    if not isinstance(given, Iterable):
-        raise TypeError(f"{what} must be a tuple of floats, not {type(given).__name__}")
-    color = tuple(_to_real(value, f"{what}[{i}]") for i, value in enumerate(given))
-    if len(color) != _CHANNELS:
-        raise ValueError(f"{what} must have 4 elements, not {len(color)}")
-    return color
-
-
 @public("cudacore.texture")
 @dataclass
-class TextureObjectOptions(
-    Options,
-    checks={
-        "address_mode": _to_address_modes,
-        "filter_mode": _to_filter_mode,
-        "read_mode": partial(to_member, kind=ReadModeType),
-        "max_anisotropy": partial(to_int, least=0),
-        "mipmap_filter_mode": _to_filter_mode,
-        "mipmap_level_bias": _to_level,
-        "min_mipmap_level_clamp": _to_level,
-        "max_mipmap_level_clamp": _to_level,
-        "border_color": optional(_to_color),
-    },
-):
+class TextureObjectOptions:
     """How a texture reads; options for `Device.create_texture_object` (``CUDA_TEXTURE_DESC``).
 
     The linear memory of `ResourceDescriptor.from_linear` is read by index, so only ``read_mode``
@@ -117,10 +64,8 @@ class TextureObjectOptions(
 
     Raises
     ------
-    TypeError
-        A field has another type.
     ValueError
-        A mode has no such member, a number is out of range, or a tuple has another length.
+        A mode has no such member.
 
     Examples
     --------
@@ -144,14 +89,76 @@ class TextureObjectOptions(
     max_mipmap_level_clamp: float = 0.0
     border_color: tuple[float, ...] | None = None
 
+    def __post_init__(self) -> None:
+        """Check the modes."""
+        self.filter_mode = to_member("filter_mode", self.filter_mode, FilterModeType)
+        self.read_mode = to_member("read_mode", self.read_mode, ReadModeType)
+        self.mipmap_filter_mode = to_member(
+            "mipmap_filter_mode", self.mipmap_filter_mode, FilterModeType
+        )
 
-def values_of(options: Any) -> tuple[Any, ...]:
+
+def _address_modes(given: Any) -> list[AddressModeType]:
+    if isinstance(given, str):
+        return [to_member("address_mode", given, AddressModeType)] * _DIMENSIONS
+    try:
+        modes = list(given)
+    except TypeError:
+        raise TypeError(
+            "address_mode must be an AddressModeType or a tuple of AddressModeType"
+        ) from None
+    if not 1 <= len(modes) <= _DIMENSIONS:
+        raise ValueError(f"address_mode tuple must have 1-3 entries, got {len(modes)}")
+    modes = [to_member(f"address_mode[{i}]", m, AddressModeType) for i, m in enumerate(modes)]
+    return modes + modes[-1:] * (_DIMENSIONS - len(modes))
+
+
+def _real(name: str, given: Any) -> float:
+    if not isinstance(given, (bool, str, bytes)):
+        with contextlib.suppress(TypeError):
+            return float(given)
+    raise TypeError(f"{name} must be a float, not {type(given).__name__}")
+
+
+def _level(name: str, given: Any) -> float:
+    number = _real(name, given)
+    if not abs(number) <= _LARGEST_FLOAT:
+        raise ValueError(f"{name} must be a finite float of 32 bits, not {number}")
+    return number
+
+
+def _border_color(given: Any) -> list[float]:
+    if given is None:
+        return [0.0] * _CHANNELS
+    if not isinstance(given, Iterable):
+        raise TypeError(f"border_color must be a tuple of floats, not {type(given).__name__}")
+    color = [_real(f"border_color[{i}]", value) for i, value in enumerate(given)]
+    if len(color) != _CHANNELS:
+        raise ValueError(f"border_color must have 4 elements, got {len(color)}")
+    return color
+
+
+def values_of(options: TextureObjectOptions) -> tuple[Any, ...]:
     """Return all options in the order in which the extension module takes them."""
-    values = {field.name: getattr(options, field.name) for field in fields(TextureObjectOptions)}
-    given = values.pop("address_mode")
-    modes = given if isinstance(given, tuple) else (given,)
-    modes += modes[-1:] * (_DIMENSIONS - len(modes))
-    values["max_anisotropy"] = min(options.max_anisotropy, 16)  # as the driver takes more
-    color = values.pop("border_color") or (0.0,) * _CHANNELS
-    rest = (index_of(value) if isinstance(value, enum.Enum) else value for value in values.values())
-    return (*map(index_of, modes), *rest, *color)
+    anisotropy = to_int(options.max_anisotropy, "max_anisotropy")
+    if anisotropy < 0:
+        raise ValueError("max_anisotropy must be >= 0")
+    modes = [
+        *_address_modes(options.address_mode),
+        to_member("filter_mode", options.filter_mode, FilterModeType),
+        to_member("read_mode", options.read_mode, ReadModeType),
+    ]
+    mipmap_filter = to_member("mipmap_filter_mode", options.mipmap_filter_mode, FilterModeType)
+    return (
+        *map(index_of, modes),
+        to_bool(options.normalized_coords, "normalized_coords"),
+        to_bool(options.srgb, "srgb"),
+        to_bool(options.disable_trilinear_optimization, "disable_trilinear_optimization"),
+        to_bool(options.seamless_cubemap, "seamless_cubemap"),
+        min(anisotropy, 16),  # as the driver takes more
+        index_of(mipmap_filter),
+        _level("mipmap_level_bias", options.mipmap_level_bias),
+        _level("min_mipmap_level_clamp", options.min_mipmap_level_clamp),
+        _level("max_mipmap_level_clamp", options.max_mipmap_level_clamp),
+        *_border_color(options.border_color),
+    )
