@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from cudacore.tile import _argument as argument
 from cudacore.tile import _dtype
+from cudacore.tile import _static_argument as argument
 from cudacore.tile._dtype import DType, MismatchError
 from cudacore.tile._exception import TileSyntaxError
 from cudacore.tile._operand import (

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from cudacore.tile import _argument as argument
 from cudacore.tile import _dtype
+from cudacore.tile import _static_argument as argument
 from cudacore.tile._dataclass import dataclass, replace
 from cudacore.tile._dtype import DType, MismatchError
 from cudacore.tile._operand import (

@@ -7,10 +7,10 @@ import math
 import operator
 from typing import Any
 
-from cudacore.tile import _argument as argument
 from cudacore.tile import _dtype
 from cudacore.tile import _language_arithmetic as language
 from cudacore.tile import _language_compare as bits
+from cudacore.tile import _static_argument as argument
 from cudacore.tile._dtype import DType, MismatchError, RangeError
 from cudacore.tile._mode import RoundingMode
 from cudacore.tile._operand import (

@@ -6,9 +6,9 @@ from __future__ import annotations
 import operator
 from typing import NoReturn
 
-from cudacore.tile import _argument as argument
 from cudacore.tile import _dtype
 from cudacore.tile import _language_array as language
+from cudacore.tile import _static_argument as argument
 from cudacore.tile._advice import function_instead, name_instead
 from cudacore.tile._dataclass import replace
 from cudacore.tile._dtype import DType, MismatchError

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from cudacore.tile import _argument as argument
 from cudacore.tile import _language_memory as language
+from cudacore.tile import _static_argument as argument
 from cudacore.tile._dtype import MismatchError
 from cudacore.tile._language_array import Slice
 from cudacore.tile._mode import PaddingMode

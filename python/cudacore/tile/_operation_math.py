@@ -7,11 +7,11 @@ import math
 import operator
 from typing import Any
 
-from cudacore.tile import _argument as argument
 from cudacore.tile import _dtype
 from cudacore.tile import _language_compare as bits
 from cudacore.tile import _language_math as language
 from cudacore.tile import _language_shape as shapes
+from cudacore.tile import _static_argument as argument
 from cudacore.tile._dtype import DType, MismatchError
 from cudacore.tile._language_array import Tile as TileClass
 from cudacore.tile._mode import RoundingMode

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from cudacore.tile import _argument as argument
 from cudacore.tile import _dtype
 from cudacore.tile import _language_memory as language
+from cudacore.tile import _static_argument as argument
 from cudacore.tile._dtype import MismatchError, RangeError
 from cudacore.tile._mode import MemoryOrder, MemoryScope, PaddingMode
 from cudacore.tile._operand import (

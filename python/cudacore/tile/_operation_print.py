@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import re
 
-from cudacore.tile import _argument as argument
 from cudacore.tile import _dtype
 from cudacore.tile import _language_control as language
+from cudacore.tile import _static_argument as argument
 from cudacore.tile._dtype import DType, MismatchError
 from cudacore.tile._operand import (
     Operand,

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import math
 
-from cudacore.tile import _argument as argument
 from cudacore.tile import _dtype
 from cudacore.tile import _language_reduce as language
+from cudacore.tile import _static_argument as argument
 from cudacore.tile._combine import (
     Body,
     Number,

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import math
 
-from cudacore.tile import _argument as argument
 from cudacore.tile import _dtype
 from cudacore.tile import _language_new as new
 from cudacore.tile import _language_shape as language
+from cudacore.tile import _static_argument as argument
 from cudacore.tile._dtype import DType, MismatchError
 from cudacore.tile._language_array import Tile as TileClass
 from cudacore.tile._operand import (

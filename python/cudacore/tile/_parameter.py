@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arguments of a kernel while it is compiled, made of what their constraints say.
+"""The parameters of a kernel while it is compiled, made of what their constraints say.
 
 A parameter of the Python function becomes parameters of the device's kernel, in this order:
 
