@@ -5,7 +5,6 @@
 #include <map>
 #include <utility>
 
-#include "tile/access.hpp"
 #include "tile/assign_layouts.hpp"
 #include "tile/layout_graph.hpp"
 #include "tile/operations.hpp"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "tile/access.hpp"
 #include "tile/exchange.hpp"
 #include "tile/lowering.hpp"
 #include "tile/operations.hpp"
@@ -24,11 +23,9 @@ std::string pattern(const Operation& operation) {
 }
 
 Access global(const Operation& operation, bool writes) {
-  const Root root = pointer_root(operation.operand(0));
   Access access;
   access.writes = writes;
-  access.root = root.parameter;
-  access.pointee = root.pointee;
+  access.root = pointer_root(operation.operand(0));
   access.pattern = pattern(operation);
   return access;
 }
@@ -42,8 +39,8 @@ Access scratch(const Operation& operation, bool writes) {
 }
 
 bool conflict(const Access& a, const Access& b) {
-  if ((!a.writes && !b.writes) || a.root != b.root || a.pointee != b.pointee) return false;
-  if (a.root == nullptr && (a.begin >= b.end || b.begin >= a.end)) return false;
+  if ((!a.writes && !b.writes) || a.root != b.root) return false;
+  if (!a.root && (a.begin >= b.end || b.begin >= a.end)) return false;
   return a.pattern.empty() || a.pattern != b.pattern;
 }
 
@@ -52,13 +49,8 @@ using State = std::vector<Access>;
 void merge(State& into, const State& from, bool keep_patterns) {
   for (Access access : from) {
     // Another turn of a loop may touch other elements; what one warp exchanges stays its own.
-    if (!keep_patterns && access.root != nullptr) access.pattern.clear();
-    const bool known = std::any_of(into.begin(), into.end(), [&](const Access& other) {
-      return other.writes == access.writes && other.root == access.root &&
-             other.pointee == access.pointee && other.pattern == access.pattern &&
-             other.begin == access.begin && other.end == access.end;
-    });
-    if (!known) into.push_back(access);
+    if (!keep_patterns && access.root) access.pattern.clear();
+    if (std::find(into.begin(), into.end(), access) == into.end()) into.push_back(access);
   }
 }
 

@@ -2,24 +2,25 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tile/kernel.hpp"
+#include "tile/pointer_root.hpp"
 
 namespace cudacore::tile {
 
 /// A piece of memory that an operation reads or writes.
 struct Access {
   bool writes = false;
-  /// Global memory: the parameter that the pointer comes from; null: shared memory.
-  const Value* root = nullptr;
-  bool pointee = false;  ///< the memory that pointers in the parameter's memory point to
+  std::optional<Root> root{};  ///< of global memory; nothing for shared memory
   /// Which thread touches which element: accesses with the same text, not empty, touch each element
   /// with the same thread.
   std::string pattern;
   std::int64_t begin = 0;  ///< shared memory: the bytes from begin to end
   std::int64_t end = 0;
+  [[nodiscard]] bool operator==(const Access&) const = default;
 };
 
 /// What an operation does between two places at which a barrier may stand.

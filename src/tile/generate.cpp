@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tile/generate.hpp"
 
-#include "tile/access.hpp"
 #include "tile/assign_layouts.hpp"
 #include "tile/conversions.hpp"
 #include "tile/divisors.hpp"
 #include "tile/lowering.hpp"
 #include "tile/parse.hpp"
+#include "tile/pointer_root.hpp"
 #include "tile/printer.hpp"
 #include "tile/registers.hpp"
 #include "tile/shared_memory.hpp"

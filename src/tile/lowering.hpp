@@ -7,17 +7,11 @@
 
 #include "tile/effects.hpp"
 #include "tile/kernel.hpp"
+#include "tile/target.hpp"
 
 namespace cudacore::tile {
 
 class Printer;
-
-/// What a kernel is generated for.
-struct Target {
-  int architecture = 80;                  ///< 10 * major + minor
-  int warps = 4;                          ///< of a block; a power of two
-  std::int64_t shared_limit = 48 * 1024;  ///< bytes of shared memory that a block may have
-};
 
 /// The layouts that an operation wants; an empty one stands for any.
 struct OperationLayouts {
@@ -26,7 +20,9 @@ struct OperationLayouts {
 };
 
 /// How the operations that differ between architectures are carried out: mma, and loops that load
-/// ahead of what they compute. The members are called in this order.
+/// ahead of what they compute. MatrixLowering serves all architectures; this interface is where one
+/// for the warpgroup instructions of compute capability 9.0 enters. The members are called in this
+/// order.
 class Lowering {
  public:
   virtual ~Lowering() = default;

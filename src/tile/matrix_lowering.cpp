@@ -6,10 +6,10 @@
 #include <unordered_set>
 #include <utility>
 
-#include "tile/access.hpp"
 #include "tile/exchange.hpp"
 #include "tile/operations.hpp"
 #include "tile/pipeline.hpp"
+#include "tile/pointer_root.hpp"
 #include "tile/print_matrix.hpp"
 #include "tile/stage.hpp"
 
@@ -103,10 +103,8 @@ Access shared_access(std::int64_t begin, std::int64_t size, bool writes) {
 void add_reads(const Region& region, Phase& phase) {
   for (const std::unique_ptr<Operation>& operation : region.operations)
     if (operation->is("fetch")) {
-      const Root root = pointer_root(operation->operand(0));
       Access access;
-      access.root = root.parameter;
-      access.pointee = root.pointee;
+      access.root = pointer_root(operation->operand(0));
       phase.accesses.push_back(access);
     }
 }
@@ -239,10 +237,8 @@ std::optional<std::vector<Phase>> MatrixLowering::effects(const Operation& opera
     if (operation.is("pipeline")) {
       add_reads(operation.region(0), phase);
     } else {
-      const Root root = pointer_root(operation.operand(0));
       Access access;
-      access.root = root.parameter;
-      access.pointee = root.pointee;
+      access.root = pointer_root(operation.operand(0));
       phase.accesses.push_back(access);
     }
     return std::vector<Phase>{phase};

@@ -6,10 +6,10 @@
 #include <unordered_set>
 #include <utility>
 
-#include "tile/access.hpp"
 #include "tile/matrix_product.hpp"
 #include "tile/operand_source.hpp"
 #include "tile/operations.hpp"
+#include "tile/pointer_root.hpp"
 
 namespace cudacore::tile {
 namespace {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tile/access.hpp"
 #include "tile/ordered_functions.hpp"
 #include "tile/printer.hpp"
 

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "tile/access.hpp"
 #include "tile/kernel.hpp"
 #include "tile/lowering.hpp"
+#include "tile/pointer_root.hpp"
 #include "tile/streaming_loads.hpp"
 #include "tile/writer.hpp"
 

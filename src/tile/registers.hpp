@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tile/kernel.hpp"
-#include "tile/lowering.hpp"
+#include "tile/target.hpp"
 
 namespace cudacore::tile {
 

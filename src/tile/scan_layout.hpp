@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "tile/kernel.hpp"
-#include "tile/lowering.hpp"
+#include "tile/target.hpp"
 
 namespace cudacore::tile {
 
