@@ -193,7 +193,7 @@ void print_guarded_vectors(Printer& printer, const Walk& walk, const Value& resu
   Writer& out = printer.out();
   if (!read_only.empty() && printer.is_streamed(*result.source)) {
     read_only = "_stream";
-    printer.need("stream.cuh");
+    printer.need("streaming_loads.cuh");
   }
   const std::string variable = Printer::name(result);
   const int count = result.layout.register_count();

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "tile/access.hpp"
 #include "tile/exchange.hpp"
 #include "tile/expression.hpp"
 #include "tile/literal.hpp"
 #include "tile/operations.hpp"
+#include "tile/pointer_root.hpp"
 
 namespace cudacore::tile {
 namespace {
@@ -379,7 +379,7 @@ void Printer::operation(const Operation& operation) {
   if (op == "print" || op == "assert") return print_message(*this, operation);
   if (op == "grid_wait" || op == "grid_launch_dependents") {
     barrier(operation, 0);
-    need("grid.cuh");
+    need("dependent_launch.cuh");
     out().line(op + "();");
     return;
   }

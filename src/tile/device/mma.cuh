@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Matrix instructions: one warp multiplies fragments that its lanes hold in registers.
 #pragma once
+
+// Matrix instructions: one warp multiplies fragments that its lanes hold in registers.
 
 namespace cudacore_tile::matrix {
 
-/// What an operand's bits mean to a matrix instruction.
+// What an operand's bits mean to a matrix instruction.
 enum class Kind { f16, bf16, tf32, f32, f64, e4m3, e5m2, s8, u8 };
 
 __host__ __device__ constexpr int size_of(Kind kind) {
@@ -23,7 +23,7 @@ __host__ __device__ constexpr int size_of(Kind kind) {
   }
 }
 
-#define CUDACORE_MMA_F32(A, B, SHAPE, NAMES)                                 \
+#define CUDACORE_MMA_F32(SHAPE, NAMES)                                       \
   asm("mma.sync.aligned." SHAPE ".row.col.f32." NAMES                        \
       ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" \
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                       \
@@ -46,13 +46,13 @@ __host__ __device__ constexpr int size_of(Kind kind) {
       : "+r"(c[C0]), "+r"(c[C1])                                                           \
       : "r"(a[A]), "r"(b[B]))
 
-/// c += a b for 16 rows, 8 columns and 32 bytes of the inner extent, in f32.
-template <Kind A, Kind B>
+// c += a b for 16 rows, 8 columns and 32 bytes of the inner extent, in f32.
+template <Kind kind_a, Kind kind_b>
 __device__ __forceinline__ void multiply(float (&c)[4], const unsigned (&a)[4],
                                          const unsigned (&b)[2]) {
-  if constexpr (A == Kind::f16) {
+  if constexpr (kind_a == Kind::f16) {
 #if __CUDA_ARCH__ >= 800
-    CUDACORE_MMA_F32(A, B, "m16n8k16", "f16.f16");
+    CUDACORE_MMA_F32("m16n8k16", "f16.f16");
 #else
 #pragma unroll
     for (int half = 0; half < 2; ++half)
@@ -63,19 +63,23 @@ __device__ __forceinline__ void multiply(float (&c)[4], const unsigned (&a)[4],
 #endif
   }
 #if __CUDA_ARCH__ >= 800
-  if constexpr (A == Kind::bf16) CUDACORE_MMA_F32(A, B, "m16n8k16", "bf16.bf16");
-  if constexpr (A == Kind::tf32) CUDACORE_MMA_F32(A, B, "m16n8k8", "tf32.tf32");
+  if constexpr (kind_a == Kind::bf16) CUDACORE_MMA_F32("m16n8k16", "bf16.bf16");
+  if constexpr (kind_a == Kind::tf32) CUDACORE_MMA_F32("m16n8k8", "tf32.tf32");
 #endif
 #if __CUDA_ARCH__ >= 890
-  if constexpr (A == Kind::e4m3 && B == Kind::e4m3) CUDACORE_MMA_F32(A, B, "m16n8k32", "e4m3.e4m3");
-  if constexpr (A == Kind::e4m3 && B == Kind::e5m2) CUDACORE_MMA_F32(A, B, "m16n8k32", "e4m3.e5m2");
-  if constexpr (A == Kind::e5m2 && B == Kind::e4m3) CUDACORE_MMA_F32(A, B, "m16n8k32", "e5m2.e4m3");
-  if constexpr (A == Kind::e5m2 && B == Kind::e5m2) CUDACORE_MMA_F32(A, B, "m16n8k32", "e5m2.e5m2");
+  if constexpr (kind_a == Kind::e4m3 && kind_b == Kind::e4m3)
+    CUDACORE_MMA_F32("m16n8k32", "e4m3.e4m3");
+  if constexpr (kind_a == Kind::e4m3 && kind_b == Kind::e5m2)
+    CUDACORE_MMA_F32("m16n8k32", "e4m3.e5m2");
+  if constexpr (kind_a == Kind::e5m2 && kind_b == Kind::e4m3)
+    CUDACORE_MMA_F32("m16n8k32", "e5m2.e4m3");
+  if constexpr (kind_a == Kind::e5m2 && kind_b == Kind::e5m2)
+    CUDACORE_MMA_F32("m16n8k32", "e5m2.e5m2");
 #endif
 }
 
-/// The same in f16; c holds pairs.
-template <Kind A, Kind B>
+// The same in f16; c holds pairs.
+template <Kind kind_a, Kind kind_b>
 __device__ __forceinline__ void multiply(unsigned (&c)[2], const unsigned (&a)[4],
                                          const unsigned (&b)[2]) {
 #if __CUDA_ARCH__ >= 800
@@ -89,38 +93,38 @@ __device__ __forceinline__ void multiply(unsigned (&c)[2], const unsigned (&a)[4
 #endif
 }
 
-/// The same of bytes.
-template <Kind A, Kind B>
+// The same of bytes.
+template <Kind kind_a, Kind kind_b>
 __device__ __forceinline__ void multiply(int (&c)[4], const unsigned (&a)[4],
                                          const unsigned (&b)[2]) {
 #if __CUDA_ARCH__ >= 800
-  if constexpr (A == Kind::s8 && B == Kind::s8) CUDACORE_MMA_S32("s8.s8");
-  if constexpr (A == Kind::s8 && B == Kind::u8) CUDACORE_MMA_S32("s8.u8");
-  if constexpr (A == Kind::u8 && B == Kind::s8) CUDACORE_MMA_S32("u8.s8");
-  if constexpr (A == Kind::u8 && B == Kind::u8) CUDACORE_MMA_S32("u8.u8");
+  if constexpr (kind_a == Kind::s8 && kind_b == Kind::s8) CUDACORE_MMA_S32("s8.s8");
+  if constexpr (kind_a == Kind::s8 && kind_b == Kind::u8) CUDACORE_MMA_S32("s8.u8");
+  if constexpr (kind_a == Kind::u8 && kind_b == Kind::s8) CUDACORE_MMA_S32("u8.s8");
+  if constexpr (kind_a == Kind::u8 && kind_b == Kind::u8) CUDACORE_MMA_S32("u8.u8");
 #else
 #define CUDACORE_MMA_QUARTERS(NAMES)         \
   CUDACORE_MMA_S32_SMALL(NAMES, 0, 1, 0, 0); \
   CUDACORE_MMA_S32_SMALL(NAMES, 0, 1, 2, 1); \
   CUDACORE_MMA_S32_SMALL(NAMES, 2, 3, 1, 0); \
   CUDACORE_MMA_S32_SMALL(NAMES, 2, 3, 3, 1)
-  if constexpr (A == Kind::s8 && B == Kind::s8) {
+  if constexpr (kind_a == Kind::s8 && kind_b == Kind::s8) {
     CUDACORE_MMA_QUARTERS("s8.s8");
   }
-  if constexpr (A == Kind::s8 && B == Kind::u8) {
+  if constexpr (kind_a == Kind::s8 && kind_b == Kind::u8) {
     CUDACORE_MMA_QUARTERS("s8.u8");
   }
-  if constexpr (A == Kind::u8 && B == Kind::s8) {
+  if constexpr (kind_a == Kind::u8 && kind_b == Kind::s8) {
     CUDACORE_MMA_QUARTERS("u8.s8");
   }
-  if constexpr (A == Kind::u8 && B == Kind::u8) {
+  if constexpr (kind_a == Kind::u8 && kind_b == Kind::u8) {
     CUDACORE_MMA_QUARTERS("u8.u8");
   }
 #undef CUDACORE_MMA_QUARTERS
 #endif
 }
 
-/// c += a b for 8 rows, 8 columns and an inner extent of 4, in f64 (compute capability 8.0).
+// c += a b for 8 rows, 8 columns and an inner extent of 4, in f64 (compute capability 8.0).
 __device__ __forceinline__ void multiply(double (&c)[2], double a, double b) {
   asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
       : "+d"(c[0]), "+d"(c[1])

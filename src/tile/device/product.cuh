@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Products of tiles: the warps of a block share the rows and columns of the result.
 #pragma once
+
+// Products of tiles: the warps of a block share the rows and columns of the result.
+
 #include <cudacore/tile/mma.cuh>
 #include <cudacore/tile/stage.cuh>
 
 namespace cudacore_tile::matrix {
 
-/// An operand in shared memory. INNER_IS_COLUMN: the inner extent of the product runs along the
-/// stage's columns. ROUNDED: the stage holds f32, and the product takes tf32.
-template <Kind KIND, class S, bool INNER_IS_COLUMN, bool ROUNDED = false>
+// An operand in shared memory. `is_inner_column`: the inner extent of the product runs along the
+// stage's columns. `is_rounded`: the stage holds f32, and the product takes tf32.
+template <Kind operand_kind, class S, bool is_inner_column, bool is_rounded = false>
 struct Staged {
   using Shape = S;
-  static constexpr Kind kind = KIND;
-  static constexpr bool inner_is_column = INNER_IS_COLUMN, rounded = ROUNDED;
-  static constexpr int inner = INNER_IS_COLUMN ? S::columns : S::rows;
-  static constexpr int outer = INNER_IS_COLUMN ? S::rows : S::columns;
-  /// Whether ldmatrix can load fragments.
+  static constexpr Kind kind = operand_kind;
+  static constexpr bool inner_is_column = is_inner_column, rounded = is_rounded;
+  static constexpr int inner = is_inner_column ? S::columns : S::rows;
+  static constexpr int outer = is_inner_column ? S::rows : S::columns;
+  // Whether ldmatrix can load fragments.
   static constexpr bool has_matrices = S::pitch >= 32 && inner * S::size >= 32 && outer >= 16 &&
-                                       S::size <= 4 && (INNER_IS_COLUMN || S::size == 2);
+                                       S::size <= 4 && (is_inner_column || S::size == 2);
   unsigned address;
 
   static __device__ __forceinline__ unsigned offset(int outer, int inner) {
-    return INNER_IS_COLUMN ? S::offset(outer, inner) : S::offset(inner, outer);
+    return is_inner_column ? S::offset(outer, inner) : S::offset(inner, outer);
   }
   template <class T>
   __device__ __forceinline__ T element(int outer, int inner) const {
@@ -30,7 +31,8 @@ struct Staged {
   }
 };
 
-/// Ties go to even, as everywhere, except on sm_80, whose one instruction has them go away from zero.
+// Ties go to even, as everywhere, except on sm_80, whose one instruction has them go away from
+// zero.
 __device__ __forceinline__ unsigned round_to_tf32(unsigned f32) {
 #if __CUDA_ARCH__ >= 900
   asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(f32) : "f"(__uint_as_float(f32)));
@@ -40,10 +42,10 @@ __device__ __forceinline__ unsigned round_to_tf32(unsigned f32) {
   return f32;
 }
 
-/// Loads fragments of 16 outer elements by 32 bytes of the inner extent, through ldmatrix. A's and
-/// B's words come in a different order: OUTER_FIRST: word 1 is the next 8 outer elements. AGAIN: see
-/// thread_number().
-template <class O, bool OUTER_FIRST, bool AGAIN = false>
+// Loads fragments of 16 outer elements by 32 bytes of the inner extent, through ldmatrix. A's and
+// B's words come in a different order: `outer_first`: word 1 is the next 8 outer elements. `again`:
+// see thread_number().
+template <class O, bool outer_first, bool again = false>
 struct MatrixLoader {
   using S = typename O::Shape;
   static constexpr int inner = O::inner;
@@ -51,10 +53,10 @@ struct MatrixLoader {
   unsigned lane_address;
 
   __device__ __forceinline__ MatrixLoader(O operand, int outer) {
-    const int lane = thread_number<AGAIN>() & 31;
+    const int lane = thread_number<again>() & 31;
     const int low = lane & 7, second = lane >> 3 & 1, third = lane >> 4 & 1;
-    const int row = low + 8 * (OUTER_FIRST == O::inner_is_column ? second : third);
-    const int chunk = OUTER_FIRST == O::inner_is_column ? third : second;
+    const int row = low + 8 * (outer_first == O::inner_is_column ? second : third);
+    const int chunk = outer_first == O::inner_is_column ? third : second;
     // A warp of 8 columns takes what follows them from the start of the tile, and does not use it.
     if constexpr (O::inner_is_column)
       lane_address = operand.address + S::chunk_offset((outer + row) & (O::outer - 1), chunk);
@@ -62,7 +64,7 @@ struct MatrixLoader {
       lane_address =
           operand.address + S::chunk_offset(row, (outer / 8 + chunk) & (O::outer / 8 - 1));
   }
-  /// The i-th 16 outer elements; `step`: of the inner extent.
+  // The i-th 16 outer elements; `step`: of the inner extent.
   __device__ __forceinline__ void load(unsigned (&r)[4], int i, int step) const {
     // Chunks are permuted within 128 bytes, to which stages are aligned.
     const int along = (O::inner_is_column ? step : i) << 5;
@@ -74,9 +76,9 @@ struct MatrixLoader {
   }
 };
 
-/// The same element by element, for whatever ldmatrix cannot load. Outer elements past the tile are
-/// those from its start again; inner ones are zero.
-template <class O, bool OUTER_FIRST>
+// The same element by element, for whatever ldmatrix cannot load. Outer elements past the tile are
+// those from its start again; inner ones are zero.
+template <class O, bool outer_first>
 struct ElementLoader {
   static constexpr int inner = O::inner;
   static constexpr Kind kind = O::kind;
@@ -89,8 +91,8 @@ struct ElementLoader {
     const int lane = threadIdx.x & 31;
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
-      const int next_outer = OUTER_FIRST ? k & 1 : k >> 1,
-                next_inner = OUTER_FIRST ? k >> 1 : k & 1;
+      const int next_outer = outer_first ? k & 1 : k >> 1,
+                next_inner = outer_first ? k >> 1 : k & 1;
       const int at = (outer + 16 * i + 8 * next_outer + lane / 4) & (O::outer - 1);
       const int from = (step * 32 + next_inner * 16 + lane % 4 * 4) / size;
       unsigned word = 0;
@@ -109,7 +111,7 @@ struct ElementLoader {
   }
 };
 
-template <bool CONDITION, class A, class B>
+template <bool condition, class A, class B>
 struct Choice {
   using Type = A;
 };
@@ -118,31 +120,32 @@ struct Choice<false, A, B> {
   using Type = B;
 };
 
-/// What loads A's, and B's, fragments from a stage.
-template <class O, bool AGAIN = false>
-using Rows = typename Choice<O::has_matrices, MatrixLoader<O, true, AGAIN>, ElementLoader<O, true>>::Type;
-template <class O, bool AGAIN = false>
+// What loads A's, and B's, fragments from a stage.
+template <class O, bool again = false>
+using Rows =
+    typename Choice<O::has_matrices, MatrixLoader<O, true, again>, ElementLoader<O, true>>::Type;
+template <class O, bool again = false>
 using Columns =
-    typename Choice<O::has_matrices, MatrixLoader<O, false, AGAIN>, ElementLoader<O, false>>::Type;
+    typename Choice<O::has_matrices, MatrixLoader<O, false, again>, ElementLoader<O, false>>::Type;
 
-/// A's fragments from registers: 4 words for 16 rows and 32 bytes, the inner extent's first.
-template <Kind KIND, int INNER>
+// A's fragments from registers: 4 words for 16 rows and 32 bytes, the inner extent's first.
+template <Kind operand_kind, int held_inner>
 struct HeldRows {
-  static constexpr int inner = INNER;
-  static constexpr Kind kind = KIND;
+  static constexpr int inner = held_inner;
+  static constexpr Kind kind = operand_kind;
   const unsigned* words;
   __device__ __forceinline__ void load(unsigned (&r)[4], int i, int step) const {
-    constexpr int steps = INNER * size_of(KIND) / 32;
+    constexpr int steps = held_inner * size_of(operand_kind) / 32;
 #pragma unroll
     for (int k = 0; k < 4; ++k) r[k] = words[(i * steps + step) * 4 + k];
   }
 };
 
-/// The results of one instruction among a thread's elements of a tile of M x N: element e of
-/// fragment (i, j) of a warp, which has `across` fragments side by side.
-template <int M, int N>
+// The results of one instruction among a thread's elements of a tile of `m` x `n`: element e of
+// fragment (i, j) of a warp, which has `across` fragments side by side.
+template <int m, int n>
 __device__ __forceinline__ constexpr int element_of(int i, int j, int across, int e) {
-  constexpr int column = N > 1, row = M > 8;
+  constexpr int column = n > 1, row = m > 8;
   return (i * across + j) * ((1 + column) * (1 + row)) + (column ? e & 1 : 0) +
          (row ? (e >> 1) * (1 + column) : 0);
 }
@@ -170,59 +173,59 @@ __device__ __forceinline__ unsigned pack_f16(float low, float high) {
   return word;
 }
 
-/// c += a b of one instruction, whose results stand in c at the places that `at` says.
-template <Kind A, Kind B, int M, int N, class C>
+// c += a b of one instruction, whose results stand in c at the places that `at` says.
+template <Kind kind_a, Kind kind_b, int m, int n, class C>
 __device__ __forceinline__ void multiply_fragment(C* c, int i, int j, int across,
                                                   const unsigned (&a)[4], const unsigned (&b)[2]) {
-  const auto at = [&](int e) { return element_of<M, N>(i, j, across, e); };
+  const auto at = [&](int e) { return element_of<m, n>(i, j, across, e); };
   if constexpr (sizeof(C) == 2) {
     unsigned f[2] = {pack(c[at(0)], c[at(1)]), pack(c[at(2)], c[at(3)])};
-    multiply<A, B>(f, a, b);
+    multiply<kind_a, kind_b>(f, a, b);
 #pragma unroll
     for (int e = 0; e < 4; ++e)
       reinterpret_cast<unsigned short&>(c[at(e)]) =
           static_cast<unsigned short>(f[e / 2] >> (e % 2 * 16));
   } else {
     C f[4] = {c[at(0)], c[at(1)], c[at(2)], c[at(3)]};
-    multiply<A, B>(f, a, b);
+    multiply<kind_a, kind_b>(f, a, b);
 #pragma unroll
     for (int e = 0; e < 4; ++e) c[at(e)] = f[e];
   }
 }
 
-/// c += a b for the part of a result of M x N that a warp makes, where the block has WARPS_M by
-/// WARPS_N warps. AHEAD: fragments of the next step are loaded before this one's products: faster,
-/// with more registers.
-template <int M, int N, int WARPS_M, int WARPS_N, bool AHEAD, class A, class B, class C>
+// c += a b for the part of a result of `m` x `n` that a warp makes, where the block has `warps_m`
+// by `warps_n` warps. `ahead`: fragments of the next step are loaded before this one's products:
+// faster, with more registers.
+template <int m, int n, int warps_m, int warps_n, bool ahead, class A, class B, class C>
 __device__ __forceinline__ void multiply_tiles(C* c, const A& a, const B& b) {
-  constexpr int down = M / WARPS_M < 16 ? 1 : M / WARPS_M / 16;
-  constexpr int across = N / WARPS_N < 8 ? 1 : N / WARPS_N / 8;
+  constexpr int down = m / warps_m < 16 ? 1 : m / warps_m / 16;
+  constexpr int across = n / warps_n < 8 ? 1 : n / warps_n / 8;
   constexpr int pairs = (across + 1) / 2;
   constexpr int bytes = A::inner * size_of(A::kind);
   constexpr int steps = bytes < 32 ? 1 : bytes / 32;
-  unsigned fa[AHEAD ? 2 : 1][down][4], fb[AHEAD ? 2 : 1][pairs][4];
+  unsigned fa[ahead ? 2 : 1][down][4], fb[ahead ? 2 : 1][pairs][4];
   const auto load_rows = [&](int step) {
 #pragma unroll
-    for (int i = 0; i < down; ++i) a.load(fa[AHEAD ? step & 1 : 0][i], i, step);
+    for (int i = 0; i < down; ++i) a.load(fa[ahead ? step & 1 : 0][i], i, step);
   };
-  const auto load_columns = [&](int step, int j) { b.load(fb[AHEAD ? step & 1 : 0][j], j, step); };
+  const auto load_columns = [&](int step, int j) { b.load(fb[ahead ? step & 1 : 0][j], j, step); };
   const auto load = [&](int step) {
     load_rows(step);
 #pragma unroll
     for (int j = 0; j < pairs; ++j) load_columns(step, j);
   };
-  if constexpr (AHEAD) load(0);
+  if constexpr (ahead) load(0);
 #pragma unroll
   for (int step = 0; step < steps; ++step) {
-    if (AHEAD && step + 1 < steps) load(step + 1);
-    if (!AHEAD) load_rows(step);
-    if constexpr (AHEAD) {
+    if (ahead && step + 1 < steps) load(step + 1);
+    if (!ahead) load_rows(step);
+    if constexpr (ahead) {
 #pragma unroll
       for (int i = 0; i < down; ++i)
 #pragma unroll
         for (int k = 0; k < across; ++k) {
           const int j = i & 1 ? across - 1 - k : k;  // so that one operand stays the same
-          multiply_fragment<A::kind, B::kind, M, N>(
+          multiply_fragment<A::kind, B::kind, m, n>(
               c, i, j, across, fa[step & 1][i],
               reinterpret_cast<const unsigned(&)[2]>(fb[step & 1][j / 2][j % 2 * 2]));
         }
@@ -232,7 +235,7 @@ __device__ __forceinline__ void multiply_tiles(C* c, const A& a, const B& b) {
         if (j % 2 == 0) load_columns(step, j / 2);
 #pragma unroll
         for (int i = 0; i < down; ++i)
-          multiply_fragment<A::kind, B::kind, M, N>(
+          multiply_fragment<A::kind, B::kind, m, n>(
               c, i, j, across, fa[0][i],
               reinterpret_cast<const unsigned(&)[2]>(fb[0][j / 2][j % 2 * 2]));
       }
@@ -240,12 +243,12 @@ __device__ __forceinline__ void multiply_tiles(C* c, const A& a, const B& b) {
   }
 }
 
-/// The product of a loop whose stages lie in a ring: it loads the first fragments of the next stage
-/// before it multiplies the last of this one, so that a block alone on its multiprocessor does not
-/// wait at the barrier between them.
-template <int M, int N, int WARPS_M, int WARPS_N, class A, class B>
+// The product of a loop whose stages lie in a ring: it loads the first fragments of the next stage
+// before it multiplies the last of this one, so that a block alone on its multiprocessor does not
+// wait at the barrier between them.
+template <int m, int n, int warps_m, int warps_n, class A, class B>
 struct LoopProduct {
-  static constexpr int down = M / WARPS_M / 16, across = N / WARPS_N / 8;
+  static constexpr int down = m / warps_m / 16, across = n / warps_n / 8;
   static constexpr int steps = A::inner * A::Shape::size / 32;
   static_assert(steps % 2 == 0 && across % 2 == 0);
   MatrixLoader<A, true> rows;
@@ -264,7 +267,7 @@ struct LoopProduct {
 #pragma unroll
     for (int j = 0; j < across / 2; ++j) from_b.load(fb[step & 1][j], j, step);
   }
-  /// c += a b. `fetch` copies to a stage that is free, `arrive` waits for the next.
+  // c += a b. `fetch` copies to a stage that is free, `arrive` waits for the next.
   template <class C, class Fetch, class Arrive>
   __device__ __forceinline__ void run(C* c, unsigned a, unsigned b, unsigned next_a,
                                       unsigned next_b, Fetch fetch, Arrive arrive) {
@@ -282,7 +285,7 @@ struct LoopProduct {
 #pragma unroll
         for (int k = 0; k < across; ++k) {
           const int j = i & 1 ? across - 1 - k : k;
-          multiply_fragment<A::kind, B::kind, M, N>(
+          multiply_fragment<A::kind, B::kind, m, n>(
               c, i, j, across, fa[step & 1][i],
               reinterpret_cast<const unsigned(&)[2]>(fb[step & 1][j / 2][j % 2 * 2]));
         }
@@ -290,7 +293,7 @@ struct LoopProduct {
   }
 };
 
-/// An operand's element as f64; 0 beyond its inner extent.
+// An operand's element as f64; 0 beyond its inner extent.
 template <class O>
 __device__ __forceinline__ double double_at(const O& operand, int outer, int inner) {
   return O::inner >= 4 || inner < O::inner
@@ -298,11 +301,11 @@ __device__ __forceinline__ double double_at(const O& operand, int outer, int inn
              : 0.0;
 }
 
-/// The same in f64: 8 x 8 x 4 an instruction.
-template <int M, int N, int WARPS_M, int WARPS_N, class A, class B>
+// The same in f64: 8 x 8 x 4 an instruction.
+template <int m, int n, int warps_m, int warps_n, class A, class B>
 __device__ __forceinline__ void multiply_doubles(double* c, A a, B b, int row, int column) {
-  constexpr int down = M / WARPS_M < 16 ? 1 : M / WARPS_M / 16;
-  constexpr int across = N / WARPS_N < 8 ? 1 : N / WARPS_N / 8;
+  constexpr int down = m / warps_m < 16 ? 1 : m / warps_m / 16;
+  constexpr int across = n / warps_n < 8 ? 1 : n / warps_n / 8;
   const int lane = threadIdx.x & 31;
 #pragma unroll
   for (int step = 0; step < (A::inner + 3) / 4; ++step) {
@@ -313,12 +316,12 @@ __device__ __forceinline__ void multiply_doubles(double* c, A a, B b, int row, i
 #pragma unroll
     for (int i = 0; i < down; ++i)
 #pragma unroll
-      for (int half = 0; half < (M > 8 ? 2 : 1); ++half) {
+      for (int half = 0; half < (m > 8 ? 2 : 1); ++half) {
         const double fa = double_at(a, row + 16 * i + 8 * half + lane / 4, 4 * step + lane % 4);
 #pragma unroll
         for (int j = 0; j < across; ++j) {
-          const int first = element_of<M, N>(i, j, across, 2 * half);
-          const int second = element_of<M, N>(i, j, across, 2 * half + 1);
+          const int first = element_of<m, n>(i, j, across, 2 * half);
+          const int second = element_of<m, n>(i, j, across, 2 * half + 1);
           double f[2] = {c[first], c[second]};
           multiply(f, fa, fb[j]);
           c[first] = f[0];
@@ -328,19 +331,19 @@ __device__ __forceinline__ void multiply_doubles(double* c, A a, B b, int row, i
   }
 }
 
-/// What the number of a register says of an element's row-major index, bit by bit.
-template <int... BITS>
+// What the number of a register says of an element's row-major index, bit by bit.
+template <int... index_bits>
 struct Registers {
-  static constexpr int count = 1 << sizeof...(BITS);
+  static constexpr int count = 1 << sizeof...(index_bits);
   static __host__ __device__ constexpr int part(int number) {
-    constexpr int bits[] = {BITS..., 0};
+    constexpr int bits[] = {index_bits..., 0};
     int sum = 0;
-    for (unsigned i = 0; i < sizeof...(BITS); ++i) sum += (number >> i & 1) << bits[i];
+    for (unsigned i = 0; i < sizeof...(index_bits); ++i) sum += (number >> i & 1) << bits[i];
     return sum;
   }
 };
 
-template <Kind KIND>
+template <Kind operand_kind>
 struct Scalar {
   using Type = float;
 };
@@ -358,26 +361,26 @@ __device__ __forceinline__ auto arithmetic_element(const O& operand, int outer, 
     return operand.template element<typename Scalar<O::kind>::Type>(outer, inner);
 }
 
-/// c += a b on the CUDA cores, for a result of M x N whose elements a thread has in any layout: its
-/// first has the row-major index `index`, the others those of PLACES past it. The matrices of a
-/// batch lie A_BYTES and B_BYTES apart.
-template <int M, int N, class PLACES, int A_BYTES, int B_BYTES, class A, class B, class C>
+// c += a b on the CUDA cores, for a result of `m` x `n` whose elements a thread has in any layout:
+// its first has the row-major index `index`, the others those of `Places` past it. The matrices of
+// a batch lie `a_bytes` and `b_bytes` apart.
+template <int m, int n, class Places, int a_bytes, int b_bytes, class A, class B, class C>
 __device__ __forceinline__ void multiply_elements(C* c, A a, B b, int index) {
-  const int row = index / N % M, column = index % N;
-  a.address += index / (M * N) * A_BYTES;
-  b.address += index / (M * N) * B_BYTES;
+  const int row = index / n % m, column = index % n;
+  a.address += index / (m * n) * a_bytes;
+  b.address += index / (m * n) * b_bytes;
 #pragma unroll 4
   for (int k = 0; k < A::inner; ++k) {
 #pragma unroll
-    for (int r = 0; r < PLACES::count; ++r) {
-      const int at = PLACES::part(r), batch = at / (M * N);
-      c[r] += arithmetic_element(A{a.address + batch * A_BYTES}, row + at / N % M, k) *
-              arithmetic_element(B{b.address + batch * B_BYTES}, column + at % N, k);
+    for (int r = 0; r < Places::count; ++r) {
+      const int at = Places::part(r), batch = at / (m * n);
+      c[r] += arithmetic_element(A{a.address + batch * a_bytes}, row + at / n % m, k) *
+              arithmetic_element(B{b.address + batch * b_bytes}, column + at % n, k);
     }
   }
 }
 
-/// Puts an element in a stage.
+// Puts an element in a stage.
 template <class O, class T>
 __device__ __forceinline__ void put(O operand, int outer, int inner, const T& value) {
   static_assert(sizeof(T) == O::Shape::size);
