@@ -6,7 +6,6 @@
 #include "bindings/graph_condition.hpp"
 #include "bindings/recorder.hpp"
 #include "owner/graph_box.hpp"
-#include "runtime/graph_work.hpp"
 
 // Graphs. The classes of cudacore.graph, in Python, show a GraphDefinition and its nodes; Graph is
 // shown as it is.

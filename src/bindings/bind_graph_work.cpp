@@ -6,7 +6,7 @@
 #include "bindings/kept_arguments.hpp"
 #include "bindings/launcher.hpp"
 #include "error/unraisable.hpp"
-#include "runtime/graph_work.hpp"
+#include "runtime/graph_work_box.hpp"
 
 namespace cudacore::bindings {
 namespace {

@@ -5,7 +5,11 @@
 
 #include "error/describe.hpp"
 #include "owner/captures.hpp"
-#include "runtime/graph_work.hpp"
+#include "runtime/context_call.hpp"
+#include "runtime/graph_call.hpp"
+#include "runtime/graph_launch.hpp"
+#include "runtime/graph_work_box.hpp"
+#include "runtime/kernel_node_attributes.hpp"
 
 namespace cudacore {
 namespace {

@@ -3,7 +3,8 @@
 
 #include "cudacore/device.hpp"
 #include "error/describe.hpp"
-#include "runtime/graph_work.hpp"
+#include "runtime/graph_call.hpp"
+#include "runtime/graph_work_box.hpp"
 
 namespace cudacore {
 namespace {

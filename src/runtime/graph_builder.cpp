@@ -10,7 +10,8 @@
 #include "error/failed_capture.hpp"
 #include "owner/callback.hpp"
 #include "owner/captures.hpp"
-#include "runtime/graph_work.hpp"
+#include "runtime/context_call.hpp"
+#include "runtime/graph_call.hpp"
 
 namespace cudacore {
 

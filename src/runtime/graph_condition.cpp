@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdexcept>
 
-#include "runtime/graph_work.hpp"
+#include "runtime/context_call.hpp"
+#include "runtime/graph_call.hpp"
+#include "runtime/graph_work_box.hpp"
 
 namespace cudacore {
 namespace {

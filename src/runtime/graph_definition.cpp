@@ -6,7 +6,10 @@
 
 #include "error/describe.hpp"
 #include "error/interned_names.hpp"
-#include "runtime/graph_work.hpp"
+#include "runtime/context_call.hpp"
+#include "runtime/graph_call.hpp"
+#include "runtime/graph_work_box.hpp"
+#include "runtime/kernel_node_attributes.hpp"
 
 namespace cudacore {
 namespace {

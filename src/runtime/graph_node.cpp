@@ -4,7 +4,9 @@
 #include <stdexcept>
 
 #include "error/describe.hpp"
-#include "runtime/graph_work.hpp"
+#include "runtime/graph_call.hpp"
+#include "runtime/graph_work_box.hpp"
+#include "runtime/kernel_node_attributes.hpp"
 
 namespace cudacore {
 namespace {

@@ -7,8 +7,11 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "runtime/context_call.hpp"
 #include "runtime/foreign_kernel.hpp"
-#include "runtime/graph_work.hpp"
+#include "runtime/graph_call.hpp"
+#include "runtime/graph_launch.hpp"
+#include "runtime/graph_work_box.hpp"
 
 namespace cudacore {
 namespace {
