@@ -6,8 +6,6 @@
 
 namespace cudacore::bindings {
 
-void bind_graph_memory_attributes(py::module_& module);
-
 namespace {
 
 /// GraphMemoryResource.__new__: there is one object for each device.

@@ -50,9 +50,22 @@ void bind_pool_attributes(py::module_& module) {
   add_setting(type, "used_mem_high", PoolAttribute::used_mem_high);
   type.def("__reduce__", quick, &refuse_pickle);
   type.def("__repr__", [](const PoolAttributes& self) {
-    return "<MemoryPoolAttributes, used " +
-           std::to_string(self.get(PoolAttribute::used_mem_current)) + " of " +
-           std::to_string(self.get(PoolAttribute::reserved_mem_current)) + " bytes>";
+    const auto flag = [&](const char* name, PoolAttribute attribute) {
+      return name + std::string(self.get(attribute) != 0 ? "True" : "False");
+    };
+    const auto number = [&](const char* name, PoolAttribute attribute) {
+      return name + std::to_string(self.get(attribute));
+    };
+    return flag("MemoryPoolAttributes(reuse_follow_event_dependencies=",
+                PoolAttribute::reuse_follow_event_dependencies) +
+           flag(", reuse_allow_opportunistic=", PoolAttribute::reuse_allow_opportunistic) +
+           flag(", reuse_allow_internal_dependencies=",
+                PoolAttribute::reuse_allow_internal_dependencies) +
+           number(", release_threshold=", PoolAttribute::release_threshold) +
+           number(", reserved_mem_current=", PoolAttribute::reserved_mem_current) +
+           number(", reserved_mem_high=", PoolAttribute::reserved_mem_high) +
+           number(", used_mem_current=", PoolAttribute::used_mem_current) +
+           number(", used_mem_high=", PoolAttribute::used_mem_high) + ")";
   });
 }
 

@@ -16,4 +16,6 @@ struct GraphMemoryAttributes {
   }
 };
 
+void bind_graph_memory_attributes(py::module_& module);
+
 }  // namespace cudacore::bindings
