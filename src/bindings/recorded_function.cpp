@@ -68,4 +68,22 @@ std::vector<std::shared_ptr<Recording>> take_dead_recordings(RecordedFunction::B
   return dead;
 }
 
+int CollectorTraits<RecordedFunction>::visit(const RecordedFunction& function, visitproc visit,
+                                             void* arg) {
+  if (function.box == nullptr || function.box.use_count() != 1) return 0;
+  Py_VISIT(function.box->function.ptr());
+  for (const std::shared_ptr<Recording>& recording : function.box->recordings) {
+    if (recording.use_count() != 1) continue;
+    for (const RecordedArgument& argument : recording->arguments) {
+      Py_VISIT(argument.value.ptr());
+      Py_VISIT(argument.type.ptr());
+    }
+    for (const Guard& guard : recording->guards) {
+      Py_VISIT(guard.container.ptr());
+      Py_VISIT(guard.expected.ptr());
+    }
+  }
+  return 0;
+}
+
 }  // namespace cudacore::bindings

@@ -4,9 +4,27 @@
 #include "bindings/entered_streams.hpp"
 #include "bindings/recording.hpp"
 
-// What the calls of a recorded function and the recorders of its calls share.
-
 namespace cudacore::bindings {
+
+/// The recordings of one function; the one that was used last is the first.
+struct RecordedFunction {
+  struct Box : driver::NotCopied {
+    std::string name;
+    py::object function;
+    std::vector<std::shared_ptr<Recording>> recordings;
+    std::size_t max_recordings = 0;
+    std::size_t dead_recordings =
+        0;  ///< recordings that no call could fit any more, since the last warning
+  };
+  std::shared_ptr<Box> box;
+};
+
+template <>
+struct CollectorTraits<RecordedFunction> {
+  static constexpr bool any = true;
+  static bool may_keep(const RecordedFunction& /*function*/) noexcept { return true; }
+  static int visit(const RecordedFunction& function, visitproc visit, void* arg);
+};
 
 /// Calls `use` with a share of the current stream, which a graph may keep.
 template <typename Use>
@@ -34,12 +52,5 @@ auto with_current_stream(const Use& use) {
 /// be found. Returns them, to be dropped when the list may change.
 [[nodiscard]] std::vector<std::shared_ptr<Recording>> take_dead_recordings(
     RecordedFunction::Box& function);
-
-/// A recorder of a call: `labels` name its arguments. With `make_number` None, numbers are taken as
-/// they are.
-[[nodiscard]] py::object make_recorder(py::handle self, const py::tuple& args,
-                                       const py::tuple& keywords, const py::tuple& labels,
-                                       const py::object& make_number, const py::object& make_array);
-void bind_recorder(py::module_& module);
 
 }  // namespace cudacore::bindings

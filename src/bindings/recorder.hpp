@@ -139,4 +139,11 @@ void require_recorded_source(std::span<const std::byte> bytes);
 void note_recorded_source(const Stream& stream, std::span<const std::byte> bytes,
                           std::shared_ptr<void> memory);
 
+/// A recorder of a call: `labels` name its arguments. With `make_number` None, numbers are taken as
+/// they are.
+[[nodiscard]] py::object make_recorder(py::handle self, const py::tuple& args,
+                                       const py::tuple& keywords, const py::tuple& labels,
+                                       const py::object& make_number, const py::object& make_array);
+void bind_recorder(py::module_& module);
+
 }  // namespace cudacore::bindings

@@ -64,24 +64,4 @@ struct Recording : driver::NotCopied {
   [[nodiscard]] std::string label(std::size_t argument) const;
 };
 
-/// The recordings of one function; the one that was used last is the first.
-struct RecordedFunction {
-  struct Box : driver::NotCopied {
-    std::string name;
-    py::object function;
-    std::vector<std::shared_ptr<Recording>> recordings;
-    std::size_t max_recordings = 0;
-    std::size_t dead_recordings =
-        0;  ///< recordings that no call could fit any more, since the last warning
-  };
-  std::shared_ptr<Box> box;
-};
-
-template <>
-struct CollectorTraits<RecordedFunction> {
-  static constexpr bool any = true;
-  static bool may_keep(const RecordedFunction& /*function*/) noexcept { return true; }
-  static int visit(const RecordedFunction& function, visitproc visit, void* arg);
-};
-
 }  // namespace cudacore::bindings

@@ -4,7 +4,7 @@
 #include "bindings/conversions.hpp"
 #include "bindings/host_buffer.hpp"
 #include "bindings/recorder.hpp"
-#include "runtime/strided_shape.hpp"
+#include "runtime/strided_copies.hpp"
 
 namespace cudacore::bindings {
 namespace {

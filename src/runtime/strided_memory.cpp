@@ -11,6 +11,7 @@
 #include "cudacore/error.hpp"
 #include "runtime/captured_work.hpp"
 #include "runtime/context_call.hpp"
+#include "runtime/strided_copies.hpp"
 #include "runtime/strided_shape.hpp"
 
 namespace cudacore {

@@ -5,9 +5,9 @@
 #include <string>
 #include <tuple>
 
+#include "runtime/block_maker.hpp"
 #include "runtime/captured_work.hpp"
 #include "runtime/free_after_work.hpp"
-#include "runtime/virtual_block.hpp"
 
 namespace cudacore {
 namespace {

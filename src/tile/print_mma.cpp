@@ -173,7 +173,7 @@ class MmaPrinter {
     if (batches > 1) out.open("TILE_EACH(batch, " + number(batches) + ")");
     const std::string again = mma_.integer("chained") != 0 ? ", true>(" : ">(";
     const std::string left =
-        is_held_ ? "matrix::HeldRows<" + kind_name(product_.a) + ", " + number(product_.inner) +
+        is_held_ ? "matrix::HeldRows<" + matrix_kind(product_.a) + ", " + number(product_.inner) +
                        ">{words}"
                  : "matrix::Rows<A" + again + batch(0) + ", " + product_.first_row() + ")";
     const std::string right =

@@ -19,7 +19,7 @@ std::string Stage::type() const {
 
 std::string Stage::operand_type(Element multiplied) const {
   const bool rounded = element == Element::f32 && multiplied == Element::tf32;
-  return "matrix::Staged<" + kind_name(multiplied) + ", " + type() +
+  return "matrix::Staged<" + matrix_kind(multiplied) + ", " + type() +
          (inner_is_column ? ", true" : ", false") + (rounded ? ", true>" : ">");
 }
 
@@ -68,7 +68,7 @@ Stage scratch_stage(const Type& operand, bool is_left, bool swizzled) {
   return stage;
 }
 
-std::string kind_name(Element element) {
+std::string matrix_kind(Element element) {
   if (element == Element::i8) return "matrix::Kind::s8";
   return "matrix::Kind::" + std::string(name(element));
 }

@@ -36,6 +36,6 @@ struct Stage {
 [[nodiscard]] Stage scratch_stage(const Type& operand, bool is_left, bool swizzled);
 
 /// The name that the device code gives an element of an operand.
-[[nodiscard]] std::string kind_name(Element element);
+[[nodiscard]] std::string matrix_kind(Element element);
 
 }  // namespace cudacore::tile

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/virtual_block.hpp"
+#include "runtime/block_maker.hpp"
 
 #include <limits>
 #include <stdexcept>
