@@ -39,7 +39,7 @@ class GraphBuilder {
   /// @throw std::logic_error that names the call which invalidated the capture, if one did.
   [[nodiscard]] bool is_building() const;
   /// Whether building has begun and not ended, without asking the driver.
-  [[nodiscard]] bool is_capturing() const noexcept;
+  [[nodiscard]] bool has_begun() const noexcept;
   /// "not begun", "building", "built", "failed" or "closed".
   [[nodiscard]] std::string_view state() const noexcept;
   /// Whether it comes from split(), and must be joined before building ends.

@@ -3801,7 +3801,8 @@ class VirtualMemoryResource(MemoryResource):
         buf : Buffer
             A buffer of this resource, and no view or slice of one.
         new_size : int
-            In bytes; rounded up. If the buffer is large enough, it is returned as it is.
+            In bytes; rounded up. Memory never shrinks: a buffer that is large enough is returned
+            with its size as it is, and only the options are applied.
         config : VirtualMemoryResourceOptions, dict or None
             Replaces this resource's options. Access to the whole buffer becomes what they say.
 
@@ -4989,6 +4990,8 @@ class GraphBuilder:
         """
     def complete(self, options: GraphCompleteOptions | Mapping[str, Any] | None = None) -> Graph:
         """Make an executable graph of what was captured.
+
+        If that is nothing, it warns: what was meant to be captured ran on another stream.
 
         Parameters
         ----------

@@ -19,7 +19,10 @@ RENAMED = {
         "synchronize": "event.sync()",
         "wait": "stream.wait(event)",
     },
+    "Graph": {"replay": "graph.launch(stream)"},
+    "GraphBuilder": {"launch": "cudacore.launch(builder, config, kernel, *args)"},
     "Stream": {
+        "begin_capture": "with stream.create_graph_builder() as builder:",
         "query": "stream.is_done",
         "record_event": "stream.record()",
         "synchronize": "stream.sync()",
@@ -33,6 +36,10 @@ RENAMED = {
 def error(text: str) -> AttributeError:
     """Make an error to which Python adds no suggestion."""
     return AttributeError(text, name=None, obj=None)
+
+
+# Of a class that no `with` block takes.
+HOW_TO_CAPTURE = "to capture, write `with device.create_graph_builder() as builder:`"
 
 
 class MissingMember:

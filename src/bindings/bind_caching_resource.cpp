@@ -22,6 +22,11 @@ void bind_caching_resource(py::module_& module, const py::metaclass& metaclass) 
                                                                py::is_final(), metaclass);
   caching.def_init(py::arg("upstream"), py::kw_only(), py::arg("max_size") = py::none(),
                    [](py::handle upstream, py::handle max_size) {
+                     if (!py::isinstance<MemoryResource>(upstream)) {
+                       refuse_type("CachingMemoryResource: upstream",
+                                   "a MemoryResource, such as DeviceMemoryResource(device)",
+                                   upstream);
+                     }
                      return [from = to_memory_resource(upstream), most = to_max_size(max_size)] {
                        return std::make_shared<CachingMemoryResource>(from, most);
                      };

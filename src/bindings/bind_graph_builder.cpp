@@ -5,6 +5,7 @@
 #include "bindings/entered_streams.hpp"
 #include "bindings/graph_condition.hpp"
 #include "error/describe.hpp"
+#include "runtime/graph_call.hpp"
 
 // GraphBuilder and GraphCondition. The graph that a builder makes is shown by the classes of
 // cudacore.graph, in Python.
@@ -112,6 +113,40 @@ py::tuple branches(const GraphBuilder& self, py::handle condition, ConditionKind
   return made;
 }
 
+std::size_t captured_nodes(const GraphBuilder& builder) {
+  const GraphCall call(builder.graph_definition().box());
+  std::size_t count = 0;
+  call.check(call.api().cuGraphGetNodes(call.graph(), nullptr, &count), "cuGraphGetNodes");
+  return count;
+}
+
+/// Warns if nothing was captured: then the work most likely ran on another stream.
+py::object complete(const GraphBuilder& self, py::handle options) {
+  if (without_gil([builder = self] { return captured_nodes(builder); }) == 0) {
+    constexpr const char* text =
+        "this capture has no nodes: nothing was queued on its stream; launch on the current "
+        "stream, or on the builder: launch(builder, ...)";
+    if (PyErr_WarnEx(PyExc_RuntimeWarning, text, 1) != 0) throw py::error_already_set();
+  }
+  return definition(self).attr("instantiate")(options);
+}
+
+destructor deallocate_builder = nullptr;  ///< as for all classes
+
+/// Warns if the last share of a builder is dropped while it captures.
+void deallocate_with_warning(PyObject* self) {
+  const GraphBuilder& builder = *get_if<GraphBuilder>(self);
+  if (builder.has_begun() && !builder.is_join_required() && builder.box().use_count() == 1) {
+    const py::error_scope kept_error;
+    const int failed = PyErr_ResourceWarning(
+        nullptr, 1,
+        "a GraphBuilder was dropped while building; what it captured is lost: call end_building() "
+        "and complete()");
+    if (failed != 0) PyErr_WriteUnraisable(reinterpret_cast<PyObject*>(Py_TYPE(self)));
+  }
+  deallocate_builder(self);
+}
+
 py::object enter(const BuilderObject& self) {
   const GraphBuilder builder = self.value();
   without_gil([builder] {
@@ -129,7 +164,7 @@ void leave(const BuilderObject& self, const py::args& raised) {
   without_gil([builder, failed] {
     if (failed) {
       if (!builder.is_join_required()) builder.close();
-    } else if (!builder.is_join_required() && builder.is_capturing()) {
+    } else if (!builder.is_join_required() && builder.has_begun()) {
       builder.end_building();
     }
   });
@@ -167,8 +202,11 @@ void bind_graph_builder(py::module_& module) {
         return "<GraphCondition " + std::to_string(self.handle()) + ">";
       });
 
-  HeapClass<GraphBuilder>(module, "cudacore.graph.GraphBuilder", refuse_new<how_builder_is_made>)
-      .property("stream", read<&GraphBuilder::stream>)
+  HeapClass<GraphBuilder> type(module, "cudacore.graph.GraphBuilder",
+                               refuse_new<how_builder_is_made>);
+  deallocate_builder = std::exchange(reinterpret_cast<PyTypeObject*>(type.ptr())->tp_dealloc,
+                                     &deallocate_with_warning);
+  type.property("stream", read<&GraphBuilder::stream>)
       .property("is_building", read<&GraphBuilder::is_building>)
       .property("is_join_required", quick, read<&GraphBuilder::is_join_required>)
       .property("graph_definition", in_parts, &definition)
@@ -179,10 +217,7 @@ void bind_graph_builder(py::module_& module) {
              without_gil([builder = self.value()] { builder.end_building(); });
              return self;
            })
-      .def("complete", in_parts, py::arg("options") = py::none(),
-           [](const GraphBuilder& self, py::handle options) {
-             return definition(self).attr("instantiate")(options);
-           })
+      .def("complete", in_parts, py::arg("options") = py::none(), &complete)
       .def("debug_dot_print", in_parts, py::arg("path"), py::arg("options") = py::none(),
            [](const GraphBuilder& self, py::handle path, py::handle options) {
              definition(self).attr("debug_dot_print")(path, options);

@@ -68,9 +68,11 @@ py::object ask_for_stream(py::handle object) {
   const py::object protocol = attribute_or_none(object, "__cuda_stream__");
   if (protocol.is_none()) {
     const bool is_number = PyLong_Check(object.ptr()) != 0;
-    refuse_type(
-        "stream", "a cudacore.Stream or have __cuda_stream__", object,
-        is_number ? "; None is the current stream, and Stream.from_handle wraps a handle" : "");
+    const bool is_graph = !attribute_or_none(object, "_definition").is_none();
+    refuse_type("stream", "a cudacore.Stream or have __cuda_stream__", object,
+                is_number  ? "; None is the current stream, and Stream.from_handle wraps a handle"
+                : is_graph ? "; definition.launch(config, kernel, *args) adds a kernel"
+                           : "");
   }
   // Some libraries made it a property before the protocol settled on a method.
   return PyCallable_Check(protocol.ptr()) != 0 ? protocol() : protocol;

@@ -60,6 +60,12 @@ std::string unknown_argument(const std::string& function, const std::string& nam
   return function + " has no argument '" + name + "'" + did_you_mean(name, names);
 }
 
+std::string option_given_as_argument(const std::string& function, const std::string& name,
+                                     const std::string& parameter) {
+  return function + " has no argument '" + name + "'; it is an option: " + parameter + "={\"" +
+         name + "\": ...}";
+}
+
 void parse_keywords(const char* function, std::span<const char* const> keywords,
                     std::span<py::handle> values, std::size_t positional, PyObject* const* args,
                     Py_ssize_t count, PyObject* names) {

@@ -16,6 +16,10 @@ namespace cudacore::bindings {
 /// "f has no argument 'strem'; did you mean 'stream'?"
 [[nodiscard]] std::string unknown_argument(const std::string& function, const std::string& name,
                                            std::span<const char* const> names);
+/// "f has no argument 'arch'; it is an option: options={"arch": ...}"
+[[nodiscard]] std::string option_given_as_argument(const std::string& function,
+                                                   const std::string& name,
+                                                   const std::string& parameter);
 
 /// Sorts the arguments of a METH_FASTCALL | METH_KEYWORDS function into `values`, one borrowed
 /// reference for each keyword, which keep what they held if nothing was given. The first

@@ -2,6 +2,7 @@
 #include "bindings/options.hpp"
 
 #include "bindings/code_objects.hpp"
+#include "bindings/keywords.hpp"
 #include "bindings/option_class.hpp"
 
 namespace cudacore::bindings {
@@ -40,8 +41,7 @@ py::list linker_bytes(const LinkerOptions& self, py::handle backend) {
 }
 
 [[noreturn]] void refuse_field(const std::string& function, const std::string& name) {
-  throw py::type_error(function + " has no argument '" + name + "'; it is an option: options={\"" +
-                       name + "\": ...}");
+  throw py::type_error(option_given_as_argument(function, name, "options"));
 }
 
 constexpr long long lowest_int = std::numeric_limits<int>::min();

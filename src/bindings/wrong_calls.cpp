@@ -169,6 +169,16 @@ class WrongCall {
                   type_name(args_[0]));
   }
 
+  /// The parameter for the options of a class, if the unknown keyword is one of these.
+  [[nodiscard]] std::optional<std::string> place_of_option(const std::string& keyword) const {
+    if (!record_.is_constructor || parameters().empty()) return std::nullopt;
+    const py::object options =
+        py::getattr(py::module_::import("cudacore"), (name_ + "Options").c_str(), py::none());
+    const py::object field = py::getattr(options, keyword.c_str(), py::none());
+    if (!Py_IS_TYPE(field.ptr(), &PyGetSetDescr_Type)) return std::nullopt;
+    return parameters().back();
+  }
+
   [[nodiscard]] std::optional<Complaint> wrong_names() const {
     if (count_ > positional() && !record_.has_args) {
       return Complaint{PyExc_TypeError, too_many_arguments(name_, positional() - skipped_,
@@ -178,6 +188,9 @@ class WrongCall {
       std::size_t i = skipped_;
       while (i < record_.args.size() && parameter(i) != keyword(k)) ++i;
       if (i >= record_.args.size() && !record_.has_kwargs) {
+        if (const auto place = place_of_option(keyword(k))) {
+          return Complaint{PyExc_TypeError, option_given_as_argument(name_, keyword(k), *place)};
+        }
         return Complaint{PyExc_TypeError, unknown_argument(name_, keyword(k), parameters())};
       }
       if (i < count_ && i < positional()) return refuse(" was given '" + keyword(k) + "' twice");

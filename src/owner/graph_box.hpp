@@ -100,6 +100,7 @@ struct ExecutableBox : driver::NotCopied, LaunchedUses {
   const char* interned_name = nullptr;
   std::weak_ptr<GraphBox> source;   ///< whose nodes stand for those of the executable graph
   std::uint64_t last_addition = 0;  ///< to the source, that the executable graph has
+  bool keeps_memory = false;        ///< allocates, and its launches don't free that first
   std::mutex mutex;                 ///< the driver allows one call at a time
   const unsigned made_after = error::resets.load(std::memory_order_relaxed);
   ~ExecutableBox();

@@ -139,7 +139,7 @@ class CachingPool final : public owner::StreamFollower,
   Lists lists_;
   BlockList* last_ = nullptr;  ///< the list that was asked for last
   std::vector<std::unique_ptr<BlockList>> ended_;
-  std::size_t settle_at_ = 32;  ///< so many that the next end of a stream looks at them
+  std::size_t settle_at_ = 32;  ///< how many ended streams to collect before looking at them
   BlockList idle_;              ///< blocks that no work uses
   BlockList unordered_;         ///< blocks whose work is not known: free once their context is
   std::uint64_t last_number_ = 0;

@@ -36,7 +36,7 @@ void refuse_if_captured(const std::string& resource, const std::optional<Stream>
 /// empty if it can.
 /// @throw std::invalid_argument if the stream is closed; Error
 [[nodiscard]] std::string capture_refusal(const std::string& function, const Stream& stream);
-/// The same for batches, of which the driver also queues none on the legacy default stream.
+/// The same for batches, which the driver also refuses on the legacy default stream.
 [[nodiscard]] std::string batch_refusal(const std::string& function, const Stream& stream);
 /// Does nothing if there is no reason to refuse.
 /// @throw std::invalid_argument

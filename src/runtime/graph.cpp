@@ -15,7 +15,12 @@ namespace cudacore {
 namespace {
 
 owner::ExecutableBox& open(const Graph& graph) {
-  owner::ExecutableBox& box = require_open(graph.box(), "Graph");
+  if (graph.box() == nullptr) [[unlikely]] {
+    throw std::invalid_argument(
+        "this Graph is closed; in Python, the end of a `with` block of it closes it too: to "
+        "capture, write `with device.create_graph_builder() as builder:`");
+  }
+  owner::ExecutableBox& box = *graph.box();
   if (box.made_after != error::resets.load(std::memory_order_relaxed)) [[unlikely]] {
     error::throw_stale("this Graph is");
   }
@@ -97,7 +102,7 @@ std::string explain(const driver::DriverApi& api, const CUgraphExecUpdateResultI
   if (info.errorNode != nullptr && api.cuGraphNodeGetType(info.errorNode, &type) == CUDA_SUCCESS) {
     text += std::string(" (at a node of kind ") + kind_name(type) + ")";
   }
-  return text;
+  return text + "; make a new Graph with instantiate()";
 }
 
 }  // namespace
@@ -107,8 +112,15 @@ CUgraphExec Graph::handle() const { return open(*this).executable; }
 std::shared_ptr<owner::Kept> launch_held(owner::ExecutableBox& box, const StreamCall& call,
                                          const Stream& stream) {
   const owner::StreamBox& queue = *stream.box();
-  call.check(call.api().cuGraphLaunch(box.executable, call.stream()), "cuGraphLaunch",
-             [&] { return describe(box, queue); });
+  const CUresult result = call.api().cuGraphLaunch(box.executable, call.stream());
+  call.check(result, "cuGraphLaunch", [&] {
+    const bool may_hold = result == CUDA_ERROR_INVALID_VALUE && box.keeps_memory;
+    return describe(box, queue) +
+           (may_hold ? ", which allocates memory: if that of its last launch is not freed, "
+                       "deallocate it in the graph, close the buffer, or use "
+                       "instantiate(GraphCompleteOptions(auto_free_on_launch=True))"
+                     : "");
+  });
   call.context()->history.add(box.interned_name, call.stream());
   if (owner::is_captured(queue)) {
     auto kept = std::make_shared<owner::Kept>();

@@ -177,7 +177,7 @@ bool GraphBuilder::is_building() const {
   return true;
 }
 
-bool GraphBuilder::is_capturing() const noexcept { return box_->state == State::building; }
+bool GraphBuilder::has_begun() const noexcept { return box_->state == State::building; }
 
 std::string_view GraphBuilder::state() const noexcept {
   switch (box_->state) {

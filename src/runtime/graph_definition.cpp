@@ -49,6 +49,16 @@ bool reaches(const Edges& edges, CUgraphNode from, CUgraphNode to) {
   return false;
 }
 
+/// Whether one of the nodes is of one of the kinds.
+bool has_kind(const driver::DriverApi& api, std::span<const CUgraphNode> nodes,
+              std::initializer_list<CUgraphNodeType> kinds) {
+  return std::ranges::any_of(nodes, [&](CUgraphNode node) {
+    CUgraphNodeType type{};
+    return api.cuGraphNodeGetType(node, &type) == CUDA_SUCCESS &&
+           std::ranges::find(kinds, type) != kinds.end();
+  });
+}
+
 std::string instantiation_failure(const driver::DriverApi& api,
                                   const CUDA_GRAPH_INSTANTIATE_PARAMS& params) {
   std::string text;
@@ -305,7 +315,10 @@ Graph GraphDefinition::instantiate(const GraphCompleteOptions& options) const {
   box_->list_uses(box->uses);
   box->source = std::shared_ptr<owner::GraphBox>(box_, &box_->outermost());
   box->last_addition = box_->outermost().additions;
-  const std::size_t count = list_nodes(call).size();
+  const std::vector<CUgraphNode> nodes = list_nodes(call);
+  const std::size_t count = nodes.size();
+  box->keeps_memory =
+      !options.auto_free_on_launch && has_kind(call.api(), nodes, {CU_GRAPH_NODE_TYPE_MEM_ALLOC});
   box->interned_name =
       error::intern("graph of " + std::to_string(count) + (count == 1 ? " node" : " nodes"));
   CUDA_GRAPH_INSTANTIATE_PARAMS params{};
@@ -323,8 +336,17 @@ Graph GraphDefinition::instantiate(const GraphCompleteOptions& options) const {
     result = CUDA_ERROR_INVALID_VALUE;
   }
   context.check(result, "cuGraphInstantiateWithParams", [&] {
-    return "graph " + error::format_address(call.graph()) +
-           instantiation_failure(call.api(), params);
+    std::string text =
+        "graph " + error::format_address(call.graph()) + instantiation_failure(call.api(), params);
+    if (result == CUDA_ERROR_NOT_SUPPORTED &&
+        has_kind(call.api(), nodes,
+                 {CU_GRAPH_NODE_TYPE_MEM_ALLOC, CU_GRAPH_NODE_TYPE_MEM_FREE,
+                  CU_GRAPH_NODE_TYPE_CONDITIONAL})) {
+      text +=
+          ", which has memory or conditional nodes, and so one Graph at a time: close the first "
+          "Graph";
+    }
+    return text;
   });
   box->executable = executable;
   return Graph(std::move(box));

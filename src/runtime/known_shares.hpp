@@ -37,7 +37,7 @@ class KnownShares {
  private:
   mutable std::mutex mutex_;
   std::map<Key, std::weak_ptr<Box>> boxes_;
-  std::size_t sweep_at_ = 32;  ///< so many that those of ended boxes are looked for
+  std::size_t sweep_at_ = 32;  ///< the size at which expired entries are swept
 };
 
 }  // namespace cudacore

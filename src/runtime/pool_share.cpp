@@ -62,7 +62,7 @@ void require_shared(const PoolMemoryResource& resource) {
   if (resource.is_ipc_enabled()) return;
   throw NotSupportedError(
       "this memory resource is not IPC-enabled: its memory can be shared with other processes if "
-      "it is made with ipc_enabled=True");
+      "it is made with the option {\"ipc_enabled\": True}");
 }
 
 std::string describe(const PoolMemoryResource& resource) {

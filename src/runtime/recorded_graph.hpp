@@ -50,9 +50,9 @@ class RecordedGraph : driver::NotCopied {
   /// them. The graph must not be changed later. What its work uses is kept until the last launch
   /// has ended.
   ///
-  /// Kernels of other libraries may take an address for a number, or have one that is none. So
-  /// there must be a second capture of the same call, with other stand-ins: everything that isn't
-  /// replaced must be the same in both.
+  /// An integer argument of a kernel of another library may look like an address, and an address
+  /// may be passed as an integer. So there must be a second capture of the same call, with other
+  /// stand-ins: everything that isn't replaced must be the same in both.
   /// @throw NotSupportedError if they went where they can't be replaced, or the captures differ.
   RecordedGraph(const RecordedCapture& capture, const RecordedCapture* second,
                 std::span<const std::uint64_t> values, std::vector<std::shared_ptr<void>> kept);

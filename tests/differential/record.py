@@ -71,7 +71,7 @@ def main() -> int:
         known = set(_recorded(corpus, family)) if options.changed else set[str]()
         return _work(corpus, family, skip, known, Path(options.worker))
     device = cudacore.Device(0)
-    print(f"on {device.name}, driver {cudacore.system.get_driver_version()}")
+    print(f"on {device.name}, driver {cudacore.system.get_user_mode_driver_version()}")
     for form in corpus.unknown:
         print(f"nothing covers {form}")
     failed = total = 0

@@ -36,7 +36,7 @@ def main() -> int:
     if options.worker:
         return _work(options.module[0], options.ptx, options.folder)
     device = cudacore.Device(0)
-    print(f"on {device.name}, driver {cudacore.system.get_driver_version()}")
+    print(f"on {device.name}, driver {cudacore.system.get_user_mode_driver_version()}")
     failed = 0
     for module in modules():
         if options.module and module.name not in options.module:

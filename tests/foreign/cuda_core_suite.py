@@ -158,9 +158,9 @@ PRIVATE = {
         "DLDeviceType", {"kDLCPU": 1, "kDLCUDA": 2, "kDLCUDAHost": 3, "kDLCUDAManaged": 13}
     ),
     "NVRTCError": lambda: cudacore.CompileError,
-    "binding_version": lambda: lambda: (*cudacore.system.get_driver_version(), 0),
+    "binding_version": lambda: lambda: (*cudacore.system.get_user_mode_driver_version(), 0),
     "driver": lambda: bindings("driver"),
-    "driver_version": lambda: lambda: (*cudacore.system.get_driver_version(), 0),
+    "driver_version": lambda: lambda: (*cudacore.system.get_user_mode_driver_version(), 0),
     "handle_return": lambda: handle_return,
     "nvrtc": lambda: bindings("nvrtc"),
 }

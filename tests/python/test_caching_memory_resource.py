@@ -378,7 +378,7 @@ def test_drawing(pool: CachingMemoryResource, stream: Stream) -> None:
     ("arguments", "named", "error", "message"),
     [
         ((), {}, TypeError, "upstream"),
-        ((None,), {}, TypeError, "expected a MemoryResource, not NoneType"),
+        ((None,), {}, TypeError, "must be a MemoryResource, such as .*, not NoneType"),
         (("pool",), {"max_size": 0}, ValueError, "max_size must be positive"),
         (("pool",), {"max_size": -1}, ValueError, "max_size must lie in 0 .."),
         (("pool",), {"max_size": "1"}, TypeError, "max_size"),

@@ -28,6 +28,8 @@ from recorded_kernels import COUNT, Kernels, current, kernels, new, record
 
 __all__ = ["current", "kernels"]  # fixtures
 
+pytestmark = pytest.mark.filterwarnings("ignore:this capture has no nodes")
+
 
 def comes_true(condition: Callable[[], bool]) -> bool:
     """Wait until another thread has done something."""

@@ -129,6 +129,7 @@ class TestGraphs:
         memory.close()
         replay(builder, stream)
 
+    @pytest.mark.filterwarnings("ignore:this capture has no nodes")
     @pytest.mark.parametrize("direction", ["copy_from", "copy_to", "fill"])
     def test_closed_by_what_is_converted(
         self, memory: Buffer, builder: GraphBuilder, stream: Stream, direction: str

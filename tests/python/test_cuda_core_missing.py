@@ -6,7 +6,8 @@ import traceback
 
 import cudacore
 import pytest
-from cudacore import Device, Stream, _missing
+from cudacore import Device, Stream, _core, _missing
+from cudacore.graph import Graph
 
 
 class TestMissing:
@@ -33,13 +34,19 @@ class TestMissing:
         with pytest.raises(AttributeError, match=r"Event.record: write `stream.record\(event\)`"):
             device.create_event().record()  # type: ignore[attr-defined]
         for owner, names in _missing.RENAMED.items():
-            kind = getattr(cudacore, owner)
+            kind = getattr(_core, owner)
             for name, code in names.items():
                 assert not hasattr(kind, name)
                 method = re.search(r"\.(\w+)", code)
-                objects = {"device": Device, "event": cudacore.Event, "stream": cudacore.Stream}
+                objects = {
+                    "cudacore": cudacore,
+                    "device": Device,
+                    "event": cudacore.Event,
+                    "graph": Graph,
+                    "stream": cudacore.Stream,
+                }
                 if method:
-                    assert hasattr(objects[code.partition(".")[0]], method[1])
+                    assert hasattr(objects[code.partition(".")[0].split()[-1]], method[1])
 
     def test_other_names_are_as_ever(self) -> None:
         with pytest.raises(AttributeError, match="has no attribute 'nonsense'$"):

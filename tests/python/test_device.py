@@ -47,7 +47,6 @@ def test_all_devices(device: Device) -> None:
     assert devices[0] == device
     assert [one.device_id for one in devices] == list(range(len(devices)))
     assert len(devices) == cudacore.system.get_num_devices() == cudacore.num_devices()
-    assert tuple(cudacore.system.get_devices()) == devices
 
 
 @pytest.mark.parametrize("index", [-1, 1000, 2**40])
@@ -222,12 +221,11 @@ def test_visible_devices(device: Device, environment: str, expected: str) -> Non
 
 
 def test_versions(device: Device) -> None:
-    assert cudacore.system.get_driver_version() >= (12, 0)
-    assert cudacore.system.get_driver_version() == cudacore.driver_library()[0]
+    assert cudacore.system.get_user_mode_driver_version() >= (12, 0)
+    assert cudacore.system.get_user_mode_driver_version() == cudacore.driver_library()[0]
     assert Path(cudacore.driver_library()[1]).name.startswith("libcuda")
     assert cudacore.system.get_nvrtc_version() == cudacore.nvrtc_library()[0]
     assert cudacore.system.get_nvjitlink_version() == cudacore.nvjitlink_library()[0]
-    assert cudacore.system.get_user_mode_driver_version()
 
 
 def current_device() -> int:

@@ -208,6 +208,7 @@ class TestWrongUse:
             event.sync()
         builder.close()
 
+    @pytest.mark.filterwarnings("ignore:this capture has no nodes")
     def test_of_the_default_stream(self, device: Device) -> None:
         for stream in (device.default_stream, cudacore.LEGACY_DEFAULT_STREAM):
             builder = stream.create_graph_builder()
@@ -268,7 +269,8 @@ class TestWrongUse:
             raise KeyError
         stream.sync()
         builder = stream.create_graph_builder().begin_building()
-        del builder
+        with pytest.warns(ResourceWarning, match="dropped while building"):
+            del builder
         gc.collect()
         stream.sync()
 

@@ -47,7 +47,7 @@ def queues(device: Device) -> WorkqueueResource:
     try:
         return device.resources.workqueue
     except NotSupportedError as error:
-        if cudacore.system.get_driver_version() >= (13, 1):
+        if cudacore.system.get_user_mode_driver_version() >= (13, 1):
             raise
         pytest.skip(f"the driver has no resources of work queues: {error}")
 

@@ -91,7 +91,7 @@ def test_missing_driver_says_what_still_works(alone: Path, tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     "call",
-    ["cudacore.Device()", "cudacore.system.get_devices()", "cudacore.Event", "num_devices"],
+    ["cudacore.Device()", "cudacore.Device.get_all_devices()", "cudacore.Event", "num_devices"],
 )
 def test_every_entry_without_driver_raises_the_same(call: str, tmp_path: Path) -> None:
     calls = {"cudacore.Event": "cudacore.current_stream().record()",

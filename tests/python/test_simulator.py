@@ -33,7 +33,7 @@ def say(use):
         print(type(error).__name__, error)
 def show():
     print([(one.name, tuple(one.compute_capability), one.mem_info.total >> 20)
-           for one in cudacore.system.get_devices()])
+           for one in cudacore.Device.get_all_devices()])
 """
 
 
@@ -160,7 +160,7 @@ say(is_enabled)
     def test_devices_have_memory_of_their_own(self) -> None:
         script = """
 enable(devices=2, memory="64 MiB")
-one, two = cudacore.system.get_devices()
+one, two = cudacore.Device.get_all_devices()
 kernel = Program("__global__ void k(int* p, int v) { *p = v; }", "c++").compile().get_kernel("k")
 streams = [device.create_stream() for device in (one, two)]
 held = [device.allocate(32 << 20, stream=stream)

@@ -83,7 +83,7 @@ def copies(buffer: Buffer, device: Device) -> Buffer:
     return new.copy_to(again, stream=device.default_stream)
 
 reveal_type(Program("", "c++").compile().kernels)
-reveal_type(cudacore.system.get_driver_version())
+reveal_type(cudacore.system.get_user_mode_driver_version())
 """
 
 

@@ -438,7 +438,7 @@ class TestDevice:
         assert process.used_gpu_memory is not None
         assert process.used_gpu_memory >= 2**20
         assert system.get_process_name(os.getpid()) == str(Path("/proc/self/exe").readlink())
-        assert system.get_nvml_version()[0] == system.get_driver_version()[0]
+        assert system.get_nvml_version()[0] == system.get_user_mode_driver_version()[0]
         for ask, what in (
             (found.temperature.get_sensor, "Temperature"),
             (lambda: found.bar1_memory_info, "BAR1 memory info"),
@@ -452,7 +452,7 @@ class TestDevice:
 
     @pytest.mark.multi_gpu
     def test_two_devices(self) -> None:
-        one, two = (one.to_system_device() for one in system.get_devices()[:2])
+        one, two = (one.to_system_device() for one in cudacore.Device.get_all_devices()[:2])
         assert one != two
         assert system.get_topology_common_ancestor(one, two) in {
             *("internal", "single", "multiple", "hostbridge", "node", "system")

@@ -18,6 +18,8 @@ from cudacore import (
 from cudacore.texture import OpaqueArrayOptions, ResourceDescriptor, TextureObject
 from harness import build, run_cleanly
 
+pytestmark = pytest.mark.filterwarnings("ignore:this capture has no nodes")
+
 MAKE = """
 import os
 import cudacore

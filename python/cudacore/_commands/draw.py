@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from cudacore import _core, _mandelbrot, _png, simulator, system
+from cudacore import _core, _mandelbrot, _png, simulator
 from cudacore._commands import FAILED, MISSING, listing, output_file
 from cudacore._text import size_text
 
@@ -158,7 +158,7 @@ def _report_library(title: str, find: Callable[[], tuple[tuple[int, int], str]])
 
 
 def _report_devices() -> _core.Device | None:
-    devices = system.get_devices()
+    devices = _core.Device.get_all_devices()
     if not devices:
         _say("device", "none: the driver is there but shows no GPU; look at CUDA_VISIBLE_DEVICES")
         return None

@@ -100,7 +100,8 @@ def descriptor_of(buffer: Buffer) -> IPCBufferDescriptor:
     if not isinstance(resource, VirtualMemoryResource):
         message = (
             "this memory can't be shared with other processes (IPC): allocate it from a "
-            "DeviceMemoryResource or PinnedMemoryResource with ipc_enabled=True, or from a "
+            'DeviceMemoryResource(device, {"ipc_enabled": True}), a PinnedMemoryResource('
+            '{"ipc_enabled": True}), or a '
             "VirtualMemoryResource"
         )
         raise NotSupportedError(message)
@@ -150,9 +151,9 @@ def reduce_buffer(buffer: Buffer) -> tuple[object, ...]:
     if not getattr(resource, "is_ipc_enabled", False):
         message = (
             f"a {type(buffer).__name__} can be neither pickled nor copied, unless its memory can "
-            "be shared with other processes: allocate it from a DeviceMemoryResource or "
-            "PinnedMemoryResource with ipc_enabled=True, or from a VirtualMemoryResource, and send "
-            "it with multiprocessing"
+            "be shared with other processes: allocate it from a DeviceMemoryResource(device, "
+            '{"ipc_enabled": True}), a PinnedMemoryResource({"ipc_enabled": True}), or a '
+            "VirtualMemoryResource, and send it with multiprocessing"
         )
         raise TypeError(message)
     return buffer_from, (resource, descriptor_of(buffer))

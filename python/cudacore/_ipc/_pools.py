@@ -26,7 +26,8 @@ _LARGEST_DESCRIPTOR = (1 << 31) - 1
 def _require_pool_sharing(pool: _PoolMemoryResource) -> None:
     if not pool.is_ipc_enabled:
         message = (
-            f"this {type(pool).__name__} is not IPC-enabled: make it with ipc_enabled=True to "
+            f"this {type(pool).__name__} is not IPC-enabled: make it with the option "
+            '{"ipc_enabled": True} to '
             "share it with other processes"
         )
         raise NotSupportedError(message)

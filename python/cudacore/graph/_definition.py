@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from cudacore._core import CUDAError, _GraphDefinition, _GraphWork
+from cudacore._missing import HOW_TO_CAPTURE, MissingMember
 from cudacore._options import read_options
 from cudacore.graph import _drawing
 from cudacore.graph._adding import Adding
@@ -47,6 +48,9 @@ class GraphDefinition(Adding):
     """
 
     __slots__ = ("__weakref__", "_definition")
+
+    if not TYPE_CHECKING:
+        __enter__ = MissingMember("GraphDefinition.__enter__", HOW_TO_CAPTURE)
 
     def __init__(self) -> None:
         self._definition = _GraphDefinition.create()

@@ -13,6 +13,7 @@ from typing import Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 from cudacore import _core
 from cudacore._integers import to_int
+from cudacore._missing import HOW_TO_CAPTURE, MissingMember
 from cudacore.graph._guards import find_guards, require_unchanged, uses_type
 from cudacore.graph._other_libraries import OtherLibraries, make_array_stand_in
 from cudacore.graph._recorded_number import end_number_stand_ins, make_number_stand_in
@@ -101,6 +102,8 @@ class RecordedFunction(Generic[_Parameters, _Result]):
     """
 
     __wrapped__: Callable[_Parameters, _Result]
+    if not TYPE_CHECKING:
+        __enter__ = MissingMember("RecordedFunction.__enter__", HOW_TO_CAPTURE)
 
     def __init__(self, function: Callable[_Parameters, _Result], max_recordings: int) -> None:
         functools.update_wrapper(self, function)

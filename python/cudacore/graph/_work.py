@@ -88,6 +88,11 @@ def _operand(value: object, owner: object, name: str) -> Operand:
         address = int(index(value))  # type: ignore[arg-type]
     except TypeError:
         advice = "; its address is node.dptr" if hasattr(type(value), "dptr") else ""
+        if hasattr(value, "__array_interface__"):
+            advice = (
+                ": use its memory by device.register_host(array), a buffer of a "
+                "LegacyPinnedMemoryResource, or a capture of buf.copy_from(array)"
+            )
         msg = f"{name} must be a Buffer or an address, not {type(value).__name__}{advice}"
         raise TypeError(msg) from None
     if not 0 <= address < 2**64:

@@ -157,9 +157,7 @@ __all__ = [
     "UnknownError",
     "Utilization",
     "VgpuEccNotSupportedError",
-    "get_devices",
     "get_driver_branch",
-    "get_driver_version",
     "get_kernel_mode_driver_version",
     "get_num_devices",
     "get_nvjitlink_version",
@@ -250,7 +248,7 @@ def __dir__() -> list[str]:
 _KERNEL_DRIVER = "/proc/driver/nvidia/version"
 
 
-def get_driver_version() -> tuple[int, int]:
+def get_user_mode_driver_version() -> tuple[int, int]:
     """Return the CUDA version that the installed driver supports (cuDriverGetVersion).
 
     Returns
@@ -265,13 +263,10 @@ def get_driver_version() -> tuple[int, int]:
 
     Examples
     --------
-    >>> cudacore.system.get_driver_version()
+    >>> cudacore.system.get_user_mode_driver_version()
     (13, 0)
     """
     return _core.driver_library()[0]
-
-
-get_user_mode_driver_version = get_driver_version
 
 
 def get_kernel_mode_driver_version() -> tuple[int, ...]:
@@ -299,7 +294,7 @@ def get_kernel_mode_driver_version() -> tuple[int, ...]:
         raise _core.NotSupportedError(
             f"get_kernel_mode_driver_version: cannot read {_KERNEL_DRIVER} ({error.strerror}). The "
             "kernel module of NVIDIA's driver is not loaded, or this system does not show it "
-            "there. get_driver_version() tells the version of CUDA that the driver speaks."
+            "there. get_user_mode_driver_version() tells what version of CUDA the driver speaks."
         ) from error
     return _parse_kernel_driver(text)
 
@@ -378,26 +373,6 @@ def get_num_devices() -> int:
     1
     """
     return _core.num_devices()
-
-
-def get_devices() -> tuple[_core.Device, ...]:
-    """Return all devices, in the order of their ordinals.
-
-    Returns
-    -------
-    tuple of cudacore.Device
-
-    Raises
-    ------
-    DriverNotFoundError
-        There is no driver.
-
-    Examples
-    --------
-    >>> [device.name for device in cudacore.system.get_devices()]
-    ['NVIDIA H200']
-    """
-    return _core.Device.get_all_devices()
 
 
 def get_nvml_version() -> tuple[int, ...]:

@@ -51,7 +51,7 @@ def device_facts(device: Device) -> list[object]:
     return [
         _SCHEMA,
         cudacore.__version__,
-        cudacore.system.get_driver_version(),
+        cudacore.system.get_user_mode_driver_version(),
         cudacore.system.get_nvrtc_version(),
         device.name,
         architecture_of(device),

@@ -187,9 +187,10 @@ CUresult update_steps(GraphProgram& program, std::size_t first, std::size_t coun
       info.errorNode = next.steps[i].node;
     }
     if (source != GraphStep::none) info.errorFromNode = next.steps[source].node;
-    return refuse(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
-                  "a node changed in a way that an executable graph can't take over: " +
-                      next.steps[i].action->text());
+    const char* what = info.result == CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED
+                           ? "the edges differ at a node: "
+                           : "a node changed in a way that an executable graph can't take over: ";
+    return refuse(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, what + next.steps[i].action->text());
   }
   for (std::size_t i = 0; i < count; ++i) {
     program.steps[first + i].action = next.steps[i].action;
