@@ -180,7 +180,10 @@ std::optional<unsigned> to_condition_value(py::handle value) {
 
 GraphCondition to_condition(py::handle object) {
   const auto* condition = get_if<GraphCondition>(object.ptr());
-  if (condition == nullptr) refuse_type("condition", "a GraphCondition", object);
+  if (condition == nullptr) {
+    refuse_type("condition", "a GraphCondition", object,
+                "; create_condition() of the builder or definition makes one");
+  }
   return *condition;
 }
 

@@ -166,6 +166,10 @@ inline void read_option(py::handle object, const OptionPlace& place, double& val
     refuse_type(place.name, place.expected, object);
   }
   value = PyFloat_AsDouble(object.ptr());
+  if (PyErr_Occurred() != nullptr && PyErr_ExceptionMatches(PyExc_OverflowError) != 0) {
+    PyErr_Clear();
+    py::set_error(PyExc_OverflowError, (place.name + " is too large for a float").c_str());
+  }
   if (PyErr_Occurred() != nullptr) throw py::error_already_set();
 }
 

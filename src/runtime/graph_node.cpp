@@ -102,13 +102,29 @@ bool is_launched(const launching::KernelBox& kernel, const CUDA_KERNEL_NODE_PARA
   });
 }
 
-/// The kernel that a node launches, among those that a graph keeps because they were launched in
-/// its capture; null if it is not there.
-std::shared_ptr<launching::KernelBox> launched_kernel(const owner::Uses& uses,
-                                                      const CUDA_KERNEL_NODE_PARAMS& params) {
-  for (const std::shared_ptr<owner::Kept>& kept : uses) {
-    if (kept->kernel != nullptr && is_launched(*kept->kernel, params)) return kept->kernel;
-    if (auto inside = launched_kernel(kept->inner, params)) return inside;
+using KernelShare = std::shared_ptr<launching::KernelBox>;
+
+/// The kernel that a node launches, if it is what was kept for a launch or is inside it; else null.
+KernelShare launched_kernel(const owner::Kept& kept, const CUDA_KERNEL_NODE_PARAMS& params) {
+  if (kept.kernel != nullptr && is_launched(*kept.kernel, params)) return kept.kernel;
+  for (const std::shared_ptr<owner::Kept>& inside : kept.inner) {
+    if (auto launched = launched_kernel(*inside, params)) return launched;
+  }
+  return nullptr;
+}
+
+/// The same among all that a graph keeps because it was launched in its capture. Stops at the
+/// first, since thousands of nodes may ask one after another. With the lock.
+KernelShare launched_kernel(const owner::GraphBox& graph, const CUDA_KERNEL_NODE_PARAMS& params) {
+  for (const std::shared_ptr<owner::Kept>& kept : graph.captured) {
+    if (auto launched = launched_kernel(*kept, params)) return launched;
+  }
+  for (const auto& [handle, node] : graph.nodes) {
+    if (node->kept == nullptr) continue;
+    if (auto launched = launched_kernel(*node->kept, params)) return launched;
+  }
+  for (const std::unique_ptr<owner::GraphBox>& inside : graph.inner) {
+    if (auto launched = launched_kernel(*inside, params)) return launched;
   }
   return nullptr;
 }
@@ -200,9 +216,9 @@ Kernel GraphNode::kernel() const {
   const NodeCall call(*this, CU_GRAPH_NODE_TYPE_KERNEL);
   if (box_->kept != nullptr && box_->kept->kernel != nullptr) return Kernel(box_->kept->kernel);
   const CUDA_KERNEL_NODE_PARAMS params = kernel_params(call);
-  owner::Uses uses;
-  graph_->outermost().list_uses(uses);
-  if (auto launched = launched_kernel(uses, params)) return Kernel(std::move(launched));
+  if (auto launched = launched_kernel(graph_->outermost(), params)) {
+    return Kernel(std::move(launched));
+  }
   if (params.kern != nullptr) return Kernel::from_handle(params.kern, graph_);
   const char* name = nullptr;
   if (params.func != nullptr && call.api().cuFuncGetName != nullptr) {

@@ -273,6 +273,17 @@ class TestCapturedKernels:
         run(definition.instantiate(), stream)
         assert values(buffer) == [7] * 4
 
+    def test_know_their_kernels_among_many(
+        self, stream: Stream, pinned: Allocate, kernels: dict[str, Kernel], add: Kernel
+    ) -> None:
+        buffer = pinned(16)
+        with stream.create_graph_builder() as builder:
+            for _ in range(20):
+                add[1, 4](buffer, 1)
+                kernels["scale"][1, 4](buffer, 2)
+        nodes = builder.graph_definition.nodes()
+        assert [node.kernel for node in nodes] == [add, kernels["scale"]] * 20
+
     def test_need_arguments(self, stream: Stream, pinned: Allocate, add: Kernel) -> None:
         buffer = pinned(16)
         with stream.create_graph_builder() as builder:

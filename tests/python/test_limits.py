@@ -195,6 +195,7 @@ def test_a_window_is_over_memory_of_the_device(stream: Stream, windows: int) -> 
         ({"num_bytes": -1}, (ValueError, OverflowError)),
         ({"num_bytes": "x"}, TypeError),
         ({"hit_ratio": "x"}, TypeError),
+        ({"hit_ratio": 10**400}, OverflowError),
         ({"hit_prop": "often"}, ValueError),
         ({"hit_prop": None}, TypeError),
         ({"no_such_field": 1}, TypeError),

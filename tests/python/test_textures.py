@@ -205,6 +205,13 @@ class TestOptions:
             ),
             ({"border_color": 1}, TypeError, "border_color must be a tuple of floats, not int"),
             ({"mipmap_level_bias": "1"}, TypeError, "bias must be a float, not str"),
+            ({"mipmap_level_bias": bytearray(b"1")}, TypeError, "must be a float, not bytearray"),
+            ({"mipmap_level_bias": 10**400}, OverflowError, "bias is too large for a float"),
+            (
+                {"border_color": (10**400,) * 4},
+                OverflowError,
+                r"color\[0\] is too large for a float",
+            ),
             ({"mipmap_level_bias": math.nan}, ValueError, "must be a finite float of 32 bits"),
             ({"min_mipmap_level_clamp": 1e39}, ValueError, "must be a finite float of 32 bits"),
             ({"max_mipmap_level_clamp": True}, TypeError, "clamp must be a float, not bool"),

@@ -210,12 +210,12 @@ class RecordedFunction(Generic[_Parameters, _Result]):
                 return recorder, *self._capture(recorder, others, watched, values, names, guards)
 
             recorder, definition, result = capture()
-            if make_number is not None and watch.has_noticed:
-                return None
             second, second_definition = None, None
             if recorder.has_foreign_kernels(definition):
                 # With other stand-ins, which shows what of their arguments are addresses.
                 second, second_definition, _ = capture()
+            if make_number is not None and watch.has_noticed:
+                return None
             others.keep_pools(recorder)
             finished: tuple[bool, int, Any] = recorder.finish(
                 definition, result, guards, second, second_definition

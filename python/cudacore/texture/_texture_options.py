@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -105,7 +104,8 @@ def _address_modes(given: Any) -> list[AddressModeType]:
         modes = list(given)
     except TypeError:
         raise TypeError(
-            "address_mode must be an AddressModeType or a tuple of AddressModeType"
+            "address_mode must be an AddressModeType, its value or a tuple of these, "
+            f"not {type(given).__name__}"
         ) from None
     if not 1 <= len(modes) <= _DIMENSIONS:
         raise ValueError(f"address_mode tuple must have 1-3 entries, got {len(modes)}")
@@ -114,9 +114,13 @@ def _address_modes(given: Any) -> list[AddressModeType]:
 
 
 def _real(name: str, given: Any) -> float:
-    if not isinstance(given, (bool, str, bytes)):
-        with contextlib.suppress(TypeError):
+    # Without these, float() would read text, and what has a buffer.
+    is_number = hasattr(type(given), "__float__") or hasattr(type(given), "__index__")
+    if is_number and not isinstance(given, bool):
+        try:
             return float(given)
+        except OverflowError:
+            raise OverflowError(f"{name} is too large for a float") from None
     raise TypeError(f"{name} must be a float, not {type(given).__name__}")
 
 
