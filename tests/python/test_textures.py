@@ -190,7 +190,7 @@ class TestOptions:
     @pytest.mark.parametrize(
         ("options", "error", "message"),
         [
-            ({"address_mode": 42}, TypeError, "address_mode must be an AddressModeType or a tuple"),
+            ({"address_mode": 42}, TypeError, "must be an AddressModeType or a tuple.*, not int"),
             ({"address_mode": ()}, ValueError, "address_mode tuple must have 1-3 entries, got 0"),
             ({"address_mode": ("wrap",) * 4}, ValueError, "must have 1-3 entries, got 4"),
             ({"address_mode": ("wrap", "bad")}, ValueError, r"address_mode\[1\] must be"),

@@ -104,7 +104,7 @@ def _address_modes(given: Any) -> list[AddressModeType]:
         modes = list(given)
     except TypeError:
         raise TypeError(
-            "address_mode must be an AddressModeType, its value or a tuple of these, "
+            "address_mode must be an AddressModeType or a tuple of AddressModeType, "
             f"not {type(given).__name__}"
         ) from None
     if not 1 <= len(modes) <= _DIMENSIONS:
