@@ -5258,6 +5258,8 @@ class _GraphDefinition:
     def write_dot(self, path: _Path, flags: int) -> None:
         """Write the graph as Graphviz text."""
 
+def _set_profiler(profiler: Any) -> None: ...
+
 @final
 class _Recorder:
     """A call of a function that is being recorded, with stand-ins for its arguments."""

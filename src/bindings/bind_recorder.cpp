@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 
 #include "bindings/borrowed_buffers.hpp"
 #include "bindings/conversions.hpp"
@@ -255,6 +256,28 @@ py::tuple finish(py::handle self, const GraphDefinition& given_definition, const
   });
 }
 
+int call_profiler(PyObject* profiler, PyFrameObject* frame, int what, PyObject* argument) {
+  constexpr std::array names{"call",   "exception",   "line",    "return",
+                             "c_call", "c_exception", "c_return"};
+  PyObject* result = PyObject_CallFunction(profiler, "OsO", reinterpret_cast<PyObject*>(frame),
+                                           names.at(static_cast<std::size_t>(what)),
+                                           argument != nullptr ? argument : Py_None);
+  if (result == nullptr) {
+    PyEval_SetProfile(nullptr, nullptr);
+    return -1;
+  }
+  Py_DECREF(result);
+  return 0;
+}
+
+/// sys.setprofile(), but calls the profiler without copying the variables of each frame back and
+/// forth: up to CPython 3.12, that undoes what other threads assign meanwhile to variables of
+/// enclosing functions.
+void set_profiler(const py::object& profiler) {
+  PyEval_SetProfile(&call_profiler, profiler.ptr());
+  if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+}
+
 }  // namespace
 
 py::object make_recorder(py::handle self, const py::tuple& args, const py::tuple& keywords,
@@ -288,6 +311,9 @@ py::object make_recorder(py::handle self, const py::tuple& args, const py::tuple
 }
 
 void bind_recorder(py::module_& module) {
+  MethodsWithPolicy<py::module_>(module).def(
+      "_set_profiler", in_parts, py::arg("profiler"),
+      [](const py::object& profiler) { set_profiler(profiler); });
   HeapClass<RecorderObject>(module, "cudacore._Recorder", refuse_new<how_recorder_is_made>)
       .property("stand_ins", quick, &stand_ins)
       .def("builder", in_parts, [](py::handle /*self*/) { return make_builder(); })

@@ -22,6 +22,7 @@ import numpy as np
 import pytest
 from cudacore import Device
 from cudacore.graph._recorded_number import end_number_stand_ins, make_number_stand_in
+from cudacore.graph._type_watch import TypeWatch
 from harness import run_cleanly
 from recorded_kernels import (
     COUNT,
@@ -604,3 +605,24 @@ def test_the_current_device_counts(kernels: Kernels, calls: Calls) -> None:
     cudacore.current_stream().sync()
     assert first(x) == 103
     assert len(step.recordings) == 2
+
+
+def test_variables_that_another_thread_assigns_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    assigned = 0
+
+    def assign() -> None:
+        nonlocal assigned
+        assigned = 7
+
+    def look() -> object:
+        return type, assigned
+
+    def assign_elsewhere(*_: object) -> bool:
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(assign).result()
+        return False
+
+    monkeypatch.setattr(TypeWatch, "_has_stand_in", assign_elsewhere)
+    with TypeWatch():
+        look()
+    assert assigned == 7

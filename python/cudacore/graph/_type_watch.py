@@ -10,6 +10,7 @@ import itertools
 import sys
 import types
 
+from cudacore._core import _set_profiler
 from cudacore.graph._recorded_number import is_number_stand_in
 
 TYPE_CHECKING = False
@@ -93,7 +94,7 @@ class TypeWatch:
     def __enter__(self) -> None:
         self._before = sys.getprofile()
         self._hook = self._look  # the same object until the end
-        sys.setprofile(self._hook)
+        _set_profiler(self._hook)
 
     def __exit__(self, *_: object) -> None:
         if sys.getprofile() is self._hook:
