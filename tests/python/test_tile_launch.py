@@ -297,8 +297,10 @@ class TestStreams:
             ct.launch(stream, (1,), fill, (1, 1, 1))
 
     def test_kernel_of_another_kind(self, stream):
-        with pytest.raises(TypeError, match="must be a tile kernel, not function"):
+        with pytest.raises(TypeError, match="not function; decorate it with @cudacore.tile.ker"):
             ct.launch(stream, (1,), lambda: None, ())
+        with pytest.raises(TypeError, match=r"not Stream; the order is launch\(stream, grid, ker"):
+            ct.launch(fill, (1,), stream, ())
 
 
 class TestKernels:
@@ -448,6 +450,7 @@ class TestExport:
                 TypeError,
                 "put this one in a list",
             ),
+            ({"signatures": [(1, 2)]}, TypeError, "from_kernel_args.* makes one of arguments"),
             ({"signatures": []}, ValueError, "no signature"),
             ({"gpu_code": "sm_60"}, ct.TileUnsupportedFeatureError, "compute capability 7.5"),
         ],

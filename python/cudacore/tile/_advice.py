@@ -40,12 +40,14 @@ _SYNONYMS = {
     "unsqueeze": "expand_dims",
     "view": "bitcast",
 }
+_NO_THREADS = "ct.arange(n, dtype=ct.int32) for positions in a tile, which has no threads to name"
 _RECIPES = {
     "all": "ct.min(x != 0, axis)",
     "any": "ct.max(x != 0, axis)",
     "average": "ct.sum(x, axis) / n",
     "clamp": "ct.minimum(ct.maximum(x, low), high)",
     "clip": "ct.minimum(ct.maximum(x, low), high)",
+    "constexpr": "n: ct.Constant[int] for a parameter",
     "dot": "ct.matmul(x, y) or ct.mma(x, y, sum)",
     "empty": "ct.zeros(shape, dtype)",
     "flatten": "ct.reshape(x, shape)",
@@ -55,12 +57,17 @@ _RECIPES = {
     "logical_or": "x | y",
     "mean": "ct.sum(x, axis) / n",
     "ones_like": "ct.ones(x.shape, x.dtype)",
+    "lane_id": _NO_THREADS,
     "ravel": "ct.reshape(x, shape)",
     "reciprocal": "1 / x",
     "relu": "ct.maximum(x, 0)",
     "sigmoid": "1 / (1 + ct.exp(-x))",
     "square": "x * x",
     "squeeze": "ct.reshape(x, shape)",
+    "syncthreads": "nothing, since a tile has no threads to wait for",
+    "thread_idx": _NO_THREADS,
+    "threadIdx": _NO_THREADS,
+    "tid": _NO_THREADS,
     "zeros_like": "ct.zeros(x.shape, x.dtype)",
 }
 _OF_CUDA = {

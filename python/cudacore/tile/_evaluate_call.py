@@ -172,6 +172,11 @@ def bind(
                         "; what is out of the array is left out by itself, and ct.gather() and "
                         "ct.scatter() take a mask"
                     )
+                if given == "other" and name == "load":
+                    message += (
+                        "; padding_mode says what is read out of the array, and ct.gather() takes "
+                        "a padding_value"
+                    )
                 evaluator.error(TileTypeError, message + name_instead(given, known))
     try:
         return signature.bind(*args, **kwargs)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import types
 from typing import TYPE_CHECKING, Any
 
 import cudacore
@@ -86,10 +87,17 @@ def launch(
     array([0., 2., 4., 6.], dtype=float32)
     """
     if not isinstance(kernel, Kernel):
-        raise TypeError(f"kernel must be a tile kernel, not {type(kernel).__name__}")
+        advice = (
+            "decorate it with @cudacore.tile.kernel"
+            if isinstance(kernel, types.FunctionType)
+            else "the order is launch(stream, grid, kernel, kernel_args)"
+        )
+        raise TypeError(f"kernel must be a tile kernel, not {type(kernel).__name__}; {advice}")
     if not isinstance(kernel_args, (tuple, list)):
         kind = type(kernel_args).__name__
-        raise TypeError(f"kernel_args must be a tuple of the arguments, not {kind}")
+        raise TypeError(
+            f"kernel_args must be a tuple of the arguments, not {kind}; a tuple of one is (x,)"
+        )
     # What follows is for what is like no launch before, or can't be compared with one, or is wrong.
     args = tuple(kernel_args)
     is_dependent = bool(programmatic_dependent_launch)

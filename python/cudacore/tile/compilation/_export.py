@@ -87,10 +87,7 @@ def export_kernel(
 
     if not isinstance(kernel, tile_kernel):
         raise TypeError(f"kernel must be a tile kernel, not {type(kernel).__name__}")
-    if hasattr(signatures, "calling_convention"):
-        raise TypeError("signatures must be a sequence of KernelSignature; put this one in a list")
-    if not signatures:
-        raise ValueError("there is no signature to compile the kernel for")
+    _check_signatures(signatures)
     try:
         data = _compile(kernel, signatures, int(match[1]), output_format)
     except Exception as error:  # noqa: BLE001 - raised again
@@ -101,6 +98,18 @@ def export_kernel(
         Path(os.fsdecode(output_file)).write_bytes(data)
     else:
         output_file.write(data)
+
+
+def _check_signatures(signatures: Sequence[KernelSignature]) -> None:
+    if hasattr(signatures, "calling_convention"):
+        raise TypeError("signatures must be a sequence of KernelSignature; put this one in a list")
+    if not all(hasattr(each, "calling_convention") for each in signatures):
+        raise TypeError(
+            "signatures must be a sequence of KernelSignature; KernelSignature.from_kernel_args("
+            "kernel, kernel_args, calling_convention) makes one of arguments"
+        )
+    if not signatures:
+        raise ValueError("there is no signature to compile the kernel for")
 
 
 def _compile(

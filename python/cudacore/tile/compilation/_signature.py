@@ -150,6 +150,12 @@ class KernelSignature:
         """
         from cudacore.tile._launch_argument import describe_all  # noqa: PLC0415 - a cycle
 
+        if not isinstance(calling_convention, CallingConvention):
+            kind = type(calling_convention).__name__
+            raise TypeError(
+                f"calling_convention must be a CallingConvention, not {kind}; the order is "
+                "from_kernel_args(kernel, kernel_args, calling_convention)"
+            )
         constraints = describe_all(
             kernel, tuple(kernel_args), infer_ones=calling_convention.version > 1
         )
