@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import enum
-import operator
 from dataclasses import dataclass
 
 from cudacore._core import TensorMapDescriptor
+from cudacore._integers import to_int
 from cudacore._options import read_options
 from cudacore._public import public
 
@@ -118,10 +118,7 @@ def _ints(name: str) -> Callable[[object], tuple[int, ...]]:
             values = tuple(values)
         except TypeError:
             raise TypeError(f"{name} must be a tuple of ints, got {type(values)}") from None
-        for i, value in enumerate(values):
-            if isinstance(value, bool) or not hasattr(value, "__index__"):
-                raise TypeError(f"{name}[{i}] must be an int, got {type(value)}")
-        return tuple(map(operator.index, values))
+        return tuple(to_int(value, f"{name}[{i}]") for i, value in enumerate(values))
 
     return check
 

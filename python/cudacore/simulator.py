@@ -9,6 +9,7 @@ environment.
 import operator
 
 from cudacore import _core
+from cudacore._integers import to_int
 
 __all__ = ["driver_folder", "enable", "is_enabled", "library", "reset"]
 
@@ -68,10 +69,7 @@ def enable(
     >>> cudacore.Device(1).name
     'cudacore simulated device (sm_90)'
     """
-    if devices is not None and not isinstance(devices, int):
-        raise TypeError(f"devices={devices!r}: give an int")
-    if devices is not None and not 1 <= devices <= _MOST_DEVICES:
-        raise ValueError(f"devices={devices}: give a number from 1 to {_MOST_DEVICES}")
+    count = 0 if devices is None else to_int(devices, "devices", least=1, most=_MOST_DEVICES)
     major = minor = 0
     if compute_capability is not None:
         try:
@@ -84,7 +82,7 @@ def enable(
             there_are = ", ".join(map(str, _COMPUTE_CAPABILITIES))
             raise ValueError(f"compute_capability={compute_capability!r}: there are {there_are}")
     size = 0 if memory is None else _bytes(memory)
-    _core.simulator_enable(devices or 0, major, minor, size)
+    _core.simulator_enable(count, major, minor, size)
 
 
 def _bytes(memory: int | str) -> int:

@@ -78,7 +78,7 @@ void bind_linker(py::module_& module) {
       .def("get_info_log", quick,
            [](const PyLinker& self) { return self.get("Linker")->info_log(); })
       .def_class("which_backend", quick,
-                 [](py::handle /*type*/) { return to_enum("CompilerBackendType", "nvJitLink"); })
+                 [](py::handle /*type*/) { return to_member("CompilerBackendType", "nvJitLink"); })
       .def("__repr__", quick, [](const PyLinker& self) {
         if (self.shared == nullptr) return std::string("<Linker, closed>");
         const std::string name = self.shared->options().name.value_or("");

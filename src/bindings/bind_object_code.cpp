@@ -251,7 +251,7 @@ CodeType to_code_type(py::handle object, const char* what) {
   return code_type_from_string(in_small_letters(object));
 }
 
-py::object to_enum(const char* enumeration, std::string_view value) {
+py::object to_member(const char* enumeration, std::string_view value) {
   return py::module_::import("cudacore.typing").attr(enumeration)(value);
 }
 

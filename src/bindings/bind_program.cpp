@@ -138,7 +138,7 @@ py::object pch_status(const PyProgram& self) {
   const std::optional<PchStatus> status = self.get("Program")->pch_status();
   if (!status) return py::none();
   static constexpr const char* names[] = {"created", "not_attempted", "failed"};
-  return to_enum("PCHStatusType", names[static_cast<std::size_t>(*status)]);
+  return to_member("PCHStatusType", names[static_cast<std::size_t>(*status)]);
 }
 
 }  // namespace
@@ -151,7 +151,7 @@ void bind_program(py::module_& module) {
            py::arg("cache") = py::none(), &compile)
       .property("backend", quick,
                 [](const PyProgram& self) {
-                  return to_enum("CompilerBackendType", self.get("Program")->backend());
+                  return to_member("CompilerBackendType", self.get("Program")->backend());
                 })
       .property("log", quick,
                 [](const PyProgram& self) { return foreign_text(self.get("Program")->log()); })

@@ -56,7 +56,7 @@ using PyLinker = Closable<Linker>;
 /// A Signature, or a str that declares one.
 [[nodiscard]] Signature to_signature(pybind11::handle object);
 /// A member of one of the enumerations of cudacore.typing, which is imported for it.
-[[nodiscard]] pybind11::object to_enum(const char* enumeration, std::string_view value);
+[[nodiscard]] pybind11::object to_member(const char* enumeration, std::string_view value);
 /// The name of a kind: "float32".
 [[nodiscard]] std::string_view to_string(ParamKind kind) noexcept;
 

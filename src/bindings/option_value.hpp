@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <limits>
 #include <map>
 #include <string>
@@ -65,34 +64,14 @@ constexpr const char* expected(Type<SourceTexts> /*type*/) {
   return "mapping of str to str or bytes, list or tuple of such pairs, or None";
 }
 constexpr const char* expected(Type<std::optional<std::size_t>> /*type*/) { return "int or None"; }
-constexpr const char* expected(Type<ManagedLocation> /*type*/) {
-  return "'device', 'host', 'host_numa' or None";
-}
-constexpr const char* expected(Type<VirtualAllocation> /*type*/) { return "'pinned' or 'managed'"; }
-constexpr const char* expected(Type<VirtualLocation> /*type*/) {
-  return "'device', 'host', 'host_numa' or 'host_numa_current'";
-}
-constexpr const char* expected(Type<VirtualHandle> /*type*/) {
-  return "'posix_fd', 'win32_kmt', 'fabric' or None";
-}
-constexpr const char* expected(Type<VirtualGranularity> /*type*/) {
-  return "'minimum' or 'recommended'";
-}
-constexpr const char* expected(Type<MemcpySrcAccessOrder> /*type*/) {
-  return "'stream', 'during_api_call' or 'any'";
-}
-constexpr const char* expected(Type<MemcpyOverlapMode> /*type*/) {
-  return "'default' or 'prefer_overlap_with_compute'";
-}
 constexpr const char* expected(Type<std::optional<MemoryLocation>> /*type*/) {
   return "Device, Host or None";
 }
-constexpr const char* expected(Type<AccessProperty> /*type*/) {
-  return "'normal', 'streaming' or 'persisting'";
-}
 constexpr const char* expected(Type<double> /*type*/) { return "float"; }
 constexpr const char* expected(Type<CUdeviceptr> /*type*/) { return "Buffer or int"; }
-constexpr const char* expected(Type<VirtualAccess> /*type*/) { return "'r', 'rw' or None"; }
+template <typename E>
+requires std::is_enum_v<E>
+constexpr const char* expected(Type<E> /*type*/) { return listed_names<E>.data(); }
 
 inline std::string to_text(py::handle object, const OptionPlace& place) {
   const bool is_path = place.spec.is_path && !attribute_or_none(object, "__fspath__").is_none();
@@ -189,17 +168,7 @@ inline void read_option(py::handle object, const OptionPlace& place, std::string
 template <typename E>
 requires std::is_enum_v<E>
 void read_option(py::handle object, const OptionPlace& place, E& value) {
-  const bool is_none = object.is_none();
-  const std::string text = is_none ? "" : to_text(object, place);
-  const auto* const name =
-      std::find_if(names_of<E>.begin(), names_of<E>.end(), [&](const char* candidate) {
-        return is_none ? candidate == nullptr : candidate != nullptr && text == candidate;
-      });
-  if (name == names_of<E>.end()) {
-    if (is_none) refuse_type(place.name, place.expected, object);
-    throw py::value_error(place.name + " must be " + place.expected + ", not '" + text + "'");
-  }
-  value = static_cast<E>(name - names_of<E>.begin());
+  value = to_enum<E>(object, place.name);
 }
 
 inline void read_option(py::handle object, const OptionPlace& place, MemoryLocation& value) {

@@ -50,6 +50,20 @@ constexpr char max_size_doc[] = "Bytes the pool may reach; 0 for no limit but th
 
 }  // namespace
 
+std::size_t find_name(py::handle object, std::span<const char* const> names,
+                      const std::string& what, const char* expected) {
+  const bool is_str = PyUnicode_Check(object.ptr()) != 0;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == nullptr
+            ? object.is_none()
+            : is_str && PyUnicode_CompareWithASCIIString(object.ptr(), names[i]) == 0) {
+      return i;
+    }
+  }
+  if (!is_str) refuse_type(what, expected, object);
+  throw py::value_error(what + " must be " + expected + ", not " + shown(object));
+}
+
 template <>
 struct OptionTable<StreamOptions> {
   static constexpr OptionTexts texts{

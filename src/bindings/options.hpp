@@ -6,6 +6,8 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "bindings/conversions.hpp"
 #include "cudacore/virtual_memory_resource.hpp"
@@ -60,21 +62,36 @@ template <typename E>
   return names_of<E>[static_cast<std::size_t>(value)];
 }
 
-/// The value that a str names. `what` begins the message.
+/// What messages call the values of an enumeration: "'minimum' or 'recommended'".
+template <typename E>
+inline constexpr std::array<char, 128> listed_names = [] {
+  std::array<char, 128> text{};
+  std::size_t length = 0;
+  const auto append = [&](std::string_view part) {
+    for (const char character : part) text.at(length++) = character;
+  };
+  constexpr std::size_t first = names_of<E>.front() == nullptr ? 1 : 0;
+  constexpr std::size_t end = names_of<E>.size();
+  for (std::size_t i = first; i < end; ++i) {
+    if (i > first) append(i + 1 < end || first == 1 ? ", " : " or ");
+    append("'");
+    append(names_of<E>[i]);
+    append("'");
+  }
+  if (first == 1) append(" or None");
+  return text;
+}();
+
+/// Which of the names a str, or None, is. `what` begins the message, and `expected` lists them.
+/// @throw pybind11::type_error, pybind11::value_error
+[[nodiscard]] std::size_t find_name(py::handle object, std::span<const char* const> names,
+                                    const std::string& what, const char* expected);
+
+/// The value that a str, or None, names. `what` begins the message.
 /// @throw pybind11::type_error, pybind11::value_error
 template <typename E>
 [[nodiscard]] E to_enum(py::handle object, const std::string& what) {
-  std::string expected;
-  for (const char* name : names_of<E>) {
-    expected += std::string(expected.empty() ? "" : ", ") + "'" + name + "'";
-  }
-  if (PyUnicode_Check(object.ptr()) == 0) refuse_type(what, "one of " + expected, object);
-  for (std::size_t i = 0; i < names_of<E>.size(); ++i) {
-    if (PyUnicode_CompareWithASCIIString(object.ptr(), names_of<E>[i]) == 0) {
-      return static_cast<E>(i);
-    }
-  }
-  throw py::value_error(what + " must be one of " + expected + ", not " + shown(object));
+  return static_cast<E>(find_name(object, names_of<E>, what, listed_names<E>.data()));
 }
 
 /// A tuple or list of two domains. `what` begins the message.

@@ -55,8 +55,15 @@ class TestOptions:
         with pytest.raises(ValueError, match="format must be an ArrayFormatType|no ArrayFormat"):
             OpaqueArrayOptions((8,), form, 1)
 
-    @pytest.mark.parametrize("channels", [0, 3, 8, -1, True, 1.0, "1", None])
-    def test_numbers_of_channels_are_checked(self, channels: Any) -> None:
+    @pytest.mark.parametrize("channels", [True, 1.0, "1", None])
+    def test_numbers_of_channels_are_ints(self, channels: Any) -> None:
+        with pytest.raises(TypeError, match="num_channels must be an int, not"):
+            OpaqueArrayOptions((8,), "uint8", channels)
+        with pytest.raises(TypeError, match="num_channels must be an int, not"):
+            MipmappedArrayOptions((8,), "uint8", channels, 1)
+
+    @pytest.mark.parametrize("channels", [0, 3, 8, -1])
+    def test_numbers_of_channels_are_checked(self, channels: int) -> None:
         with pytest.raises(ValueError, match="num_channels must be 1, 2, or 4, got"):
             OpaqueArrayOptions((8,), "uint8", channels)
         with pytest.raises(ValueError, match="num_channels must be 1, 2, or 4, got"):

@@ -10,16 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cudacore._core import Kernel
-from cudacore._integers import is_int
+from cudacore._integers import to_int
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 #: Calls between two events are queued while the device is busy, and its queue is finite.
 MOST_CALLS = 512
-
-#: Python refuses to write integers of some thousands of digits.
-_MOST_SHOWN = 10**40
 
 
 def read_candidates(fn: object) -> dict[str, Callable[..., object]]:
@@ -135,14 +132,7 @@ def read_count(name: str, value: object, least: int, most: int | None = None) ->
     """Return a number of runs or calls; None means that it is chosen."""
     if value is None:
         return None
-    if not is_int(value):
-        raise TypeError(f"benchmark: {name}={value!r}: give an int")
-    count = value.__index__()
-    if count < least or (most is not None and count > most):
-        bounds = f"at least {least}" if most is None else f"from {least} to {most}"
-        said = f"{name}={count}" if abs(count) < _MOST_SHOWN else f"{name} has too many digits"
-        raise ValueError(f"benchmark: {said}: give {bounds}")
-    return count
+    return to_int(value, f"benchmark: {name}", least=least, most=most)
 
 
 def read_positive(name: str, value: object) -> float:

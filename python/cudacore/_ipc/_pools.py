@@ -13,6 +13,7 @@ from cudacore._core import (
     PinnedMemoryResource,
     _PoolMemoryResource,
 )
+from cudacore._integers import is_int, to_int
 from cudacore._ipc._files import SharedFile
 from cudacore._ipc._handle import IPCAllocationHandle, handle_from
 
@@ -86,16 +87,13 @@ def registered(uuid: UUID) -> _PoolMemoryResource:
 def _descriptor_number(handle: object, function: str) -> int:
     if isinstance(handle, IPCAllocationHandle):
         return int(handle)
-    if isinstance(handle, bool) or not isinstance(handle, int):
+    if not is_int(handle):
         message = (
             f"{function}: alloc_handle must be an IPCAllocationHandle or an int, not "
             f"{type(handle).__name__}"
         )
         raise TypeError(message)
-    if not 0 <= handle <= _LARGEST_DESCRIPTOR:
-        message = f"{function}: {handle} is not a file descriptor"
-        raise ValueError(message)
-    return handle
+    return to_int(handle, f"{function}: alloc_handle", least=0, most=_LARGEST_DESCRIPTOR)
 
 
 def _known_pool(handle: object) -> _PoolMemoryResource | None:

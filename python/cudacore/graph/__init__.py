@@ -14,6 +14,7 @@ import types
 
 from cudacore import _later
 from cudacore._core import Graph, GraphBuilder, GraphCondition
+from cudacore.graph._call_names import named
 from cudacore.graph._conditional_nodes import (
     ConditionalNode,
     IfElseNode,
@@ -24,7 +25,6 @@ from cudacore.graph._conditional_nodes import (
 from cudacore.graph._definition import GraphDefinition
 from cudacore.graph._executable import ExecutableNode
 from cudacore.graph._memory_nodes import AllocNode, FreeNode
-from cudacore.graph._names import named
 from cudacore.graph._nodes import GraphNode, GraphNodeType
 from cudacore.graph._options import GraphCompleteOptions, GraphDebugPrintOptions
 from cudacore.graph._recorded_function import RecordedFunction, Recording, record

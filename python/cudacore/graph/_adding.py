@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from cudacore._core import Event, _GraphWork
 from cudacore.graph import _work
-from cudacore.graph._names import name_methods
+from cudacore.graph._call_names import name_methods
 from cudacore.typing import GraphConditionalType
 
 TYPE_CHECKING = False

@@ -8,7 +8,7 @@ from cudacore._missing import HOW_TO_CAPTURE, MissingMember
 from cudacore._options import read_options
 from cudacore.graph import _drawing
 from cudacore.graph._adding import Adding
-from cudacore.graph._nodes import GraphNode, OrderedNodes, bound_nodes, refuse_pickle, show
+from cudacore.graph._nodes import GraphNode, OrderedSet, bound_nodes, refuse_pickle, show
 from cudacore.graph._options import GraphCompleteOptions, GraphDebugPrintOptions
 
 TYPE_CHECKING = False
@@ -89,13 +89,11 @@ class GraphDefinition(Adding):
 
     def nodes(self) -> AbstractSet[GraphNode]:
         """Return all nodes, as a set in the order in which they were added."""
-        return OrderedNodes(show(node) for node in self._definition.nodes())
+        return OrderedSet(show(node) for node in self._definition.nodes())
 
     def edges(self) -> AbstractSet[tuple[GraphNode, GraphNode]]:
         """Return all edges, as an ordered set of pairs: the second node runs after the first."""
-        return OrderedNodes(
-            (show(first), show(second)) for first, second in self._definition.edges()
-        )
+        return OrderedSet((show(first), show(second)) for first, second in self._definition.edges())
 
     def instantiate(self, options: GraphCompleteOptions | Mapping[str, Any] | None = None) -> Graph:
         """Make an executable graph (cuGraphInstantiateWithParams).

@@ -179,7 +179,7 @@ def bound_nodes(nodes: Iterable[object]) -> list[_GraphNode]:
     return [_bound(node) for node in nodes]
 
 
-class OrderedNodes(AbstractSet[_Found]):
+class OrderedSet(AbstractSet[_Found]):
     """A set of nodes, or of edges, that keeps their order."""
 
     __slots__ = ("_found",)

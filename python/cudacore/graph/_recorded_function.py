@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import gc
-import threading
 import types
 import warnings
 from typing import Generic, NamedTuple, ParamSpec, TypeVar, overload
@@ -14,8 +12,9 @@ from typing import Generic, NamedTuple, ParamSpec, TypeVar, overload
 from cudacore import _core
 from cudacore._integers import to_int
 from cudacore._missing import HOW_TO_CAPTURE, MissingMember
+from cudacore.graph._captured_libraries import CapturedLibraries, make_array_stand_in
 from cudacore.graph._guards import find_guards, require_unchanged, uses_type
-from cudacore.graph._other_libraries import OtherLibraries, make_array_stand_in
+from cudacore.graph._no_collection import no_collection
 from cudacore.graph._recorded_number import end_number_stand_ins, make_number_stand_in
 from cudacore.graph._type_watch import TypeWatch
 
@@ -45,36 +44,6 @@ _LATER = (
     (0x100, "a coroutine"),
     (0x200, "an asynchronous generator"),
 )
-
-
-class _NoCollection:
-    """Holds back Python's garbage collector while a function is recorded.
-
-    What it collects may run anything, which would become part of the recording. Afterwards it is
-    as before the first of the recordings that overlap, unless somebody enabled it meanwhile: that
-    somebody disabled it again, which changed nothing, can't be known.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._count = 0
-        self._was_enabled = False
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if self._count == 0:
-                self._was_enabled = gc.isenabled()
-                gc.disable()
-            self._count += 1
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._count -= 1
-            if self._count == 0 and self._was_enabled:
-                gc.enable()
-
-
-_no_collection = _NoCollection()
 
 
 class Recording(NamedTuple):
@@ -117,7 +86,7 @@ class RecordedFunction(Generic[_Parameters, _Result]):
             try:
                 result = self._record(args, kwargs)
             except Exception as error:
-                # Ours are of interest to nobody: the function's come next after the call's.
+                # Hide our own frames, so that the function's frames follow the caller's.
                 trace = _trace_inside(self.__wrapped__, error)
                 if trace is None and not isinstance(error, _core.CUDAError):
                     raise
@@ -194,7 +163,7 @@ class RecordedFunction(Generic[_Parameters, _Result]):
         """Return None if the watch notices that numbers must be what they are."""
         names = tuple(kwargs)
         values = (*args, *kwargs.values())
-        others = OtherLibraries()
+        others = CapturedLibraries()
         function: Any = self.__wrapped__
         guards = find_guards(function, values)
         if uses_type(guards):
@@ -225,7 +194,7 @@ class RecordedFunction(Generic[_Parameters, _Result]):
     def _capture(
         self,
         recorder: _core._Recorder,
-        others: OtherLibraries,
+        others: CapturedLibraries,
         watched: contextlib.AbstractContextManager[object],
         values: tuple[object, ...],
         names: tuple[str, ...],
@@ -238,7 +207,7 @@ class RecordedFunction(Generic[_Parameters, _Result]):
         keywords = dict(zip(names, objects[count:], strict=True))
         builder = recorder.builder()
         try:
-            with _no_collection, builder, others.follow(builder.stream):
+            with no_collection, builder, others.follow(builder.stream):
                 recorder.begin()
                 try:
                     with watched:

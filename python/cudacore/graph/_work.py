@@ -13,7 +13,7 @@ from operator import index
 from typing import NamedTuple, cast
 
 from cudacore._core import Buffer, Kernel, _GraphWork
-from cudacore._integers import UINT64, to_int
+from cudacore._integers import UINT64, is_int, to_int
 from cudacore.typing import GraphConditionalType, GraphMemoryType
 
 TYPE_CHECKING = False
@@ -178,14 +178,10 @@ def _shows_bytes(value: object) -> bool:
 def _pattern(value: object, element_size: int) -> tuple[int, int]:
     """Return what to fill with, and its size: an int for the given size, or 1, 2 or 4 bytes."""
     if isinstance(value, int) or not _shows_bytes(value):
-        if not hasattr(value, "__index__"):
+        if not is_int(value):
             msg = f"value must be an int or bytes, not {type(value).__name__}"
             raise TypeError(msg)
-        number = index(value)
-        if not 0 <= number < 1 << 8 * element_size:
-            msg = f"value must lie in 0 .. {(1 << 8 * element_size) - 1}, not {number}"
-            raise OverflowError(msg)
-        return int(number), element_size
+        return to_int(value, "value", (0, (1 << 8 * element_size) - 1)), element_size
     pattern = bytes(memoryview(value))  # type: ignore[arg-type]
     if len(pattern) not in {1, 2, 4}:
         msg = f"value must have 1, 2 or 4 bytes, not {len(pattern)}"

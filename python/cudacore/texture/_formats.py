@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import contextlib
-import operator
 import sys
 from typing import TYPE_CHECKING, Any
 
+from cudacore._integers import to_int
 from cudacore.typing import ArrayFormatType
 
 if TYPE_CHECKING:
@@ -74,9 +74,7 @@ def to_format(given: Any) -> ArrayFormatType:
 
 def to_channels(given: object) -> int:
     """Return a number of channels, which is 1, 2 or 4."""
-    if isinstance(given, bool) or not hasattr(given, "__index__"):
-        raise ValueError(f"num_channels must be 1, 2, or 4, got {given!r}")
-    channels = operator.index(given)
+    channels = to_int(given, "num_channels")
     if channels not in {1, 2, 4}:
         raise ValueError(f"num_channels must be 1, 2, or 4, got {given!r}")
     return channels

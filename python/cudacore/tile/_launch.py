@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import cudacore
 from cudacore._core import _TileLaunches
+from cudacore._integers import to_int
 from cudacore._public import public
 from cudacore.tile._kernel import kernel as Kernel  # noqa: N812 - the parameter has its name
 from cudacore.tile._launch_argument import arguments_of
@@ -143,9 +144,7 @@ def _check_grid(grid: Sequence[int]) -> tuple[int, int, int]:
         raise ValueError(f"grid must have up to three extents, not {len(grid)}")
     extents = [1, 1, 1]
     for axis, extent in enumerate(grid):
-        if isinstance(extent, bool) or not hasattr(extent, "__index__"):
-            raise TypeError(f"Grid[{axis}] must be an int, not {type(extent).__name__}")
-        count = int(extent.__index__())
+        count = to_int(extent, f"Grid[{axis}]")
         if count > _MOST_BLOCKS:
             raise ValueError(
                 f"Grid[{axis}] exceeds 24-bit limit: max={_MOST_BLOCKS}, got={count}. Use multiple "

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cudacore import _core
 
 
-class OtherLibraries:
+class CapturedLibraries:
     """What makes the work of other libraries a part of the capture.
 
     They work on the captured stream, and what they allocate comes from memory pools of its own:
