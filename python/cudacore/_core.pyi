@@ -5343,9 +5343,10 @@ class _TileLaunches:
         is_dependent: bool,
         config: LaunchConfig,
         kernel: Kernel,
+        watched: tuple[tuple[dict[str, Any], str, object], ...],
         /,
     ) -> None:
-        """Add what launches on a device with such arguments are."""
+        """Add what launches on a device with such arguments are, while names stand for the same."""
     @staticmethod
     def launch_once(
         stream: Stream,

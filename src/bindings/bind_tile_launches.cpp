@@ -80,6 +80,15 @@ std::optional<CUstream> to_plain_handle(PyObject* object) {
   return foreign_stream(object);
 }
 
+/// Whether what a kernel was compiled from stands for the same.
+bool is_current(const KnownTileLaunch& launch) {
+  return std::all_of(launch.watched.begin(), launch.watched.end(), [](const WatchedName& one) {
+    PyObject* now = PyDict_GetItemWithError(one.names, one.name);
+    if (now == nullptr && PyErr_Occurred() != nullptr) throw py::error_already_set();
+    return now == one.thing;
+  });
+}
+
 /// Launches what is like an earlier launch; returns whether it is.
 bool queue_known(const TileLaunches::Box& box, const owner::StreamBox& queue, const Dim3& grid,
                  TileArguments& arguments, bool is_dependent) {
@@ -90,6 +99,7 @@ bool queue_known(const TileLaunches::Box& box, const owner::StreamBox& queue, co
   const auto found = box.known.find(bytes_of(arguments.key()));
   if (found == box.known.end()) return false;
   const std::shared_ptr<const KnownTileLaunch> launch = found->second;
+  if (!is_current(*launch)) return false;
   if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0) return true;
   LaunchConfig config = launch->config;
   config.grid = grid;
@@ -252,10 +262,29 @@ void hold(const TileParameter& parameter, PyObject* object, const py::object& wa
   }
 }
 
-/// add(stream, args, is_dependent, config, kernel)
+/// Holds names of modules, and what they stand for: tuples of a dict, a str and an object.
+void watch_names(PyObject* watched, KnownTileLaunch& launch) {
+  if (PyTuple_CheckExact(watched) == 0)
+    refuse_type("_TileLaunches.add: watched", "a tuple", watched);
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(watched); ++i) {
+    PyObject* names = nullptr;
+    PyObject* name = nullptr;
+    PyObject* thing = nullptr;
+    if (PyArg_ParseTuple(PyTuple_GET_ITEM(watched, i), "O!UO", &PyDict_Type, &names, &name,
+                         &thing) == 0) {
+      throw py::error_already_set();
+    }
+    for (PyObject* each : {names, name, thing}) {
+      launch.held.push_back(py::reinterpret_borrow<py::object>(each));
+    }
+    launch.watched.push_back({names, name, thing});
+  }
+}
+
+/// add(stream, args, is_dependent, config, kernel, watched)
 PyObject* add(PyObject* self, PyObject* const* args, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
-    require_count("_TileLaunches.add", count, 5);
+    require_count("_TileLaunches.add", count, 6);
     const std::shared_ptr<TileLaunches::Box>& shared = get_if<TileLaunches>(self)->box;
     TileLaunches::Box& box = *shared;
     const Stream stream = to_stream(args[0]);
@@ -274,6 +303,7 @@ PyObject* add(PyObject* self, PyObject* const* args, Py_ssize_t count) {
            *launch);
     }
     arguments.hold_dtypes(launch->held);
+    watch_names(args[5], *launch);
     // What is dropped may run Python code, which must find the table whole.
     TileLaunches::ByKey dropped;
     if (box.known.size() == most_known) dropped.swap(box.known);
@@ -330,7 +360,7 @@ PyMethodDef try_launch_definition = {
     METH_FASTCALL, "try_launch($self, stream, grid, args, is_dependent, /)"};
 PyMethodDef add_definition = {"add", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&add)),
                               METH_FASTCALL,
-                              "add($self, stream, args, is_dependent, config, kernel, /)"};
+                              "add($self, stream, args, is_dependent, config, kernel, watched, /)"};
 PyMethodDef launch_once_definition = {
     "launch_once", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&launch_once)),
     METH_FASTCALL, "launch_once(stream, config, kernel, passed, used, /)"};

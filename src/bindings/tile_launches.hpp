@@ -12,11 +12,20 @@
 
 namespace cudacore::bindings {
 
+/// What a name of a module stood for when a kernel was compiled. Whoever has it holds the objects.
+struct WatchedName {
+  PyObject* names;
+  PyObject* name;
+  PyObject* thing;
+};
+
 /// What launches of one kind have in common.
 struct KnownTileLaunch : driver::NotCopied {
   LaunchConfig config;  ///< its grid is that of each launch
   Kernel kernel;
-  std::vector<py::object> held;  ///< what the key has the addresses of, but for classes
+  /// What the key has the addresses of, but for classes, and what the watched names have.
+  std::vector<py::object> held;
+  std::vector<WatchedName> watched;
   /// Weak references to these classes, which drop the launch when a class ends, before another can
   /// get its address. The collector sees them held from outside, so that it calls them always.
   std::vector<py::object> watchers;

@@ -247,7 +247,9 @@ class TestTables:
         specialization = next(iter(nothing._specializations.values()))
         config = specialization.config((1, 1, 1), False)
         for i in range(3000):
-            nothing._known_launches().add(stream, (1.0, i), False, config, specialization.kernel)
+            nothing._known_launches().add(
+                stream, (1.0, i), False, config, specialization.kernel, ()
+            )
         known = sum(again(nothing, stream, (1.0, i)) for i in range(3000))
         assert 0 < known <= 1024
         stream.sync()
@@ -374,7 +376,7 @@ def k(y):
         with pytest.raises(TypeError, match="takes 4 arguments"):
             launches.try_launch(stream)
         with pytest.raises(TypeError, match="must be a LaunchConfig"):
-            launches.add(stream, (), False, 1, 2)
+            launches.add(stream, (), False, 1, 2, ())
         with pytest.raises(TypeError, match="cudacore.tile.kernel"):
             type(launches)()
 

@@ -15,7 +15,7 @@ class Globals(Mapping[str, Any]):
     """
 
     def __init__(self, func: FunctionType) -> None:
-        self._names = func.__globals__
+        self._names: dict[str, Any] = func.__globals__
         self._builtins = builtins_of(func.__globals__)
         self._captured = dict(zip(func.__code__.co_freevars, func.__closure__ or (), strict=True))
 

@@ -184,7 +184,7 @@ class kernel:  # noqa: N801 - it is used as a decorator
     ) -> Specialization:
         """Return what is compiled for constraints and an architecture, such as 90."""
         key = (architecture, *constraints)
-        found = self._specializations.get(key)
+        found = self._current(key)
         if found is not None:
             return found
         with self._lock:
@@ -193,7 +193,7 @@ class kernel:  # noqa: N801 - it is used as a decorator
             # By another thread, which may wait for what this one compiles already.
             return self._compile(key, constraints, architecture)
         try:
-            found = self._specializations.get(key)
+            found = self._current(key)
             return self._compile(key, constraints, architecture) if found is None else found
         finally:
             compiling.release()
@@ -214,7 +214,16 @@ class kernel:  # noqa: N801 - it is used as a decorator
             compiled = specialize(self, constraints, architecture)
         finally:
             _this_thread.compiles -= 1
-        return self._specializations.setdefault(key, compiled)
+        with self._lock:
+            found = self._current(key)
+            if found is None:
+                found = self._specializations[key] = compiled
+            return found
+
+    def _current(self, key: tuple[object, ...]) -> Specialization | None:
+        """Return what is compiled, unless what it was made from stands for something else now."""
+        found = self._specializations.get(key)
+        return found if found is not None and found.is_current() else None
 
     def cuda_source(self, args: Sequence[Any], *, architecture: int | None = None) -> str:
         """Return the CUDA C++ that the kernel becomes for these arguments.

@@ -124,7 +124,7 @@ def launch(
     if config is None:
         return
     if not arguments.has_records:
-        launches.add(queue, args, is_dependent, config, compiled.kernel)
+        launches.add(queue, args, is_dependent, config, compiled.kernel, compiled.watched)
         if launches.try_launch(queue, extents, args, is_dependent):
             return
     passed = list[Any](arguments.passed)

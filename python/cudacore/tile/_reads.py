@@ -9,14 +9,17 @@ from __future__ import annotations
 import sys
 import threading
 from contextlib import contextmanager
+from types import ModuleType
 
 from cudacore.tile._fingerprint import Fingerprints, UnsafeError, encoded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from types import ModuleType
     from typing import Any
+
+    #: The names of a module, one of them, and what it stands for.
+    Watched = tuple[dict[str, Any], str, object]
 
 #: A name of a module, or an attribute of one; names may be those of Python itself.
 Place = tuple[str, str, str]
@@ -31,6 +34,7 @@ class Reads:
 
     def __init__(self) -> None:
         self.found: dict[Place, bytes] = {}
+        self.watched: list[Watched] = []
         self.trouble = ""
         self._fingerprints = Fingerprints()
 
@@ -64,11 +68,13 @@ class _Active(threading.local):
 _active = _Active()
 
 
-def note_name(names: Mapping[str, Any], name: str, thing: object = _ABSENT) -> None:
+def note_name(names: dict[str, Any], name: str, thing: object = _ABSENT) -> None:
     """Note what a name stands for in the module that has these names; nothing if it is absent."""
     reads = _active.reads
     if reads is None:
         return
+    if name in names and _may_change(names, thing):
+        reads.watched.append((names, name, thing))
     module = names.get("__name__")
     if not isinstance(module, str) or getattr(sys.modules.get(module), "__dict__", None) is not (
         names
@@ -81,6 +87,8 @@ def note_name(names: Mapping[str, Any], name: str, thing: object = _ABSENT) -> N
 def note_attribute(module: ModuleType, name: str, thing: object = _ABSENT) -> None:
     """Note what an attribute of a module is; nothing if it is absent."""
     if _active.reads is not None:
+        if name in vars(module) and _may_change(vars(module), thing):
+            _active.reads.watched.append((vars(module), name, thing))
         if sys.modules.get(module.__name__) is not module:
             note_trouble(f"the module {module.__name__} is not loaded by its name")
             return
@@ -100,6 +108,22 @@ def still_hold(reads: Iterable[tuple[Place, bytes]]) -> bool:
         return all(_now(fingerprints, place) == noted for place, noted in reads)
     except UnsafeError:
         return False
+
+
+def watched_at(places: Iterable[Place]) -> list[Watched]:
+    """Return what places that were noted by an earlier process stand for in this one."""
+    found: list[Watched] = []
+    for _, module, name in places:
+        names = vars(sys.modules[module])
+        if name in names and _may_change(names, names[name]):
+            found.append((names, name, names[name]))
+    return found
+
+
+def _may_change(names: Mapping[str, Any], thing: object) -> bool:
+    """Return whether a name of a module may come to stand for something else."""
+    module = str(names.get("__name__"))
+    return not isinstance(thing, ModuleType) and not f"{module}.".startswith("cudacore.")
 
 
 def _now(fingerprints: Fingerprints, place: Place) -> bytes:

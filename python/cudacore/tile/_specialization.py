@@ -16,6 +16,7 @@ import cudacore
 from cudacore import LaunchConfig
 from cudacore.tile._compiler_timeout import compiled_in_time
 from cudacore.tile._declaration import declaration
+from cudacore.tile._fingerprint import PLAIN
 from cudacore.tile._stored_source import (
     GeneratedSource,
     find_source,
@@ -45,11 +46,22 @@ class Specialization:
         The kernel of the device.
     generated
         The CUDA C++, and how the kernel is launched.
+    watched
+        Names of modules, and what they stood for when the kernel was compiled.
     """
 
     def __init__(self, kernel: Kernel, generated: GeneratedSource) -> None:
         self.kernel = kernel
         self.generated = generated
+        self.watched = generated.watched
+
+    def is_current(self) -> bool:
+        """Return whether what the kernel's function has read outside of it means the same."""
+        if any(not _is_same(names.get(name), thing) for names, name, thing in self.watched):
+            return False
+        # Launches compare identities, which change where a cell of a notebook runs again.
+        self.watched = tuple((names, name, names[name]) for names, name, _ in self.watched)
+        return True
 
     def config(self, grid: tuple[int, int, int], is_dependent: bool) -> LaunchConfig | None:
         """Return how to launch it, perhaps before the kernel in front ends; None: empty grid."""
@@ -61,6 +73,10 @@ class Specialization:
             shmem_size=self.generated.shared_bytes,
             programmatic_stream_serialization=is_dependent,
         )
+
+
+def _is_same(one: object, other: object) -> bool:
+    return one is other or (type(one) is type(other) and type(one) in PLAIN and one == other)
 
 
 def specialize(
@@ -94,7 +110,7 @@ def _generate(
         from cudacore.tile._generate import generate, headers_of  # noqa: PLC0415 - takes long
 
         generated = generate(of, constraints, architecture)
-    made = GeneratedSource.of(generated, headers_of(generated.source))
+    made = GeneratedSource.of(generated, headers_of(generated.source), reads.watched)
     if key is not None and key == key_of_source(of, constraints, architecture):
         store_source(key, made, reads)
     return made

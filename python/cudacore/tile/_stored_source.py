@@ -15,15 +15,16 @@ import sys
 import cudacore
 from cudacore import _core
 from cudacore.tile._fingerprint import Fingerprints, UnsafeError, encoded
-from cudacore.tile._reads import Reads, still_hold
+from cudacore.tile._reads import Reads, still_hold, watched_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
     from cudacore._tile import Generated
     from cudacore.tile._kernel import kernel
+    from cudacore.tile._reads import Watched
     from cudacore.tile.compilation._constraint import ParameterConstraint
 
 
@@ -42,20 +43,25 @@ class GeneratedSource:
         As of ``_tile.Generated``.
     headers
         The headers that the source includes, by name.
+    watched
+        What the kernel's function has read in this process, or would have.
     """
 
-    def __init__(self, fields: tuple[Any, ...]) -> None:
+    def __init__(self, fields: tuple[Any, ...], watched: Iterable[Watched]) -> None:
         self.source: str
         self.entry: str
         self.threads: int
         self.shared_bytes: int
         self.headers: dict[str, str]
+        self.watched = tuple(watched)
         self.__dict__.update(zip(_FIELDS, fields, strict=True))
 
     @classmethod
-    def of(cls, generated: Generated, headers: dict[str, str]) -> GeneratedSource:
+    def of(
+        cls, generated: Generated, headers: dict[str, str], watched: Iterable[Watched]
+    ) -> GeneratedSource:
         """Return what this process has generated."""
-        return cls((*(getattr(generated, name) for name in _FIELDS[:-1]), headers))
+        return cls((*(getattr(generated, name) for name in _FIELDS[:-1]), headers), watched)
 
 
 def key_of_source(
@@ -89,7 +95,7 @@ def find_source(key: bytes) -> GeneratedSource | None:
     """Return what was generated for a key, if all it depends on still means the same."""
     for reads, fields in _stored(key):
         if still_hold(reads):
-            return GeneratedSource(fields)
+            return GeneratedSource(fields, watched_at(place for place, _ in reads))
     return None
 
 
