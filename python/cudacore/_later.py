@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
-def loader(package: str, modules: Mapping[str, str]) -> Callable[[str], object]:
+def loader(
+    package: str, modules: Mapping[str, str], advise: Callable[[str], str] | None = None
+) -> Callable[[str], object]:
     """Make the ``__getattr__`` of a package.
 
     Parameters
@@ -19,11 +21,14 @@ def loader(package: str, modules: Mapping[str, str]) -> Callable[[str], object]:
         Its ``__name__``.
     modules : mapping of str to str
         Which of its modules has each name; one of the same name is itself what is named.
+    advise : callable, optional
+        Says at the end of the message what to write instead of a name that there isn't.
     """
 
     def load(name: str) -> object:
         if name not in modules:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            advice = "" if advise is None or name.startswith("_") else advise(name)
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{advice}")
         import importlib  # noqa: PLC0415
 
         module = importlib.import_module(f"{package}.{modules[name]}")

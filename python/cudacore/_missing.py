@@ -11,7 +11,25 @@ if TYPE_CHECKING:
 
 # What PyTorch, CuPy or numba call a member, and what to write here.
 RENAMED = {
-    "Device": {"synchronize": "device.sync()", "use": "device.set_current()"},
+    "Buffer": {
+        "copy_to_host": "buffer.to_host(dtype, shape)",
+        "cpu": "buffer.to_host(dtype, shape)",
+        "data_ptr": "buffer.handle",
+        "dtype": "buffer.view(dtype, shape).dtype",
+        "free": "buffer.close()",
+        "get": "buffer.to_host(dtype, shape)",
+        "nbytes": "buffer.size",
+        "numpy": "buffer.to_host(dtype, shape)",
+        "shape": "buffer.view(dtype, shape).shape",
+    },
+    "Device": {
+        "empty": "device.allocate(nbytes).view(dtype, shape)",
+        "get_attribute": "device.properties",
+        "register_host": "cudacore.register_host(array)",
+        "synchronize": "device.sync()",
+        "use": "device.set_current()",
+        "zeros": "device.allocate(nbytes), and fill it with buffer.fill(0)",
+    },
     "Event": {
         "elapsed_time": "end - start",
         "query": "event.is_done",
@@ -21,6 +39,13 @@ RENAMED = {
     },
     "Graph": {"replay": "graph.launch(stream)"},
     "GraphBuilder": {"launch": "cudacore.launch(builder, config, kernel, *args)"},
+    "StridedMemoryView": {
+        "cpu": "np.from_dlpack(view, device='cpu')",
+        "get": "np.from_dlpack(view, device='cpu')",
+        "numpy": "np.from_dlpack(view, device='cpu')",
+        "to_host": "np.from_dlpack(view, device='cpu')",
+        "tolist": "np.from_dlpack(view, device='cpu').tolist()",
+    },
     "Stream": {
         "begin_capture": "with stream.create_graph_builder() as builder:",
         "query": "stream.is_done",

@@ -295,7 +295,11 @@ bool is_of(PyObject* object, std::string_view name) {
         ": arrays become a cudacore::array_view, or a cuda::std::mdspan with a standard layout "
         "and default_accessor, of the size that these have in the CCCL that cudacore knows");
   }
-  mismatch(kernel, index, object, element_advice);
+  using Map = TensorMapDescriptor::Bytes;
+  const bool is_tensor_map = index < params.size() && params[index].size == sizeof(Map) &&
+                             (params[index].align == 0 || params[index].align >= alignof(Map));
+  mismatch(kernel, index, object,
+           is_tensor_map ? "a tensor map is made by view.as_tensor_map(box)" : element_advice);
 }
 
 /// Everything without a fast path: arrays, bytes, subclasses of numbers, other libraries' handles.

@@ -12,6 +12,7 @@
 #include "bindings/options.hpp"
 #include "bindings/recorder.hpp"
 #include "bindings/strided_view.hpp"
+#include "driver/driver_api.hpp"
 #include "owner/owned_handles.hpp"
 #include "runtime/captured_work.hpp"
 #include "runtime/release_order.hpp"
@@ -343,6 +344,7 @@ void refuse_copy(const Buffer& /*self*/) {
 }
 
 bool is_mapped(const Buffer& self) {
+  driver::throw_if_forked();
   if (self.is_closed()) return false;
   const MemoryResource* resource = self.box()->resource.get();
   if (const auto* pool = dynamic_cast<const PoolMemoryResource*>(resource)) {

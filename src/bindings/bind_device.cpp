@@ -88,19 +88,25 @@ PyObject* create_event(PyObject* self, const std::array<py::handle, 1>& argument
   return make_object(get_if<PyDevice>(self)->device.create_event(chosen));
 }
 
+/// The first bytes of what a resource allocates, which may have rounded the size up.
+Buffer allocate_exactly(MemoryResource& resource, std::size_t size, const Stream& stream) {
+  const Buffer made = resource.allocate(size, stream);
+  return made.size() == size ? made : made.slice(0, size);
+}
+
 Buffer to_device_memory(PyDevice& self, const py::object& host, py::handle stream) {
   const std::shared_ptr<MemoryResource> resource = resource_of(self);
   const Stream chosen = to_stream(stream, self.device.id());
   if (const auto* given = get_if<Buffer>(host.ptr())) {
     const Buffer source = *given;
     const ReleaseGil release;
-    Buffer made = resource->allocate(source.size(), chosen);
+    Buffer made = allocate_exactly(*resource, source.size(), chosen);
     made.copy_from(source, chosen);
     return made;
   }
   const ArrayMemory source(host, false, chosen, "Device.to_device: host");
   const ReleaseGil release;
-  Buffer made = resource->allocate(source.size(), chosen);
+  Buffer made = allocate_exactly(*resource, source.size(), chosen);
   source.copy_to(made);
   return made;
 }

@@ -57,7 +57,12 @@ std::string too_many_arguments(const std::string& function, std::size_t most, st
 
 std::string unknown_argument(const std::string& function, const std::string& name,
                              std::span<const char* const> names) {
-  return function + " has no argument '" + name + "'" + did_you_mean(name, names);
+  const std::string meant = did_you_mean(name, names);
+  const bool has_options = std::any_of(names.begin(), names.end(),
+                                       [](std::string_view one) { return one == "options"; });
+  return function + " has no argument '" + name + "'" +
+         (meant.empty() && has_options ? "; options are given as options={\"" + name + "\": ...}"
+                                       : meant);
 }
 
 std::string option_given_as_argument(const std::string& function, const std::string& name,

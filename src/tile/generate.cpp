@@ -62,8 +62,6 @@ Generated generate(std::string_view text, const Options& options) {
   generated.entry = kernel->name;
   generated.threads = 32 * target.warps;
   generated.shared_bytes = shared_bytes;
-  for (const std::string& header : printer.headers())
-    generated.headers.push_back("cudacore/tile/" + header);
   return generated;
 }
 

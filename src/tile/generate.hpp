@@ -21,10 +21,9 @@ struct Options {
 /// A kernel as CUDA C++.
 struct Generated {
   std::string source;
-  std::string entry;                 ///< the kernel's name
-  int threads = 0;                   ///< of a block, which is one-dimensional
-  std::int64_t shared_bytes = 0;     ///< of dynamic shared memory
-  std::vector<std::string> headers;  ///< names that the source includes; see headers()
+  std::string entry;              ///< the kernel's name
+  int threads = 0;                ///< of a block, which is one-dimensional
+  std::int64_t shared_bytes = 0;  ///< of dynamic shared memory
 };
 
 /// Translates the text of a kernel to CUDA C++.

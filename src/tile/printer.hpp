@@ -41,7 +41,6 @@ class Printer {
   [[nodiscard]] std::string array(const Value& value);
   /// Has the text include a header of device/, by its name.
   void need(const std::string& header) { headers_.insert(header); }
-  [[nodiscard]] const std::set<std::string>& headers() const { return headers_; }
 
   /// Has the text give a lambda a name before the kernel. What it does has the line where the name
   /// stands.

@@ -26,7 +26,7 @@ class IPCBufferDescriptor:
     """What another process needs to map the memory of a buffer: see `Buffer.ipc_descriptor`.
 
     That of virtual memory keeps the memory alive, and can be sent to processes by multiprocessing
-    alone. That of a pool's memory is a number of bytes, which can be pickled.
+    alone. That of a pool's memory holds a few bytes, which can be pickled.
 
     Examples
     --------

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from cudacore._missing import MissingMember
 from cudacore.graph._nodes import CONDITIONAL_KINDS, GraphNode, conditional_type
 from cudacore.typing import GraphConditionalType
 
@@ -19,6 +20,12 @@ class ConditionalNode(GraphNode):
     """
 
     __slots__ = ()
+    if not TYPE_CHECKING:
+        __enter__ = MissingMember(
+            "ConditionalNode.__enter__",
+            "its branches are definitions: add nodes to node.branches[0], which an if also has as "
+            "node.then, and a loop as node.body",
+        )
 
     @property
     def condition(self) -> GraphCondition | None:

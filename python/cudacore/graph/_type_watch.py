@@ -109,6 +109,10 @@ class TypeWatch:
         # At the end, too: it may have found the number elsewhere than among its arguments.
         if self.has_noticed or event not in ("call", "return"):
             return
+        # A kernel's code depends on the type of a number, which is known, and never on the value.
+        tiles = sys.modules.get("cudacore.tile._kernel")
+        if tiles is not None and tiles.is_compiling():
+            return
         if not frame.f_code.co_filename.startswith(_OWN_CODE):
             try:
                 self.has_noticed = self._asks(frame)

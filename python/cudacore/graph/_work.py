@@ -90,7 +90,7 @@ def _operand(value: object, owner: object, name: str) -> Operand:
         advice = "; its address is node.dptr" if hasattr(type(value), "dptr") else ""
         if hasattr(value, "__array_interface__"):
             advice = (
-                ": use its memory by device.register_host(array), a buffer of a "
+                ": use its memory by cudacore.register_host(array), a buffer of a "
                 "LegacyPinnedMemoryResource, or a capture of buf.copy_from(array)"
             )
         msg = f"{name} must be a Buffer or an address, not {type(value).__name__}{advice}"
@@ -141,7 +141,8 @@ def launch(
         kind = type(kernel).__name__
         if tile is not None and isinstance(kernel, tile.kernel):
             kind = "a kernel of cudacore.tile: launch it on a GraphBuilder, by cudacore.tile.launch"
-        raise TypeError(f"kernel must be a Kernel, not {kind}")
+        advice = "; launch(config, kernel, *args) adds a node" if before is None else ""
+        raise TypeError(f"kernel must be a Kernel, not {kind}{advice}")
     work = _GraphWork.kernel(config, kernel, args)  # type: ignore[arg-type]
     work.keep_operands(Launch(config, kernel, args))
     return work

@@ -243,7 +243,15 @@ _MODULES = {
 _NAMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = sorted(_NAMES)  # noqa: PLE0605
-__getattr__ = _later.loader(__name__, _NAMES)
+
+
+def _instead(name: str) -> str:
+    from cudacore.tile._advice import function_instead, name_instead  # noqa: PLC0415 - rarely needed
+
+    return function_instead(name) or name_instead(name, __all__)
+
+
+__getattr__ = _later.loader(__name__, _NAMES, _instead)
 
 
 def __dir__() -> list[str]:

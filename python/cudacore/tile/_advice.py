@@ -44,6 +44,7 @@ _NO_THREADS = "ct.arange(n, dtype=ct.int32) for positions in a tile, which has n
 _RECIPES = {
     "all": "ct.min(x != 0, axis)",
     "any": "ct.max(x != 0, axis)",
+    "autotune": "ct.tune.exhaustive_search(...)",
     "average": "ct.sum(x, axis) / n",
     "clamp": "ct.minimum(ct.maximum(x, low), high)",
     "clip": "ct.minimum(ct.maximum(x, low), high)",
@@ -52,6 +53,7 @@ _RECIPES = {
     "empty": "ct.zeros(shape, dtype)",
     "flatten": "ct.reshape(x, shape)",
     "full_like": "ct.full(x.shape, value, x.dtype)",
+    "jit": "ct.kernel",
     "logical_and": "x & y",
     "logical_not": "~x",
     "logical_or": "x | y",

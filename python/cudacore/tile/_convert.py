@@ -74,6 +74,10 @@ def value(thing: Any) -> object:
     message = f"Cannot create constant from value of type {prefix}{kind.__qualname__}"
     if (kind.__module__, kind.__name__) == ("cudacore.tile", "kernel"):
         advice = ". A kernel is launched; what kernels call is a plain function."
+    elif isinstance(thing, list):
+        advice = ". Write a tuple."
+    elif hasattr(kind, "__dlpack__") or hasattr(kind, "__cuda_array_interface__"):
+        advice = ". Pass it to the kernel as an argument."
     else:
         advice = function_instead(getattr(thing, "__name__", "")) or "."
     raise TileTypeError(message + advice)

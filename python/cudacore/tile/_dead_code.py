@@ -43,11 +43,9 @@ class _Liveness:
         """Return whether an operation does something besides giving results."""
         known = self.effects.get(id(operation))
         if known is None:
-            known = operation.name in _EFFECTS - {"yield", "break", "continue"} or any(
+            known = operation.name in _EFFECTS or any(
                 self._has_effect(each) for region in operation.regions for each in _all(region)
             )
-            leaves = operation.name in ("break", "continue")
-            known = known or leaves or operation.name == "loop"
             self.effects[id(operation)] = known
         return known
 

@@ -7,6 +7,7 @@ from cudacore.tile._evaluate import Evaluator
 from cudacore.tile._evaluate_operator import set_item
 from cudacore.tile._exception import TileSyntaxError, TileTypeError, TileValueError
 from cudacore.tile._operand import describe
+from cudacore.tile._value import List
 
 
 def assign(evaluator: Evaluator, target: ast.expr, value: object) -> None:
@@ -28,7 +29,8 @@ def assign(evaluator: Evaluator, target: ast.expr, value: object) -> None:
 
 def _unpack(evaluator: Evaluator, target: "ast.Tuple | ast.List", value: object) -> None:
     if not isinstance(value, tuple):
-        evaluator.error(TileTypeError, f"Expected a tuple, got {describe(value)}")
+        advice = "; write xs[0] and so on, or pass a tuple" if isinstance(value, List) else ""
+        evaluator.error(TileTypeError, f"Expected a tuple, got {describe(value)}{advice}")
     if any(isinstance(each, ast.Starred) for each in target.elts):
         place = evaluator.place(target)
         raise TileSyntaxError("Unsupported syntax: a star left of the sign", place)

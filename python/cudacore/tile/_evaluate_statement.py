@@ -18,9 +18,9 @@ from cudacore.tile._evaluate_string import is_known, shown
 from cudacore.tile._exception import TileStaticAssertionError, TileSyntaxError, TileTypeError
 from cudacore.tile._frame import Kind, Loop, LoopKind
 from cudacore.tile._names import RETURNING, loop_names, returns
-from cudacore.tile._operand import astype, describe
+from cudacore.tile._operand import astype, describe, over_list
 from cudacore.tile._text import Type, Value
-from cudacore.tile._value import Constant, FormattedString, Range, Tile
+from cudacore.tile._value import Constant, FormattedString, List, Range, Tile
 
 _MESSAGE = (
     "The message of an assert must be a constant string; print() what only the device knows in an "
@@ -150,9 +150,11 @@ def for_(evaluator: Evaluator, node: ast.For) -> None:
         raise TileSyntaxError(message, evaluator.place(node.iter))
     over = evaluator.expression(node.iter)
     if not isinstance(over, Range):
+        instead = f"to unroll the loop write {_unrolled_over(node.iter)}"
+        if isinstance(over, List):
+            instead = over_list(ast.unparse(node.iter))
         raise TileTypeError(
-            f"Expected a range object, but given value has type {describe(over)}; "
-            f"to unroll the loop write {_unrolled_over(node.iter)}",
+            f"Expected a range object, but given value has type {describe(over)}; {instead}",
             evaluator.place(node.iter),
         )
     bounds = [_bound(evaluator, each, over.dtype) for each in (over.start, over.stop, over.step)]

@@ -23,13 +23,13 @@ from cudacore.tile._exception import (
 from cudacore.tile._frame import Frame
 from cudacore.tile._language_function import host_callers
 from cudacore.tile._names import loaded_names
-from cudacore.tile._operand import describe
+from cudacore.tile._operand import describe, over_list
 from cudacore.tile._operation import implements
 from cudacore.tile._reads import note_attribute, note_trouble
 from cudacore.tile._scope import IMPLEMENTATIONS
 from cudacore.tile._static_reads import note_static
-from cudacore.tile._symbol import symbol
-from cudacore.tile._value import Constant, Undefined
+from cudacore.tile._symbol import ValueSymbol, symbol
+from cudacore.tile._value import Constant, List, Undefined
 
 _MOST_TURNS = 1000
 
@@ -217,7 +217,13 @@ def items(evaluator: Evaluator, node: ast.expr) -> list[object]:
     try:
         iterator = iter(iterable)
     except Exception as error:  # noqa: BLE001 - any code of the user's
-        evaluator.error(TileTypeError, f"Invalid static_iter() iterable: {error}")
+        reason = str(error)
+        if isinstance(iterable, ValueSymbol):
+            held = _convert.value_of(iterable)
+            reason = f"its items are not known while the kernel is compiled: {describe(held)}"
+            if isinstance(held, List):
+                reason += f"; {over_list(ast.unparse(node))}"
+        evaluator.error(TileTypeError, f"Invalid static_iter() iterable: {reason}")
     made: list[object] = []
     while True:
         try:

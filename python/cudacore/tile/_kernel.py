@@ -27,6 +27,11 @@ class _ThisThread(threading.local):
 _this_thread = _ThisThread()
 
 
+def is_compiling() -> bool:
+    """Tell whether this thread is in the middle of compiling a kernel."""
+    return _this_thread.compiles > 0
+
+
 @public("cudacore.tile")
 class kernel:  # noqa: N801 - it is used as a decorator
     """Make a kernel of a Python function, which `launch` has each block of a grid evaluate.

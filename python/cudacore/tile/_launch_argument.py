@@ -168,8 +168,8 @@ class Arguments:
             )
         if isinstance(value, Buffer):
             raise TypeError(
-                f"Invalid {what}: A Buffer has no data type; pass a view of it, such as "
-                "buffer.view(np.float32)"
+                f"Invalid {what}: A Buffer has no data type and no shape; pass a view of it, such "
+                "as buffer.view(np.float32, shape)"
             )
         try:
             view = StridedMemoryView.from_any_interface(value, -1)
@@ -185,7 +185,8 @@ class Arguments:
                 f"Invalid {what}: '{type(value).__name__}' shows no memory: {reason}"
             ) from error
         if not view.is_device_accessible:
-            advice = "copy it with Device.to_device()" if view.shape else "pass a number by .item()"
+            copied = "copy it, as by device.to_device(array).view(array.dtype, array.shape)"
+            advice = copied if view.shape else "pass a number by .item()"
             raise ValueError(f"Invalid {what}: Input array is not on a CUDA device; {advice}")
         if len(view.shape) > _MOST_DIMENSIONS:
             raise TypeError(

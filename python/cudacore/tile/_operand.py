@@ -66,6 +66,12 @@ def _describe_constant(constant: Constant) -> str:
     return str(value)
 
 
+def over_list(name: str) -> str:
+    """Say how to go through a list of arrays, whose length is not known while compiling."""
+    name = name if name.isidentifier() else "arrays"
+    return f"write `for i in range(len({name})): x = {name}[i]`, or pass a tuple instead of a list"
+
+
 def describe(value: object) -> str:  # noqa: C901, PLR0911, PLR0912
     """Name the type of what a name holds, as messages show it.
 

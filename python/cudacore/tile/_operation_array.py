@@ -163,6 +163,8 @@ def list_item(scope: Scope, source: List, key: object) -> Array:
     index = scalar(key)
     if not data_type(index).is_integer:
         raise MismatchError(f"Index must be an integer scalar or 0D Tile, got {describe(index)}")
+    if isinstance(index, Constant) and index.value < 0:
+        raise MismatchError(f"Index {index.value} of a list of arrays must not be negative")
     words = 1 + 2 * source.ndim
     first = arithmetic(
         scope, "mul", astype(scope, index, _dtype.int64), Constant(words, _dtype.int64)
