@@ -52,6 +52,7 @@ class GraphDefinition {
   GraphNode add(const GraphWork& work, std::span<const GraphNode> after = {}) const;
   /// All nodes, in the order in which they were added.
   [[nodiscard]] std::vector<GraphNode> nodes() const;
+  [[nodiscard]] std::size_t node_count() const;
   /// All edges: the second node runs after the first.
   [[nodiscard]] std::vector<std::pair<GraphNode, GraphNode>> edges() const;
   /// Makes `to` run after `from`, and no longer so.

@@ -5239,6 +5239,8 @@ class _GraphDefinition:
         """Add a node after others."""
     def create_condition(self, default_value: int | None) -> GraphCondition:
         """Create a condition."""
+    def node_count(self) -> int:
+        """Return how many nodes there are."""
     def nodes(self) -> list[_GraphNode]:
         """List the nodes in order."""
     def edges(self) -> list[tuple[_GraphNode, _GraphNode]]:

@@ -43,7 +43,7 @@ class Generated:
     def shared_bytes(self) -> int:
         """Bytes of dynamic shared memory that a launch asks for."""
 
-def generate(text: str, *, arch: int = 80, **hints: int | None) -> Generated:
+def generate(text: str, *, arch: int = 80, max_shared: int = 0, **hints: int | None) -> Generated:
     """Translates the text of a kernel.
 
     Parameters
@@ -51,6 +51,8 @@ def generate(text: str, *, arch: int = 80, **hints: int | None) -> Generated:
     text : str
     arch : int
         10 * major + minor of the compute capability.
+    max_shared : int
+        Bytes of shared memory that a block may have; 0: as many as the capability has.
     **hints
         Hints over those of the text: warps and occupancy. None: no hint.
 

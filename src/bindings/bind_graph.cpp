@@ -143,6 +143,7 @@ void bind_graph(py::module_& module) {
              };
            })
       .def("nodes", [](const GraphDefinition& self) { return self.nodes(); })
+      .def("node_count", [](const GraphDefinition& self) { return self.node_count(); })
       .def("edges", [](const GraphDefinition& self) { return self.edges(); })
       .def("add_edge", py::arg("from_"), py::arg("to"),
            [](const GraphDefinition& self, const GraphNode& from, const GraphNode& to) {

@@ -4,8 +4,8 @@
 #include "bindings/conversions.hpp"
 #include "bindings/entered_streams.hpp"
 #include "bindings/graph_condition.hpp"
+#include "bindings/options.hpp"
 #include "error/describe.hpp"
-#include "runtime/graph_call.hpp"
 
 // GraphBuilder and GraphCondition. The graph that a builder makes is shown by the classes of
 // cudacore.graph, in Python.
@@ -19,14 +19,6 @@ constexpr char how_builder_is_made[] =
 constexpr char how_condition_is_made[] = "create_condition() of a GraphDefinition or GraphBuilder";
 
 using BuilderObject = ObjectOf<GraphBuilder>;
-
-CaptureMode to_mode(py::handle mode) {
-  const std::string name = py::isinstance<py::str>(mode) ? mode.cast<std::string>() : "";
-  if (name == "relaxed") return CaptureMode::relaxed;
-  if (name == "thread_local") return CaptureMode::thread_local_;
-  if (name == "global") return CaptureMode::global;
-  throw std::invalid_argument("mode must be relaxed, thread_local or global, not " + shown(mode));
-}
 
 /// What cudacore.graph shows of the graph.
 py::object definition(const GraphBuilder& self) {
@@ -53,17 +45,19 @@ const GraphBuilder& to_builder(py::handle object, const char* what) {
 
 py::object begin(const BuilderObject& self, py::handle mode) {
   const GraphBuilder builder = self.value();
-  without_gil([builder, chosen = to_mode(mode)] { builder.begin_building(chosen); });
+  without_gil([builder, chosen = to_enum<CaptureMode>(mode, "GraphBuilder.begin_building: mode")] {
+    builder.begin_building(chosen);
+  });
   return self;
 }
 
-std::size_t to_branch_count(py::handle object, const char* what) {
+std::size_t to_count(py::handle object, const char* what) {
   constexpr long long most = std::numeric_limits<int>::max();
   return static_cast<std::size_t>(to_int<long long>(object, what, {1, most}));
 }
 
 py::object split(const BuilderObject& self, py::handle count) {
-  const std::size_t wanted = to_branch_count(count, "GraphBuilder.split: count");
+  const std::size_t wanted = to_count(count, "GraphBuilder.split: count");
   const auto builders =
       without_gil([builder = self.value(), wanted] { return builder.split(wanted); });
   py::tuple made(builders.size());
@@ -104,25 +98,9 @@ auto create_condition(const GraphBuilder& self, py::handle value) {
   };
 }
 
-py::tuple branches(const GraphBuilder& self, py::handle condition, ConditionKind kind,
-                   std::size_t count) {
-  const auto builders = without_gil([builder = GraphBuilder(self), given = to_condition(condition),
-                                     kind, count] { return builder.branch(given, kind, count); });
-  py::tuple made(builders.size());
-  for (std::size_t i = 0; i < builders.size(); ++i) made[i] = py::cast(builders[i]);
-  return made;
-}
-
-std::size_t captured_nodes(const GraphBuilder& builder) {
-  const GraphCall call(builder.graph_definition().box());
-  std::size_t count = 0;
-  call.check(call.api().cuGraphGetNodes(call.graph(), nullptr, &count), "cuGraphGetNodes");
-  return count;
-}
-
 /// Warns if nothing was captured: then the work most likely ran on another stream.
 py::object complete(const GraphBuilder& self, py::handle options) {
-  if (without_gil([builder = self] { return captured_nodes(builder); }) == 0) {
+  if (without_gil([builder = self] { return builder.graph_definition().node_count(); }) == 0) {
     constexpr const char* text =
         "this capture has no nodes: nothing was queued on its stream; launch on the current "
         "stream, or on the builder: launch(builder, ...)";
@@ -232,20 +210,31 @@ void bind_graph_builder(py::module_& module) {
       .def("create_condition", py::arg("default_value") = py::none(), &create_condition)
       .def("if_then", in_parts, py::arg("condition"),
            [](const GraphBuilder& self, py::handle condition) {
-             return py::object(branches(self, condition, ConditionKind::if_, 1)[0]);
+             return without_gil([builder = GraphBuilder(self), given = to_condition(condition)] {
+               return builder.if_then(given);
+             });
            })
       .def("if_else", in_parts, py::arg("condition"),
            [](const GraphBuilder& self, py::handle condition) {
-             return branches(self, condition, ConditionKind::if_, 2);
+             return without_gil([builder = GraphBuilder(self), given = to_condition(condition)] {
+               return builder.if_else(given);
+             });
            })
       .def("while_loop", in_parts, py::arg("condition"),
            [](const GraphBuilder& self, py::handle condition) {
-             return py::object(branches(self, condition, ConditionKind::while_, 1)[0]);
+             return without_gil([builder = GraphBuilder(self), given = to_condition(condition)] {
+               return builder.while_loop(given);
+             });
            })
       .def("switch", in_parts, py::arg("condition"), py::arg("count"),
            [](const GraphBuilder& self, py::handle condition, py::handle count) {
-             return branches(self, condition, ConditionKind::switch_,
-                             to_branch_count(count, "GraphBuilder.switch: count"));
+             const std::size_t wanted = to_count(count, "GraphBuilder.switch: count");
+             const auto builders =
+                 without_gil([builder = GraphBuilder(self), given = to_condition(condition),
+                              wanted] { return builder.switch_on(given, wanted); });
+             py::tuple made(builders.size());
+             for (std::size_t i = 0; i < builders.size(); ++i) made[i] = py::cast(builders[i]);
+             return made;
            })
       .def("close", [](const GraphBuilder& self) { self.close(); })
       .def("__cuda_stream__", in_parts,

@@ -340,7 +340,7 @@ PyObject* launch_once(PyObject* /*self*/, PyObject* const* args, Py_ssize_t coun
   });
 }
 
-/// Each parameter is described by a byte of these bits.
+/// Each parameter is described by a byte of these bits, those of cudacore/tile/_annotation.py.
 enum ParameterBit : unsigned char { constant = 1, exact = 2, wide_int = 4, wide_axes = 8 };
 
 py::object create(const py::bytes& parameters) {

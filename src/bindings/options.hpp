@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "bindings/conversions.hpp"
+#include "cudacore/graph_builder.hpp"
 #include "cudacore/virtual_memory_resource.hpp"
 
 // Option classes check every field when it is set, so that the traceback shows where a wrong type
@@ -41,6 +42,8 @@ inline constexpr std::array names_of<MemcpySrcAccessOrder>{"stream", "during_api
 template <>
 inline constexpr std::array names_of<MemcpyOverlapMode>{"default", "prefer_overlap_with_compute"};
 
+template <>
+inline constexpr std::array names_of<CaptureMode>{"global", "thread_local", "relaxed"};
 template <>
 inline constexpr std::array names_of<AccessProperty>{"normal", "streaming", "persisting"};
 template <>

@@ -22,7 +22,8 @@ using dlpack::DeviceType;
 using dlpack::Tensor;
 
 /// What compiled kernels may take for granted: multiples of so many bytes of addresses and strides,
-/// and of so many elements of extents.
+/// and of so many elements of extents. They are compiled for what cudacore/tile/_launch_argument.py
+/// finds, which has the same two numbers.
 constexpr std::int64_t alignment = 16;
 constexpr int most_dimensions = 64;
 constexpr int deepest = 8;

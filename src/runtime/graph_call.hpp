@@ -25,6 +25,12 @@ namespace cudacore {
 /// @throw NotSupportedError
 [[nodiscard]] const driver::DriverApi& graph_api();
 
+/// What messages call a node.
+[[nodiscard]] const char* kind_name(CUgraphNodeType type) noexcept;
+
+/// The name of a kernel; empty if the driver doesn't tell.
+[[nodiscard]] std::string function_name(const driver::DriverApi& api, CUfunction function);
+
 /// A call on a graph: nothing else of its family is called meanwhile. Its context is whichever is
 /// current.
 class GraphCall : driver::NotCopied {
@@ -47,6 +53,8 @@ class GraphCall : driver::NotCopied {
   owner::GraphBox* graph_;
   std::unique_lock<std::mutex> lock_;
 };
+
+[[nodiscard]] std::size_t count_nodes(const GraphCall& call);
 
 /// The handles of a graph's nodes, in the order in which they were added.
 [[nodiscard]] std::vector<CUgraphNode> list_nodes(const GraphCall& call);

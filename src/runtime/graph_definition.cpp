@@ -124,36 +124,6 @@ std::vector<std::unique_ptr<owner::GraphBox>> new_branches(owner::GraphBox& grap
 
 }  // namespace
 
-std::vector<CUgraphNode> list_nodes(const GraphCall& call) {
-  std::size_t count = 0;
-  call.check(call.api().cuGraphGetNodes(call.graph(), nullptr, &count), "cuGraphGetNodes");
-  std::vector<CUgraphNode> nodes(count);
-  if (count != 0) {
-    call.check(call.api().cuGraphGetNodes(call.graph(), nodes.data(), &count), "cuGraphGetNodes");
-  }
-  return nodes;
-}
-
-GraphCall::GraphCall(const std::shared_ptr<owner::GraphBox>& graph)
-    : api_(&graph_api()), graph_(graph.get()), lock_(graph->outermost().family) {
-  if (graph_->outermost().made_after != error::resets.load(std::memory_order_relaxed)) {
-    error::throw_stale("this graph is");
-  }
-  if (graph_->graph == nullptr) {
-    throw_invalid("this graph ended when the node that contains it was destroyed");
-  }
-}
-
-CUgraphNode GraphCall::node(const GraphNode& node) const {
-  if (node.box()->node == nullptr) {
-    throw_invalid("the node has been destroyed");
-  }
-  if (node.graph_box().get() != graph_) {
-    throw_invalid(std::string("the ") + kind_name(node.box()->type) + " node is of another graph");
-  }
-  return node.box()->node;
-}
-
 GraphDefinition::GraphDefinition() : box_(std::make_shared<owner::GraphBox>()) {
   const driver::DriverApi& api = graph_api();
   CUgraph graph = nullptr;
@@ -238,6 +208,8 @@ GraphNode add_node(const std::shared_ptr<owner::GraphBox>& graph, const GraphWor
   graph->nodes.emplace(handle, box);
   return {graph, std::move(box)};
 }
+
+std::size_t GraphDefinition::node_count() const { return count_nodes(GraphCall(box_)); }
 
 GraphNode GraphDefinition::add(const GraphWork& work, std::span<const GraphNode> after) const {
   return add_node(box_, work, [after](const GraphCall& call) {

@@ -135,20 +135,6 @@ CUdeviceptr address(CUmemorytype type, CUdeviceptr device, const void* host) {
 
 }  // namespace
 
-NodeCall::NodeCall(const GraphNode& node, CUgraphNodeType type) : NodeCall(node) {
-  require(node, node.box()->type == type, kind_name(type));
-}
-
-void NodeCall::require(const GraphNode& node, bool fits, const char* wanted) {
-  if (fits) return;
-  const auto with_article = [](const char* kind) {
-    const bool has_vowel = std::string_view("aeiou").find(*kind) != std::string_view::npos;
-    return std::string(has_vowel ? "an " : "a ") + kind;
-  };
-  throw std::invalid_argument("this is " + with_article(kind_name(node.box()->type)) +
-                              " node, not " + with_article(wanted) + " node");
-}
-
 GraphDefinition GraphNode::graph() const { return GraphDefinition(graph_); }
 CUgraphNode GraphNode::handle() const noexcept { return box_->node; }
 GraphNodeKind GraphNode::kind() const noexcept { return static_cast<GraphNodeKind>(box_->type); }
@@ -220,12 +206,9 @@ Kernel GraphNode::kernel() const {
     return Kernel(std::move(launched));
   }
   if (params.kern != nullptr) return Kernel::from_handle(params.kern, graph_);
-  const char* name = nullptr;
-  if (params.func != nullptr && call.api().cuFuncGetName != nullptr) {
-    (void)call.api().cuFuncGetName(&name, params.func);
-  }
+  const std::string name = function_name(call.api(), params.func);
   throw NotSupportedError(
-      "this node launches a CUfunction" + (name == nullptr ? "" : ", " + std::string(name)) +
+      "this node launches a CUfunction" + (name.empty() ? "" : ", " + name) +
       ", which other code launched and which has no Kernel: to update the node, give it a kernel "
       "and args");
 }

@@ -76,12 +76,6 @@ std::shared_ptr<GraphWorkBox> new_work(CUgraphNodeType type, std::string name) {
   return box;
 }
 
-const driver::DriverApi& graph_api() {
-  const driver::DriverApi& api = driver::api();
-  if (api.cuGraphAddNode == nullptr) driver::throw_missing_symbol("cuGraphAddNode", 12030);
-  return api;
-}
-
 GraphWork packed_kernel(const std::shared_ptr<error::ContextBox>& context,
                         const LaunchConfig& config, const Kernel& kernel,
                         std::unique_ptr<launching::PackedArguments> arguments) {
@@ -210,35 +204,6 @@ void GraphWork::keep(std::shared_ptr<void> used) { box_->kept->shares.push_back(
 
 void GraphWork::keep_memory(const Buffer& buffer) {
   if (std::shared_ptr<void> share = share_of(buffer)) keep(std::move(share));
-}
-
-const char* kind_name(CUgraphNodeType type) noexcept {
-  switch (type) {
-    case CU_GRAPH_NODE_TYPE_KERNEL:
-      return "kernel";
-    case CU_GRAPH_NODE_TYPE_MEMCPY:
-      return "memcpy";
-    case CU_GRAPH_NODE_TYPE_MEMSET:
-      return "memset";
-    case CU_GRAPH_NODE_TYPE_HOST:
-      return "host callback";
-    case CU_GRAPH_NODE_TYPE_GRAPH:
-      return "child graph";
-    case CU_GRAPH_NODE_TYPE_EMPTY:
-      return "empty";
-    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-      return "event wait";
-    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-      return "event record";
-    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-      return "allocation";
-    case CU_GRAPH_NODE_TYPE_MEM_FREE:
-      return "free";
-    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
-      return "conditional";
-    default:
-      return "other";
-  }
 }
 
 void require_kind(const GraphNode& node, const GraphWorkBox& work) {

@@ -34,9 +34,6 @@ struct GraphWorkBox : driver::NotCopied {
                                       const LaunchConfig& config, const Kernel& kernel,
                                       std::unique_ptr<launching::PackedArguments> arguments);
 
-/// "kernel", "memset", for messages.
-[[nodiscard]] const char* kind_name(CUgraphNodeType type) noexcept;
-
 /// @throw std::invalid_argument if an update would change what kind of node it is.
 void require_kind(const GraphNode& node, const GraphWorkBox& work);
 

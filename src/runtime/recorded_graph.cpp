@@ -190,7 +190,8 @@ class RecordedGraph::Scan {
       std::memcpy(bytes + begins[i], params.kernelParams[i], sizes[i]);
       const bool is_last_of_words = i + 1 == sizes.size() && sizes[i] % word_size == 0;
       if (!is_own && is_last_of_words) {
-        clear_unread(name_of(params), std::span(node.bytes).subspan(begins[i] / word_size));
+        clear_unread(function_name(call_.api(), params.func),
+                     std::span(node.bytes).subspan(begins[i] / word_size));
       }
       node.places.push_back(bytes + begins[i]);
       for (std::size_t at = 0; at + word_size <= sizes[i]; ++at) look_at(bytes, begins[i] + at);
@@ -279,18 +280,10 @@ class RecordedGraph::Scan {
     return type != CU_GRAPH_NODE_TYPE_MEMSET || parts(a.params.memset) == parts(b.params.memset);
   }
 
-  /// Empty if the driver doesn't tell.
-  std::string name_of(const CUDA_KERNEL_NODE_PARAMS& params) const {
-    const char* name = nullptr;
-    if (params.func != nullptr && call_.api().cuFuncGetName != nullptr) {
-      (void)call_.api().cuFuncGetName(&name, params.func);
-    }
-    return name == nullptr ? std::string() : name;
-  }
-
   std::string describe(const Node& node) const {
     const bool is_kernel = node.params.type == CU_GRAPH_NODE_TYPE_KERNEL;
-    const std::string name = is_kernel ? name_of(node.kernel) : std::string();
+    const std::string name =
+        is_kernel ? function_name(call_.api(), node.kernel.func) : std::string();
     const std::string kind = kind_name(node.params.type);
     return name.empty() ? "a " + kind : "the " + kind + " " + name;
   }

@@ -39,13 +39,14 @@ class TestMissing:
                 assert not hasattr(kind, name)
                 method = re.search(r"\.(\w+)", code)
                 objects = {
+                    "buffer": cudacore.Buffer,
                     "cudacore": cudacore,
                     "device": Device,
                     "event": cudacore.Event,
                     "graph": Graph,
                     "stream": cudacore.Stream,
                 }
-                if method:
+                if method and not code.startswith("np."):
                     assert hasattr(objects[code.partition(".")[0].split()[-1]], method[1])
 
     def test_other_names_are_as_ever(self) -> None:

@@ -159,7 +159,7 @@ class GraphDefinition(Adding):
         if not self.is_valid:
             return f"<GraphDefinition {place}, destroyed>"
         try:
-            count = len(self._definition.nodes())
+            count = self._definition.node_count()
         except CUDAError:
             return f"<GraphDefinition {place}>"
         return f"<GraphDefinition of {count} node{'s' * (count != 1)} {place}>"

@@ -29,7 +29,7 @@ def text(definition: _GraphDefinition, flags: int) -> str:
 def svg(definition: _GraphDefinition) -> str | None:
     """Return a picture; None if Graphviz is missing or fails, or the graph is too large."""
     dot = shutil.which("dot")
-    if dot is None or len(definition.nodes()) > MOST_NODES:
+    if dot is None or definition.node_count() > MOST_NODES:
         return None
     try:
         drawn = subprocess.run(  # noqa: S603

@@ -20,6 +20,7 @@ if typing.TYPE_CHECKING:
     from types import FunctionType
 
 
+# The bits of ParameterBit in src/bindings/bind_tile_launches.cpp.
 _CONSTANT, _EXACT, _WIDE_INT, _WIDE_AXES = 1, 2, 4, 8
 
 _VARIADIC = 0x04 | 0x08  # inspect.CO_VARARGS and CO_VARKEYWORDS

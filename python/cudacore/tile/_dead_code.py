@@ -78,13 +78,8 @@ class _Liveness:
                     self._use((start,))
 
     def _mark_end(self, end: Operation, owner: "Operation | _If | None") -> None:
-        target = owner
-        if end.name in ("break", "continue"):
-            while isinstance(target, _If):
-                target = target.around
-        elif end.name == "yield" and isinstance(target, _If):
-            target = target.operation
-        if not isinstance(target, Operation) or end.name == "return":
+        target = _target_of(end, owner)
+        if target is None:
             return
         if target.name in ("for", "loop"):
             pairs = zip(end.operands, _parameters(target), target.results, strict=True)
@@ -120,15 +115,8 @@ class _Liveness:
                 operation.results = tuple(r for r in operation.results if r in self.live)
 
     def _sweep_end(self, end: Operation, owner: "Operation | _If | None") -> None:
-        target = owner
-        if end.name in ("break", "continue"):
-            while isinstance(target, _If):
-                target = target.around
-        elif isinstance(target, _If):
-            target = target.operation
-        if not isinstance(target, Operation) or end.name == "return":
-            return
-        if target.name in ("for", "loop", "if"):
+        target = _target_of(end, owner)
+        if target is not None and target.name in ("for", "loop", "if"):
             pairs = zip(end.operands, target.results, strict=True)
             end.operands = tuple(o for o, result in pairs if result in self.live)
 
@@ -154,6 +142,17 @@ class _If:
     def __init__(self, operation: Operation, around: "Operation | _If | None") -> None:
         self.operation = operation
         self.around = around
+
+
+def _target_of(end: Operation, owner: "Operation | _If | None") -> Operation | None:
+    """Return what a region's last operation gives its operands to; None for a return."""
+    target = owner
+    if end.name in ("break", "continue"):
+        while isinstance(target, _If):
+            target = target.around
+    elif isinstance(target, _If):
+        target = target.operation
+    return target if isinstance(target, Operation) and end.name != "return" else None
 
 
 def _kept(values: tuple[_Kept, ...], keep: list[bool]) -> tuple[_Kept, ...]:

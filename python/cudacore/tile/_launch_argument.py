@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from cudacore.tile._kernel import kernel
 
 _DEEPEST = 32
+# Launches are told apart by the same numbers in src/bindings/tile_arguments.cpp.
 _ALIGNMENT = 16
 _MOST_DIMENSIONS = 64
 

@@ -13,9 +13,11 @@ namespace tile = cudacore::tile;
 
 namespace {
 
-tile::Generated generate(const std::string& text, int arch, const py::kwargs& hints) {
+tile::Generated generate(const std::string& text, int arch, std::int64_t max_shared,
+                         const py::kwargs& hints) {
   tile::Options options;
   options.architecture = arch;
+  options.shared_limit = max_shared;
   for (const auto& [key, value] : hints)
     if (!value.is_none()) options.hints[py::cast<std::string>(key)] = py::cast<std::int64_t>(value);
   const py::gil_scoped_release unlocked;
@@ -61,6 +63,7 @@ PYBIND11_MODULE(_tile, module) {
       .def_readonly("entry", &tile::Generated::entry)
       .def_readonly("threads", &tile::Generated::threads)
       .def_readonly("shared_bytes", &tile::Generated::shared_bytes);
-  module.def("generate", &generate, py::arg("text"), py::kw_only(), py::arg("arch") = 80);
+  module.def("generate", &generate, py::arg("text"), py::kw_only(), py::arg("arch") = 80,
+             py::arg("max_shared") = 0);
   module.def("headers", &headers);
 }
