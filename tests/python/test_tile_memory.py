@@ -118,7 +118,7 @@ def test_memory_order(kernel: Kernel) -> None:
             {"order": (1, -1)},
             "Axis order must be a permutation, but axis 1 is used at least twice",
         ),
-        ((0, 0), (4, 4), {"order": (0, 2)}, "Axis 2 is out of range for rank 2"),
+        ((0, 0), (4, 4), {"order": (0, 2)}, "Axis 2 is out of range for rank 2'"),
         ((0, 0), (4, 4), {"padding_mode": 0}, "Expected PaddingMode"),
         ((0, 0), (4, 4), {"padding_mode": PAD.NAN}, "NAN is for floats only, but got int32"),
         ((0, 0), (4, 4), {"allow_tma": 1}, "Expected a boolean constant"),

