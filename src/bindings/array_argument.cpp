@@ -106,6 +106,13 @@ void require_alignment(const Place& place, const Param& param, std::uint64_t add
                std::to_string(alignment) + " bytes; pass a copy");
 }
 
+/// Refuses a kernel that may write to an array that is read-only.
+void require_const(const Place& place, const Param& param) {
+  const bool may_write = param.kind == ParamKind::pointer && !param.pointee_const &&
+                         param.pointee != ParamKind::opaque;
+  if (may_write) place.refuse("it is read-only, and the kernel may write what is not const");
+}
+
 void require_pointee(const Place& place, const Param& param, const ForeignArray& array) {
   if (param.kind != ParamKind::pointer) return;  // bytes that may be an address
   if (!takes_elements(param, array.tensor.type)) [[unlikely]] {
@@ -119,9 +126,7 @@ void require_pointee(const Place& place, const Param& param, const ForeignArray&
   if (address % largest_pointee_alignment != 0 && array.count != 0) [[unlikely]] {
     require_alignment(place, param, address);
   }
-  if (array.read_only && !param.pointee_const && param.pointee != ParamKind::opaque) {
-    place.refuse("it is read-only, and the kernel may write what is not const");
-  }
+  if (array.read_only) require_const(place, param);
 }
 
 void require_order(const Place& place, const ForeignArray& array) {
@@ -156,11 +161,18 @@ void pack_checked(const Place& place, ForeignArray& array, LaunchArrays& arrays,
   arrays.add(array);
 }
 
-void require_open_view(const Place& place) {
+void require_usable_view(const Place& place) {
   const auto* view = get_if<StridedView>(place.object);
-  if (view != nullptr && is_closed(*view)) [[unlikely]] {
+  if (view == nullptr) return;
+  if (is_closed(*view)) [[unlikely]] {
     throw std::invalid_argument(
         mismatch_message(place.kernel, place.index, "a view of a closed Buffer"));
+  }
+  if (view->is_read_only) [[unlikely]] {
+    const Param* pointer = place.slot.view != 0
+                               ? &place.kernel.plan.views[place.slot.view - 1U].pointer
+                               : place.param();
+    if (pointer != nullptr) require_const(place, *pointer);
   }
 }
 
@@ -220,7 +232,7 @@ bool pack_exchanged_array(const KernelBox& kernel, std::size_t index, const Slot
     const ExchangeLookup found = find_exchange_api(object);
     may_have_run_python |= found.may_have_run_python;
     if (found.api == nullptr) return false;
-    require_open_view(place);
+    require_usable_view(place);
     ForeignArray array;
     may_have_run_python |= read_checked_by(*found.api, object, Sharing::borrow, array);
     pack_checked(place, array, arrays, destination);
@@ -240,7 +252,7 @@ void pack_borrowed_array(const KernelBox& kernel, std::size_t index, const Slot&
                          unsigned char* destination) {
   const Place place{kernel, index, slot, object};
   naming(place, [&] {
-    require_open_view(place);
+    require_usable_view(place);
     ForeignArray array;
     read_by(api, object, Sharing::borrow, array);
     pack_checked(place, array, arrays, destination);

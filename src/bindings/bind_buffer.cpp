@@ -297,6 +297,9 @@ int get_view(PyObject* self, Py_buffer* view, int flags) {
   return status_of([&] {
     auto share = std::make_unique<Buffer>(*get_if<Buffer>(self));
     if (!share->is_host_accessible()) {
+      if (share->device_id() < 0) {
+        throw py::buffer_error("the host has no access to the memory of this Buffer");
+      }
       throw py::buffer_error(
           "this Buffer lives on device " + std::to_string(share->device_id()) +
           ", where the host cannot read it: buf.to_host() copies it into a NumPy array, "
@@ -312,8 +315,8 @@ int get_view(PyObject* self, Py_buffer* view, int flags) {
       throw py::buffer_error("this Buffer's address is null: there is nothing to read");
     }
     auto* memory = reinterpret_cast<void*>(static_cast<std::uintptr_t>(share->handle()));
-    if (PyBuffer_FillInfo(view, self, memory, static_cast<Py_ssize_t>(share->size()), 0, flags) !=
-        0) {
+    if (PyBuffer_FillInfo(view, self, memory, static_cast<Py_ssize_t>(share->size()),
+                          share->box()->is_read_only ? 1 : 0, flags) != 0) {
       throw py::error_already_set();
     }
     view->internal = share.release();

@@ -52,7 +52,7 @@ py::object begin(const BuilderObject& self, py::handle mode) {
 }
 
 std::size_t to_count(py::handle object, const char* what) {
-  constexpr long long most = std::numeric_limits<int>::max();
+  constexpr long long most = 1U << 20U;
   return static_cast<std::size_t>(to_int<long long>(object, what, {1, most}));
 }
 
@@ -131,13 +131,14 @@ py::object enter(const BuilderObject& self) {
     if (!builder.is_building()) builder.begin_building();
   });
   enter_stream(py::reinterpret_borrow<ObjectOf<Stream>>(
-      py::cast(without_gil([builder] { return builder.stream(); }))));
+                   py::cast(without_gil([builder] { return builder.stream(); }))),
+               builder.box().get());
   return self;
 }
 
 void leave(const BuilderObject& self, const py::args& raised) {
-  leave_stream(py::reinterpret_borrow<ObjectOf<Stream>>(entered_stream()));
   const GraphBuilder builder = self.value();
+  leave_stream(builder.box().get(), "GraphBuilder.__exit__");
   const bool failed = !raised.empty() && !raised[0].is_none();
   without_gil([builder, failed] {
     if (failed) {

@@ -95,14 +95,14 @@ auto add_callback(const Stream& self, py::function callback, const py::args& giv
 PyObject* enter(PyObject* self, PyObject* /*none*/) {
   return guarded([&]() {
     static_cast<void>(owner::require_open(Borrowed<Stream>(self).get().box(), "Stream"));
-    enter_stream(py::reinterpret_borrow<ObjectOf<Stream>>(self));
+    enter_stream(py::reinterpret_borrow<ObjectOf<Stream>>(self), self);
     return Py_NewRef(self);
   });
 }
 
 PyObject* exit(PyObject* self, PyObject* const* /*error*/, Py_ssize_t /*count*/) {
   return guarded([&]() -> PyObject* {
-    leave_stream(py::reinterpret_borrow<ObjectOf<Stream>>(self));
+    leave_stream(self, "Stream.__exit__");
     Py_RETURN_NONE;
   });
 }

@@ -61,7 +61,7 @@ StridedView from_buffer(py::handle /*type*/, const py::object& buffer, py::handl
                                  StridedLayout(std::move(lengths), std::move(steps)), what);
   view.is_typed = !dtype.is_none();
   view.has_strides = !strides.is_none();
-  view.is_read_only = is_readonly;
+  view.is_read_only |= is_readonly;
   return view;
 }
 

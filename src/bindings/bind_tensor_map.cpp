@@ -46,7 +46,12 @@ TensorMapDataType to_data_type(py::handle given, const StridedView& view) {
         "Cannot infer TMA data type from the tensor; please specify data_type explicitly");
   }
   if (!given.is_none() && py::isinstance(given, python_part().attr("TensorMapDataType"))) {
-    return static_cast<TensorMapDataType>(given.cast<int>());
+    // A member that Python code has made may have any number.
+    const auto number = given.cast<long long>();
+    if (number < 0 || number > static_cast<int>(TensorMapDataType::tfloat32_ftz)) {
+      throw py::value_error("data_type: there is no TensorMapDataType " + std::to_string(number));
+    }
+    return static_cast<TensorMapDataType>(number);
   }
   const ElementType element =
       given.is_none() ? view.element

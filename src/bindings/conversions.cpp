@@ -258,8 +258,11 @@ std::optional<Stream> to_optional_stream(py::handle object) {
 }
 
 unsigned long long to_address(py::handle object, const char* what) {
-  if (PyBool_Check(object.ptr()) != 0 || PyFloat_Check(object.ptr()) != 0 ||
-      PyUnicode_Check(object.ptr()) != 0 || PyBytes_Check(object.ptr()) != 0) {
+  // Other objects than these, PyNumber_Long() would read as text.
+  const PyNumberMethods* methods = Py_TYPE(object.ptr())->tp_as_number;
+  const bool is_number =
+      PyIndex_Check(object.ptr()) != 0 || (methods != nullptr && methods->nb_int != nullptr);
+  if (!is_number || PyBool_Check(object.ptr()) != 0 || PyFloat_Check(object.ptr()) != 0) {
     refuse_type(what, "an int", object);
   }
   const auto number = py::reinterpret_steal<py::object>(PyIndex_Check(object.ptr()) != 0
@@ -268,7 +271,12 @@ unsigned long long to_address(py::handle object, const char* what) {
   if (!number) {
     py::error_already_set raised;
     if (!raised.matches(PyExc_TypeError)) throw raised;
-    refuse_type(what, "an int", object);
+    try {
+      refuse_type(what, "an int", object);
+    } catch (const py::type_error& refusal) {
+      py::raise_from(raised, PyExc_TypeError, refusal.what());
+      throw py::error_already_set();
+    }
   }
   return to_int<unsigned long long>(number, what);
 }

@@ -8,21 +8,25 @@ namespace {
 
 /// The streams that the thread has entered and not left. They are objects, so that a stream closed
 /// in between is known to be closed. A thread that ends inside them drops them.
+struct EnteredStream {
+  PyObject* stream;
+  const void* by;
+};
 struct EnteredStreams : driver::NotCopied {
-  std::vector<PyObject*> objects;
+  std::vector<EnteredStream> all;
 
   ~EnteredStreams() {
-    if (objects.empty() || !may_take_gil()) return;
+    if (all.empty() || !may_take_gil()) return;
     const AcquireGil acquire;
-    while (!objects.empty()) {  // destroying an object may enter streams in turn
-      for (PyObject* object : std::exchange(objects, {})) Py_DECREF(object);
+    while (!all.empty()) {  // destroying an object may enter streams in turn
+      for (const EnteredStream& one : std::exchange(all, {})) Py_DECREF(one.stream);
     }
   }
 };
 
-std::vector<PyObject*>& entered_streams() noexcept {
+std::vector<EnteredStream>& entered_streams() noexcept {
   thread_local EnteredStreams streams;
-  return streams.objects;
+  return streams.all;
 }
 
 }  // namespace
@@ -34,23 +38,24 @@ const Stream& default_stream() {
 
 PyObject* entered_stream() noexcept {
   const auto& streams = entered_streams();
-  return streams.empty() ? nullptr : streams.back();
+  return streams.empty() ? nullptr : streams.back().stream;
 }
 
-void enter_stream(ObjectOf<Stream> stream) {
-  entered_streams().push_back(stream.ptr());
+void enter_stream(ObjectOf<Stream> stream, const void* by) {
+  entered_streams().push_back({stream.ptr(), by});
   stream.release();
 }
 
-void leave_stream(const ObjectOf<Stream>& stream) {
+void leave_stream(const void* by, const char* what) {
   auto& streams = entered_streams();
-  const auto last = std::find(streams.rbegin(), streams.rend(), stream.ptr());
+  const auto last = std::find_if(streams.rbegin(), streams.rend(),
+                                 [by](const EnteredStream& one) { return one.by == by; });
   if (last == streams.rend()) {
-    throw std::runtime_error(
-        "Stream.__exit__: this thread has not entered the stream; leave it on the thread that "
-        "entered");
+    throw std::runtime_error(std::string(what) +
+                             ": this thread has not entered the stream; leave it on the thread "
+                             "that entered");
   }
-  const auto left = py::reinterpret_steal<py::object>(*last);
+  const auto left = py::reinterpret_steal<py::object>(last->stream);
   streams.erase(std::next(last).base());
 }
 

@@ -12,7 +12,10 @@ namespace cudacore::bindings {
 [[nodiscard]] PyObject* entered_stream() noexcept;
 /// The current stream outside every `with stream:`: the legacy default stream.
 [[nodiscard]] const Stream& default_stream();
-void enter_stream(ObjectOf<Stream> stream);
-void leave_stream(const ObjectOf<Stream>& stream);
+/// `by` tells whose `with` block it is: the address of the stream's object, or of a builder's box.
+void enter_stream(ObjectOf<Stream> stream, const void* by);
+/// Ends the innermost block of `by`, which need not be the innermost of all.
+/// @throw std::runtime_error, with `what` in front, if the thread is in none.
+void leave_stream(const void* by, const char* what);
 
 }  // namespace cudacore::bindings

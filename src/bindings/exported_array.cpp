@@ -28,6 +28,7 @@ ExportedArray exported(const Buffer& given) {
   const std::shared_ptr<owner::BufferBox>& box = buffer.box();
   box->throw_if_stale();
   ExportedArray array{.owner = "Buffer", .memory = box};
+  array.is_read_only = box->is_read_only;
   {
     const std::scoped_lock lock(box->mutex);
     array.own_stream = Stream(box->stream);

@@ -42,6 +42,12 @@ struct LeaveRecursiveCall : driver::NotCopied {
   ~LeaveRecursiveCall() { Py_LeaveRecursiveCall(); }
 };
 
+/// Clears an error of an argument's own code; what ends a program goes on.
+void clear_error() {
+  if (PyErr_ExceptionMatches(PyExc_Exception) == 0) throw py::error_already_set();
+  PyErr_Clear();
+}
+
 /// Whether an object is a tuple, perhaps one with names, that is equal by its items alone.
 bool is_plain_tuple(PyObject* object) noexcept {
   return PyTuple_Check(object) != 0 &&
@@ -49,13 +55,13 @@ bool is_plain_tuple(PyObject* object) noexcept {
 }
 
 /// An attribute of an object; null if it has none.
-py::object attribute_of(PyObject* object, const char* name) noexcept {
+py::object attribute_of(PyObject* object, const char* name) {
   auto found = py::reinterpret_steal<py::object>(PyObject_GetAttrString(object, name));
-  if (!found) PyErr_Clear();
+  if (!found) clear_error();
   return found;
 }
 
-bool is_frozen_dataclass(PyObject* object) noexcept {
+bool is_frozen_dataclass(PyObject* object) {
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
   const py::object params = attribute_of(type, "__dataclass_params__");
   return params && attribute_of(params.ptr(), "frozen").ptr() == Py_True;
@@ -67,9 +73,9 @@ bool is_constant_of_ours(PyObject* object) noexcept {
          get_if<PyDevice>(object) != nullptr;
 }
 
-bool is_same_value(PyObject* a, PyObject* b) noexcept;
+bool is_same_value(PyObject* a, PyObject* b);
 
-bool has_same_items(PyObject* a, PyObject* b) noexcept {
+bool has_same_items(PyObject* a, PyObject* b) {
   const Py_ssize_t count = PyTuple_GET_SIZE(a);
   if (count != PyTuple_GET_SIZE(b)) return false;
   for (Py_ssize_t i = 0; i < count; ++i) {
@@ -79,18 +85,17 @@ bool has_same_items(PyObject* a, PyObject* b) noexcept {
 }
 
 /// For two objects of one dataclass. Its own comparison would take 1 and True for the same.
-bool has_same_fields(PyObject* a, PyObject* b) noexcept {
+bool has_same_fields(PyObject* a, PyObject* b) {
   const py::object fields =
       attribute_of(reinterpret_cast<PyObject*>(Py_TYPE(a)), "__dataclass_fields__");
   if (!fields || PyDict_Check(fields.ptr()) == 0) return false;
-  PyObject* name = nullptr;
-  PyObject* field = nullptr;
-  Py_ssize_t at = 0;
-  while (PyDict_Next(fields.ptr(), &at, &name, &field) != 0) {
-    const auto of_a = py::reinterpret_steal<py::object>(PyObject_GetAttr(a, name));
-    const auto of_b = py::reinterpret_steal<py::object>(PyObject_GetAttr(b, name));
-    if (!of_a || !of_b) {
-      PyErr_Clear();
+  // A copy, since reading a field may change the dict.
+  for (const py::handle name : py::list(checked(PyDict_Keys(fields.ptr())))) {
+    const auto of_a = py::reinterpret_steal<py::object>(PyObject_GetAttr(a, name.ptr()));
+    const auto of_b =
+        of_a ? py::reinterpret_steal<py::object>(PyObject_GetAttr(b, name.ptr())) : py::object();
+    if (!of_b) {
+      clear_error();
       return false;
     }
     if (!is_same_value(of_a.ptr(), of_b.ptr())) return false;
@@ -100,7 +105,7 @@ bool has_same_fields(PyObject* a, PyObject* b) noexcept {
 
 /// Whether a number or a value that never changes is the same. Exact types only: 1, 1.0 and True
 /// are equal, but a kernel gets different bytes.
-bool is_same_value(PyObject* a, PyObject* b) noexcept {
+bool is_same_value(PyObject* a, PyObject* b) {
   if (a == b) return true;
   if (Py_TYPE(a) != Py_TYPE(b)) return false;
   if (PyFloat_CheckExact(a) != 0) {
@@ -114,7 +119,7 @@ bool is_same_value(PyObject* a, PyObject* b) noexcept {
   const bool is_tuple = is_plain_tuple(a);
   if (is_tuple || is_frozen_dataclass(a)) {
     if (Py_EnterRecursiveCall("") != 0) {
-      PyErr_Clear();
+      clear_error();
       return false;
     }
     const LeaveRecursiveCall leave{};
@@ -126,7 +131,7 @@ bool is_same_value(PyObject* a, PyObject* b) noexcept {
   }
   if (!is_compared_by_value(a)) return false;
   const int equal = PyObject_RichCompareBool(a, b, Py_EQ);
-  if (equal < 0) PyErr_Clear();
+  if (equal < 0) clear_error();
   return equal > 0;
 }
 
@@ -157,6 +162,9 @@ void require_constant(PyObject* object, const Item& item) {
       require_constant(PyTuple_GET_ITEM(object, i), Item{item.argument, &item, i});
     }
     return;
+  }
+  if (const auto* view = get_if<StridedView>(object); view != nullptr && is_closed(*view)) {
+    throw py::value_error(item.name() + " is a view of a closed Buffer");
   }
   if (has_array_type(object) && !is_scalar(object)) {
     const std::string what = item.name() + " is " + type_with_article(object);
@@ -276,7 +284,7 @@ RecordedArgument::RecordedArgument(const CallArgument& given, const std::string&
   }
 }
 
-bool RecordedArgument::fits(const CallArgument& given) const noexcept {
+bool RecordedArgument::fits(const CallArgument& given) const {
   if (reinterpret_cast<PyObject*>(Py_TYPE(given.object)) != type.ptr()) return false;
   if (form == Form::number) return true;
   if (form == Form::constant) {

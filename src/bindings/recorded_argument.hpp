@@ -83,8 +83,9 @@ struct RecordedArgument {
   /// @throw TypeError for an object that may change: `name` says which argument it is.
   RecordedArgument(const CallArgument& given, const std::string& name);
 
-  /// Runs no Python code.
-  [[nodiscard]] bool fits(const CallArgument& given) const noexcept;
+  /// May run Python code of fields of dataclasses. Their errors mean that they differ.
+  /// @throw pybind11::error_already_set, with what is no Exception
+  [[nodiscard]] bool fits(const CallArgument& given) const;
   /// "Buffer of 64 bytes on device 0", "int", "True"
   [[nodiscard]] std::string text() const;
 };

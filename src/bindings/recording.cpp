@@ -72,8 +72,7 @@ bool Recording::guards_hold() const noexcept {
                      [](const Guard& guard) { return guard.holds(); });
 }
 
-bool Recording::fits(const CallArguments& given, PyObject* names,
-                     const Contexts& where) const noexcept {
+bool Recording::fits(const CallArguments& given, PyObject* names, const Contexts& where) const {
   if (given.size() != arguments.size() || contexts != where) return false;
   const Py_ssize_t count = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
   if (count != PyTuple_GET_SIZE(keywords.ptr())) return false;

@@ -46,8 +46,7 @@ struct Recording : driver::NotCopied {
   std::shared_ptr<RecordedGraph> graph;
   std::size_t launch_count = 0;  ///< with the GIL
 
-  [[nodiscard]] bool fits(const CallArguments& given, PyObject* names,
-                          const Contexts& where) const noexcept;
+  [[nodiscard]] bool fits(const CallArguments& given, PyObject* names, const Contexts& where) const;
   [[nodiscard]] bool guards_hold() const noexcept;
   /// Counts the references to objects that calls must give, or that must be found.
   void count_references(std::unordered_map<PyObject*, Py_ssize_t>& held) const;

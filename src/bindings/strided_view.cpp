@@ -64,6 +64,7 @@ StridedView view_buffer(const py::object& object, ElementType element, StridedLa
   view.layout = std::move(layout);
   view.device = dlpack_device(buffer);
   view.device_id = buffer.device_id();
+  view.is_read_only = buffer.box()->is_read_only;
   return view;
 }
 

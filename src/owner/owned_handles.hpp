@@ -143,7 +143,8 @@ struct BufferBox : driver::NotCopied {
   std::uint64_t number = 0;
   /// Streams that closed shares were ordered on: `stream` waits for them before the release.
   std::vector<std::shared_ptr<StreamBox>> also_used_on;
-  mutable std::mutex mutex;  ///< guards stream and also_used_on
+  std::atomic<bool> is_read_only{false};  ///< neither the host nor a device may write it
+  mutable std::mutex mutex;               ///< guards stream and also_used_on
 
   static constexpr int any_device = -1;  ///< every device can access it
   static constexpr int not_asked = -2;

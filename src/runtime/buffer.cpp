@@ -48,6 +48,14 @@ std::string describe(CUdeviceptr pointer, std::size_t size) {
   return "a buffer of " + error::format_bytes(size) + " at " + error::format_address(pointer);
 }
 
+/// The box of a buffer whose memory is about to be written.
+const owner::BufferBox& writable(const Buffer& buffer) {
+  const owner::BufferBox& box = usable(buffer);
+  if (box.is_read_only)
+    throw std::invalid_argument(describe(box.pointer, box.size) + " is read-only");
+  return box;
+}
+
 /// What the driver knows about an address; 0 for memory it has never seen.
 template <typename T>
 T pointer_attribute(CUdeviceptr pointer, CUpointer_attribute attribute) {
@@ -168,6 +176,7 @@ Buffer Buffer::slice(std::size_t offset, std::size_t size) const {
   const auto slice = new_buffer(std::make_shared<SliceResource>(whole));
   slice->owner = whole->owner;
   slice->size = size;
+  slice->is_read_only = box.is_read_only.load();
   slice->pointer = box.pointer + offset;
   return Buffer(slice);
 }
@@ -234,7 +243,7 @@ std::byte* Buffer::host_pointer() const {
 }
 
 void Buffer::copy_from(const Buffer& source, const Stream& stream) const {
-  const owner::BufferBox& box = usable(*this);
+  const owner::BufferBox& box = writable(*this);
   const owner::BufferBox& from = usable(source);
   require_size("the source buffer", from.size, box);
   copy(box.pointer, from.pointer, box.size, stream);
@@ -242,7 +251,7 @@ void Buffer::copy_from(const Buffer& source, const Stream& stream) const {
 }
 
 void Buffer::copy_from(std::span<const std::byte> source, const Stream& stream) const {
-  const owner::BufferBox& box = usable(*this);
+  const owner::BufferBox& box = writable(*this);
   require_size("the source", source.size(), box);
   const auto host = reinterpret_cast<std::uintptr_t>(source.data());
   copy(box.pointer, host, box.size, stream, box.size > staged_most ? host : 0);
@@ -258,7 +267,7 @@ void Buffer::copy_to(std::span<std::byte> destination, const Stream& stream) con
 }
 
 void Buffer::fill(std::uint32_t value, std::size_t width, const Stream& stream) const {
-  const owner::BufferBox& box = usable(*this);
+  const owner::BufferBox& box = writable(*this);
   if (width != 1 && width != 2 && width != 4) {
     throw std::invalid_argument("a fill pattern has 1, 2 or 4 bytes, not " + std::to_string(width));
   }

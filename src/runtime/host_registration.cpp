@@ -71,6 +71,7 @@ Buffer register_host(std::span<std::byte> memory, const HostRegistrationOptions&
              [&] { return "host memory, " + error::format_bytes(memory.size()); });
   box->owner = std::move(owner);
   box->size = memory.size();
+  box->is_read_only = options.read_only;
   box->pointer = reinterpret_cast<std::uintptr_t>(memory.data());
   return Buffer(box);
 }

@@ -20,6 +20,11 @@ std::optional<Stream> stream_of(const owner::BufferBox& box) {
   return box.stream != nullptr ? std::optional(Stream(box.stream)) : std::nullopt;
 }
 
+/// Whether the host may read the memory, but not write it.
+bool is_read_only_for_host(const VirtualMemoryResourceOptions& options) noexcept {
+  return !is_on_device(options) && options.self_access == VirtualAccess::read;
+}
+
 }  // namespace
 
 VirtualMemoryResource::VirtualMemoryResource(Device device, VirtualMemoryResourceOptions options)
@@ -32,6 +37,7 @@ Buffer VirtualMemoryResource::make_buffer(std::shared_ptr<owner::VirtualBlock> b
   auto box = new_buffer(shared_from_this(), stream);
   const Key key(block->address(), block->size());
   const std::scoped_lock lock(mutex_);
+  box->is_read_only = is_read_only_for_host(options_);
   blocks_.emplace(key, std::move(block));
   std::tie(box->pointer, box->size) = key;
   return Buffer(std::move(box));
@@ -92,6 +98,7 @@ Buffer VirtualMemoryResource::modify_allocation(
   const bool changes = options && block != nullptr && made.handle() == box.pointer;
   if (changes) maker.change_access(*block);
   const std::scoped_lock lock(mutex_);
+  made.box()->is_read_only = is_read_only_for_host(next);
   if (changes) {
     for (const auto& mapping : block->mappings) mapping->access = maker.access();
   }
@@ -142,7 +149,7 @@ bool VirtualMemoryResource::is_device_accessible() const {
 
 bool VirtualMemoryResource::is_host_accessible() const {
   const std::scoped_lock lock(mutex_);
-  return !is_on_device(options_);
+  return !is_on_device(options_) && options_.self_access != VirtualAccess::none;
 }
 
 int VirtualMemoryResource::device_id() const {

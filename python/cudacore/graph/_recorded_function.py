@@ -75,7 +75,10 @@ class RecordedFunction(Generic[_Parameters, _Result]):
         __enter__ = MissingMember("RecordedFunction.__enter__", HOW_TO_CAPTURE)
 
     def __init__(self, function: Callable[_Parameters, _Result], max_recordings: int) -> None:
-        functools.update_wrapper(self, function)
+        functools.update_wrapper(self, function, updated=())
+        # A function's own attributes must not hide methods.
+        own = {key: one for key, one in vars(function).items() if not hasattr(type(self), key)}
+        self.__dict__.update(own)
         self._name = function.__qualname__
         self._max_recordings = max_recordings
         self._replay = _core._RecordedFunction.create(function, self._name, max_recordings)

@@ -26,10 +26,12 @@ def compiler_timeout(timeout_sec: float) -> Iterator[None]:
     Parameters
     ----------
     timeout_sec : float
-        The limit, in seconds.
+        The limit, in seconds; infinity for none.
 
     Raises
     ------
+    TypeError
+        The limit is no number.
     ValueError
         The limit is not positive.
     TileCompilerTimeoutError
@@ -41,6 +43,8 @@ def compiler_timeout(timeout_sec: float) -> Iterator[None]:
     >>> with ct.compiler_timeout(10):
     ...     pass  # launches
     """
+    if not hasattr(timeout_sec, "__float__") and not hasattr(timeout_sec, "__index__"):
+        raise TypeError(f"timeout_sec must be a number, not {type(timeout_sec).__name__}")
     if not timeout_sec > 0:
         raise ValueError(f"the timeout must be positive, got {timeout_sec}")
     token = _limit.set(timeout_sec)
@@ -77,7 +81,7 @@ def compiled_in_time(compile_: Callable[[], T]) -> T:
 
     thread = threading.Thread(target=work, name="tile compiler", daemon=True)
     thread.start()
-    thread.join(limit)
+    thread.join(min(limit, threading.TIMEOUT_MAX))
     if errors:
         raise errors[0]
     if not results:

@@ -33,7 +33,7 @@ _WORDS = frozenset(
     (
         *("auto", "bool", "char", "class", "const", "double", "enum", "float", "half", "int"),
         *("long", "restrict", "short", "signed", "struct", "union", "unsigned", "void"),
-        *("volatile",),
+        *("volatile", "operator", "char8_t", "char16_t", "char32_t", "wchar_t", "__int128"),
     )
 )
 

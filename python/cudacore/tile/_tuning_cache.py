@@ -97,7 +97,7 @@ def read(key: str) -> dict[str, Any] | None:
     entries = _open()
     if entries is None:
         return None
-    with contextlib.suppress(KeyError, OSError, ValueError):
+    with contextlib.suppress(KeyError, OSError, RecursionError, ValueError):
         kept = json.loads(entries[key])
         if isinstance(kept, dict):
             return kept

@@ -356,9 +356,10 @@ def _kept(
 ) -> TuningResult[T] | None:
     """Return the result that an earlier search has kept, with which failures are known already.
 
-    There is none if a failure is of a type that can't be told by its name.
+    There is none if a failure is of a type that can't be told by its name, or if what was kept is
+    damaged.
     """
-    if kept is None or kept.keys() != {"best", "successes", "failures"}:
+    if kept is None or not _is_whole(kept, len(search_space)):
         return None
     successes = {
         place: Measurement(
@@ -378,6 +379,30 @@ def _kept(
         successes=tuple(successes.values()),
         failures=tuple(failures),
         is_cached=True,
+    )
+
+
+def _is_whole(kept: dict[str, Any], count: int) -> bool:
+    """Return whether what was kept is what a search of so many configurations keeps."""
+    if kept.keys() != {"best", "successes", "failures"}:
+        return False
+    successes, failures = kept["successes"], kept["failures"]
+    if not isinstance(successes, list) or not isinstance(failures, list):
+        return False
+
+    def fits(entry: object, *types: type | tuple[type, ...]) -> bool:
+        return (
+            isinstance(entry, list)
+            and len(entry) == len(types)
+            and all(map(isinstance, entry, types))
+            and entry[0] in range(count)
+        )
+
+    return (
+        all(fits(one, int, (int, float), int, (int, float)) for one in successes)
+        and all(math.isfinite(one[1]) and math.isfinite(one[3]) for one in successes)
+        and all(fits(one, int, str, str) for one in failures)
+        and any(kept["best"] == one[0] for one in successes)
     )
 
 

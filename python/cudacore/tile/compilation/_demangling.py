@@ -61,6 +61,8 @@ def demangle_kernel_name(
     >>> name, [parameter.value for parameter in signature.parameters]
     ('f', [3, True])
     """
+    if not isinstance(symbol, str):
+        raise TypeError(f"symbol must be a str, not {type(symbol).__name__}")
     function_name, mark, rest = symbol.rpartition("_K")
     if not mark:
         raise ValueError(f"`{symbol}` is not a mangled kernel name")
