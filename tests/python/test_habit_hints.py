@@ -36,7 +36,7 @@ def test_members_of_arrays_on_buffers(device: Device, name: str, instead: str) -
 def test_the_hints_for_buffers_work(device: Device, stream: Stream) -> None:
     host = np.arange(6, dtype=np.float32)
     buffer = device.to_device(host, stream=stream)
-    assert (buffer.to_host(np.float32, (2, 3)) == host.reshape(2, 3)).all()
+    assert (buffer.to_host(np.float32, (2, 3), stream=stream) == host.reshape(2, 3)).all()
     view = buffer.view(np.float32, (2, 3))
     assert view.shape == (2, 3)
     for name in ("to_host", "get", "cpu", "numpy", "tolist"):
@@ -110,6 +110,7 @@ def test_a_resource_that_rounds_sizes_up(device: Device) -> None:
     device.memory_resource = resource
     try:
         buffer = device.to_device(array.array("f", range(100)))
+        device.sync()
         assert buffer.size == 400
         assert buffer.to_host(np.float32).tolist() == list(range(100))
         again = device.to_device(buffer)

@@ -118,7 +118,7 @@ def test_memory_order(kernel: Kernel) -> None:
             {"order": (1, -1)},
             "Axis order must be a permutation, but axis 1 is used at least twice",
         ),
-        ((0, 0), (4, 4), {"order": (0, 2)}, "Axis 2 is out of range for rank 2'"),
+        ((0, 0), (4, 4), {"order": (0, 2)}, "Axis 2 is out of range for rank 2"),
         ((0, 0), (4, 4), {"padding_mode": 0}, "Expected PaddingMode"),
         ((0, 0), (4, 4), {"padding_mode": PAD.NAN}, "NAN is for floats only, but got int32"),
         ((0, 0), (4, 4), {"allow_tma": 1}, "Expected a boolean constant"),
@@ -431,7 +431,7 @@ def test_slices(kernel: Kernel) -> None:
     assert part.shape[1] == x.shape[1]
     assert (head.pointer, head.shape) == (x.pointer, (x.shape[0], Constant(8, ct.int32)))
     for arguments, message in [
-        ((2, 0, 4), "Axis 2 is out of range for rank 2"),
+        ((2, 0, 4), "Axis 2 is out of range for rank 2'"),
         ((0, -1, 4), "Slice start must be non-negative"),
         ((0, 0, -4), "Slice stop must be non-negative"),
         ((0, 5, 3), "Slice stop must be greater than or equal to start"),
