@@ -22,8 +22,8 @@ using CUgraph = CUgraph_st*;
 //   GraphCondition   a number that kernels set, and by which conditional nodes run their branches
 //   Graph            what the driver made of a definition; it can be launched
 //
-// A definition, its embedded copies and every Graph made from it keep the kernels, events, callbacks and
-// buffers that their nodes use, also while they run.
+// A definition, its embedded copies and every Graph made from it keep the kernels, events,
+// callbacks and buffers that their nodes use, also while they run.
 
 namespace cudacore {
 

@@ -199,7 +199,7 @@ bool is_closed_object(PyObject* object) noexcept {
 
 }  // namespace
 
-bool is_compared_by_value(PyObject* object) noexcept {
+bool is_compared_by_value(PyObject* object) {
   return PyLong_CheckExact(object) != 0 || PyUnicode_CheckExact(object) != 0 ||
          PyBytes_CheckExact(object) != 0 || PyFloat_CheckExact(object) != 0 ||
          PyComplex_CheckExact(object) != 0 || PyMethod_Check(object) != 0 ||

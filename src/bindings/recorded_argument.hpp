@@ -91,7 +91,7 @@ struct RecordedArgument {
 };
 
 /// Whether an equal object of the same type fits as well as the object itself.
-[[nodiscard]] bool is_compared_by_value(PyObject* object) noexcept;
+[[nodiscard]] bool is_compared_by_value(PyObject* object);
 
 /// Which of the earlier arguments is the same memory as argument `i`: the same object, or an equal
 /// Buffer.

@@ -3,7 +3,9 @@
 
 import contextlib
 import ctypes
+import gc
 import sys
+import threading
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -214,6 +216,62 @@ def test_current_streams_and_pools(
     step(x)
     assert not entered.given
     assert first(x) == 1
+
+
+def test_pools_of_pytorch_end_while_nothing_allocates(
+    device: Device, kernels: Kernels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    using: list[object] = []
+    users_at_end: list[int] = []
+
+    class MemPool:
+        def __del__(self) -> None:
+            users_at_end.append(len(using))
+
+    @contextlib.contextmanager
+    def use_mem_pool(pool: object) -> Iterator[None]:
+        using.append(None)
+        yield
+        using.pop()
+
+    torch: Any = types.ModuleType("torch")
+    torch.cuda = types.SimpleNamespace(
+        is_initialized=lambda: True,
+        ExternalStream=lambda *given: given,
+        stream=contextlib.nullcontext,
+        MemPool=MemPool,
+        use_mem_pool=use_mem_pool,
+    )
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    begun, may_end = threading.Event(), threading.Event()
+
+    @record
+    def waits(x: Any) -> None:
+        begun.set()
+        assert may_end.wait(60)
+        kernels["add"][1, 1](x, 1)
+
+    @record
+    def step(x: Any) -> None:
+        kernels["add"][1, 1](x, 2)
+
+    def work() -> None:
+        device.set_current()
+        with device.create_stream():
+            waits(new(device))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert begun.wait(60)
+    step(new(device))
+    step.clear()
+    assert users_at_end == []
+    may_end.set()
+    thread.join()
+    assert users_at_end == [0]
+    waits.clear()
+    gc.collect()
+    assert users_at_end == [0, 0]
 
 
 class Entered:
