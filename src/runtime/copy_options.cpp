@@ -90,6 +90,9 @@ CopyBatch make_batch(std::span<const Buffer> destinations, std::span<const Buffe
                                   std::to_string(from.size) + " bytes, but its destination " +
                                   std::to_string(to.size));
     }
+    if (to.is_read_only) {
+      throw std::invalid_argument("copy_batch: destination " + std::to_string(i) + " is read-only");
+    }
     if (from.size == 0) continue;
     const std::size_t place = options.size() > 1 ? i : 0;
     const CopyOptions* chosen = options.empty() ? nullptr : &options[place];

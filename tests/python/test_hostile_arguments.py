@@ -13,7 +13,7 @@ import cudacore.tile as ct
 import pytest
 from cudacore import Buffer, Device, Program, Stream, TensorMapDataType, VirtualMemoryResource
 from cudacore.tile import compilation
-from cudacore.utils import StridedMemoryView
+from cudacore.utils import StridedMemoryView, copy_batch
 
 np = pytest.importorskip("numpy")
 
@@ -38,13 +38,16 @@ class TestReadOnlyMemory:
         assert not np.from_dlpack(view).flags.writeable
         assert not np.asarray(memoryview(registered)).flags.writeable
 
-    def test_is_not_written(self, registered: Buffer, stream: Stream) -> None:
+    def test_is_not_written(self, device: Device, registered: Buffer, stream: Stream) -> None:
         with pytest.raises(ValueError, match="is read-only"):
             registered.fill(0, stream=stream)
         with pytest.raises(ValueError, match="is read-only"):
             registered.copy_from(bytes(8192), stream=stream)
         with pytest.raises(ValueError, match="is read-only"):
             registered[:16].fill(0, stream=stream)
+        source = device.allocate(8192, stream=stream)
+        with pytest.raises(ValueError, match="destination 0 is read-only"):
+            copy_batch(stream, [source], [registered])
         assert bytes(memoryview(registered)[:2]) == b"xx"
 
     def test_virtual_memory_of_the_host(self, device: Device) -> None:
