@@ -6,6 +6,7 @@ import ctypes
 import gc
 import sys
 import threading
+import time
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -268,9 +269,12 @@ def test_pools_of_pytorch_end_while_nothing_allocates(
     assert users_at_end == []
     may_end.set()
     thread.join()
-    assert users_at_end == [0]
     waits.clear()
     gc.collect()
+    # The driver may let go of a graph's objects later, on a thread of its own.
+    end = time.monotonic() + 60
+    while len(users_at_end) < 2 and time.monotonic() < end:
+        time.sleep(0.01)
     assert users_at_end == [0, 0]
 
 
