@@ -2462,7 +2462,7 @@ def register_host(
     io_memory : bool
         Whether it is memory of an I/O device.
     read_only : bool or None
-        Whether devices only read it; if None, whether the array is read-only.
+        Whether devices only read it, and the buffer is read-only; if None, whether the array is.
 
     Returns
     -------
@@ -5018,7 +5018,7 @@ class GraphBuilder:
         Parameters
         ----------
         count : int
-            At least 2.
+            At least 2, and at most 2**20.
 
         Returns
         -------

@@ -56,13 +56,18 @@ std::size_t to_count(py::handle object, const char* what) {
   return static_cast<std::size_t>(to_int<long long>(object, what, {1, most}));
 }
 
+py::tuple to_tuple(const std::vector<GraphBuilder>& builders) {
+  py::tuple made(builders.size());
+  for (std::size_t i = 0; i < builders.size(); ++i) made[i] = py::cast(builders[i]);
+  return made;
+}
+
 py::object split(const BuilderObject& self, py::handle count) {
   const std::size_t wanted = to_count(count, "GraphBuilder.split: count");
   const auto builders =
       without_gil([builder = self.value(), wanted] { return builder.split(wanted); });
-  py::tuple made(builders.size());
+  py::tuple made = to_tuple(builders);
   made[0] = self;
-  for (std::size_t i = 1; i < builders.size(); ++i) made[i] = py::cast(builders[i]);
   return made;
 }
 
@@ -230,12 +235,9 @@ void bind_graph_builder(py::module_& module) {
       .def("switch", in_parts, py::arg("condition"), py::arg("count"),
            [](const GraphBuilder& self, py::handle condition, py::handle count) {
              const std::size_t wanted = to_count(count, "GraphBuilder.switch: count");
-             const auto builders =
+             return to_tuple(
                  without_gil([builder = GraphBuilder(self), given = to_condition(condition),
-                              wanted] { return builder.switch_on(given, wanted); });
-             py::tuple made(builders.size());
-             for (std::size_t i = 0; i < builders.size(); ++i) made[i] = py::cast(builders[i]);
-             return made;
+                              wanted] { return builder.switch_on(given, wanted); }));
            })
       .def("close", [](const GraphBuilder& self) { self.close(); })
       .def("__cuda_stream__", in_parts,

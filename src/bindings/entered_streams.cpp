@@ -6,12 +6,13 @@
 namespace cudacore::bindings {
 namespace {
 
-/// The streams that the thread has entered and not left. They are objects, so that a stream closed
-/// in between is known to be closed. A thread that ends inside them drops them.
 struct EnteredStream {
   PyObject* stream;
-  const void* by;
+  const void* by;  ///< whose block it is
 };
+
+/// The streams that the thread has entered and not left. They are objects, so that a stream closed
+/// in between is known to be closed. A thread that ends inside them drops them.
 struct EnteredStreams : driver::NotCopied {
   std::vector<EnteredStream> all;
 

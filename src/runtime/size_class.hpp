@@ -46,8 +46,8 @@ inline constexpr std::array<SizeClassRules, size_classes> rules_of_classes{{
   return rules_of_classes[static_cast<std::size_t>(kind)];
 }
 
-/// From 32 units on, there are 32 sizes between a power of two and the next: rounding adds some 3
-/// %.
+/// From 32 units on, there are 32 sizes between a power of two and the next, so that rounding adds
+/// some 3 %.
 inline constexpr unsigned steps_bits = 5;
 
 /// Sizes in units: up to 32 of them are all there, above that 32 for each doubling.

@@ -121,7 +121,6 @@ def test_a_resource_that_rounds_sizes_up(device: Device) -> None:
         device.memory_resource = before
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 def test_a_forked_child_is_told_by_is_mapped() -> None:
     program = """
 import os, warnings, cudacore

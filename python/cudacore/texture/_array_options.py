@@ -52,7 +52,7 @@ class OpaqueArrayOptions:
     Raises
     ------
     TypeError
-        The shape is no sequence of ints.
+        The shape is no sequence of ints, or the number of channels is no int.
     ValueError
         There is no such format, number of channels, or shape.
 
@@ -95,7 +95,7 @@ class MipmappedArrayOptions:
     Raises
     ------
     TypeError
-        The shape is no sequence of ints, or the number of levels is no int.
+        The shape is no sequence of ints, or the number of channels or of levels is no int.
     ValueError
         There is no such format, number of channels or of levels, or shape.
 

@@ -34,7 +34,7 @@ class Reads:
 
     def __init__(self) -> None:
         self.found: dict[Place, bytes] = {}
-        self.watched: list[Watched] = []
+        self._watched: dict[tuple[int, str], Watched] = {}
         self.trouble = ""
         self._fingerprints = Fingerprints()
 
@@ -47,6 +47,16 @@ class Reads:
             yield
         finally:
             _active.reads = outer
+
+    @property
+    def watched(self) -> list[Watched]:
+        """Each name that may change, with what it stood for when it was first read."""
+        return list(self._watched.values())
+
+    def watch(self, names: dict[str, Any], name: str, thing: object) -> None:
+        """Watch a name of a module, unless it can't come to stand for something else."""
+        if name in names and _may_change(names, thing):
+            self._watched.setdefault((id(names), name), (names, name, thing))
 
     def add(self, place: Place, thing: object) -> None:
         """Note that a place holds an object."""
@@ -73,8 +83,7 @@ def note_name(names: dict[str, Any], name: str, thing: object = _ABSENT) -> None
     reads = _active.reads
     if reads is None:
         return
-    if name in names and _may_change(names, thing):
-        reads.watched.append((names, name, thing))
+    reads.watch(names, name, thing)
     module = names.get("__name__")
     if not isinstance(module, str) or getattr(sys.modules.get(module), "__dict__", None) is not (
         names
@@ -87,8 +96,7 @@ def note_name(names: dict[str, Any], name: str, thing: object = _ABSENT) -> None
 def note_attribute(module: ModuleType, name: str, thing: object = _ABSENT) -> None:
     """Note what an attribute of a module is; nothing if it is absent."""
     if _active.reads is not None:
-        if name in vars(module) and _may_change(vars(module), thing):
-            _active.reads.watched.append((vars(module), name, thing))
+        _active.reads.watch(vars(module), name, thing)
         if sys.modules.get(module.__name__) is not module:
             note_trouble(f"the module {module.__name__} is not loaded by its name")
             return
@@ -112,12 +120,11 @@ def still_hold(reads: Iterable[tuple[Place, bytes]]) -> bool:
 
 def watched_at(places: Iterable[Place]) -> list[Watched]:
     """Return what places that were noted by an earlier process stand for in this one."""
-    found: list[Watched] = []
+    reads = Reads()
     for _, module, name in places:
         names = vars(sys.modules[module])
-        if name in names and _may_change(names, names[name]):
-            found.append((names, name, names[name]))
-    return found
+        reads.watch(names, name, names.get(name))
+    return reads.watched
 
 
 def _may_change(names: Mapping[str, Any], thing: object) -> bool:
